@@ -1,0 +1,80 @@
+/**
+ * Why a request was refused. The code is public and stable; status, text and log reason are decided here and nowhere else.
+ * `reason` is the coarse vocabulary of access log and metrics (data plane, error catalogue).
+ */
+export const REJECTIONS = {
+  // reading the request
+  'malformed-request': { status: 400, text: 'malformed request', reason: 'InvalidRequest' },
+  'host-invalid': { status: 400, text: 'invalid host', reason: 'InvalidRequest' },
+  'path-invalid': { status: 400, text: 'invalid path', reason: 'InvalidRequest' },
+  'request-timeout-reading': { status: 408, text: 'request timeout', reason: 'InvalidRequest' },
+  'method-not-allowed': { status: 405, text: 'method not allowed', reason: 'Internal' },
+  'body-too-large': { status: 413, text: 'request body too large', reason: 'InvalidRequest' },
+  'uri-too-long': { status: 414, text: 'request target too long', reason: 'InvalidRequest' },
+  'expectation-failed': { status: 417, text: 'expectation failed', reason: 'InvalidRequest' },
+  misdirected: { status: 421, text: 'misdirected request', reason: 'NotFound' },
+  'headers-too-large': { status: 431, text: 'request header fields too large', reason: 'InvalidRequest' },
+  'method-not-implemented': { status: 501, text: 'not implemented', reason: 'InvalidRequest' },
+  'version-not-supported': { status: 505, text: 'http version not supported', reason: 'InvalidRequest' },
+  // finding a route
+  'listener-not-found': { status: 404, text: 'listener not found', reason: 'NotFound' },
+  'route-not-found': { status: 404, text: 'route not found', reason: 'NotFound' },
+  'no-valid-backends': { status: 500, text: 'no valid backends', reason: 'NoHealthyBackend' },
+  'backend-missing': { status: 500, text: 'backend does not exist', reason: 'NoHealthyBackend' },
+  'backend-invalid': { status: 500, text: 'invalid backend type', reason: 'NoHealthyBackend' },
+  'no-healthy-backends': { status: 503, text: 'no healthy backends', reason: 'NoHealthyBackend' },
+  'dns-failed': { status: 503, text: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' },
+  'destination-not-allowed': { status: 403, text: 'destination not allowed', reason: 'Authorization' },
+  // policies
+  'api-key-missing': { status: 401, text: 'authentication required', reason: 'APIKeyAuth' },
+  'api-key-unknown': { status: 401, text: 'authentication failed', reason: 'APIKeyAuth' },
+  'jwt-missing': { status: 401, text: 'authentication required', reason: 'JwtAuth' },
+  'jwt-invalid': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
+  'basic-missing': { status: 401, text: 'authentication required', reason: 'BasicAuth' },
+  'basic-invalid': { status: 401, text: 'authentication failed', reason: 'BasicAuth' },
+  'authorization-denied': { status: 403, text: 'authorization failed', reason: 'Authorization' },
+  'csrf-failed': { status: 403, text: 'CSRF validation failed', reason: 'DirectResponse' },
+  'rate-limited': { status: 429, text: 'rate limit exceeded', reason: 'RateLimit' },
+  'rate-limit-failed': { status: 500, text: 'rate limit failed', reason: 'RateLimit' },
+  'ext-auth-denied': { status: 403, text: 'external authorization failed', reason: 'ExtAuth' },
+  'ext-proc-failed': { status: 500, text: 'ext_proc failed', reason: 'ExtProc' },
+  'filter-failed': { status: 500, text: 'failed to apply filters', reason: 'Internal' },
+  'transformation-request-failed': { status: 500, text: 'transformation failed', reason: 'Internal' },
+  'transformation-response-failed': { status: 502, text: 'transformation failed', reason: 'Internal' },
+  'policy-invalid': { status: 500, text: 'policy cannot be applied', reason: 'Internal' },
+  // the backend
+  'backend-auth-failed': { status: 500, text: 'backend authentication failed', reason: 'UpstreamFailure' },
+  'upstream-failed': { status: 503, text: 'upstream call failed', reason: 'UpstreamFailure' },
+  'upstream-timeout': { status: 504, text: 'upstream call timeout', reason: 'Timeout' },
+  'request-timeout': { status: 504, text: 'request timeout', reason: 'Timeout' },
+  'upgrade-failed': { status: 502, text: 'request upgrade failed', reason: 'Internal' },
+  'response-too-large': { status: 502, text: 'response body too large', reason: 'Internal' },
+  // LLM
+  'llm-body-invalid': { status: 400, text: 'invalid request body', reason: 'InvalidRequest' },
+  'llm-model-missing': { status: 400, text: 'model is required', reason: 'InvalidRequest' },
+  'llm-unsupported': { status: 400, text: 'unsupported conversion', reason: 'InvalidRequest' },
+  'llm-not-implemented': { status: 501, text: 'not implemented for this provider', reason: 'InvalidRequest' },
+  'llm-response-invalid': { status: 502, text: 'invalid provider response', reason: 'UpstreamFailure' },
+  'prompt-guard-rejected': {
+    status: 403,
+    text: 'The request was rejected due to inappropriate content',
+    reason: 'Guardrail',
+  },
+  // MCP
+  'mcp-not-acceptable': { status: 406, text: 'mcp: not acceptable', reason: 'MCP' },
+  'mcp-content-type': { status: 415, text: 'mcp: unsupported media type', reason: 'MCP' },
+  'mcp-message-invalid': { status: 400, text: 'mcp: invalid message', reason: 'MCP' },
+  'mcp-session-missing': { status: 400, text: 'mcp: session header is required', reason: 'MCP' },
+  'mcp-session-invalid': { status: 400, text: 'mcp: invalid session', reason: 'MCP' },
+  'mcp-session-unknown': { status: 404, text: 'mcp: unknown session', reason: 'MCP' },
+  'mcp-version-unsupported': { status: 400, text: 'mcp: unsupported protocol version', reason: 'MCP' },
+  'mcp-origin-refused': { status: 403, text: 'mcp: origin not allowed', reason: 'MCP' },
+  'mcp-targets-unavailable': { status: 503, text: 'mcp: no target available', reason: 'MCP' },
+  // bugs
+  'internal-error': { status: 500, text: 'internal error', reason: 'Internal' },
+} as const satisfies Record<string, { status: number; text: string; reason: string }>
+
+export type RejectionCode = keyof typeof REJECTIONS
+
+/** The coarse reason in logs and metrics; `Upstream` and `DirectResponse` are the two that are no refusals. */
+export type Reason = (typeof REJECTIONS)[RejectionCode]['reason'] | 'Upstream' | 'DirectResponse'

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { suggest } from './suggest.ts'
+
+test.each([
+  ['header', ['headers', 'host', 'path'], 'headers'],
+  ['rateLimits', ['rateLimit', 'retry'], 'rateLimit'],
+  ['RATELIMIT', ['rateLimit'], 'rateLimit'],
+  ['zzz', ['headers', 'host'], undefined],
+])('suggest(%j) from %j is %j', (word, candidates, expected) => {
+  expect(suggest(word, candidates)).toBe(expected)
+})

@@ -1,0 +1,164 @@
+import type { Head } from './http1/head.ts'
+
+/** How a message body is delimited (RFC 9112, 6). */
+export const BODY_NONE = 0
+export const BODY_LENGTH = 1
+export const BODY_CHUNKED = 2
+/** Ends with the connection; responses only. */
+export const BODY_CLOSE = 3
+export type BodyKind = typeof BODY_NONE | typeof BODY_LENGTH | typeof BODY_CHUNKED | typeof BODY_CLOSE
+
+/** Why a body or a message ended before its end. */
+export type Abort = 'connect-failed' | 'timeout' | 'reset' | 'protocol-error' | 'cancelled'
+
+/**
+ * Takes the bytes of one body in order. `bytes` may keep nothing of `buffer` after it returns: the memory is shared by all
+ * connections of the worker. When `backed` is true the giver pauses until the sink calls `source.resume()`.
+ */
+export interface BodySink {
+  /** True while more bytes would have to be queued in memory. */
+  readonly backed: boolean
+  /** Set by `BodySource.pipe`; resumed by the sink when it has drained. */
+  source: BodySource | null
+  /** True when the sink takes chunk framing as it came from the wire (both sides HTTP/1.1 chunked, nothing to look at). */
+  readonly takesFramed: boolean
+  bytes(buffer: Buffer, start: number, end: number): void
+  end(): void
+  abort(why: Abort): void
+}
+
+/** Gives the bytes of one body to one sink. Nothing is read from the peer before `pipe`. */
+export interface BodySource {
+  readonly kind: BodyKind
+  /** Announced length in bytes; -1 when unknown. */
+  readonly length: number
+  pipe(sink: BodySink): void
+  pause(): void
+  resume(): void
+}
+
+/** What is known of the peer of an accepted connection. */
+export interface Peer {
+  readonly remoteAddress: string
+  readonly remotePort: number
+  readonly localAddress: string
+  readonly localPort: number
+  /** True under TLS. */
+  readonly secure: boolean
+  /** Server name of the TLS handshake. */
+  readonly serverName: string | undefined
+}
+
+/**
+ * One request and its response on an accepted connection. HTTP/1 keeps one such object per connection and reuses it for the
+ * next request after `StreamHandler.finished`; nobody may keep it longer.
+ */
+export interface ServerStream {
+  readonly peer: Peer
+  /** The request as received; connection-level fields are already dropped from it (RFC 9110, 7.6.1). */
+  readonly head: Head
+  readonly body: BodySource
+  /** 1.0, 1.1 or 2. */
+  readonly version: '1.0' | '1.1' | '2'
+  /** The response body; valid after `respond`. */
+  readonly response: BodySink
+  /** Slot of the handler for its own record of this request. */
+  context: unknown
+  /**
+   * Sends the response head. It leaves together with the first body bytes or at the end of the current turn, in one write.
+   * Framing fields are written by the stream from `kind` and `length`; whatever `head` says about them is ignored.
+   * HEAD requests and 204/304 send no body whatever `kind` says.
+   */
+  respond(head: Head, kind: BodyKind, length: number): void
+  /** Sends an interim response (100, 103). */
+  inform(head: Head): void
+  /** Accepts an upgrade (101 already in `head`) and relays bytes both ways between this connection and `upstream`. */
+  tunnel(head: Head, upstream: ClientStream): void
+  /** Closes without or in the middle of an answer. */
+  abort(): void
+}
+
+/** What a listener does with requests. One object serves all connections. */
+export interface StreamHandler {
+  /** A complete request head; the handler answers now or later with `stream.respond`. */
+  request(stream: ServerStream): void
+  /** The response has been handed over completely (or the tunnel has ended). `sentBytes`: body bytes sent to the client. */
+  finished(stream: ServerStream, sentBytes: number): void
+  /** The client left, or the connection failed, before the response ended; also after `stream.abort()`. */
+  aborted(stream: ServerStream, why: Abort): void
+  /** A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself. */
+  refused(peer: Peer, code: WireRefusal): void
+}
+
+/** Refusals of the wire; they are rejection codes of `base/rejections.ts`. */
+export type WireRefusal =
+  | 'malformed-request'
+  | 'host-invalid'
+  | 'request-timeout-reading'
+  | 'uri-too-long'
+  | 'headers-too-large'
+  | 'expectation-failed'
+  | 'version-not-supported'
+  | 'method-not-implemented'
+
+/** One request to an upstream connection and its response. */
+export interface ClientStream {
+  /** The final response head; valid in and after `ClientHandler.response`. */
+  readonly head: Head
+  readonly body: BodySource
+  /** The request body; valid after `request`. */
+  readonly request: BodySink
+  context: unknown
+  /** Gives up: the connection is not reused and no further call is made. */
+  cancel(): void
+}
+
+/** What happens to a request that was sent upstream. Exactly one of `response`, `upgraded` and `failed` is called, once. */
+export interface ClientHandler {
+  response(stream: ClientStream): void
+  /** 1xx other than 101. */
+  informed(stream: ClientStream, head: Head): void
+  /** 101: `ServerStream.tunnel` takes it from here. */
+  upgraded(stream: ClientStream): void
+  /** No response head arrived. `sentBytes` false: nothing of the request can have reached the server, a retry is safe. */
+  failed(stream: ClientStream, why: Abort, sentBytes: boolean): void
+}
+
+/** Where an upstream connection goes. Pools are keyed by `key`, which covers everything that makes connections differ. */
+export interface Destination {
+  readonly key: string
+  readonly host: string
+  readonly port: number
+  readonly unixPath?: string
+  readonly tls?: DestinationTls
+  readonly connectTimeoutMs: number
+}
+
+export interface DestinationTls {
+  readonly serverName: string | undefined
+  /** PEM; undefined: the system's certificate authorities. */
+  readonly ca: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  readonly verify: 'full' | 'chain-only' | 'none'
+  readonly alpn: readonly string[] | undefined
+}
+
+/** A pool of upstream connections of one worker. */
+export interface ClientPool {
+  /**
+   * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from `kind`
+   * and `length`. `upgrade` names the protocol of an HTTP/1 upgrade, if the request asks for one.
+   * `responseTimeoutMs`: from sending to the response head (0: none).
+   */
+  send(
+    destination: Destination,
+    head: Head,
+    framing: { readonly kind: BodyKind; readonly length: number; readonly upgrade?: string },
+    responseTimeoutMs: number,
+    handler: ClientHandler,
+    context: unknown,
+  ): ClientStream
+  /** Closes idle connections now and busy ones when they finish. */
+  close(): void
+}

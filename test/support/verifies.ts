@@ -1,0 +1,18 @@
+import { test } from 'vitest'
+import type { REQUIREMENTS } from '../requirements.ts'
+
+/** An id of `test/requirements.ts`. */
+export type RequirementId = keyof typeof REQUIREMENTS
+
+/**
+ * A test that proves one or more requirements of the specification. The coverage test reads these calls from the source text,
+ * so ids are written as literals.
+ */
+export function verifies(
+  ids: RequirementId | readonly RequirementId[],
+  name: string,
+  run: () => void | Promise<void>,
+): void {
+  const list = typeof ids === 'string' ? [ids] : ids
+  test(`${name} [${list.join(', ')}]`, run)
+}
