@@ -1,0 +1,17 @@
+/** The object that a piece of configuration came from; what people are shown when they ask "who said so". */
+export interface Origin {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly generation?: number
+  /** Path of the file as given by the user, and the line where the object starts (from 1). */
+  readonly file?: string
+  readonly line?: number
+}
+
+/** `ProxyPolicy default/keys (policies.yaml:12)` */
+export function describeOrigin(origin: Origin): string {
+  const place =
+    origin.file === undefined ? '' : ` (${origin.file}${origin.line === undefined ? '' : `:${origin.line}`})`
+  return `${origin.kind} ${origin.namespace}/${origin.name}${place}`
+}

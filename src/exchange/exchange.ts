@@ -1,0 +1,137 @@
+import type { Reason, RejectionCode } from '#base/rejections.ts'
+import type { Head } from '#net/http1/head.ts'
+import type { Peer } from '#net/stream.ts'
+import type { LlmFacts } from './llm-facts.ts'
+import type { McpFacts } from './mcp-facts.ts'
+import type { Trace } from './trace.ts'
+
+/** JSON values as policies and expressions see them. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [name: string]: Json }
+
+/** Who validated what (specification 1, 5): set by authentication policies, read by later steps and expressions. */
+export interface Identity {
+  /** Claims of a validated token, and the token itself for `backend.auth.passthrough`. */
+  jwt: { readonly claims: JsonObject; readonly token: string } | undefined
+  apiKey: { readonly key: string; readonly entry: string; readonly metadata: JsonObject } | undefined
+  basicAuth: { readonly username: string; readonly credential: string } | undefined
+}
+
+/** Names of where a request is in the configuration; constant per listener and route rule. */
+export interface PlaceNames {
+  readonly gateway: string
+  readonly listener: string
+  readonly route: string
+  readonly routeKind: string
+  readonly rule: string
+  readonly backend: string
+  readonly backendType: string
+  /** `http`, `llm`, `mcp`, `a2a`, `tcp`. */
+  readonly protocol: string
+}
+
+/** One attempt to reach a backend, as kept for log, metrics and decision record. */
+export interface Attempt {
+  readonly endpoint: string
+  readonly status: number
+  readonly failure: string | undefined
+}
+
+/**
+ * One request in flight: what every step reads and changes. One object per connection is reused for its requests: steps keep
+ * nothing of it. It knows no socket; bodies are read through `bufferRequestBody`, which the caller of the engine provides.
+ */
+export class Exchange {
+  /** The request as it will go on; policies edit it in place. */
+  request!: Head
+  /** The response head, once there is one. */
+  response: Head | undefined
+  peer!: Peer
+  scheme: 'http' | 'https' = 'http'
+  version: '1.0' | '1.1' | '2' = '1.1'
+  /** Milliseconds since the epoch, and on the monotonic clock. */
+  startMs = 0
+  startMonotonicMs = 0
+
+  /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
+  originalMethod = ''
+  originalAuthority = ''
+  originalTarget = ''
+
+  /** The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered. */
+  requestBody: Uint8Array | null | undefined
+  responseBody: Uint8Array | null | undefined
+  /** A body that a step put in place of the one received; it replaces `requestBody` towards the backend. */
+  newRequestBody: Uint8Array | undefined
+  newResponseBody: Uint8Array | undefined
+
+  readonly identity: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
+  metadata: Record<string, Json> | undefined
+  extauthz: Record<string, Json> | undefined
+  extproc: Record<string, Json> | undefined
+  llm: LlmFacts | undefined
+  mcp: McpFacts | undefined
+  a2aMethod: string | undefined
+
+  place: PlaceNames | undefined
+  /** Set by traffic steps for the forwarding that follows. */
+  hostRewrite: 'Auto' | 'None' | undefined
+  /** A filter set the host: no automatic rewrite. */
+  hostRewritten = false
+  requestTimeoutMs = 0
+  /** The retry policy in force; shape known to `policies/traffic/retry`. */
+  retry: RetrySettings | undefined
+
+  /** Response fields queued by policies; written last, with replace semantics. */
+  queuedHeaders: [name: string, value: string][] | undefined
+  attempts: Attempt[] | undefined
+  /** Why the gateway refused; undefined when it did not. */
+  refusal: RejectionCode | undefined
+  refusalDetail: string | undefined
+  reason: Reason = 'Upstream'
+  /** Only `explain` and sampled requests carry one. */
+  trace: Trace | undefined
+
+  reset(request: Head, peer: Peer): void {
+    this.request = request
+    this.response = undefined
+    this.peer = peer
+    this.requestBody = undefined
+    this.responseBody = undefined
+    this.newRequestBody = undefined
+    this.newResponseBody = undefined
+    this.identity.jwt = undefined
+    this.identity.apiKey = undefined
+    this.identity.basicAuth = undefined
+    this.metadata = undefined
+    this.extauthz = undefined
+    this.extproc = undefined
+    this.llm = undefined
+    this.mcp = undefined
+    this.a2aMethod = undefined
+    this.place = undefined
+    this.hostRewrite = undefined
+    this.hostRewritten = false
+    this.requestTimeoutMs = 0
+    this.retry = undefined
+    this.queuedHeaders = undefined
+    this.attempts = undefined
+    this.refusal = undefined
+    this.refusalDetail = undefined
+    this.reason = 'Upstream'
+    this.trace = undefined
+  }
+
+  /** Queues a response field that beats whatever backend and transformations say. */
+  queueHeader(name: string, value: string): void {
+    if (this.queuedHeaders === undefined) this.queuedHeaders = [[name, value]]
+    else this.queuedHeaders.push([name, value])
+  }
+}
+
+export interface RetrySettings {
+  /** Retries besides the first attempt. */
+  readonly attempts: number
+  readonly codes: ReadonlySet<number>
+  readonly backoffMs: number
+}

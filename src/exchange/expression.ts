@@ -1,0 +1,31 @@
+import type { Exchange, Json } from './exchange.ts'
+
+/** Where an expression stands decides which variables it may use. */
+export type ExpressionPlace =
+  | 'request'
+  | 'response'
+  | 'log'
+  | 'metric'
+  | 'trace'
+  | 'network'
+  | 'mcp'
+  | 'llm'
+  | 'token-cost'
+  | 'request-cost'
+
+/** A compiled CEL expression over an exchange. Failing is a value, never an exception. */
+export interface Expression {
+  readonly source: string
+  /** Static dotted paths that it reads: `request.body`, `jwt.sub`. */
+  readonly references: ReadonlySet<string>
+  /** It does not compile: every evaluation fails. The problem has been reported. */
+  readonly broken: boolean
+  /** True only when the result is `true`; a failure or another type is not. */
+  isTrue(exchange: Exchange): boolean
+  /** A string result, or bytes as latin-1 text; undefined when it failed or has another type. */
+  text(exchange: Exchange): string | undefined
+  /** The result as JSON (bytes as base64); undefined when it failed. */
+  json(exchange: Exchange): Json | undefined
+  /** String and bytes results as bytes, anything else serialised as JSON; undefined when it failed. */
+  body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined
+}

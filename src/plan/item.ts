@@ -1,0 +1,154 @@
+import type { Origin } from '#base/origin.ts'
+
+/**
+ * The plan is what the data plane runs on: a set of plain, serialisable items, one per thing that a user changes. An item points
+ * up to its parent by key; nothing lists its children, so that one changed object moves one small item. Keys are unique over
+ * all kinds of item. Items are frozen JSON: no functions, no dates, no maps.
+ */
+export type PlanItem = ListenerItem | RouteItem | PolicyItem | BackendItem | EndpointsItem | SecretItem | ConfigMapItem
+
+/** A listener of a Gateway or ListenerSet. Key: `Listener/<namespace>/<gateway>/<name>`. */
+export interface ListenerItem {
+  readonly kind: 'listener'
+  readonly key: string
+  readonly gateway: ObjectName
+  readonly name: string
+  /** Where it listens: loopback, `--bind`, or the Gateway's own address. */
+  readonly address: string
+  readonly port: number
+  readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+  /** Empty, exact, or `*.suffix`; lower case. */
+  readonly hostname: string
+  /** Keys of the `SecretItem`s with certificates; empty without TLS. */
+  readonly certificates: readonly string[]
+  readonly origin: Origin
+}
+
+/** One rule of a route. Key: `<Kind>/<namespace>/<name>/<rule index>`. */
+export interface RouteItem {
+  readonly kind: 'route'
+  readonly key: string
+  readonly route: ObjectName & { readonly kind: 'HTTPRoute' | 'GRPCRoute' }
+  readonly rule: number
+  readonly ruleName: string | undefined
+  /** RFC 3339; empty for objects from files (they count as oldest). */
+  readonly created: string
+  /** The listeners that it is attached to, each with the hostnames that both sides agree on (empty list: any host). */
+  readonly attachments: readonly { readonly listener: string; readonly hostnames: readonly string[] }[]
+  readonly matches: readonly RouteMatch[]
+  readonly backends: readonly WeightedBackend[]
+  readonly origin: Origin
+}
+
+export interface ObjectName {
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface RouteMatch {
+  readonly path: { readonly type: 'Exact' | 'PathPrefix' | 'RegularExpression'; readonly value: string }
+  readonly method: string | undefined
+  readonly headers: readonly ValueMatch[]
+  readonly queryParams: readonly ValueMatch[]
+}
+
+export interface ValueMatch {
+  readonly name: string
+  readonly type: 'Exact' | 'RegularExpression'
+  readonly value: string
+}
+
+export interface WeightedBackend {
+  /** Key of a `BackendItem`; undefined when the reference is broken: its share of the traffic is refused. */
+  readonly backend: string | undefined
+  readonly weight: number
+  /** Place of the reference in the route: `spec.rules[0].backendRefs[1]`. */
+  readonly path: string
+}
+
+/** How near to the request a policy stands; the higher number wins (specification 1, 2.6; decision A-22). */
+export const LEVEL = {
+  Gateway: 0,
+  ListenerSet: 1,
+  Listener: 2,
+  Route: 3,
+  RouteRule: 4,
+  /** Written in the route rule itself: filters, timeouts, retry. */
+  RouteFilter: 5,
+  /** A ProxyPolicy that targets the Service or ProxyBackend. */
+  Backend: 6,
+  /** The same with a section: port, provider, MCP target. */
+  BackendSection: 7,
+  /** `ProxyBackend.spec.policies`. */
+  BackendInline: 8,
+  /** `policies` of one provider or MCP target. */
+  SectionInline: 9,
+} as const
+export type LevelName = keyof typeof LEVEL
+
+export type PolicySection = 'frontend' | 'traffic' | 'backend'
+export type Phase = 'PreRouting' | 'PostRouting'
+
+/** One field of one policy section, attached to one target. Key: `Policy/<target>/<section>[/<phase>]/<field>/<kind>/<namespace>/<name>`. */
+export interface PolicyItem {
+  readonly kind: 'policy'
+  readonly key: string
+  readonly section: PolicySection
+  /** Traffic only. */
+  readonly phase: Phase | undefined
+  readonly field: string
+  /** Key of what it is attached to, see `plan/target.ts`. */
+  readonly target: string
+  readonly level: LevelName
+  /** The value of the field as written, schema defaults applied. */
+  readonly spec: unknown
+  readonly origin: Origin
+  /** Where the field stands in its object: `spec.traffic.rateLimit`. */
+  readonly path: string
+  /** RFC 3339; empty for objects from files. */
+  readonly created: string
+}
+
+/** A destination. Key: `ProxyBackend/<namespace>/<name>` or `Service/<namespace>/<name>/<port>`. */
+export interface BackendItem {
+  readonly kind: 'backend'
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly type: 'static' | 'ai' | 'mcp' | 'a2a' | 'dynamicForwardProxy' | 'aws' | 'service'
+  /** For a ProxyBackend the member named by `type`; for a Service `{ hostname, port, appProtocol }`. */
+  readonly spec: unknown
+  /** Set when the object cannot be used: routes to it answer 500. */
+  readonly broken: string | undefined
+  readonly origin: Origin
+}
+
+/** Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. */
+export interface EndpointsItem {
+  readonly kind: 'endpoints'
+  readonly key: string
+  readonly addresses: readonly { readonly host: string; readonly port: number }[]
+  readonly origin: Origin
+}
+
+/** A Secret that some item refers to. Key: `Secret/<namespace>/<name>`. */
+export interface SecretItem {
+  readonly kind: 'secret'
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  /** Entry name to its bytes as latin-1 text. */
+  readonly data: Readonly<Record<string, string>>
+  readonly origin: Origin
+}
+
+/** A ConfigMap that some item refers to. Key: `ConfigMap/<namespace>/<name>`. */
+export interface ConfigMapItem {
+  readonly kind: 'configmap'
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly data: Readonly<Record<string, string>>
+  readonly origin: Origin
+}

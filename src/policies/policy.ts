@@ -1,0 +1,66 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Origin } from '#base/origin.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { ResponseStep, Step } from '#exchange/step.ts'
+import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
+
+/** One place where the field is written: its value, and who wrote it there. */
+export interface PolicySource<Spec> {
+  readonly spec: Spec
+  readonly origin: Origin
+  /** `spec.traffic.rateLimit` */
+  readonly path: string
+  /** Key of what it is attached to (`plan/target.ts`); the scope of state such as rate-limit buckets. */
+  readonly target: string
+}
+
+/** A policy field ready to run. What it does not define costs nothing. */
+export interface PolicyRun {
+  readonly request?: Step
+  /** Runs only when the request reached this policy (data plane, response path). */
+  readonly response?: ResponseStep
+  /** The body must be there before the first policy of the phase. */
+  readonly readsRequestBody?: boolean
+  readonly readsResponseBody?: boolean
+}
+
+/** A Secret as policies see it; values are latin-1 text of the bytes. */
+export interface SecretMaterial {
+  readonly name: string
+  readonly data: Readonly<Record<string, string>>
+}
+
+/** What a policy may ask for while it is compiled. The same in the data plane, in `lint`, in `explain` and for the status. */
+export interface CompileContext {
+  /** Something will not take effect; `path` is relative to the source (`.local[0].requests`) or empty. */
+  report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
+  /** Compiles CEL; what is wrong with it is reported at `path` of the source. */
+  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression
+  /** In the namespace of the source's object; undefined when it does not exist (not reported). */
+  secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
+  /** Sorted by name. */
+  secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
+  configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
+  /** The bucket of that key, shared by all workers of the instance; an unchanged key and setting keep their level. */
+  tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
+}
+
+/** What a policy field is; one per folder. `Spec` is derived from the folder's schema. */
+export interface PolicyDefinition<Spec = never> {
+  /** Filters of a route rule are fields of `traffic` too (`urlRewrite`, `requestRedirect` ...), at the strongest level. */
+  readonly section: 'frontend' | 'traffic' | 'backend'
+  /** Name of the field in its section. */
+  readonly field: string
+  /** `replace`: the strongest source alone counts; `accumulate`: all of them together (rule sets). */
+  readonly merge: 'replace' | 'accumulate'
+  /**
+   * Sources come strongest first; with `replace` there is exactly one. Undefined: nothing to do at run time.
+   * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
+   */
+  compile(sources: readonly PolicySource<Spec>[], context: CompileContext): PolicyRun | undefined
+}
+
+/** Keeps the type of the spec between a folder's `compile` and the registry. */
+export function definePolicy<Spec>(definition: PolicyDefinition<Spec>): PolicyDefinition<Spec> {
+  return definition
+}

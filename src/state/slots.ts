@@ -1,0 +1,68 @@
+/**
+ * Shared memory of one gateway instance: what is "per proxy instance, not per worker" (rate-limit buckets, endpoint health).
+ * The main thread gives every key a slot; workers update slots with `Atomics`. No Node API: `explain` and tests run it on plain
+ * memory.
+ */
+export interface SlotMemory {
+  /** `WORDS_PER_SLOT` 32-bit words for each slot. */
+  readonly words: Int32Array<ArrayBufferLike>
+}
+
+export const WORDS_PER_SLOT = 8
+
+/** @param shared false for a single thread without `SharedArrayBuffer` */
+export function createSlotMemory(slots: number, shared = true): SlotMemory {
+  const bytes = slots * WORDS_PER_SLOT * 4
+  return { words: new Int32Array(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes)) }
+}
+
+/** Finds the slot of a key; undefined when none is left or the key is unknown. */
+export interface SlotLookup {
+  slotOf(key: string): number | undefined
+}
+
+/** Assigns slots to keys on the main thread. A key keeps its slot as long as it is in use, so its state outlives plan changes. */
+export class SlotDirectory implements SlotLookup {
+  readonly #slots = new Map<string, number>()
+  readonly #free: number[] = []
+  readonly #capacity: number
+  readonly #memory: SlotMemory
+  #next = 0
+
+  constructor(memory: SlotMemory) {
+    this.#memory = memory
+    this.#capacity = memory.words.length / WORDS_PER_SLOT
+  }
+
+  /** Keeps the given keys and frees all others. @returns the keys that got no slot because memory is full */
+  retain(keys: Iterable<string>): string[] {
+    const wanted = new Set(keys)
+    for (const [key, slot] of this.#slots) {
+      if (wanted.has(key)) continue
+      this.#slots.delete(key)
+      this.#free.push(slot)
+    }
+    const refused: string[] = []
+    for (const key of wanted) if (this.assign(key) === undefined) refused.push(key)
+    return refused
+  }
+
+  assign(key: string): number | undefined {
+    const known = this.#slots.get(key)
+    if (known !== undefined) return known
+    const slot = this.#free.pop() ?? (this.#next < this.#capacity ? this.#next++ : undefined)
+    if (slot === undefined) return undefined
+    this.#memory.words.fill(0, slot * WORDS_PER_SLOT, (slot + 1) * WORDS_PER_SLOT)
+    this.#slots.set(key, slot)
+    return slot
+  }
+
+  slotOf(key: string): number | undefined {
+    return this.#slots.get(key)
+  }
+
+  /** Everything assigned, to send to workers. */
+  entries(): IterableIterator<[string, number]> {
+    return this.#slots.entries()
+  }
+}

@@ -1,0 +1,122 @@
+import { clock } from '#base/clock.ts'
+import { type SlotMemory, WORDS_PER_SLOT } from './slots.ts'
+
+/** Specification 2, 2.2.8; decision A-79. */
+export interface TokenBucketSettings {
+  /** Tokens added each full unit. */
+  readonly rate: number
+  /** Most tokens it holds; it starts full. */
+  readonly capacity: number
+  readonly unitMs: number
+}
+
+// Words of a slot.
+const STARTED = 0 // 0 before first use, then 1 while being set up, then 2
+const UNIT = 1 // the unit (counted from the start) that has been claimed for refilling
+const REFILLED = 2 // the unit whose refill has been added
+const TOKENS = 3
+const START_LOW = 4 // start of the first unit, milliseconds since the epoch, low and high part
+const START_HIGH = 5
+
+const SPINS = 1000
+const HIGH = 2 ** 31
+
+/**
+ * A token bucket that all workers share. Lock-free, so that a worker that dies in the middle blocks nobody: taking is one
+ * compare-and-swap, and whoever first sees a new unit adds its tokens.
+ */
+export class TokenBucket {
+  readonly settings: TokenBucketSettings
+  readonly #words: Int32Array<ArrayBufferLike>
+  readonly #base: number
+
+  constructor(memory: SlotMemory, slot: number, settings: TokenBucketSettings) {
+    this.#words = memory.words
+    this.#base = slot * WORDS_PER_SLOT
+    this.settings = settings
+    this.#start()
+  }
+
+  /** Takes `count` tokens, or none at all. */
+  take(count: number): boolean {
+    const words = this.#words
+    const index = this.#base + TOKENS
+    for (let spins = 0; ; ) {
+      this.#refill()
+      const tokens = Atomics.load(words, index)
+      if (tokens >= count) {
+        if (Atomics.compareExchange(words, index, tokens, tokens - count) === tokens) return true
+        continue
+      }
+      // Another worker may have claimed this unit and not yet added its tokens.
+      if (!this.#refillPending() || ++spins > SPINS) return false
+    }
+  }
+
+  /** Takes what is there, at most `count`: a cost that is known only afterwards. The level never falls below 0. */
+  drain(count: number): void {
+    const words = this.#words
+    const index = this.#base + TOKENS
+    this.#refill()
+    for (;;) {
+      const tokens = Atomics.load(words, index)
+      if (Atomics.compareExchange(words, index, tokens, Math.max(0, tokens - count)) === tokens) return
+    }
+  }
+
+  /** Gives tokens back that a refused request took here. */
+  give(count: number): void {
+    this.#add(count)
+  }
+
+  remaining(): number {
+    this.#refill()
+    return Atomics.load(this.#words, this.#base + TOKENS)
+  }
+
+  /** Whole seconds until the next tokens. */
+  resetSeconds(): number {
+    const { unitMs } = this.settings
+    return Math.floor((unitMs - ((clock.now() - this.#startMs()) % unitMs)) / 1000)
+  }
+
+  #start(): void {
+    const words = this.#words
+    const base = this.#base
+    if (Atomics.compareExchange(words, base + STARTED, 0, 1) !== 0) return
+    const now = clock.now()
+    Atomics.store(words, base + START_LOW, now % HIGH)
+    Atomics.store(words, base + START_HIGH, Math.floor(now / HIGH))
+    Atomics.store(words, base + TOKENS, this.settings.capacity)
+    Atomics.store(words, base + STARTED, 2)
+  }
+
+  #startMs(): number {
+    const words = this.#words
+    return Atomics.load(words, this.#base + START_HIGH) * HIGH + Atomics.load(words, this.#base + START_LOW)
+  }
+
+  #refill(): void {
+    const words = this.#words
+    const base = this.#base
+    const unit = Math.floor((clock.now() - this.#startMs()) / this.settings.unitMs)
+    const claimed = Atomics.load(words, base + UNIT)
+    if (unit <= claimed || Atomics.compareExchange(words, base + UNIT, claimed, unit) !== claimed) return
+    this.#add(Math.min(this.settings.capacity, (unit - claimed) * this.settings.rate))
+    Atomics.store(words, base + REFILLED, unit)
+  }
+
+  #refillPending(): boolean {
+    return Atomics.load(this.#words, this.#base + REFILLED) < Atomics.load(this.#words, this.#base + UNIT)
+  }
+
+  #add(count: number): void {
+    const words = this.#words
+    const index = this.#base + TOKENS
+    for (;;) {
+      const tokens = Atomics.load(words, index)
+      const next = Math.min(this.settings.capacity, tokens + count)
+      if (Atomics.compareExchange(words, index, tokens, next) === tokens) return
+    }
+  }
+}
