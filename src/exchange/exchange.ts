@@ -58,6 +58,8 @@ export class Exchange {
   originalAuthority = ''
   originalTarget = ''
 
+  /** Reads bodies when a policy needs them; set by whoever owns the message. */
+  bodies!: BodyReader
   /** The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered. */
   requestBody: Uint8Array | null | undefined
   responseBody: Uint8Array | null | undefined
@@ -74,6 +76,8 @@ export class Exchange {
   a2aMethod: string | undefined
 
   place: PlaceNames | undefined
+  /** The PathPrefix of the route match, for prefix rewrites; undefined when the match was of another type. */
+  matchedPrefix: string | undefined
   /** Set by traffic steps for the forwarding that follows. */
   hostRewrite: 'Auto' | 'None' | undefined
   /** A filter set the host: no automatic rewrite. */
@@ -110,6 +114,7 @@ export class Exchange {
     this.mcp = undefined
     this.a2aMethod = undefined
     this.place = undefined
+    this.matchedPrefix = undefined
     this.hostRewrite = undefined
     this.hostRewritten = false
     this.requestTimeoutMs = 0
@@ -127,6 +132,13 @@ export class Exchange {
     if (this.queuedHeaders === undefined) this.queuedHeaders = [[name, value]]
     else this.queuedHeaders.push([name, value])
   }
+}
+
+/** Gathers a body for policies that need it as a whole. The body still goes on to its receiver unless a policy replaced it. */
+export interface BodyReader {
+  /** Sets `exchange.requestBody` (null when larger than `maxBytes`); rejects when the client stops sending. */
+  readRequestBody(exchange: Exchange, maxBytes: number): Promise<void>
+  readResponseBody(exchange: Exchange, maxBytes: number): Promise<void>
 }
 
 export interface RetrySettings {

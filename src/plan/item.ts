@@ -12,6 +12,8 @@ export interface ListenerItem {
   readonly kind: 'listener'
   readonly key: string
   readonly gateway: ObjectName
+  /** The ListenerSet that brought it, if any. */
+  readonly listenerSet: ObjectName | undefined
   readonly name: string
   /** Where it listens: loopback, `--bind`, or the Gateway's own address. */
   readonly address: string
