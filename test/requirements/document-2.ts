@@ -5,6 +5,9 @@ import { gap, type Requirement } from './requirement.ts'
  * One line per statement, in the order of the document.
  */
 export const DOCUMENT_2 = {
+  // 2 Conventions
+  'platform/backendRef': gap(2, '2', 'A field named `backendRef` takes a BackendObjectReference.'),
+
   // 2.1 Frontend
   'frontend/fields-optional': gap(2, '2.1', 'Every section of `frontend` may be left out.'),
   'frontend.tcp.keepalive/retries-default': gap(2, '2.1', '`retries` defaults to 9.'),

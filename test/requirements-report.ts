@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { scanCitations } from './requirements/citations.ts'
+import { citedIds } from './requirements/coverage.ts'
+import { markCited } from './requirements/mark-cited.ts'
+import { formatEntries, formatTable } from './requirements/report.ts'
+import { REQUIREMENTS } from './requirements.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const MANIFEST_FILES = ['document-1.ts', 'document-2.ts'].map((name) =>
+  fileURLToPath(new URL(`requirements/${name}`, import.meta.url)),
+)
+
+const { values: options } = parseArgs({
+  options: {
+    gaps: { type: 'boolean', default: false },
+    unproved: { type: 'boolean', default: false },
+    update: { type: 'boolean', default: false },
+  },
+})
+
+const cited = citedIds(scanCitations(ROOT).citations)
+if (options.update) updateManifest()
+else if (options.gaps) console.log(formatEntries(REQUIREMENTS, (id, entry) => entry.gap && !cited.has(id)))
+else if (options.unproved) console.log(formatEntries(REQUIREMENTS, (id, entry) => !entry.gap && !cited.has(id)))
+else console.log(formatTable(REQUIREMENTS, cited))
+
+/** Marks the entries of the manifest by what tests cite, and says which changed. */
+function updateManifest(): void {
+  const changed = MANIFEST_FILES.filter((file) => {
+    const before = readFileSync(file, 'utf8')
+    const { source, proved, gaps } = markCited(before, cited)
+    for (const id of proved) console.log(`requirement  ${id}`)
+    for (const id of gaps) console.log(`gap          ${id}`)
+    if (source !== before) writeFileSync(file, source)
+    return source !== before
+  })
+  if (changed.length === 0) {
+    console.log('The manifest agrees with the tests.')
+    return
+  }
+  const biome = fileURLToPath(new URL('../node_modules/@biomejs/biome/bin/biome', import.meta.url))
+  execFileSync(process.execPath, [biome, 'format', '--write', ...changed], { cwd: ROOT, stdio: 'ignore' })
+}
