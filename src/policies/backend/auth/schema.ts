@@ -1,0 +1,99 @@
+import {
+  type ConfigProblem,
+  defaulted,
+  enumOf,
+  exactlyOne,
+  fieldPath,
+  localObjectReference,
+  object,
+  optional,
+  type Parsed,
+  problem,
+  required,
+  shortString,
+  text,
+  withRule,
+} from '#schema/index.ts'
+import { insertionLocation } from '../../shared/extraction-location.ts'
+
+const cloudOne = object({
+  secretRef: required(
+    localObjectReference(),
+    'A Secret with "accessKey", "secretKey" and, for temporary credentials, "sessionToken".',
+  ),
+  serviceName: optional(shortString(), 'Service name that requests are signed for; known for typed backends.'),
+})
+
+const cloudTwo = object({
+  secretRef: optional(localObjectReference(), 'A Secret with "clientID", "tenantID" and "clientSecret".'),
+  managedIdentity: optional(
+    object({
+      clientId: required(text(), 'Client id of the identity.'),
+      objectId: required(text(), 'Object id of the identity.'),
+      resourceId: required(text(), 'Resource id of the identity.'),
+    }),
+    'A user-assigned managed identity.',
+  ),
+})
+
+function checkAudience(
+  spec: { readonly type: string; readonly audience?: unknown },
+  path: string,
+): readonly ConfigProblem[] {
+  if (spec.audience === undefined || spec.type === 'IdToken') return []
+  return [problem(fieldPath(path, 'audience'), 'not-together', 'audience is only valid with type IdToken')]
+}
+
+const cloudThree = withRule(
+  object({
+    type: defaulted(
+      enumOf('AccessToken', 'IdToken'),
+      'AccessToken',
+      'AccessToken: for the APIs of the cloud. IdToken: for services that run on its serverless runtimes.',
+    ),
+    secretRef: optional(localObjectReference(), 'A Secret with "credentials.json"; ambient credentials when unset.'),
+    audience: optional(shortString(), 'Audience of the token, with IdToken; the hostname of the backend when unset.'),
+  }),
+  { reads: ['type'], description: 'audience is only for IdToken.', check: checkAudience },
+)
+
+const KINDS = ['key', 'secretRef', 'passthrough', 'cloudOne', 'cloudTwo', 'cloudThree'] as const
+const WITH_LOCATION = ['key', 'secretRef', 'passthrough'] as const
+
+/** A cloud credential has its own place in the request (decision A-104). */
+function checkLocation(
+  spec: { readonly location?: unknown } & { readonly [K in (typeof WITH_LOCATION)[number]]?: unknown },
+  path: string,
+): readonly ConfigProblem[] {
+  if (spec.location === undefined || WITH_LOCATION.some((kind) => spec[kind] !== undefined)) return []
+  const message = `location may only be set with ${WITH_LOCATION.join(', ')}`
+  return [problem(fieldPath(path, 'location'), 'not-together', message)]
+}
+
+/** `backend.auth` (specification 1, 5.6): credentials towards the backend. */
+export const backendAuth = withRule(
+  exactlyOne(
+    KINDS,
+    object({
+      key: optional(text({ max: 2048 }), 'The credential itself. Least secure: prefer secretRef.'),
+      secretRef: optional(localObjectReference(), 'A Secret whose entry "Authorization" is the credential.'),
+      passthrough: optional(
+        object({}),
+        'Send the credential of the client, once an authentication policy has validated it.',
+      ),
+      cloudOne: optional(
+        cloudOne,
+        'Sign requests for cloud one. The default credential chain is used without this block.',
+      ),
+      cloudTwo: optional(cloudTwo, 'A token of cloud two.'),
+      cloudThree: optional(cloudThree, 'A token of cloud three.'),
+      location: optional(
+        insertionLocation,
+        'Where the credential is written, for key, secretRef and passthrough; the Authorization header with prefix "Bearer" when unset.',
+      ),
+    }),
+  ),
+  { reads: [], description: 'location is only for key, secretRef and passthrough.', check: checkLocation },
+)
+
+export type BackendAuthSpec = Parsed<typeof backendAuth>

@@ -1,0 +1,82 @@
+import {
+  type ConfigProblem,
+  duration,
+  enumOf,
+  fieldPath,
+  list,
+  notEmpty,
+  object,
+  optional,
+  type Parsed,
+  problem,
+  withRule,
+} from '#schema/index.ts'
+import { alpnProtocols, keyExchangeGroups } from '../../shared/tls-lists.ts'
+
+const tlsVersion = () => enumOf('1.2', '1.3')
+
+const cipherSuite = enumOf(
+  'TLS13_AES_256_GCM_SHA384',
+  'TLS13_AES_128_GCM_SHA256',
+  'TLS13_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+)
+
+interface Versions {
+  readonly minProtocolVersion?: '1.2' | '1.3'
+  readonly maxProtocolVersion?: '1.2' | '1.3'
+}
+
+function checkVersionOrder(spec: Versions, path: string): readonly ConfigProblem[] {
+  if (spec.minProtocolVersion !== '1.3' || spec.maxProtocolVersion !== '1.2') return []
+  const message = 'must not be greater than maxProtocolVersion'
+  return [problem(fieldPath(path, 'minProtocolVersion'), 'inconsistent', message)]
+}
+
+/** Suites that all belong to an excluded version would leave nothing to agree on (decision A-42). */
+function checkSuitesUsable(
+  spec: Versions & { readonly cipherSuites?: readonly string[] },
+  path: string,
+): readonly ConfigProblem[] {
+  const suites = spec.cipherSuites ?? []
+  if (suites.length === 0) return []
+  const for13 = suites.filter((suite) => suite.startsWith('TLS13_')).length
+  const excluded =
+    (spec.minProtocolVersion === '1.3' && for13 === 0) || (spec.maxProtocolVersion === '1.2' && for13 === suites.length)
+  if (!excluded) return []
+  const version = for13 === 0 ? '1.2' : '1.3'
+  const message = `all listed suites are for TLS ${version}, which the protocol versions exclude`
+  return [problem(fieldPath(path, 'cipherSuites'), 'inconsistent', message)]
+}
+
+const fields = notEmpty(
+  object({
+    handshakeTimeout: optional(duration({ min: '100ms' }), 'Deadline for the TLS handshake; 15s when unset.'),
+    alpnProtocols: optional(alpnProtocols(), 'Protocols offered, in order; h2 and http/1.1 when unset.'),
+    minProtocolVersion: optional(tlsVersion(), 'Lowest TLS version accepted.'),
+    maxProtocolVersion: optional(tlsVersion(), 'Highest TLS version accepted.'),
+    cipherSuites: optional(list(cipherSuite), 'Cipher suites, in order of preference.'),
+    keyExchangeGroups: optional(keyExchangeGroups(), 'Key exchange groups, in order of preference.'),
+  }),
+)
+
+/** `frontend.tls` (specification 2, 2.1). */
+export const frontendTls = withRule(
+  withRule(fields, {
+    reads: ['minProtocolVersion', 'maxProtocolVersion'],
+    description: 'minProtocolVersion is not greater than maxProtocolVersion.',
+    check: checkVersionOrder,
+  }),
+  {
+    reads: ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites'],
+    description: 'cipherSuites has a suite for a version that is allowed.',
+    check: checkSuitesUsable,
+  },
+)
+
+export type FrontendTlsSpec = Parsed<typeof frontendTls>

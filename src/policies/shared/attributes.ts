@@ -1,0 +1,31 @@
+import {
+  celExpression,
+  list,
+  notEmpty,
+  object,
+  optional,
+  type Parsed,
+  required,
+  shortString,
+  tinyString,
+} from '#schema/index.ts'
+
+/** A name and the expression that gives its value: log and trace attributes, metric labels, trace resources. */
+export const attributeAdd = object({
+  name: required(shortString(), 'Name of the attribute.'),
+  expression: required(celExpression(), 'Its value.'),
+})
+
+/** Changes to the attributes of log lines or spans (specification 2, 2.1, `LogTracingAttributes`). */
+export const logTracingAttributes = notEmpty(
+  object({
+    remove: optional(
+      list(tinyString(), { min: 1, max: 32 }),
+      'Default attributes to leave out, for example "http.method".',
+    ),
+    add: optional(list(attributeAdd, { min: 1 }), 'Attributes to add. One whose expression fails is left out.'),
+  }),
+)
+
+export type AttributeAddSpec = Parsed<typeof attributeAdd>
+export type LogTracingAttributesSpec = Parsed<typeof logTracingAttributes>

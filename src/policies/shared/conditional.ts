@@ -1,0 +1,64 @@
+import Type, { type Static, type TObject, type TUnsafe } from 'typebox'
+import {
+  annotate,
+  type ConfigProblem,
+  celExpression,
+  itemPath,
+  list,
+  nodeOf,
+  object,
+  optional,
+  problem,
+  required,
+} from '#schema/index.ts'
+
+/** One item of a conditional wrapper: the policy applies when the condition is true; without a condition, always. */
+export interface ConditionalItem<P> {
+  condition?: string
+  policy: P
+}
+
+/** A section that either is its policy or chooses among several (specification 2, 2.2.1). */
+export type OrConditional<P> = (P & { conditional?: undefined }) | { conditional: ConditionalItem<P>[] }
+
+interface WithItems {
+  readonly conditional?: readonly { readonly condition?: unknown }[]
+}
+
+function checkFallbackIsLast({ conditional = [] }: WithItems, path: string): readonly ConfigProblem[] {
+  const message = 'conditional entries without condition must be last'
+  return conditional
+    .slice(0, -1)
+    .flatMap((item, index) =>
+      item.condition === undefined
+        ? [problem(itemPath(`${path}.conditional`, index), 'conditional-order', message)]
+        : [],
+    )
+}
+
+/** The section's own fields, or `conditional` in their place. */
+export function orConditional<S extends TObject>(policy: S): TUnsafe<OrConditional<Static<S>>> {
+  const item = object({
+    condition: optional(
+      celExpression(),
+      'The item applies when this is true; a failing expression counts as not true.',
+    ),
+    policy: required(policy, 'The settings of this item.'),
+  })
+  const conditional = optional(
+    list(item, { min: 1, max: 16 }),
+    'Settings by condition: the first item whose condition is true applies. An item without condition, the fallback, comes last.',
+  )
+  const rule = {
+    reads: ['conditional'],
+    description: 'Only the last conditional item may be without a condition.',
+    check: checkFallbackIsLast,
+  }
+  const rules = [...(nodeOf(policy).rules ?? []), rule]
+  const wrapper = annotate(policy, {
+    properties: { ...policy.properties, conditional },
+    insteadOf: 'conditional',
+    rules,
+  })
+  return Type.Unsafe<OrConditional<Static<S>>>(wrapper)
+}

@@ -1,0 +1,40 @@
+import {
+  celExpression,
+  exactlyOne,
+  httpHeaderName,
+  object,
+  optional,
+  type Parsed,
+  required,
+  text,
+} from '#schema/index.ts'
+
+const places = {
+  header: optional(
+    object({
+      name: required(httpHeaderName(), 'Name of the header.'),
+      prefix: optional(text({ min: 1, max: 256 }), 'Text before the credential, for example "Bearer".'),
+    }),
+    'A request header.',
+  ),
+  queryParameter: optional(
+    object({ name: required(text({ min: 1, max: 256 }), 'Name of the parameter.') }),
+    'A parameter of the query.',
+  ),
+  cookie: optional(object({ name: required(text({ min: 1, max: 256 }), 'Name of the cookie.') }), 'A cookie.'),
+}
+
+/** Where a credential is read (specification 1, 5.2). */
+export const extractionLocation = exactlyOne(
+  ['header', 'queryParameter', 'cookie', 'expression'],
+  object({
+    ...places,
+    expression: optional(celExpression(), 'An expression that yields the credential from the request.'),
+  }),
+)
+
+/** Where a credential is written for the backend (specification 1, 5.6). */
+export const insertionLocation = exactlyOne(['header', 'queryParameter', 'cookie'], object(places))
+
+export type ExtractionLocationSpec = Parsed<typeof extractionLocation>
+export type InsertionLocationSpec = Parsed<typeof insertionLocation>

@@ -1,0 +1,15 @@
+import { type ConfigProblem, fieldPath, problem } from '#schema/index.ts'
+
+interface OtlpTransport {
+  readonly protocol: 'HTTP' | 'GRPC'
+  readonly path?: string | undefined
+}
+
+/** The rule on `path` beside `protocol`, shared by log and trace export. */
+export function checkOtlpPath({ protocol, path }: OtlpTransport, at: string): readonly ConfigProblem[] {
+  if (path === undefined) return []
+  if (protocol !== 'HTTP')
+    return [problem(fieldPath(at, 'path'), 'not-together', 'path is only valid with protocol HTTP')]
+  if (!path.startsWith('/')) return [problem(fieldPath(at, 'path'), 'invalid-path', 'path must start with /')]
+  return []
+}

@@ -1,0 +1,41 @@
+import {
+  celExpression,
+  headerName,
+  listMap,
+  mapOf,
+  notEmpty,
+  object,
+  optional,
+  type Parsed,
+  required,
+  setOf,
+} from '#schema/index.ts'
+
+const headerTransformation = object({
+  name: required(headerName(), 'Name of the header, or one of :authority, :method, :path, :scheme, :status.'),
+  value: required(celExpression(), 'The value. If it fails to evaluate, the header is removed.'),
+})
+
+const transform = notEmpty(
+  object({
+    set: optional(listMap('name', headerTransformation, { min: 1, max: 16 }), 'Headers to set to a value.'),
+    add: optional(
+      listMap('name', headerTransformation, { min: 1, max: 16 }),
+      'Headers to add; a header that exists gets one more entry.',
+    ),
+    remove: optional(setOf(headerName(), { min: 1, max: 16 }), 'Headers to remove.'),
+    body: optional(celExpression(), 'The new body.'),
+    metadata: optional(mapOf(celExpression(), { min: 1, max: 16 }), 'Values that later expressions can read.'),
+  }),
+)
+
+/** Changes to request and response (specification 2, 2.2.3); used in `traffic` and in `backend`. */
+export const transformation = notEmpty(
+  object({
+    request: optional(transform, 'Changes to the request.'),
+    response: optional(transform, 'Changes to the response.'),
+  }),
+)
+
+export type TransformSpec = Parsed<typeof transform>
+export type TransformationSpec = Parsed<typeof transformation>

@@ -1,0 +1,65 @@
+import {
+  boolean,
+  type ConfigProblem,
+  defaulted,
+  enumOf,
+  fieldPath,
+  formattedText,
+  integer,
+  object,
+  optional,
+  type Parsed,
+  problem,
+  type ScalarRefusal,
+  setOf,
+  withRule,
+} from '#schema/index.ts'
+
+const ORIGIN = /^https?:\/\/(?:\*|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+
+function checkOrigin(value: string): ScalarRefusal | undefined {
+  if (value === '*' || ORIGIN.test(value)) return undefined
+  const message = 'must be "*" or <scheme>://<host>(:<port>) with http or https; the host may begin with "*."'
+  return { code: 'invalid-origin', message }
+}
+
+const HEADER = /^(?:\*|[!#$%&'*+.^_`|~0-9A-Za-z-]+)$/
+
+function checkHeader(value: string): ScalarRefusal | undefined {
+  return HEADER.test(value) ? undefined : { code: 'invalid-header-name', message: 'must be a header name or "*"' }
+}
+
+const headerList = () => setOf(formattedText({ min: 1, max: 256 }, checkHeader), { max: 64 })
+
+const LISTS = ['allowOrigins', 'allowMethods', 'allowHeaders'] as const
+
+type Lists = { readonly [K in (typeof LISTS)[number]]?: readonly string[] }
+
+function checkWildcardAlone(spec: Lists, path: string): readonly ConfigProblem[] {
+  return LISTS.flatMap((name) => {
+    const items = spec[name] ?? []
+    if (items.length < 2 || !items.includes('*')) return []
+    return [problem(fieldPath(path, name), 'not-together', `${name} cannot contain "*" alongside other values`)]
+  })
+}
+
+/** `traffic.cors`: the fields of the platform's CORS filter. */
+export const cors = withRule(
+  object({
+    allowOrigins: optional(
+      setOf(formattedText({ min: 1, max: 253 }, checkOrigin), { max: 64 }),
+      'Origins that may read answers: "*", or <scheme>://<host>(:<port>), where the host may begin with "*.".',
+    ),
+    allowCredentials: optional(boolean(), 'Whether requests may carry credentials; they may not when unset.'),
+    allowMethods: optional(
+      setOf(enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', '*'), { max: 9 }),
+      'Methods allowed.',
+    ),
+    allowHeaders: optional(headerList(), 'Request headers allowed.'),
+    exposeHeaders: optional(headerList(), 'Answer headers that scripts may read.'),
+    maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may remember the answer to a preflight.'),
+  }),
+  { reads: LISTS, description: '"*" stands alone in its list.', check: checkWildcardAlone },
+)
+
+export type CorsSpec = Parsed<typeof cors>

@@ -1,0 +1,23 @@
+import { formattedText, list, object, optional, type Parsed, type ScalarRefusal } from '#schema/index.ts'
+
+const ORIGIN =
+  /^https?:\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i
+
+/** An entry that could never equal an Origin header would be a silent failure (decision A-87). */
+function checkOrigin(value: string): ScalarRefusal | undefined {
+  const match = ORIGIN.exec(value)
+  const port = Number(match?.[1] ?? 1)
+  if (match !== null && port >= 1 && port <= 65_535) return undefined
+  const message = 'must be <scheme>://<host>(:<port>) with scheme http or https, without path, wildcard or user'
+  return { code: 'invalid-origin', message }
+}
+
+/** `traffic.csrf` (specification 2, 2.2.4). */
+export const csrf = object({
+  additionalOrigins: optional(
+    list(formattedText({ min: 1, max: 256 }, checkOrigin), { min: 1, max: 16 }),
+    'Origins allowed besides that of the destination, as <scheme>://<host>(:<port>).',
+  ),
+})
+
+export type CsrfSpec = Parsed<typeof csrf>

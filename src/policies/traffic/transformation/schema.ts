@@ -1,0 +1,9 @@
+import type { Parsed } from '#schema/index.ts'
+import { orConditional } from '../../shared/conditional.ts'
+import { transformation } from '../../shared/transformation.ts'
+
+/** `traffic.transformation` (specification 2, 2.2.3). */
+export const trafficTransformation = orConditional(transformation)
+
+export type { TransformationSpec, TransformSpec } from '../../shared/transformation.ts'
+export type TransformationSection = Parsed<typeof trafficTransformation>

@@ -1,0 +1,52 @@
+export type { Static, TSchema } from 'typebox'
+export { annotate, defaulted, deprecated, optional, required } from './modifiers.ts'
+export type { DeepReadonly, FieldGroup, ObjectRule, Parsed, ScalarName, ScalarRefusal, SchemaNode } from './node.ts'
+export { nodeOf } from './node.ts'
+export { type ConfigProblem, fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
+export {
+  backendObjectReference,
+  labelSelector,
+  localObjectReference,
+} from './references.ts'
+export {
+  boolean,
+  byteSize,
+  celExpression,
+  duration,
+  durationOrCel,
+  enumOf,
+  formattedText,
+  groupName,
+  headerName,
+  httpHeaderName,
+  integer,
+  json,
+  kindName,
+  longString,
+  namespaceName,
+  objectName,
+  port,
+  quantity,
+  sectionName,
+  shortString,
+  sni,
+  text,
+  tinyString,
+} from './scalars.ts'
+export {
+  atLeastOne,
+  atMostOne,
+  exactlyOne,
+  jsonObject,
+  list,
+  listMap,
+  mapOf,
+  notEmpty,
+  object,
+  openObject,
+  type RuleView,
+  setOf,
+  withRule,
+} from './structures.ts'
+export { type Validation, type ValidationOptions, validate } from './validate.ts'
+export { expressionsIn, type Visited, walk } from './walk.ts'

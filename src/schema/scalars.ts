@@ -1,0 +1,207 @@
+import Type, { type TBoolean, type TEnum, type TInteger, type TString, type TUnknown, type TUnsafe } from 'typebox'
+import { parseByteSize } from '#base/byte-size.ts'
+import { parseDuration } from '#base/duration.ts'
+import type { ScalarName, ScalarRefusal } from './node.ts'
+
+/** A scalar refusal when the text does not match; the pattern also goes into generated JSON Schema. */
+function matching(pattern: RegExp, code: ScalarRefusal['code'], message: string) {
+  return (value: string | number): ScalarRefusal | undefined =>
+    pattern.test(String(value)) ? undefined : { code, message }
+}
+
+interface TextBounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** Free text; bounds count code points. */
+export function text({ min, max }: TextBounds = {}): TString {
+  return Type.String({
+    ...(min === undefined ? {} : { minLength: min }),
+    ...(max === undefined ? {} : { maxLength: max }),
+  })
+}
+
+function namedText(scalar: ScalarName, min: number, max: number, more: object = {}): TString {
+  return Type.String({ scalar, minLength: min, maxLength: max, ...more })
+}
+
+/** 1 to 256 characters. */
+export const shortString = (): TString => namedText('ShortString', 1, 256)
+/** 1 to 64 characters. */
+export const tinyString = (): TString => namedText('TinyString', 1, 64)
+/** 1 to 1024 characters. */
+export const longString = (): TString => namedText('LongString', 1, 1024)
+
+/** A CEL expression. Only its length is a matter of the schema; its syntax and types are checked at translation (decision A-10). */
+export const celExpression = (): TString => namedText('CELExpression', 1, 16_384)
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+
+/** A header name of RFC 9110 token characters; no pseudo-header. */
+export function httpHeaderName(): TString {
+  const pattern = `^${TOKEN}$`
+  const message =
+    'must be a header name: letters, digits and the other token characters of RFC 9110, no spaces, no colon'
+  return namedText('HTTPHeaderName', 1, 256, {
+    pattern,
+    check: matching(new RegExp(pattern), 'invalid-header-name', message),
+  })
+}
+
+const PSEUDO_HEADERS = [':authority', ':method', ':path', ':scheme', ':status']
+
+/** A header name, or one of the five pseudo-headers (decision A-06). */
+export function headerName(): TString {
+  const name = new RegExp(`^${TOKEN}$`)
+  const check = (value: string | number): ScalarRefusal | undefined => {
+    const given = String(value)
+    if (PSEUDO_HEADERS.includes(given) || name.test(given)) return undefined
+    const message = given.startsWith(':')
+      ? `pseudo-headers must be one of ${PSEUDO_HEADERS.join(', ')}`
+      : 'must be a header name: letters, digits and the other token characters of RFC 9110, no spaces'
+    return { code: 'invalid-header-name', message }
+  }
+  return namedText('HeaderName', 1, 256, { pattern: `^:?${TOKEN}$`, check })
+}
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`
+
+function subdomain(code: ScalarRefusal['code'], message: string) {
+  const pattern = `^${SUBDOMAIN}$`
+  return { pattern, check: matching(new RegExp(pattern), code, message) }
+}
+
+/** A server name for TLS: lower-case DNS labels separated by dots. */
+export function sni(): TString {
+  const message = 'must be lower-case DNS labels separated by dots, such as "api.example.com"'
+  return namedText('SNI', 1, 253, subdomain('invalid-server-name', message))
+}
+
+/** The name of a listener, route rule, provider, target, or a port number. */
+export function sectionName(): TString {
+  const message = 'must be lower-case letters, digits, "-" and ".", starting and ending with a letter or digit'
+  return namedText('SectionName', 1, 253, subdomain('invalid-section-name', message))
+}
+
+/** The name of an object: a DNS subdomain (decision A-01). */
+export function objectName(): TString {
+  const message = 'must be lower-case letters, digits, "-" and ".", starting and ending with a letter or digit'
+  return Type.String({ minLength: 1, maxLength: 253, ...subdomain('invalid-name', message) })
+}
+
+/** A namespace: a DNS label (decision A-01). */
+export function namespaceName(): TString {
+  const pattern = `^${LABEL}$`
+  const message = 'must be lower-case letters, digits and "-", starting and ending with a letter or digit'
+  return Type.String({
+    minLength: 1,
+    maxLength: 63,
+    pattern,
+    check: matching(new RegExp(pattern), 'invalid-namespace', message),
+  })
+}
+
+/** The group in a reference: empty for the core group, else a DNS subdomain. */
+export function groupName(): TString {
+  const pattern = `^$|^${SUBDOMAIN}$`
+  const message = 'must be an API group such as "gateway.networking.k8s.io", or empty for the core group'
+  return Type.String({ maxLength: 253, pattern, check: matching(new RegExp(pattern), 'invalid-name', message) })
+}
+
+/** The kind in a reference. */
+export function kindName(): TString {
+  const pattern = '^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$'
+  const message = 'must be the name of a kind such as "Service"'
+  return Type.String({
+    minLength: 1,
+    maxLength: 63,
+    pattern,
+    check: matching(new RegExp(pattern), 'invalid-name', message),
+  })
+}
+
+interface DurationBounds {
+  /** The least value, in the same text form. */
+  readonly min?: string
+}
+
+/** Gateway API duration text (decision A-03); returned as written, read with `parseDuration`. */
+export function duration({ min }: DurationBounds = {}): TString {
+  const leastMs = min === undefined ? 0 : parseDuration(min)!
+  const check = (value: string | number): ScalarRefusal | undefined => {
+    const ms = parseDuration(String(value))
+    if (ms === undefined) {
+      const message = 'must be a duration such as "3s", "5m" or "1h30m": up to four groups of digits and h, m, s or ms'
+      return { code: 'invalid-duration', message }
+    }
+    return ms < leastMs ? { code: 'out-of-range', message: `must be at least ${min}` } : undefined
+  }
+  return Type.String({ scalar: 'Duration', ...(min === undefined ? {} : { minimumDuration: min }), check })
+}
+
+/** Either a duration or an expression that yields one; whatever is not a duration is an expression. */
+export const durationOrCel = (): TString => namedText('DurationOrCEL', 1, 16_384)
+
+interface ByteSizeBounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** A number of bytes, as an integer or a quantity such as `16Ki` (decision A-04); read with `parseByteSize`. */
+export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}): TUnsafe<string | number> {
+  const check = (value: string | number): ScalarRefusal | undefined => {
+    if (typeof value === 'string' && (!QUANTITY.test(value) || value.startsWith('+'))) {
+      const message = 'must be a number of bytes such as 65536, "64Ki" or "2Mi"'
+      return { code: 'invalid-byte-size', message }
+    }
+    const bytes = parseByteSize(value)
+    if (bytes !== undefined && bytes >= min && bytes <= max) return undefined
+    return { code: 'out-of-range', message: `must be at least ${min} and at most ${max} bytes` }
+  }
+  return Type.Unsafe<string | number>({ scalar: 'ByteSize', intOrString: true, minLength: 1, maxLength: 32, check })
+}
+
+const QUANTITY = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$/
+
+/** A quantity of the platform (cpu, memory); kept as written. */
+export function quantity(): TUnsafe<string | number> {
+  const message = 'must be a quantity such as 1, "500m" or "128Mi"'
+  return Type.Unsafe<string | number>({
+    scalar: 'Quantity',
+    intOrString: true,
+    check: matching(QUANTITY, 'invalid-quantity', message),
+  })
+}
+
+interface IntegerBounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** A whole number. */
+export function integer({ min, max }: IntegerBounds = {}): TInteger {
+  return Type.Integer({
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  })
+}
+
+export const boolean = (): TBoolean => Type.Boolean()
+
+/** A port number. */
+export const port = (): TInteger => integer({ min: 1, max: 65_535 })
+
+/** One of a closed list of words, written exactly so. */
+export function enumOf<const Values extends readonly string[]>(...values: Values): TEnum<[...Values]> {
+  return Type.Enum([...values], { type: 'string' }) as TEnum<[...Values]>
+}
+
+/** Any JSON value; null counts as a value. */
+export const json = (): TUnknown => Type.Unknown({ scalar: 'JSON' })
+
+/** Text of a form that only this field has. */
+export function formattedText(bounds: TextBounds, check: (value: string) => ScalarRefusal | undefined): TString {
+  return Object.assign(text(bounds), { check })
+}

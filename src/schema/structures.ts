@@ -1,0 +1,100 @@
+import Type, { type Static, type TArray, type TObject, type TProperties, type TRecord, type TSchema } from 'typebox'
+import { annotate } from './modifiers.ts'
+import { type DeepReadonly, type FieldGroup, nodeOf, type ObjectRule } from './node.ts'
+import type { ConfigProblem } from './problem.ts'
+
+/** An object with exactly these fields; unknown ones are refused. */
+export function object<P extends TProperties>(properties: P): TObject<P> {
+  return Type.Object(properties)
+}
+
+/** A platform object of which we read these fields; unknown ones are kept and reported as warnings (decision A-07). */
+export function openObject<P extends TProperties>(properties: P): TObject<P> {
+  return Type.Object(properties, { open: true })
+}
+
+interface ListBounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+function itemBounds({ min, max }: ListBounds) {
+  return { ...(min === undefined ? {} : { minItems: min }), ...(max === undefined ? {} : { maxItems: max }) }
+}
+
+export function list<S extends TSchema>(item: S, bounds: ListBounds = {}): TArray<S> {
+  return Type.Array(item, itemBounds(bounds))
+}
+
+/** A list without equal items. */
+export function setOf<S extends TSchema>(item: S, bounds: ListBounds = {}): TArray<S> {
+  return Type.Array(item, { ...itemBounds(bounds), uniqueBy: [] })
+}
+
+/** A list in which no two items have the same value in the key fields. */
+export function listMap<P extends TProperties>(
+  keys: (keyof P & string) | readonly (keyof P & string)[],
+  item: TObject<P>,
+  bounds: ListBounds = {},
+): TArray<TObject<P>> {
+  return Type.Array(item, { ...itemBounds(bounds), uniqueBy: typeof keys === 'string' ? [keys] : keys })
+}
+
+/** A map with free keys; bounds count the entries. */
+export function mapOf<S extends TSchema>(value: S, { min, max }: ListBounds = {}): TRecord<string, S> {
+  const record = Type.Record(Type.String(), value, {
+    ...(min === undefined ? {} : { minProperties: min }),
+    ...(max === undefined ? {} : { maxProperties: max }),
+  })
+  return annotate(record, { additionalProperties: value }) as TRecord<string, S>
+}
+
+/** An object of free form. */
+export function jsonObject(): TRecord<string, TSchema> {
+  return mapOf(Type.Unknown({ scalar: 'JSON' }))
+}
+
+type FieldsOf<S extends TObject> = keyof S['properties'] & string
+
+function grouped<S extends TObject>(count: FieldGroup['count'], fields: readonly FieldsOf<S>[], schema: S): S {
+  return annotate(schema, { groups: [...(nodeOf(schema).groups ?? []), { count, fields }] })
+}
+
+/** Of the named fields one is set and the others are not. */
+export function exactlyOne<S extends TObject>(fields: readonly FieldsOf<S>[], schema: S): S {
+  return grouped('exactly-one', fields, schema)
+}
+
+export function atLeastOne<S extends TObject>(fields: readonly FieldsOf<S>[], schema: S): S {
+  return grouped('at-least-one', fields, schema)
+}
+
+export function atMostOne<S extends TObject>(fields: readonly FieldsOf<S>[], schema: S): S {
+  return grouped('at-most-one', fields, schema)
+}
+
+/** At least one of all fields of the object is set. */
+export function notEmpty<S extends TObject>(schema: S): S {
+  return grouped('at-least-one', Object.keys(schema.properties) as FieldsOf<S>[], schema)
+}
+
+/** What a rule sees: the fields it reads, valid; of the others only whether they are there. */
+export type RuleView<T, K extends keyof T> = DeepReadonly<Pick<T, K>> & {
+  readonly [F in Exclude<keyof T, K>]?: unknown
+}
+
+interface RuleOf<T, K extends keyof T> {
+  /** The fields whose content the rule trusts. */
+  readonly reads: readonly K[]
+  /** One sentence for docs. */
+  readonly description: string
+  readonly check: (value: RuleView<T, K>, path: string) => readonly ConfigProblem[]
+}
+
+/** Adds a rule over several fields to an object schema. */
+export function withRule<S extends TObject, const K extends keyof Static<S> & string>(
+  schema: S,
+  rule: RuleOf<Static<S>, K>,
+): S {
+  return annotate(schema, { rules: [...(nodeOf(schema).rules ?? []), rule as ObjectRule] })
+}

@@ -1,0 +1,339 @@
+import type { TSchema } from 'typebox'
+import { suggest } from '#base/suggest.ts'
+import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
+import { type ConfigProblem, fieldPath, itemPath, type ProblemCode, problem } from './problem.ts'
+
+export interface ValidationOptions {
+  /** Path of the value itself, put before every reported path. */
+  readonly path?: string
+  /** What to do with unknown fields of our own kinds (decision A-07); all but `refuse` drop them. */
+  readonly unknownFields?: 'refuse' | 'warn' | 'ignore'
+}
+
+export interface Validation<T> {
+  /** The value with its schema defaults, when there is no problem. */
+  readonly value?: T
+  readonly problems: readonly ConfigProblem[]
+  /** What does not invalidate the value but will have no effect: unknown fields. */
+  readonly warnings: readonly ConfigProblem[]
+}
+
+/** One validation in progress. */
+interface Run {
+  readonly problems: ConfigProblem[]
+  readonly warnings: ConfigProblem[]
+  readonly unknownFields: 'refuse' | 'warn' | 'ignore'
+}
+
+/**
+ * Checks a parsed JSON value against a schema and fills in the schema defaults.
+ * Reports everything that is wrong at once; the input is not changed.
+ */
+export function validate<S extends TSchema>(
+  schema: S,
+  value: unknown,
+  options: ValidationOptions = {},
+): Validation<Parsed<S>> {
+  const run: Run = { problems: [], warnings: [], unknownFields: options.unknownFields ?? 'refuse' }
+  const parsed = visit(run, nodeOf(schema), value, options.path ?? '')
+  const { problems, warnings } = run
+  return problems.length > 0 ? { problems, warnings } : { value: parsed as Parsed<S>, problems, warnings }
+}
+
+function report(run: Run, path: string, code: ProblemCode, message: string): void {
+  run.problems.push(problem(path, code, message))
+}
+
+/** Returns the value with defaults; what was reported wrong is returned as it came. */
+function visit(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (node.scalar === 'JSON') return value
+  if (node.intOrString) return visitIntOrString(run, node, value, path)
+  switch (node.type) {
+    case 'object':
+      return visitObject(run, node, value, path)
+    case 'array':
+      return visitList(run, node, value, path)
+    case 'string':
+      return visitString(run, node, value, path)
+    case 'integer':
+      return visitInteger(run, node, value, path)
+    case 'boolean':
+      if (typeof value !== 'boolean') report(run, path, 'wrong-type', wrongType('true or false', value))
+      return value
+    default:
+      throw new Error(`schema without a type at ${path}`)
+  }
+}
+
+function visitObject(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    report(run, path, 'wrong-type', wrongType('an object', value))
+    return value
+  }
+  const fields = node.open ? withoutNulls(value) : (value as Record<string, unknown>)
+  if (node.additionalProperties !== undefined) return visitMap(run, node, node.additionalProperties, fields, path)
+  return visitFields(run, node, fields, path)
+}
+
+/** On the platform, null in a field that cannot be null is the same as no field. */
+function withoutNulls(value: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+}
+
+function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>, path: string): unknown {
+  const properties = node.properties ?? {}
+  // Entries, not assignments: a member called `__proto__` must stay an ordinary member.
+  const members: [string, unknown][] = []
+  const failed = new Set<string>()
+
+  for (const [name, member] of Object.entries(fields)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (property === undefined) {
+      if (keepsUnknown(run, node, name, path)) members.push([name, member])
+      continue
+    }
+    const before = run.problems.length
+    members.push([name, visit(run, property, member, fieldPath(path, name))])
+    if (run.problems.slice(before).some((found) => found.code !== 'unknown-field')) failed.add(name)
+  }
+  if (isReplaced(node, fields)) {
+    reportReplaced(run, node, fields, path)
+  } else {
+    members.push(...defaultsOf(properties, fields))
+    reportMissing(run, node, fields, failed, path)
+    for (const group of node.groups ?? []) checkGroup(run, group, fields, path)
+  }
+  const parsed = Object.fromEntries(members)
+  for (const rule of applicableRules(node, fields)) runRule(run, rule, parsed, failed, path)
+  return parsed
+}
+
+/** Whether the one field is present that stands in for all others of the object. */
+function isReplaced(node: SchemaNode, fields: object): boolean {
+  return node.insteadOf !== undefined && Object.hasOwn(fields, node.insteadOf)
+}
+
+function applicableRules(node: SchemaNode, fields: object): readonly ObjectRule[] {
+  const rules = node.rules ?? []
+  return isReplaced(node, fields) ? rules.filter((rule) => rule.reads.every((name) => name === node.insteadOf)) : rules
+}
+
+function defaultsOf(properties: Readonly<Record<string, SchemaNode>>, fields: object): [string, unknown][] {
+  const members: [string, unknown][] = []
+  for (const [name, property] of Object.entries(properties)) {
+    if (property.default === undefined || Object.hasOwn(fields, name)) continue
+    members.push([name, structuredClone(property.default)])
+  }
+  return members
+}
+
+function reportMissing(run: Run, node: SchemaNode, fields: object, failed: Set<string>, path: string): void {
+  for (const name of node.required ?? []) {
+    if (Object.hasOwn(fields, name)) continue
+    failed.add(name)
+    report(run, fieldPath(path, name), 'required', 'is required')
+  }
+}
+
+/** @returns whether an unknown field stays in the value */
+function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string): boolean {
+  const known = Object.keys(node.properties ?? {})
+  const nearest = suggest(name, known)
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  const found = (effect: string) =>
+    problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint || effect}`)
+  if (node.open) {
+    run.warnings.push(found(', it has no effect here'))
+    return true
+  }
+  if (run.unknownFields === 'refuse') run.problems.push(found(known.length === 0 ? ', no fields are allowed here' : ''))
+  if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped'))
+  return false
+}
+
+function reportReplaced(run: Run, node: SchemaNode, fields: Record<string, unknown>, path: string): void {
+  for (const name of Object.keys(fields)) {
+    if (name === node.insteadOf || !Object.hasOwn(node.properties ?? {}, name)) continue
+    const message = `${node.insteadOf} cannot be set with any other field`
+    report(run, fieldPath(path, name), 'conditional-exclusive', message)
+  }
+}
+
+function checkGroup(run: Run, group: FieldGroup, fields: Record<string, unknown>, path: string): void {
+  const set = group.fields.filter((name) => Object.hasOwn(fields, name))
+  const names = group.fields.join(', ')
+  const given = set.length === 0 ? 'none is' : `${set.join(' and ')} are`
+  if (group.count === 'exactly-one' && set.length !== 1) {
+    const message =
+      group.fields.length === 1 ? `${names} must be set` : `exactly one of ${names} must be set; ${given} set`
+    report(run, path, 'exactly-one-of', message)
+  }
+  if (group.count === 'at-least-one' && set.length === 0) {
+    report(run, path, 'at-least-one-of', `at least one of ${names} must be set`)
+  }
+  if (group.count === 'at-most-one' && set.length > 1) {
+    report(run, path, 'at-most-one-of', `at most one of ${names} may be set; ${given} set`)
+  }
+}
+
+function runRule(run: Run, rule: ObjectRule, parsed: object, failed: ReadonlySet<string>, path: string): void {
+  if (rule.reads.some((name) => failed.has(name))) return
+  run.problems.push(...rule.check(parsed as never, path))
+}
+
+function visitMap(
+  run: Run,
+  node: SchemaNode,
+  valueNode: SchemaNode,
+  entries: Record<string, unknown>,
+  path: string,
+): unknown {
+  checkCount(run, Object.keys(entries).length, { min: node.minProperties, max: node.maxProperties }, 'entries', path)
+  const parsed = Object.entries(entries).map(([key, member]) => [
+    key,
+    visit(run, valueNode, member, itemPath(path, key)),
+  ])
+  return Object.fromEntries(parsed)
+}
+
+function visitList(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (!Array.isArray(value)) {
+    report(run, path, 'wrong-type', wrongType('a list', value))
+    return value
+  }
+  checkCount(run, value.length, { min: node.minItems, max: node.maxItems }, 'items', path)
+  const item = node.items!
+  const parsed = value.map((member, index) => visit(run, item, member, itemPath(path, index)))
+  if (node.uniqueBy !== undefined) reportDuplicates(run, node.uniqueBy, parsed, path)
+  return parsed
+}
+
+function reportDuplicates(run: Run, keys: readonly string[], items: readonly unknown[], path: string): void {
+  const seen = new Map<string, number>()
+  items.forEach((item, index) => {
+    const identity = keys.length === 0 ? item : keys.map((key) => (item as Record<string, unknown> | null)?.[key])
+    // An item without its key has its own problem; it equals nothing.
+    if (Array.isArray(identity) && identity.includes(undefined)) return
+    const text = JSON.stringify(identity)
+    const first = seen.get(text)
+    if (first === undefined) {
+      seen.set(text, index)
+      return
+    }
+    const what = keys.length === 0 ? 'the same value' : `the same ${keys.join(' and ')}`
+    const at = itemPath(path, index)
+    report(run, keys.length === 1 ? fieldPath(at, keys[0]!) : at, 'duplicate', `has ${what} as item ${first}`)
+  })
+}
+
+function visitString(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (typeof value !== 'string') {
+    report(run, path, 'wrong-type', wrongType('a string', value))
+    return value
+  }
+  const words = node.const === undefined ? node.enum : [String(node.const)]
+  if (words !== undefined) {
+    if (!words.includes(value)) report(run, path, 'unknown-value', unknownValue(words, value))
+    return value
+  }
+  if (checkLength(run, node, value, path)) checkScalar(run, node, value, path)
+  return value
+}
+
+function visitInteger(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    report(run, path, 'wrong-type', wrongType('a whole number', value))
+    return value
+  }
+  const { minimum: min, maximum: max } = node
+  if ((min !== undefined && value < min) || (max !== undefined && value > max)) {
+    report(run, path, 'out-of-range', `must be ${boundsText(min, max)}`)
+  }
+  return value
+}
+
+function visitIntOrString(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    report(run, path, 'wrong-type', wrongType('a whole number or a string', value))
+    return value
+  }
+  if (typeof value === 'string' && !checkLength(run, node, value, path)) return value
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    report(run, path, 'wrong-type', 'must be a whole number or a string')
+    return value
+  }
+  checkScalar(run, node, value, path)
+  return value
+}
+
+function checkScalar(run: Run, node: SchemaNode, value: string | number, path: string): void {
+  const refusal = node.check?.(value)
+  if (refusal !== undefined) report(run, path, refusal.code, refusal.message)
+}
+
+/** @returns whether the length is within its bounds, counted in code points (decision A-05) */
+function checkLength(run: Run, node: SchemaNode, value: string, path: string): boolean {
+  const { minLength: min = 0, maxLength: max = Number.POSITIVE_INFINITY } = node
+  // Code points are never more than UTF-16 units and never less than half of them: counting is rarely needed.
+  if (value.length >= min * 2 && value.length <= max) return true
+  const length = codePoints(value)
+  if (length < min) {
+    report(run, path, 'too-short', length === 0 ? 'must not be empty' : `must have at least ${min} characters`)
+    return false
+  }
+  if (length > max) {
+    report(run, path, 'too-long', `must have at most ${max} characters; it has ${length}`)
+    return false
+  }
+  return true
+}
+
+function codePoints(value: string): number {
+  let count = 0
+  for (const _ of value) count++
+  return count
+}
+
+interface CountBounds {
+  readonly min: number | undefined
+  readonly max: number | undefined
+}
+
+function checkCount(run: Run, count: number, { min, max }: CountBounds, what: 'items' | 'entries', path: string): void {
+  if (min !== undefined && count < min) {
+    report(run, path, 'too-few-items', count === 0 ? `must not be empty` : `must have at least ${min} ${what}`)
+  }
+  if (max !== undefined && count > max) {
+    report(run, path, 'too-many-items', `must have at most ${max} ${what}; it has ${count}`)
+  }
+}
+
+function boundsText(min: number | undefined, max: number | undefined): string {
+  if (min === undefined) return `at most ${max}`
+  if (max === undefined) return `at least ${min}`
+  return `between ${min} and ${max}`
+}
+
+function unknownValue(words: readonly string[], value: string): string {
+  const nearest = suggest(value, words)
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  return words.length === 1 ? `must be "${words[0]}"${hint}` : `must be one of ${words.join(', ')}${hint}`
+}
+
+function wrongType(expected: string, value: unknown): string {
+  const hint = typeof value === 'string' && expected !== 'a string' && isBare(value) ? ' (remove the quotes?)' : ''
+  if (value === null) return `must be ${expected}, not null: leave the field out or give it a value`
+  return `must be ${expected}, not ${typeText(value)}${hint}`
+}
+
+/** A string that would be a number or a boolean without its quotes. */
+function isBare(value: string): boolean {
+  return /^(?:-?\d+|true|false)$/.test(value)
+}
+
+function typeText(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'a number with a fraction'
+  return `a ${typeof value}`
+}
