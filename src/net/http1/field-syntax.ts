@@ -1,0 +1,51 @@
+/** What a byte may be part of; bits of `CHARACTER` (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
+export const TOKEN = 1
+export const FIELD_VALUE = 2
+export const TARGET = 4
+export const HOST = 8
+
+/** One entry per byte, the sum of the bits above. */
+export const CHARACTER: Uint8Array = buildTable()
+
+function buildTable(): Uint8Array {
+  const table = new Uint8Array(256)
+  for (let code = 0; code < 256; code++) {
+    if (code === 9 || (code >= 32 && code !== 127)) table[code]! |= FIELD_VALUE
+    // A fragment never travels; a parser that cuts the target at '#' would route another path than we matched.
+    if (code > 32 && code < 127 && code !== 35) table[code]! |= TARGET
+    const text = String.fromCharCode(code)
+    if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN
+    if (/[-._0-9A-Za-z]/.test(text)) table[code]! |= HOST
+  }
+  return table
+}
+
+/** Whether `text` may be a field name: a token of RFC 9110, 5.6.2. */
+export function isFieldName(text: string): boolean {
+  return text.length > 0 && consistsOf(text, TOKEN)
+}
+
+/** Whether `text` may be a field value: latin-1 text of bytes without CR, LF, NUL or other controls (RFC 9110, 5.5). */
+export function isFieldValue(text: string): boolean {
+  return consistsOf(text, FIELD_VALUE)
+}
+
+/** Whether `text` may be a request target in any of its forms (RFC 9112, 3.2). */
+export function isTarget(text: string): boolean {
+  return text.length > 0 && consistsOf(text, TARGET)
+}
+
+const AUTHORITY = /^(?:[-._0-9A-Za-z]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/
+
+/** Whether `text` names a host, with or without a port: a name, an IPv4 address or an IPv6 address in brackets. */
+export function isAuthority(text: string): boolean {
+  return AUTHORITY.test(text)
+}
+
+function consistsOf(text: string, bit: number): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 255 || (CHARACTER[code]! & bit) === 0) return false
+  }
+  return true
+}

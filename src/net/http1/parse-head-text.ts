@@ -1,0 +1,21 @@
+import { Head } from './head.ts'
+import { type HeadLimits, parseRequestHead, parseResponseHead } from './parse-head.ts'
+import { settleRequest, settleResponse } from './settle-head.ts'
+
+const NO_LIMITS: HeadLimits = { maxHeadBytes: 1_048_576, maxHeaders: 10_000 }
+
+/**
+ * Reads a whole head from latin-1 text; a response begins with `HTTP/`. For tests and `explain`: no Node API.
+ * @returns the head, or the negative outcome of `parse-head.ts`
+ */
+export function parseHeadText(text: string, limits: HeadLimits = NO_LIMITS): Head | number {
+  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+  const head = new Head()
+  const ofResponse = text.startsWith('HTTP/')
+  const parse = ofResponse ? parseResponseHead : parseRequestHead
+  const after = parse(bytes, 0, bytes.length, head, limits)
+  if (after < 0) return after
+  head.text = text.slice(0, after)
+  const problem = ofResponse ? settleResponse(head) : settleRequest(head)
+  return problem === 0 ? head : problem
+}

@@ -1,0 +1,347 @@
+import { CHARACTER, FIELD_VALUE, HOST, TARGET, TOKEN } from './field-syntax.ts'
+import type { Head } from './head.ts'
+
+/** Outcomes of reading a head other than its length; all are negative. */
+export const INCOMPLETE = -1
+export const MALFORMED = -2
+export const HOST_INVALID = -3
+export const URI_TOO_LONG = -4
+export const HEADERS_TOO_LARGE = -5
+export const EXPECTATION_FAILED = -6
+export const VERSION_NOT_SUPPORTED = -7
+export const METHOD_NOT_IMPLEMENTED = -8
+
+export interface HeadLimits {
+  /** Bytes of a whole head; a request line alone may be as long. */
+  readonly maxHeadBytes: number
+  /** Field lines of a head. */
+  readonly maxHeaders: number
+}
+
+const MAX_METHOD_BYTES = 64
+/** Enough digits for any real body, few enough for exact arithmetic. */
+const MAX_LENGTH_DIGITS = 15
+
+const CR = 13
+const LF = 10
+const SP = 32
+const HTAB = 9
+const COLON = 58
+
+/**
+ * Reads a request head from `bytes[start, end)` into `head` in one pass that validates and tokenises (RFC 9112, 3 and 5). Refuses
+ * whatever two readers could understand differently. After INCOMPLETE, call again with the same head and all bytes from `start`.
+ * @returns the index behind the head, or a negative outcome; the caller then gives the head its text and settles it
+ */
+export function parseRequestHead(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  head: Head,
+  limits: HeadLimits,
+): number {
+  if (head.parsedTo === 0) {
+    const after = parseRequestLine(bytes, start, end, head)
+    if (after === INCOMPLETE) return end - start > limits.maxHeadBytes ? URI_TOO_LONG : INCOMPLETE
+    if (after < 0) return after
+    if (after - start > limits.maxHeadBytes) return URI_TOO_LONG
+  }
+  const after = parseFields(bytes, start, end, head, limits, true)
+  if (after < 0) return after
+  if (head.hostField < 0) return HOST_INVALID
+  return head.chunked && (head.contentLength >= 0 || head.http10) ? MALFORMED : after
+}
+
+/** Reads a response head; otherwise as `parseRequestHead`. */
+export function parseResponseHead(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  head: Head,
+  limits: HeadLimits,
+): number {
+  if (head.parsedTo === 0) {
+    const after = parseStatusLine(bytes, start, end, head)
+    if (after === INCOMPLETE) return end - start > limits.maxHeadBytes ? HEADERS_TOO_LARGE : INCOMPLETE
+    if (after < 0) return after
+  }
+  const after = parseFields(bytes, start, end, head, limits, false)
+  if (after < 0) return after
+  return head.chunked && (head.contentLength >= 0 || head.http10) ? MALFORMED : after
+}
+
+function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: Head): number {
+  let i = start
+  while (i < end && (CHARACTER[bytes[i]!]! & TOKEN) !== 0) i++
+  if (i - start > MAX_METHOD_BYTES) return METHOD_NOT_IMPLEMENTED
+  if (i === end) return INCOMPLETE
+  if (bytes[i] !== SP || i === start) return MALFORMED
+  head.methodEnd = i - start
+  const targetStart = ++i
+  while (i < end && (CHARACTER[bytes[i]!]! & TARGET) !== 0) i++
+  if (i === end) return INCOMPLETE
+  if (bytes[i] !== SP || i === targetStart) return MALFORMED
+  head.targetEnd = i - start
+  const first = bytes[targetStart]!
+  // Anything but origin form needs the text to be understood.
+  head.unsettled = first !== 47 || isConnect(bytes, start, head.methodEnd)
+  const after = parseVersion(bytes, i + 1, end, head)
+  if (after < 0) return after
+  if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED
+  if (bytes[after] !== CR || bytes[after + 1] !== LF) return MALFORMED
+  head.startLineKept = !head.http10
+  head.startLineEnd = after + 2 - start
+  head.parsedTo = head.startLineEnd
+  return after + 2
+}
+
+function isConnect(bytes: Uint8Array, start: number, length: number): boolean {
+  return length === 7 && bytes[start] === 67 && equals(bytes, start, CONNECT)
+}
+
+/** `HTTP/1.1` or `HTTP/1.0` at `i`. */
+function parseVersion(bytes: Uint8Array, i: number, end: number, head: Head): number {
+  for (let k = 0; k < VERSION.length; k++) {
+    if (i + k === end) return INCOMPLETE
+    if (bytes[i + k] !== VERSION[k]) return MALFORMED
+  }
+  if (i + 8 > end) return INCOMPLETE
+  const major = bytes[i + 5]! - 48
+  const minor = bytes[i + 7]! - 48
+  if (major < 0 || major > 9 || bytes[i + 6] !== 46 || minor < 0 || minor > 9) return MALFORMED
+  if (major !== 1 || minor > 1) return VERSION_NOT_SUPPORTED
+  head.http10 = minor === 0
+  return i + 8
+}
+
+function parseStatusLine(bytes: Uint8Array, start: number, end: number, head: Head): number {
+  let i = parseVersion(bytes, start, end, head)
+  if (i < 0) return i
+  if (i + 5 > end) return INCOMPLETE
+  if (bytes[i] !== SP) return MALFORMED
+  let status = 0
+  for (let k = 1; k <= 3; k++) {
+    const digit = bytes[i + k]! - 48
+    if (digit < 0 || digit > 9) return MALFORMED
+    status = status * 10 + digit
+  }
+  if (status < 100) return MALFORMED
+  i += 4
+  // Servers that leave out the phrase often leave out its space; the line is then written anew.
+  const bare = bytes[i] === CR
+  if (!bare && bytes[i] !== SP) return MALFORMED
+  while (i < end && (CHARACTER[bytes[i]!]! & FIELD_VALUE) !== 0) i++
+  if (i + 2 > end) return i === end || bytes[i] === CR ? INCOMPLETE : MALFORMED
+  if (bytes[i] !== CR || bytes[i + 1] !== LF) return MALFORMED
+  head.receivedStatus(status)
+  head.startLineKept = !head.http10 && !bare
+  head.startLineEnd = i + 2 - start
+  head.parsedTo = head.startLineEnd
+  return i + 2
+}
+
+function parseFields(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  head: Head,
+  limits: HeadLimits,
+  ofRequest: boolean,
+): number {
+  let i = start + head.parsedTo
+  for (;;) {
+    const line = i
+    if (i < end && bytes[i] === CR) return parseEmptyLine(bytes, start, i, end, limits)
+    while (i < end && (CHARACTER[bytes[i]!]! & TOKEN) !== 0) i++
+    if (i === end) return incomplete(start, end, limits)
+    // Refuses a space before the colon and a folded line, too.
+    if (bytes[i] !== COLON || i === line) return MALFORMED
+    const nameEnd = i++
+    while (i < end && (bytes[i] === SP || bytes[i] === HTAB)) i++
+    const valueStart = i
+    while (i < end && (CHARACTER[bytes[i]!]! & FIELD_VALUE) !== 0) i++
+    if (i + 2 > end) return i === end || bytes[i] === CR ? incomplete(start, end, limits) : MALFORMED
+    if (bytes[i] !== CR || bytes[i + 1] !== LF) return MALFORMED
+    let valueEnd = i
+    while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HTAB)) valueEnd--
+    i += 2
+    const at = head.received
+    if (at === limits.maxHeaders) return HEADERS_TOO_LARGE
+    if (at === head.dropped.length) head.reserve(at + 1)
+    const offsets = head.offsets
+    offsets[4 * at] = line - start
+    offsets[4 * at + 1] = nameEnd - start
+    offsets[4 * at + 2] = valueStart - start
+    offsets[4 * at + 3] = valueEnd - start
+    head.dropped[at] = 0
+    head.received = at + 1
+    head.parsedTo = i - start
+    const problem = noteField(bytes, line, nameEnd - line, valueStart, valueEnd, head, ofRequest)
+    if (problem !== 0) return problem
+  }
+}
+
+function parseEmptyLine(bytes: Uint8Array, start: number, i: number, end: number, limits: HeadLimits): number {
+  if (i + 2 > end) return incomplete(start, end, limits)
+  if (bytes[i + 1] !== LF) return MALFORMED
+  return i + 2 - start > limits.maxHeadBytes ? HEADERS_TOO_LARGE : i + 2
+}
+
+function incomplete(start: number, end: number, limits: HeadLimits): number {
+  return end - start > limits.maxHeadBytes ? HEADERS_TOO_LARGE : INCOMPLETE
+}
+
+const VERSION = bytesOf('HTTP/')
+const CONNECT = bytesOf('connect')
+const TE = bytesOf('te')
+const HOST_NAME = bytesOf('host')
+const EXPECT = bytesOf('expect')
+const TRAILER = bytesOf('trailer')
+const UPGRADE = bytesOf('upgrade')
+const CONNECTION = bytesOf('connection')
+const KEEP_ALIVE = bytesOf('keep-alive')
+const CONTENT_LENGTH = bytesOf('content-length')
+const PROXY_CONNECTION = bytesOf('proxy-connection')
+const TRANSFER_ENCODING = bytesOf('transfer-encoding')
+const PROXY_AUTHENTICATE = bytesOf('proxy-authenticate')
+const CLOSE = bytesOf('close')
+const CHUNKED = bytesOf('chunked')
+const TIMEOUT = bytesOf('timeout=')
+const CONTINUE = bytesOf('100-continue')
+
+/** Looks at the fields that the wire itself acts on. @returns 0 or a negative outcome */
+function noteField(
+  bytes: Uint8Array,
+  name: number,
+  nameLength: number,
+  valueStart: number,
+  valueEnd: number,
+  head: Head,
+  ofRequest: boolean,
+): number {
+  const at = head.received - 1
+  switch (nameLength) {
+    case 2:
+      if (equals(bytes, name, TE)) return unsettledField(head, at)
+      return 0
+    case 4:
+      if (!ofRequest || !equals(bytes, name, HOST_NAME)) return 0
+      if (head.hostField >= 0 || !isHost(bytes, valueStart, valueEnd)) return HOST_INVALID
+      head.hostField = at
+      return 0
+    case 6:
+      return ofRequest && equals(bytes, name, EXPECT) ? noteExpect(bytes, valueStart, valueEnd, head, at) : 0
+    case 7:
+      if (equals(bytes, name, UPGRADE)) return unsettledField(head, at)
+      if (equals(bytes, name, TRAILER)) head.drop(at)
+      return 0
+    case 10:
+      if (equals(bytes, name, CONNECTION)) return noteConnection(bytes, valueStart, valueEnd, head, at)
+      return equals(bytes, name, KEEP_ALIVE) ? noteKeepAlive(bytes, valueStart, valueEnd, head, at) : 0
+    case 14:
+      return equals(bytes, name, CONTENT_LENGTH) ? noteLength(bytes, valueStart, valueEnd, head, at) : 0
+    case 16:
+      return equals(bytes, name, PROXY_CONNECTION) ? droppedField(head, at) : 0
+    case 17:
+      if (!equals(bytes, name, TRANSFER_ENCODING)) return 0
+      // Any other coding, and any list, is a chance to disagree about the end of the body.
+      if (head.chunked || valueEnd - valueStart !== CHUNKED.length || !equals(bytes, valueStart, CHUNKED))
+        return MALFORMED
+      head.chunked = true
+      return droppedField(head, at)
+    case 18:
+      return ofRequest && equals(bytes, name, PROXY_AUTHENTICATE) ? droppedField(head, at) : 0
+    default:
+      return 0
+  }
+}
+
+function droppedField(head: Head, at: number): 0 {
+  head.drop(at)
+  return 0
+}
+
+function unsettledField(head: Head, at: number): 0 {
+  head.unsettled = true
+  return droppedField(head, at)
+}
+
+function noteConnection(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
+  if (end - start === CLOSE.length && equals(bytes, start, CLOSE)) head.saysClose = true
+  else if (end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)) head.saysKeepAlive = true
+  else head.unsettled = true
+  return droppedField(head, at)
+}
+
+/** `timeout=N`: a hint that saves sending a request into a connection about to close. */
+function noteKeepAlive(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
+  let i = start + TIMEOUT.length
+  if (i < end && i + 6 > end && equals(bytes, start, TIMEOUT)) {
+    let seconds = 0
+    while (i < end && bytes[i]! >= 48 && bytes[i]! <= 57) seconds = seconds * 10 + bytes[i++]! - 48
+    head.keepAliveSeconds = seconds
+  }
+  return droppedField(head, at)
+}
+
+/** This hop answers the expectation itself, so it goes no further (RFC 9110, 10.1.1). */
+function noteExpect(bytes: Uint8Array, start: number, end: number, head: Head, at: number): number {
+  if (end - start !== CONTINUE.length || !equals(bytes, start, CONTINUE)) return EXPECTATION_FAILED
+  head.expectsContinue = !head.http10
+  return droppedField(head, at)
+}
+
+function noteLength(bytes: Uint8Array, start: number, end: number, head: Head, at: number): number {
+  if (end === start || end - start > MAX_LENGTH_DIGITS) return MALFORMED
+  let length = 0
+  for (let i = start; i < end; i++) {
+    const digit = bytes[i]! - 48
+    if (digit < 0 || digit > 9) return MALFORMED
+    length = length * 10 + digit
+  }
+  // A leading zero is decimal to us and may be octal to others.
+  if (bytes[start] === 48 && end - start > 1) return MALFORMED
+  if (head.contentLength >= 0) return head.contentLength === length ? droppedField(head, at) : MALFORMED
+  head.contentLength = length
+  head.lengthField = at
+  return 0
+}
+
+/** A name or IPv4 address, or an IPv6 address in brackets, with or without a port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
+function isHost(bytes: Uint8Array, start: number, end: number): boolean {
+  let i = start
+  if (bytes[i] === 91) {
+    i++
+    while (i < end && isAddressByte(bytes[i]!)) i++
+    if (i === start + 1 || i === end || bytes[i] !== 93) return false
+    i++
+  } else {
+    while (i < end && (CHARACTER[bytes[i]!]! & HOST) !== 0) i++
+    if (i === start) return false
+  }
+  if (i === end) return true
+  if (bytes[i] !== COLON || end - i > 6 || end - i < 2) return false
+  for (i++; i < end; i++) if (bytes[i]! < 48 || bytes[i]! > 57) return false
+  return true
+}
+
+/** Hexadecimal digit, colon or dot. */
+function isAddressByte(code: number): boolean {
+  const lower = code | 32
+  return (code >= 48 && code <= 58) || (lower >= 97 && lower <= 102) || code === 46
+}
+
+/** Whether `bytes` at `start` read `lowerName`, in any case of letters. Reads no further than the first difference. */
+function equals(bytes: Uint8Array, start: number, lowerName: Uint8Array): boolean {
+  for (let i = 0; i < lowerName.length; i++) {
+    const wanted = lowerName[i]!
+    const given = bytes[start + i]!
+    if (given === wanted) continue
+    if ((given | 32) !== wanted || wanted < 97 || wanted > 122) return false
+  }
+  return true
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+}

@@ -1,0 +1,20 @@
+import { latin1 } from '../latin1.ts'
+import type { Head } from './head.ts'
+import { type HeadLimits, parseRequestHead, parseResponseHead } from './parse-head.ts'
+import { settleRequest, settleResponse } from './settle-head.ts'
+
+/** Reads a request head from `buffer[start, end)`, complete with text. @returns as `parseRequestHead` */
+export function readRequestHead(buffer: Buffer, start: number, end: number, head: Head, limits: HeadLimits): number {
+  const after = parseRequestHead(buffer, start, end, head, limits)
+  if (after < 0) return after
+  head.text = latin1(buffer, start, after)
+  return settleRequest(head) || after
+}
+
+/** Reads a response head from `buffer[start, end)`, complete with text. @returns as `parseResponseHead` */
+export function readResponseHead(buffer: Buffer, start: number, end: number, head: Head, limits: HeadLimits): number {
+  const after = parseResponseHead(buffer, start, end, head, limits)
+  if (after < 0) return after
+  head.text = latin1(buffer, start, after)
+  return settleResponse(head) || after
+}

@@ -1,0 +1,94 @@
+import { isAuthority, isFieldName, isTarget } from './field-syntax.ts'
+import type { Head } from './head.ts'
+import { HOST_INVALID, MALFORMED } from './parse-head.ts'
+
+/** Fields whose loss would change who is asked, by whom, or where the message ends (decision A-94). */
+const NOT_NOMINATED = new Set(['host', 'authorization', 'content-length'])
+const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'])
+
+/**
+ * Second half of reading a request head, for the few that need their text: other target forms than origin form, options of
+ * Connection, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1).
+ * @returns 0, or a negative outcome of `parse-head.ts`
+ */
+export function settleRequest(head: Head): number {
+  if (!head.unsettled) return 0
+  return settleTarget(head) || settleConnection(head, true)
+}
+
+/** As `settleRequest`, for a response. */
+export function settleResponse(head: Head): number {
+  return head.unsettled ? settleConnection(head, false) : 0
+}
+
+function settleTarget(head: Head): number {
+  const target = head.target
+  if (head.method === 'CONNECT') return settleConnect(head, target)
+  if (target.startsWith('/')) return 0
+  if (target === '*') return head.method === 'OPTIONS' ? 0 : MALFORMED
+  return settleAbsolute(head, target)
+}
+
+/** Absolute form: its authority and Host must agree (decision A-50); the rest becomes origin form. */
+function settleAbsolute(head: Head, target: string): number {
+  const match = /^https?:\/\/([^/?]*)([^?]*)(.*)$/i.exec(target)
+  if (match === null) return MALFORMED
+  const [, authority = '', path = '', query = ''] = match
+  if (!isAuthority(authority) || authority.toLowerCase() !== head.authority.toLowerCase()) return HOST_INVALID
+  if (path === '' && query === '' && head.method === 'OPTIONS') head.target = '*'
+  else head.target = `${path === '' ? '/' : path}${query}`
+  return 0
+}
+
+/** CONNECT takes `host:port` and has no body; whoever serves it decides what to do with it. */
+function settleConnect(head: Head, target: string): number {
+  if (!isTarget(target) || !isAuthority(target) || !/:[0-9]+$/.test(target)) return MALFORMED
+  return head.chunked || head.contentLength > 0 ? MALFORMED : 0
+}
+
+function settleConnection(head: Head, ofRequest: boolean): number {
+  let upgrade = ''
+  let nominatesUpgrade = false
+  for (let at = 0; at < head.received; at++) {
+    const name = connectionLevelName(head, at)
+    if (name === 'upgrade') upgrade = upgrade === '' ? head.receivedValue(at) : `${upgrade}, ${head.receivedValue(at)}`
+    else if (name === 'te') head.takesTrailers ||= listOf(head.receivedValue(at)).includes('trailers')
+    else if (name === 'connection') {
+      for (const option of listOf(head.receivedValue(at))) {
+        if (option === 'close') head.saysClose = true
+        else if (option === 'keep-alive') head.saysKeepAlive = true
+        else if (option === 'upgrade') nominatesUpgrade = true
+        else if (NOT_NOMINATED.has(option) || !isFieldName(option)) return MALFORMED
+        else head.remove(option)
+      }
+    }
+  }
+  if (nominatesUpgrade && takesUpgrade(head, upgrade, ofRequest)) head.upgrade = upgrade
+  return 0
+}
+
+/**
+ * An upgrade is ignored, as RFC 9110, 7.8 allows, on HTTP/1.0, with a body, and to h2c, which would carry requests past the
+ * gateway's rules.
+ */
+function takesUpgrade(head: Head, upgrade: string, ofRequest: boolean): boolean {
+  if (upgrade === '' || head.http10) return false
+  if (!ofRequest) return true
+  return !head.chunked && head.contentLength <= 0 && !listOf(upgrade).some((protocol) => /^h2c(\/|$)/.test(protocol))
+}
+
+/** Lower-case name of a dropped field that says something about the connection; '' for all others. */
+function connectionLevelName(head: Head, at: number): string {
+  if (head.dropped[at] === 0) return ''
+  const name = head.receivedName(at).toLowerCase()
+  return NAMES_OF_CONNECTION.has(name) ? name : ''
+}
+
+function listOf(value: string): string[] {
+  const members: string[] = []
+  for (const member of value.split(',')) {
+    const text = member.trim().toLowerCase()
+    if (text !== '') members.push(text)
+  }
+  return members
+}

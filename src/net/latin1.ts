@@ -1,0 +1,11 @@
+declare global {
+  interface Buffer {
+    /** What `toString('latin1', start, end)` ends up in, without its checks of encoding and range. */
+    latin1Slice(start: number, end: number): string
+  }
+}
+
+/** The bytes of `buffer[start, end)` as text, one character per byte. */
+export function latin1(buffer: Buffer, start: number, end: number): string {
+  return buffer.latin1Slice(start, end)
+}
