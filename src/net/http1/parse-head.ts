@@ -276,9 +276,9 @@ function noteConnection(bytes: Uint8Array, start: number, end: number, head: Hea
 /** `timeout=N`: a hint that saves sending a request into a connection about to close. */
 function noteKeepAlive(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
   let i = start + TIMEOUT.length
-  if (i < end && i + 6 > end && equals(bytes, start, TIMEOUT)) {
+  if (i < end && equals(bytes, start, TIMEOUT)) {
     let seconds = 0
-    while (i < end && bytes[i]! >= 48 && bytes[i]! <= 57) seconds = seconds * 10 + bytes[i++]! - 48
+    while (i < end && bytes[i]! >= 48 && bytes[i]! <= 57 && seconds < 100_000) seconds = seconds * 10 + bytes[i++]! - 48
     head.keepAliveSeconds = seconds
   }
   return droppedField(head, at)

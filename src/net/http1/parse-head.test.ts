@@ -1,0 +1,425 @@
+import { expect, test } from 'vitest'
+import { Head } from './head.ts'
+import {
+  EXPECTATION_FAILED,
+  HEADERS_TOO_LARGE,
+  HOST_INVALID,
+  INCOMPLETE,
+  MALFORMED,
+  METHOD_NOT_IMPLEMENTED,
+  parseRequestHead,
+  parseResponseHead,
+  URI_TOO_LONG,
+  VERSION_NOT_SUPPORTED,
+} from './parse-head.ts'
+import { parseHeadText } from './parse-head-text.ts'
+import { readRequestHead } from './read-head.ts'
+
+const LIMITS = { maxHeadBytes: 65_536, maxHeaders: 100 }
+
+/** A request with these lines beside a valid start line and Host. */
+const withLines = (...lines: string[]) =>
+  `POST / HTTP/1.1\r\nHost: a\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
+const withHost = (host: string) => `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+const startLine = (line: string) => `${line}\r\nHost: a\r\n\r\n`
+
+const VALID: string[] = [
+  startLine('GET / HTTP/1.1'),
+  startLine('GET / HTTP/1.0'),
+  startLine('GET //a/../b%2e?x=|"{}^`<>\\ HTTP/1.1'),
+  startLine('M-SEARCH /a HTTP/1.1'),
+  startLine(`${'A'.repeat(64)} / HTTP/1.1`),
+  startLine('OPTIONS * HTTP/1.1'),
+  startLine('GET http://a/ HTTP/1.1'),
+  startLine('GET HTTP://A/x?y HTTP/1.1'),
+  startLine('GET https://a HTTP/1.1'),
+  startLine('CONNECT b.example:443 HTTP/1.1'),
+  startLine('CONNECT [::1]:443 HTTP/1.1'),
+  withHost('example.com'),
+  withHost('example.com:8080'),
+  withHost('EXAMPLE.com'),
+  withHost('a_b.example'),
+  withHost('127.0.0.1:80'),
+  withHost('[::1]'),
+  withHost('[::ffff:127.0.0.1]:65535'),
+  withLines('Content-Length: 0'),
+  withLines('Content-Length: 5', 'Content-Length: 5'),
+  withLines('Content-Length:5'),
+  withLines('Content-Length: \t 5 \t'),
+  withLines('content-LENGTH: 999999999999999'),
+  withLines('Transfer-Encoding: chunked'),
+  withLines('transfer-encoding: CHUNKED'),
+  withLines('Transfer-Encoding:\tchunked '),
+  withLines('X:'),
+  withLines('X: '),
+  withLines('X: a\tb'),
+  withLines('X: \u00e9\u00ff\u0080'),
+  withLines("!#$%&'*+-.^_`|~: x"),
+  withLines('Expect: 100-continue'),
+  withLines('Expect: 100-Continue'),
+  withLines('Connection: close'),
+  withLines('Connection: keep-alive, x-drop', 'X-Drop: 1'),
+  withLines('Connection: ,, close ,'),
+  withLines('Connection: transfer-encoding'),
+  withLines('TE: trailers', 'Connection: TE'),
+  withLines('Keep-Alive: timeout=5'),
+  withLines('Content_Length: 5'),
+]
+
+test.each(VALID)('accepts %j', (text) => {
+  expect(parseHeadText(text)).toBeInstanceOf(Head)
+})
+
+const INVALID: [outcome: number, text: string][] = [
+  // the request line
+  [MALFORMED, '\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+  [MALFORMED, startLine(' GET / HTTP/1.1')],
+  [MALFORMED, startLine('GET  / HTTP/1.1')],
+  [MALFORMED, startLine('GET /  HTTP/1.1')],
+  [MALFORMED, startLine('GET / HTTP/1.1 ')],
+  [MALFORMED, startLine('GET\t/ HTTP/1.1')],
+  [MALFORMED, startLine('GET /\tHTTP/1.1')],
+  [MALFORMED, startLine('GET / a HTTP/1.1')],
+  [MALFORMED, startLine('GET /\u00e9 HTTP/1.1')],
+  [MALFORMED, startLine('GET /\u0000 HTTP/1.1')],
+  [MALFORMED, startLine('GET /\u007f HTTP/1.1')],
+  [MALFORMED, startLine('GET /#a HTTP/1.1')],
+  [MALFORMED, startLine('GET /a\rb HTTP/1.1')],
+  [MALFORMED, startLine('G(T / HTTP/1.1')],
+  [MALFORMED, startLine('G\u00e9T / HTTP/1.1')],
+  [MALFORMED, startLine('GET')],
+  [MALFORMED, startLine('GET /')],
+  [MALFORMED, startLine('GET  HTTP/1.1')],
+  [MALFORMED, startLine('GET / http/1.1')],
+  [MALFORMED, startLine('GET / HTTP/11')],
+  [MALFORMED, startLine('GET / HTTP/1,1')],
+  [MALFORMED, startLine('GET / HTTP/1.10')],
+  [MALFORMED, startLine('GET / HTTP/01.1')],
+  [MALFORMED, startLine('GET / HTTP/a.1')],
+  [MALFORMED, startLine('GET / XTTP/1.1')],
+  [MALFORMED, startLine('GET / HTTP/1.1\r')],
+  [MALFORMED, 'GET / HTTP/1.1\nHost: a\n\n'],
+  [MALFORMED, 'GET / HTTP/1.1\nHost: a\r\n\r\n'],
+  [MALFORMED, 'GET / HTTP/1.1\rHost: a\r\r'],
+  [MALFORMED, '\u0016\u0003\u0001\u0002\u0000'],
+  [MALFORMED, '{"jsonrpc":"2.0"}\r\n\r\n'],
+  [METHOD_NOT_IMPLEMENTED, startLine(`${'A'.repeat(65)} / HTTP/1.1`)],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/1.2')],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/2.0')],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/0.9')],
+  [VERSION_NOT_SUPPORTED, startLine('GET / HTTP/3.1')],
+  [VERSION_NOT_SUPPORTED, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  // target forms
+  [MALFORMED, startLine('GET * HTTP/1.1')],
+  [MALFORMED, startLine('GET a/b HTTP/1.1')],
+  [MALFORMED, startLine('GET a:80 HTTP/1.1')],
+  [MALFORMED, startLine('GET ftp://a/ HTTP/1.1')],
+  [MALFORMED, startLine('GET ?x HTTP/1.1')],
+  [MALFORMED, startLine('CONNECT / HTTP/1.1')],
+  [MALFORMED, startLine('CONNECT a HTTP/1.1')],
+  [MALFORMED, startLine('CONNECT http://a:80 HTTP/1.1')],
+  [MALFORMED, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n'],
+  [MALFORMED, 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  [HOST_INVALID, startLine('GET http://b/ HTTP/1.1')],
+  [HOST_INVALID, startLine('GET http://a:80/ HTTP/1.1')],
+  [HOST_INVALID, startLine('GET http://user@a/ HTTP/1.1')],
+  [HOST_INVALID, startLine('GET http:///x HTTP/1.1')],
+  [HOST_INVALID, startLine('GET http://a@b/ HTTP/1.1')],
+  // Host
+  [HOST_INVALID, 'GET / HTTP/1.1\r\n\r\n'],
+  [HOST_INVALID, 'GET / HTTP/1.0\r\n\r\n'],
+  [HOST_INVALID, 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+  [HOST_INVALID, 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
+  [HOST_INVALID, withHost('')],
+  [HOST_INVALID, withHost('a b')],
+  [HOST_INVALID, withHost('a, b')],
+  [HOST_INVALID, withHost('a/b')],
+  [HOST_INVALID, withHost('a@b')],
+  [HOST_INVALID, withHost('a?b')],
+  [HOST_INVALID, withHost('a\\b')],
+  [HOST_INVALID, withHost('a:')],
+  [HOST_INVALID, withHost(':80')],
+  [HOST_INVALID, withHost('a:80a')],
+  [HOST_INVALID, withHost('a:123456')],
+  [HOST_INVALID, withHost('a:80:80')],
+  [HOST_INVALID, withHost('::1')],
+  [HOST_INVALID, withHost('[::1')],
+  [HOST_INVALID, withHost('[]')],
+  [HOST_INVALID, withHost('[::1]a')],
+  [HOST_INVALID, withHost('[::g]')],
+  [HOST_INVALID, withHost('\u00e9')],
+  [HOST_INVALID, withHost('a%00b')],
+  // field lines
+  [MALFORMED, withLines('X : a')],
+  [MALFORMED, withLines('X\t: a')],
+  [MALFORMED, withLines(' X: a')],
+  [MALFORMED, withLines('X: a', ' folded')],
+  [MALFORMED, withLines('X: a', '\tfolded')],
+  [MALFORMED, withLines('X')],
+  [MALFORMED, withLines(': a')],
+  [MALFORMED, withLines('X Y: a')],
+  [MALFORMED, withLines('X(: a')],
+  [MALFORMED, withLines('X\u00e9: a')],
+  [MALFORMED, withLines('X\u0000: a')],
+  [MALFORMED, withLines('X: a\u0000b')],
+  [MALFORMED, withLines('X: a\u000bb')],
+  [MALFORMED, withLines('X: a\u001fb')],
+  [MALFORMED, withLines('X: a\u007fb')],
+  [MALFORMED, withLines('X: a\rb')],
+  [MALFORMED, withLines('X: a\nY: b')],
+  [MALFORMED, withLines('X: a\r')],
+  [MALFORMED, withLines('\rX: a')],
+  [MALFORMED, 'GET / HTTP/1.1\r\nHost: a\r\n\n'],
+  [MALFORMED, 'GET / HTTP/1.1\r\nHost: a\r\n\rX'],
+  [MALFORMED, 'GET / HTTP/1.1\r\n\nHost: a\r\n\r\n'],
+  // two framings (CL.TE, TE.CL, TE.TE, CL.CL and their disguises)
+  [MALFORMED, withLines('Content-Length: 4', 'Transfer-Encoding: chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked', 'Content-Length: 4')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked', 'Content-Length: 0')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked', 'Transfer-Encoding: chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked', 'Transfer-Encoding: identity')],
+  [MALFORMED, withLines('Transfer-Encoding: identity')],
+  [MALFORMED, withLines('Transfer-Encoding: identity, chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: gzip, chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked, gzip')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked, chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked,')],
+  [MALFORMED, withLines('Transfer-Encoding: ,chunked')],
+  [MALFORMED, withLines('Transfer-Encoding: xchunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunkedx')],
+  [MALFORMED, withLines('Transfer-Encoding: chunke')],
+  [MALFORMED, withLines('Transfer-Encoding: "chunked"')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked;q=1')],
+  [MALFORMED, withLines('Transfer-Encoding: \u000bchunked')],
+  [MALFORMED, withLines('Transfer-Encoding: chunked\u0000')],
+  [MALFORMED, withLines('Transfer-Encoding: chun\u212aed')],
+  [MALFORMED, withLines('Transfer-Encoding:')],
+  [MALFORMED, withLines('Transfer-Encoding : chunked')],
+  [MALFORMED, withLines(' Transfer-Encoding: chunked')],
+  [MALFORMED, withLines('Transfer-Encoding:', ' chunked')],
+  [MALFORMED, withLines('Transfer-Encoding\r: chunked')],
+  [MALFORMED, withLines('X: y\nTransfer-Encoding: chunked')],
+  [MALFORMED, withLines('X: y\rTransfer-Encoding: chunked')],
+  [MALFORMED, 'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  [MALFORMED, withLines('Content-Length: 4', 'Content-Length: 5')],
+  [MALFORMED, withLines('Content-Length: 4', 'Content-Length: 04')],
+  [MALFORMED, withLines('Content-Length: 4, 4')],
+  [MALFORMED, withLines('Content-Length: 4, 5')],
+  [MALFORMED, withLines('Content-Length:')],
+  [MALFORMED, withLines('Content-Length: ')],
+  [MALFORMED, withLines('Content-Length: -1')],
+  [MALFORMED, withLines('Content-Length: +1')],
+  [MALFORMED, withLines('Content-Length: 0x1')],
+  [MALFORMED, withLines('Content-Length: 1e1')],
+  [MALFORMED, withLines('Content-Length: 1.0')],
+  [MALFORMED, withLines('Content-Length: 1 2')],
+  [MALFORMED, withLines('Content-Length: 010')],
+  [MALFORMED, withLines('Content-Length: 1_0')],
+  [MALFORMED, withLines('Content-Length: "4"')],
+  [MALFORMED, withLines('Content-Length: \u0664')],
+  [MALFORMED, withLines('Content-Length: \u00b2')],
+  [MALFORMED, withLines('Content-Length: 9999999999999999')],
+  [MALFORMED, withLines('Content-Length: 18446744073709551617')],
+  [MALFORMED, withLines('Content-Length : 4')],
+  // Connection
+  [MALFORMED, withLines('Connection: host')],
+  [MALFORMED, withLines('Connection: close, Host')],
+  [MALFORMED, withLines('Connection: Authorization', 'Authorization: Bearer x')],
+  [MALFORMED, withLines('Connection: content-length', 'Content-Length: 5')],
+  [MALFORMED, withLines('Connection: :authority')],
+  [MALFORMED, withLines('Connection: :path')],
+  [MALFORMED, withLines('Connection: a b')],
+  // Expect
+  [EXPECTATION_FAILED, withLines('Expect: 200-ok')],
+  [EXPECTATION_FAILED, withLines('Expect:')],
+  [EXPECTATION_FAILED, withLines('Expect: 100-continue, 100-continue')],
+  [EXPECTATION_FAILED, withLines('Expect: y 100-continue')],
+]
+
+test.each(INVALID)('refuses with %i: %j', (outcome, text) => {
+  expect(parseHeadText(text)).toBe(outcome)
+})
+
+test.each([
+  ['HTTP/1.1 200 OK\r\n\r\n', 200],
+  ['HTTP/1.1 200 \r\n\r\n', 200],
+  ['HTTP/1.1 200\r\n\r\n', 200],
+  ['HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n', 404],
+  ['HTTP/1.1 999 \u00e9\r\nHost: twice\r\nHost: twice\r\n\r\n', 999],
+  ['HTTP/1.1 200 OK\r\nConnection: close\r\nExpect: anything\r\n\r\n', 200],
+])('response: accepts %j', (text, status) => {
+  const head = parseHeadText(text)
+  expect(head).toBeInstanceOf(Head)
+  expect((head as Head).status).toBe(status)
+})
+
+test.each([
+  [MALFORMED, 'HTTP/1.1 099 X\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 20 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 2000 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 +20 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1  200 OK\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 O\u0000K\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\nX: y\n\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  [VERSION_NOT_SUPPORTED, 'HTTP/2.0 200 OK\r\n\r\n'],
+])('response: refuses with %i: %j', (outcome, text) => {
+  expect(parseHeadText(text)).toBe(outcome)
+})
+
+test.each([
+  ['https://a/x?y', '/x?y'],
+  ['http://A', '/'],
+  ['http://a?q', '/?q'],
+  ['HTTP://a//b', '//b'],
+])('absolute form %s goes on as %s', (target, origin) => {
+  const head = parseHeadText(startLine(`GET ${target} HTTP/1.1`)) as Head
+  expect(head.target).toBe(origin)
+  expect(head.writeRequest(0, -1, '')).toBe(startLine(`GET ${origin} HTTP/1.1`))
+})
+
+test('OPTIONS of a whole server in absolute form goes on as an asterisk', () => {
+  expect((parseHeadText(startLine('OPTIONS http://a HTTP/1.1')) as Head).target).toBe('*')
+})
+
+test('HTTP/1.0 goes on as HTTP/1.1', () => {
+  const head = parseHeadText(startLine('GET / HTTP/1.0')) as Head
+  expect(head.http10).toBe(true)
+  expect(head.keepAlive).toBe(false)
+  expect(head.writeRequest(0, -1, '')).toBe(startLine('GET / HTTP/1.1'))
+})
+
+test('fields about the connection and those it nominates are dropped', () => {
+  const head = parseHeadText(
+    withLines(
+      'Connection: keep-alive, X-Nominated, TE',
+      'Keep-Alive: timeout=5',
+      'X-Nominated: 1',
+      'x-nominated: 2',
+      'TE: trailers, deflate;q=0.5',
+      'Trailer: x',
+      'Transfer-Encoding: chunked',
+      'Proxy-Connection: keep-alive',
+      'Proxy-Authenticate: Basic',
+      'Proxy-Authorization: Basic eDp5',
+      'Expect: 100-continue',
+      'X-Kept: 1',
+    ),
+  ) as Head
+  const names: string[] = []
+  head.each((name) => names.push(name))
+  expect(names).toEqual(['host', 'proxy-authorization', 'x-kept'])
+  expect(head.fieldCount).toBe(3)
+  expect([head.chunked, head.takesTrailers, head.expectsContinue, head.keepAlive]).toEqual([true, true, true, true])
+})
+
+test.each([
+  [['Connection: Upgrade', 'Upgrade: websocket'], 'websocket'],
+  [['Connection: keep-alive, upgrade', 'Upgrade: a/1', 'Upgrade: b'], 'a/1, b'],
+  [['Upgrade: websocket'], ''],
+  [['Connection: Upgrade'], ''],
+  [['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'], ''],
+  [['Connection: Upgrade', 'Upgrade: websocket, h2c'], ''],
+  [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 5'], ''],
+  [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 0'], 'websocket'],
+])('upgrade asked for by %j is %j', (lines, upgrade) => {
+  const head = parseHeadText(withLines(...lines)) as Head
+  expect(head.upgrade).toBe(upgrade)
+  expect(head.has('upgrade') || head.has('connection') || head.has('http2-settings')).toBe(false)
+})
+
+test.each([
+  ['timeout=5', 5],
+  ['timeout=5, max=100', 5],
+  ['max=100', -1],
+  ['timeout=', -1],
+  ['', -1],
+])('the hint Keep-Alive: %s is %i seconds', (value, seconds) => {
+  const head = parseHeadText(`HTTP/1.1 200 OK\r\nKeep-Alive: ${value}\r\n\r\n`) as Head
+  expect(head.keepAliveSeconds).toBe(seconds)
+  expect(head.has('keep-alive')).toBe(false)
+})
+
+test('the second of two equal lengths is dropped', () => {
+  const head = parseHeadText(withLines('Content-Length: 5', 'Content-Length: 5')) as Head
+  expect(head.writeRequest(1, 5, '')).toBe(withLines('Content-Length: 5'))
+})
+
+function parsePrefix(text: string, maxHeadBytes = 65_536): number {
+  const bytes = Buffer.from(text, 'latin1')
+  return readRequestHead(bytes, 0, bytes.length, new Head(), { maxHeadBytes, maxHeaders: 3 })
+}
+
+test.each([
+  ['a request line of the limit', INCOMPLETE, 'GET /'.padEnd(100, 'x'), 100],
+  ['a longer one', URI_TOO_LONG, 'GET /'.padEnd(101, 'x'), 100],
+  ['a longer one that is complete', URI_TOO_LONG, `${'GET /'.padEnd(101, 'x')} HTTP/1.1\r\n`, 100],
+  ['fields beyond the limit, incomplete', HEADERS_TOO_LARGE, 'GET / HTTP/1.1\r\nX: '.padEnd(101, 'x'), 100],
+  [
+    'fields beyond the limit, complete',
+    HEADERS_TOO_LARGE,
+    `${withHost('a').slice(0, -2)}X: ${'x'.repeat(90)}\r\n\r\n`,
+    100,
+  ],
+  ['as many fields as allowed', 39, 'GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nC: d\r\n\r\n', 39],
+  ['one field too many', HEADERS_TOO_LARGE, 'GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nC: d\r\nE: f\r\n\r\n', 100],
+])('limits: %s', (_, outcome, text, maxHeadBytes) => {
+  expect(parsePrefix(text, maxHeadBytes)).toBe(outcome)
+})
+
+test('more fields than the table had room for', () => {
+  const lines = Array.from({ length: 99 }, (_, i) => `X-${i}: ${i}`)
+  const head = parseHeadText(withLines(...lines), LIMITS) as Head
+  expect(head.fieldCount).toBe(100)
+  expect(head.get('x-98')).toBe('98')
+})
+
+const RESUMED = [
+  startLine('GET /a?b HTTP/1.0'),
+  withLines('Content-Length: 5', 'Connection: x, close', 'X: y', 'Content-Length: 5', 'Expect: 100-continue'),
+  startLine('GET http://a/ HTTP/1.1'),
+]
+
+test.each(RESUMED)('byte by byte, and in two parts at every point: %j', (text) => {
+  const bytes = Buffer.from(text, 'latin1')
+  const whole = parseHeadText(text)
+  const slow = new Head()
+  for (let end = 0; end < bytes.length; end++) {
+    expect(readRequestHead(bytes, 0, end, slow, LIMITS)).toBe(INCOMPLETE)
+    const halves = new Head()
+    expect(readRequestHead(bytes, 0, end, halves, LIMITS)).toBe(INCOMPLETE)
+    expect(readRequestHead(bytes, 0, bytes.length, halves, LIMITS)).toBe(bytes.length)
+    expect(halves).toEqual(whole)
+  }
+  expect(readRequestHead(bytes, 0, bytes.length, slow, LIMITS)).toBe(bytes.length)
+  expect(slow).toEqual(whole)
+})
+
+test('a refusal comes as soon as the wrong byte is there', () => {
+  for (const [outcome, text] of INVALID) {
+    if (outcome !== MALFORMED) continue
+    const bytes = Buffer.from(text, 'latin1')
+    const head = new Head()
+    let seen = INCOMPLETE
+    for (let end = 0; end <= bytes.length && seen === INCOMPLETE; end++) {
+      seen = readRequestHead(bytes, 0, end, head, LIMITS)
+    }
+    expect([seen, text]).toEqual([MALFORMED, text])
+  }
+})
+
+test('a head in the middle of a buffer is found by its offsets', () => {
+  const text = `xxx${withHost('a')}next`
+  const bytes = Buffer.from(text, 'latin1')
+  const head = new Head()
+  const after = readRequestHead(bytes, 3, bytes.length, head, LIMITS)
+  expect(bytes.latin1Slice(after, bytes.length)).toBe('next')
+  expect(head.text).toBe(withHost('a'))
+  const response = Buffer.from('x'.concat('HTTP/1.1 204 No Content\r\n\r\n'))
+  expect(parseResponseHead(response, 1, response.length, new Head(), LIMITS)).toBe(response.length)
+  expect(parseRequestHead(bytes, 0, 0, new Head(), LIMITS)).toBe(INCOMPLETE)
+})
