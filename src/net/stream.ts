@@ -22,12 +22,17 @@ export interface BodySink {
   source: BodySource | null
   /** True when the sink takes chunk framing as it came from the wire (both sides HTTP/1.1 chunked, nothing to look at). */
   readonly takesFramed: boolean
+  /** Set by `BodySource.pipe` on a sink that takes framed bytes: whether they come framed. Others need not declare it. */
+  framed?: boolean
   bytes(buffer: Buffer, start: number, end: number): void
   end(): void
   abort(why: Abort): void
 }
 
-/** Gives the bytes of one body to one sink. Nothing is read from the peer before `pipe`. */
+/**
+ * Gives the bytes of one body to one sink. Nothing is read from the peer before `pipe`; bytes and the end may be given before
+ * `pipe` returns. Trailers are checked and dropped: they would carry past the policies what those took out of the head.
+ */
 export interface BodySource {
   readonly kind: BodyKind
   /** Announced length in bytes; -1 when unknown. */
@@ -67,12 +72,17 @@ export interface ServerStream {
   /**
    * Sends the response head. It leaves together with the first body bytes or at the end of the current turn, in one write.
    * Framing fields are written by the stream from `kind` and `length`; whatever `head` says about them is ignored.
-   * HEAD requests and 204/304 send no body whatever `kind` says.
+   * HEAD requests and 204/304 send no body whatever `kind` says; there, BODY_NONE with a length announces that length.
+   * With BODY_NONE the response is complete at the end of the turn also without `response.end()`. `head` is read at once and
+   * may change afterwards.
    */
   respond(head: Head, kind: BodyKind, length: number): void
   /** Sends an interim response (100, 103). */
   inform(head: Head): void
-  /** Accepts an upgrade (101 already in `head`) and relays bytes both ways between this connection and `upstream`. */
+  /**
+   * Accepts the upgrade that `this.head.upgrade` asked for: sends `head` (a 101) and relays bytes both ways between this
+   * connection and `upstream`. Throws when the request asked for none.
+   */
   tunnel(head: Head, upstream: ClientStream): void
   /** Closes without or in the middle of an answer. */
   abort(): void
@@ -111,6 +121,11 @@ export interface ClientStream {
   context: unknown
   /** Gives up: the connection is not reused and no further call is made. */
   cancel(): void
+  /**
+   * Promises that nobody looks at this stream or its head again, so that the worker may use the objects for another request.
+   * Optional; for the hot path. Has no effect before the exchange is over.
+   */
+  release(): void
 }
 
 /** What happens to a request that was sent upstream. Exactly one of `response`, `upgraded` and `failed` is called, once. */
@@ -118,7 +133,10 @@ export interface ClientHandler {
   response(stream: ClientStream): void
   /** 1xx other than 101. */
   informed(stream: ClientStream, head: Head): void
-  /** 101: `ServerStream.tunnel` takes it from here. */
+  /**
+   * 101, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
+   * it from here, or `cancel`.
+   */
   upgraded(stream: ClientStream): void
   /** No response head arrived. `sentBytes` false: nothing of the request can have reached the server, a retry is safe. */
   failed(stream: ClientStream, why: Abort, sentBytes: boolean): void
@@ -148,7 +166,8 @@ export interface DestinationTls {
 export interface ClientPool {
   /**
    * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from `kind`
-   * and `length`. `upgrade` names the protocol of an HTTP/1 upgrade, if the request asks for one.
+   * and `length`; with BODY_NONE the request leaves at once. `upgrade` names the protocol of an HTTP/1 upgrade, if the request
+   * asks for one. `head` is read at once and may change afterwards. No call is made to `handler` before `send` returns.
    * `responseTimeoutMs`: from sending to the response head (0: none).
    */
   send(
