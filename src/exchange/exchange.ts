@@ -86,6 +86,9 @@ export class Exchange {
   /** The retry policy in force; shape known to `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 
+  /** Token limits that this request counts against, once its number of tokens is known. */
+  tokenLimits: readonly TokenLimit[] | undefined
+
   /** Response fields queued by policies; written last, with replace semantics. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
@@ -119,6 +122,7 @@ export class Exchange {
     this.hostRewritten = false
     this.requestTimeoutMs = 0
     this.retry = undefined
+    this.tokenLimits = undefined
     this.queuedHeaders = undefined
     this.attempts = undefined
     this.refusal = undefined
@@ -139,6 +143,12 @@ export interface BodyReader {
   /** Sets `exchange.requestBody` (null when larger than `maxBytes`); rejects when the client stops sending. */
   readRequestBody(exchange: Exchange, maxBytes: number): Promise<void>
   readResponseBody(exchange: Exchange, maxBytes: number): Promise<void>
+}
+
+/** A limit that is charged afterwards (specification 2, 2.2.8). */
+export interface TokenLimit {
+  /** Takes what is there, at most `count`. */
+  drain(count: number): void
 }
 
 export interface RetrySettings {

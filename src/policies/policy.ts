@@ -45,14 +45,19 @@ export interface CompileContext {
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
 }
 
-/** What a policy field is; one per folder. `Spec` is derived from the folder's schema. */
-export interface PolicyDefinition<Spec = never> {
+/** What every definition of a policy field says; one definition per folder. */
+interface FieldDefinition {
   /** Filters of a route rule are fields of `traffic` too (`urlRewrite`, `requestRedirect` ...), at the strongest level. */
   readonly section: 'frontend' | 'traffic' | 'backend'
   /** Name of the field in its section. */
   readonly field: string
   /** `replace`: the strongest source alone counts; `accumulate`: all of them together (rule sets). */
   readonly merge: 'replace' | 'accumulate'
+}
+
+/** A field that acts on requests or responses. `Spec` is derived from the folder's schema. */
+export interface PolicyDefinition<Spec = never> extends FieldDefinition {
+  readonly kind: 'policy'
   /**
    * Sources come strongest first; with `replace` there is exactly one. Undefined: nothing to do at run time.
    * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
@@ -60,7 +65,24 @@ export interface PolicyDefinition<Spec = never> {
   compile(sources: readonly PolicySource<Spec>[], context: CompileContext): PolicyRun | undefined
 }
 
+/** A field whose value something else goes by: a listener, a connection to a backend, what is observed, a protocol. */
+export interface SettingDefinition<Spec = never, Setting = unknown> extends FieldDefinition {
+  readonly kind: 'setting'
+  /**
+   * Sources as in `PolicyDefinition`; none at all where nobody wrote the field: the result then holds the defaults.
+   * Never throws for bad configuration: it reports, and a security setting then says that nothing may pass.
+   */
+  compile(sources: readonly PolicySource<Spec>[], context: CompileContext): Setting
+}
+
 /** Keeps the type of the spec between a folder's `compile` and the registry. */
-export function definePolicy<Spec>(definition: PolicyDefinition<Spec>): PolicyDefinition<Spec> {
-  return definition
+export function definePolicy<Spec>(definition: Omit<PolicyDefinition<Spec>, 'kind'>): PolicyDefinition<Spec> {
+  return { kind: 'policy', ...definition }
+}
+
+/** The same for a setting. */
+export function defineSetting<Spec, Setting>(
+  definition: Omit<SettingDefinition<Spec, Setting>, 'kind'>,
+): SettingDefinition<Spec, Setting> {
+  return { kind: 'setting', ...definition }
 }
