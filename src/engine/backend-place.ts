@@ -1,0 +1,38 @@
+import type { RejectionCode } from '#base/rejections.ts'
+import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import type { Destination } from '#net/stream.ts'
+import type { BackendItem } from '#plan/item.ts'
+import type { EndpointHealth } from '#state/endpoint-health.ts'
+import type { Chain } from './chain.ts'
+
+/** A backend as one route rule reaches it, with everything that policies say about the way there. */
+export interface BackendPlace {
+  readonly item: BackendItem
+  readonly names: PlaceNames
+  /** Set when it cannot be used; every request is refused with it. */
+  readonly refusal: Refusal | undefined
+  /** Endpoints by priority; most backends have one group. */
+  readonly groups: readonly (readonly EndpointPlace[])[]
+}
+
+/** One address that requests can be sent to. */
+export interface EndpointPlace {
+  /** `host:port`, for logs and `explain`. */
+  readonly label: string
+  /** Provider or MCP target; undefined for plain backends. */
+  readonly section: string | undefined
+  readonly destination: Destination
+  /** What an automatic host rewrite writes; undefined for addresses and sockets (decision A-91). */
+  readonly hostname: string | undefined
+  /** `Auto` unless a policy says otherwise. */
+  readonly rewritesHost: boolean
+  readonly chain: Chain
+  readonly health: EndpointHealth
+  /** `status` undefined: no response came. */
+  readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
+  /** From sending to the response head; 0: none. */
+  readonly requestTimeoutMs: number
+}
+
+export type BackendRefusal = RejectionCode

@@ -1,0 +1,97 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Outcome } from '#exchange/outcome.ts'
+import type { ResponseStep, Step } from '#exchange/step.ts'
+import type { TraceStep } from '#exchange/trace.ts'
+import type { PolicyRun } from '#policies/policy.ts'
+import type { MergedField } from './merge.ts'
+
+/** One policy field at work in a chain. */
+export interface ChainLink {
+  readonly merged: MergedField
+  readonly run: PolicyRun
+}
+
+/** The steps of one phase at one place, in order, ready to run. */
+export interface Chain {
+  readonly stage: TraceStep['stage']
+  readonly links: readonly ChainLink[]
+  readonly steps: readonly Step[]
+  /** Response steps in their own order; `after`: index of the link that the request must have reached. */
+  readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
+  readonly readsRequestBody: boolean
+  readonly readsResponseBody: boolean
+}
+
+const nothing: Step = () => undefined
+
+export function buildChain(stage: Chain['stage'], links: readonly ChainLink[], responseOrder: readonly string[]): Chain {
+  const rank = (link: ChainLink) => {
+    const position = responseOrder.indexOf(link.merged.field)
+    return position < 0 ? responseOrder.length : position
+  }
+  return {
+    stage,
+    links,
+    steps: links.map((link) => link.run.request ?? nothing),
+    responses: links
+      .map((link, after) => ({ link, after }))
+      .toSorted((a, b) => rank(a.link) - rank(b.link))
+      .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
+    readsRequestBody: links.some((link) => link.run.readsRequestBody === true),
+    readsResponseBody: links.some((link) => link.run.readsResponseBody === true),
+  }
+}
+
+/** How far a request came in a chain: the response steps of what it reached run on the way back. */
+export interface Progress {
+  /** Index of the last link that ran; -1: none. */
+  reached: number
+}
+
+/** Runs the request steps until one refuses or answers. Synchronous as long as the steps are. */
+export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
+  const { steps } = chain
+  for (let i = from; i < steps.length; i++) {
+    progress.reached = i
+    const outcome = steps[i]!(exchange)
+    if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
+    if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
+    if (outcome !== undefined) return outcome
+  }
+  return undefined
+}
+
+async function finishLater(
+  chain: Chain,
+  exchange: Exchange,
+  progress: Progress,
+  index: number,
+  pending: Promise<Outcome>,
+): Promise<Outcome> {
+  const outcome = await pending
+  if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
+  return outcome ?? runChain(chain, exchange, progress, index + 1)
+}
+
+/** Runs the response steps of everything that the request reached. A step may replace the response. */
+export function runResponses(chain: Chain, exchange: Exchange, reached: number): Outcome {
+  let replaced: Outcome
+  for (const { run, after } of chain.responses) {
+    if (after > reached) continue
+    const outcome = run(exchange)
+    if (exchange.trace !== undefined) traceLink(chain, after, exchange, outcome, 'response')
+    if (outcome !== undefined) replaced = outcome
+  }
+  return replaced
+}
+
+function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Outcome, stage = chain.stage): void {
+  const { merged } = chain.links[index]!
+  exchange.trace?.step({
+    stage,
+    name: merged.field,
+    verdict: outcome === undefined ? 'proceed' : outcome.kind === 'refusal' ? 'refuse' : 'answer',
+    detail: outcome?.kind === 'refusal' ? (outcome.detail ?? outcome.code) : undefined,
+    origins: merged.sources.map(({ origin, path }) => ({ origin, path })),
+  })
+}

@@ -1,0 +1,66 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Origin } from '#base/origin.ts'
+import { compileExpression } from '#exchange/compile-expression.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { PlanItem, SecretItem } from '#plan/item.ts'
+import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
+import type { SlotMemory } from '#state/slots.ts'
+import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
+import type { Lookups } from './lookups.ts'
+
+/** A problem together with the object that it is in. */
+export interface Finding extends ConfigProblem {
+  readonly origin: Origin
+}
+
+/** Shared state of the instance as one thread sees it. */
+export interface SharedState {
+  readonly memory: SlotMemory
+  /** The slot of a key; undefined when none could be given. */
+  slotOf(key: string): number | undefined
+}
+
+/** What policies may ask for while they are compiled, answered from the plan. */
+export class PlanCompileContext implements CompileContext {
+  readonly #lookups: Lookups
+  readonly #state: SharedState
+  readonly #findings: (finding: Finding) => void
+
+  constructor(lookups: Lookups, state: SharedState, findings: (finding: Finding) => void) {
+    this.#lookups = lookups
+    this.#state = state
+    this.#findings = findings
+  }
+
+  report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void {
+    this.#findings({ ...problem, path: `${source.path}${path}`, origin: source.origin })
+  }
+
+  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression {
+    return compileExpression(text, place, (problem) => this.report(source, path, problem))
+  }
+
+  secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {
+    const item = this.#lookups.item(`Secret/${source.origin.namespace}/${name}`)
+    return item?.kind === 'secret' ? item : undefined
+  }
+
+  secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[] {
+    return this.#lookups.secretsIn(source.origin.namespace).filter((item) => isSecretWith(item, labels))
+  }
+
+  configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {
+    const item = this.#lookups.item(`ConfigMap/${source.origin.namespace}/${name}`)
+    return item?.kind === 'configmap' ? item : undefined
+  }
+
+  tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket {
+    const slot = this.#state.slotOf(key)
+    if (slot === undefined) throw new Error(`no shared slot for ${key}`)
+    return new TokenBucket(this.#state.memory, slot, settings)
+  }
+}
+
+function isSecretWith(item: PlanItem, labels: Readonly<Record<string, string>>): item is SecretItem {
+  return item.kind === 'secret' && Object.entries(labels).every(([name, value]) => item.labels[name] === value)
+}

@@ -1,0 +1,95 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
+import type { BackendPlace } from './backend-place.ts'
+import { type Chain, type Progress, runChain } from './chain.ts'
+import { checkTarget } from './check-target.ts'
+import { chooseBackend, hostOf, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
+import type { PlanIndex } from './plan-index.ts'
+
+/** How far one request came; reused with its exchange. What was reached decides which response policies run. */
+export class Decision {
+  listener: ListenerPlace | undefined
+  rule: RulePlace | undefined
+  backend: BackendPlace | undefined
+  preRouting: Chain | undefined
+  postRouting: Chain | undefined
+  readonly preProgress: Progress = { reached: -1 }
+  readonly postProgress: Progress = { reached: -1 }
+
+  reset(): void {
+    this.listener = undefined
+    this.rule = undefined
+    this.backend = undefined
+    this.preRouting = undefined
+    this.postRouting = undefined
+    this.preProgress.reached = -1
+    this.postProgress.reached = -1
+  }
+}
+
+/** What the engine needs besides the plan. */
+export interface DecideInputs {
+  readonly index: PlanIndex
+  readonly socket: SocketPlace
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+}
+
+/**
+ * The way of a request until its backend is known: target, listener, pre-routing policies, route, post-routing policies, backend.
+ * @returns undefined when it is to be forwarded to `decision.backend`; else why not, or what to answer. Synchronous unless a policy
+ * has to wait.
+ */
+export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
+  const listener = inputs.socket.hosts.first(hostOf(exchange.originalAuthority), (place) => place)
+  if (listener === undefined) return checkTarget(exchange) ?? reject('listener-not-found')
+  decision.listener = listener
+  exchange.place = listener.names
+  const ambiguous = checkTarget(exchange)
+  if (ambiguous !== undefined) return ambiguous
+
+  const chain = listener.preRouting.get(inputs.index)
+  decision.preRouting = chain
+  const outcome = runPhase(chain, exchange, decision.preProgress, listener.frontend.get(inputs.index).maxBufferBytes)
+  if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
+  return outcome ?? route(inputs, listener, exchange, decision)
+}
+
+function route(
+  inputs: DecideInputs,
+  listener: ListenerPlace,
+  exchange: Exchange,
+  decision: Decision,
+): Outcome | Promise<Outcome> {
+  const hit = listener.routes.find(hostOf(exchange.request.authority), exchange.request)
+  if (hit === undefined) return reject('route-not-found')
+  const rule = hit.place
+  decision.rule = rule
+  exchange.place = rule.names
+  exchange.matchedPrefix = hit.match.path.type === 'PathPrefix' ? hit.match.path.value : undefined
+
+  const chain = rule.postRouting.get(inputs.index)
+  decision.postRouting = chain
+  const outcome = runPhase(chain, exchange, decision.postProgress, listener.frontend.get(inputs.index).maxBufferBytes)
+  if (outcome instanceof Promise) return outcome.then((late) => late ?? toBackend(inputs, rule, exchange, decision))
+  return outcome ?? toBackend(inputs, rule, exchange, decision)
+}
+
+function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, decision: Decision): Outcome {
+  const weighted = chooseBackend(rule, inputs.random)
+  if (weighted === undefined) return reject('no-valid-backends')
+  const backend = weighted.place.get(inputs.index)
+  if (backend === undefined) return reject('backend-missing', { detail: weighted.reference.path })
+  decision.backend = backend
+  exchange.place = backend.names
+  return backend.refusal
+}
+
+/** Runs a chain, after gathering the body if one of its policies reads it (data plane, 7.5; decision A-49). */
+function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes: number): Outcome | Promise<Outcome> {
+  if (!chain.readsRequestBody || exchange.requestBody !== undefined) return runChain(chain, exchange, progress)
+  return exchange.bodies.readRequestBody(exchange, maxBytes).then(() => {
+    if (exchange.requestBody === null) return reject('body-too-large')
+    return runChain(chain, exchange, progress)
+  })
+}

@@ -1,0 +1,26 @@
+import { Lookups } from './lookups.ts'
+import type { PlanIndex } from './plan-index.ts'
+
+/**
+ * A value made from the plan on first use and kept until something that it was made from changes. Reading it costs one comparison.
+ */
+export class Memo<T> {
+  readonly #build: (lookups: Lookups) => T
+  #value: T | undefined
+  #lookups: Lookups | undefined
+  #checked: PlanIndex | undefined
+
+  constructor(build: (lookups: Lookups) => T) {
+    this.#build = build
+  }
+
+  get(plan: PlanIndex): T {
+    if (this.#checked === plan) return this.#value as T
+    if (this.#lookups === undefined || !this.#lookups.holdIn(plan)) {
+      this.#lookups = new Lookups(plan)
+      this.#value = this.#build(this.#lookups)
+    }
+    this.#checked = plan
+    return this.#value as T
+  }
+}

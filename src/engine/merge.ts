@@ -1,0 +1,58 @@
+import { LEVEL, type Phase, type PolicyItem, type PolicySection } from '#plan/item.ts'
+import type { Lookups } from './lookups.ts'
+
+/** One field of a section after merging: who set it, and whom that overrode. */
+export interface MergedField {
+  readonly field: string
+  /** Strongest first. With merge rule `replace` only the first one counts. */
+  readonly sources: readonly PolicyItem[]
+  /** What lost, strongest first; empty for accumulating fields. */
+  readonly overridden: readonly PolicyItem[]
+}
+
+export interface MergeRequest {
+  readonly section: PolicySection
+  /** Traffic only; the phases never merge with each other (specification 2, 2.2). */
+  readonly phase: Phase | undefined
+  /** All places that apply. */
+  readonly targets: readonly string[]
+  readonly accumulates: (field: string) => boolean
+}
+
+/**
+ * Merges policies field by field of the section, never deeper (specification 1, 2.6): the strongest level wins, within a level the
+ * older object, then namespace/name. Rule sets accumulate from every level (decision A-21).
+ */
+export function mergePolicies(lookups: Lookups, request: MergeRequest): ReadonlyMap<string, MergedField> {
+  const byField = new Map<string, PolicyItem[]>()
+  for (const target of request.targets) {
+    for (const item of lookups.policiesAt(target)) {
+      if (item.section !== request.section || item.phase !== request.phase) continue
+      const list = byField.get(item.field)
+      if (list === undefined) byField.set(item.field, [item])
+      // A policy that reaches a place by two targets counts once, at its strongest level.
+      else if (!list.some((other) => isSameSource(other, item))) list.push(item)
+    }
+  }
+  const merged = new Map<string, MergedField>()
+  for (const [field, items] of byField) {
+    const sources = items.toSorted((a, b) => LEVEL[b.level] - LEVEL[a.level])
+    merged.set(
+      field,
+      request.accumulates(field)
+        ? { field, sources, overridden: [] }
+        : { field, sources: sources.slice(0, 1), overridden: sources.slice(1) },
+    )
+  }
+  return merged
+}
+
+function isSameSource(a: PolicyItem, b: PolicyItem): boolean {
+  return (
+    a.path === b.path &&
+    a.origin.kind === b.origin.kind &&
+    a.origin.namespace === b.origin.namespace &&
+    a.origin.name === b.origin.name &&
+    a.level === b.level
+  )
+}

@@ -1,0 +1,63 @@
+/**
+ * In which order policies act on a request (data plane, section 2). Order is data: one line per field, with its reason. A field that
+ * is merged but stands in no list of its phase is refused at admission, and a test proves that every field has its place.
+ */
+
+/** Before a route is known; only these can act then (decision A-25). */
+export const PRE_ROUTING = [
+  'cors', // answers preflights, which carry no credentials
+  'jwtAuthentication', // establishes who calls ...
+  'basicAuthentication', // ... likewise
+  'apiKeyAuthentication', // ... likewise
+  'extAuth', // may use the identity, may set headers that choose the route
+  'authorization', // reads identity and what the authorizer said
+  'extProc', // sees only admitted requests
+  'transformation', // last: what it writes decides the route
+] as const
+
+/** After the route is known. */
+export const POST_ROUTING = [
+  'timeouts', // only noted here; the clock starts with the first backend attempt
+  'cors', // answers preflights, and queues headers that later refusals must carry
+  'jwtAuthentication', // establishes who calls ...
+  'basicAuthentication', // ... likewise
+  'apiKeyAuthentication', // ... likewise
+  'extAuth', // may use the identity
+  'authorization', // reads identity and what the authorizer said
+  'retry', // only noted here
+  'rateLimit', // only admitted requests consume quota
+  'requestMirror', // copies what was admitted
+  'extProc', // may rewrite anything below
+  'transformation', // sees claims and limits, changes what the backend sees
+  'csrf', // judges the request as received, after authentication (decision A-85)
+  'headerModifiers', // plain edits come after computed ones
+  'hostRewrite', // only noted here; the backend decides the host
+  'urlRewrite', // an explicit host or path beats the automatic one
+  'requestRedirect', // answers; everything above still had its say
+  'directResponse', // answers, last
+] as const
+
+/** For every attempt, once the endpoint is known. */
+export const BACKEND = [
+  'extAuth', // may still refuse before credentials are added
+  'auth', // adds the gateway's credentials
+  'transformation', // sees the request as the backend will
+] as const
+
+/** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order (data plane, 2.5). */
+export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
+
+/** Backend fields that are settings of the connection or protocol, not steps. */
+export const BACKEND_SETTINGS = ['tcp', 'tls', 'http', 'tunnel', 'health', 'ai', 'mcp'] as const
+
+/** Fields of `frontend`: settings of listeners and of what is observed. */
+export const FRONTEND_SETTINGS = [
+  'tcp',
+  'networkAuthorization',
+  'tls',
+  'http',
+  'proxyProtocol',
+  'accessLog',
+  'tracing',
+  'metrics',
+] as const

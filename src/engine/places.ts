@@ -1,0 +1,118 @@
+import type { PlaceNames } from '#exchange/exchange.ts'
+import type { Head } from '#net/http1/head.ts'
+import type { ListenerItem, RouteItem, RouteMatch, WeightedBackend } from '#plan/item.ts'
+import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
+import type { BackendPlace } from './backend-place.ts'
+import type { Chain } from './chain.ts'
+import type { FrontendSettings } from './frontend-settings.ts'
+import { Memo } from './memo.ts'
+import type { PlanIndex } from './plan-index.ts'
+import { HostTable } from './route/host-table.ts'
+import { type NearMiss, type RouteHit, RouteTable } from './route/route-table.ts'
+
+/** One address and port that traffic comes in at, with the listeners that share it by hostname. */
+export interface SocketPlace {
+  readonly address: string
+  readonly port: number
+  readonly hosts: HostTable<ListenerPlace>
+  readonly listeners: readonly ListenerPlace[]
+}
+
+/** A listener at work. Lives as long as its item; what it memoises follows the plan. */
+export interface ListenerPlace {
+  readonly item: ListenerItem
+  readonly names: PlaceNames
+  /** What policies of the listener attach to. */
+  readonly targets: readonly string[]
+  readonly preRouting: Memo<Chain>
+  readonly frontend: Memo<FrontendSettings>
+  readonly routes: RouteTable<RulePlace>
+}
+
+/** A route rule at one listener. */
+export interface RulePlace {
+  readonly item: RouteItem
+  readonly listener: ListenerPlace
+  readonly names: PlaceNames
+  readonly targets: readonly string[]
+  readonly postRouting: Memo<Chain>
+  readonly backends: readonly WeightedPlace[]
+  readonly totalWeight: number
+}
+
+export interface WeightedPlace {
+  readonly reference: WeightedBackend
+  /** Undefined inside: the backend does not exist. */
+  readonly place: Memo<BackendPlace | undefined>
+}
+
+export type { NearMiss, RouteHit, RouteMatch }
+
+/** What policies of a listener attach to, weakest first. */
+export function listenerTargets(item: ListenerItem): string[] {
+  const targets = [gatewayTarget(item.gateway)]
+  if (item.listenerSet === undefined) targets.push(listenerTarget(item.gateway, item.name))
+  else targets.push(listenerSetTarget(item.listenerSet), listenerSetTarget(item.listenerSet, item.name))
+  return targets
+}
+
+/** What policies of a rule attach to, weakest first, without those of the listener. */
+export function ruleTargets(item: RouteItem): string[] {
+  const { route, rule, ruleName } = item
+  const targets = [routeTarget(route.kind, route)]
+  if (ruleName !== undefined) targets.push(routeTarget(route.kind, route, ruleName))
+  targets.push(ruleTarget(route.kind, route, rule))
+  return targets
+}
+
+export function listenerNames(item: ListenerItem): PlaceNames {
+  return {
+    gateway: `${item.gateway.namespace}/${item.gateway.name}`,
+    listener: item.name,
+    route: '',
+    routeKind: '',
+    rule: '',
+    backend: '',
+    backendType: '',
+    protocol: 'http',
+  }
+}
+
+export function ruleNames(listener: PlaceNames, item: RouteItem): PlaceNames {
+  return {
+    ...listener,
+    route: `${item.route.namespace}/${item.route.name}`,
+    routeKind: item.route.kind,
+    rule: item.ruleName ?? '',
+  }
+}
+
+/** Finds the rule of a request; undefined: no route. */
+export function findRule(listener: ListenerPlace, host: string, head: Head): RouteHit<RulePlace> | undefined {
+  return listener.routes.find(host, head)
+}
+
+/** The host of an authority: lower case, without port. */
+export function hostOf(authority: string): string {
+  const colon = authority.lastIndexOf(':')
+  const host = colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
+  return host.toLowerCase()
+}
+
+/** Takes a backend reference by weight; undefined when there is none with a weight above 0. */
+export function chooseBackend(rule: RulePlace, random: () => number): WeightedPlace | undefined {
+  const { backends, totalWeight } = rule
+  if (totalWeight === 0) return undefined
+  if (backends.length === 1) return backends[0]
+  let left = random() * totalWeight
+  for (const backend of backends) {
+    left -= backend.reference.weight
+    if (left < 0) return backend
+  }
+  return backends.findLast((backend) => backend.reference.weight > 0)
+}
+
+/** The two indexes that `PlanIndex` users need at hand on every request. */
+export interface PlanView {
+  readonly index: PlanIndex
+}

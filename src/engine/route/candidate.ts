@@ -1,0 +1,88 @@
+import type { RE2JS } from 're2js'
+import type { Head } from '#net/http1/head.ts'
+import type { RouteItem, RouteMatch } from '#plan/item.ts'
+import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
+
+/** One match of one rule, ready to test. `P` is whatever the engine keeps per rule and listener. */
+export interface Candidate<P> {
+  readonly place: P
+  readonly item: RouteItem
+  readonly match: RouteMatch
+  readonly pattern: RE2JS | undefined
+  readonly headers: readonly ((head: Head) => boolean)[]
+  readonly query: readonly ((query: URLSearchParams) => boolean)[]
+}
+
+export function compileCandidate<P>(item: RouteItem, match: RouteMatch, place: P): Candidate<P> {
+  return {
+    place,
+    item,
+    match,
+    pattern: match.path.type === 'RegularExpression' ? compilePattern(match.path.value) : undefined,
+    headers: match.headers.map(compileHeaderTest),
+    query: match.queryParams.map(compileQueryTest),
+  }
+}
+
+/** Everything but host and path. */
+export function fits<P>(candidate: Candidate<P>, query: string, head: Head): boolean {
+  const { match, headers } = candidate
+  if (match.method !== undefined && match.method !== head.method) return false
+  for (const test of headers) if (!test(head)) return false
+  if (candidate.query.length === 0) return true
+  const params = new URLSearchParams(query)
+  for (const test of candidate.query) if (!test(params)) return false
+  return true
+}
+
+/** Of two candidates that take the same request, the one to try first (Gateway API; data plane, 1.4). */
+export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
+  return (
+    b.match.path.value.length - a.match.path.value.length ||
+    Number(b.match.method !== undefined) - Number(a.match.method !== undefined) ||
+    b.headers.length - a.headers.length ||
+    b.query.length - a.query.length ||
+    compareText(a.item.created, b.item.created) ||
+    compareText(a.item.route.namespace, b.item.route.namespace) ||
+    compareText(a.item.route.name, b.item.route.name) ||
+    a.item.rule - b.item.rule
+  )
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The first thing of a match that a request does not fit, in words; undefined when it fits. */
+export function whyNot<P>(candidate: Candidate<P>, path: string, query: string, head: Head): string | undefined {
+  const { match } = candidate
+  if (!pathFits(candidate, path)) return `path ${path} is not ${describePath(match)}`
+  if (match.method !== undefined && match.method !== head.method) return `method ${head.method} is not ${match.method}`
+  for (const [i, test] of candidate.headers.entries()) {
+    const wanted = match.headers[i]!
+    if (!test(head))
+      return `header ${wanted.name} is ${head.get(wanted.name.toLowerCase()) ?? 'absent'}, not ${wanted.value}`
+  }
+  const params = new URLSearchParams(query)
+  for (const [i, test] of candidate.query.entries()) {
+    const wanted = match.queryParams[i]!
+    if (!test(params))
+      return `query parameter ${wanted.name} is ${params.get(wanted.name) ?? 'absent'}, not ${wanted.value}`
+  }
+  return undefined
+}
+
+function pathFits<P>(candidate: Candidate<P>, path: string): boolean {
+  const { type, value } = candidate.match.path
+  if (type === 'Exact') return path === value
+  if (type === 'RegularExpression') return candidate.pattern?.matches(path) ?? false
+  const prefix = value.replace(/\/+$/, '')
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
+}
+
+/** `prefix /api`, `exactly /x`, `matching /a.*` */
+export function describePath(match: RouteMatch): string {
+  const { type, value } = match.path
+  if (type === 'Exact') return `exactly ${value}`
+  return type === 'PathPrefix' ? `under prefix ${value}` : `matching ${value}`
+}

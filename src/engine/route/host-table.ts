@@ -1,0 +1,50 @@
+/**
+ * Values by hostname: exact, `*.suffix` (several labels deep), or any host (empty hostname). Tiers are asked from the most specific
+ * to the least until one has an answer (data plane, 1.2 and 1.4).
+ */
+export class HostTable<T> {
+  readonly #exact = new Map<string, T>()
+  readonly #wildcard = new Map<string, T>()
+  #any: T | undefined
+
+  /** The value of a hostname, made on first use. */
+  at(hostname: string, create: () => T): T {
+    if (hostname === '' || hostname === '*') {
+      this.#any ??= create()
+      return this.#any
+    }
+    const wild = hostname.startsWith('*.')
+    const table = wild ? this.#wildcard : this.#exact
+    const key = wild ? hostname.slice(1) : hostname
+    let value = table.get(key)
+    if (value === undefined) {
+      value = create()
+      table.set(key, value)
+    }
+    return value
+  }
+
+  /** The first answer of `ask` over the tiers that match the host (lower case, without port). */
+  first<R>(host: string, ask: (value: T) => R | undefined): R | undefined {
+    const exact = this.#exact.get(host)
+    if (exact !== undefined) {
+      const answer = ask(exact)
+      if (answer !== undefined) return answer
+    }
+    if (this.#wildcard.size > 0) {
+      for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
+        const value = this.#wildcard.get(host.slice(dot))
+        if (value === undefined || dot === 0) continue
+        const answer = ask(value)
+        if (answer !== undefined) return answer
+      }
+    }
+    return this.#any === undefined ? undefined : ask(this.#any)
+  }
+
+  *values(): Generator<T> {
+    yield* this.#exact.values()
+    yield* this.#wildcard.values()
+    if (this.#any !== undefined) yield this.#any
+  }
+}

@@ -1,0 +1,42 @@
+import { RE2JS } from 're2js'
+import type { Head } from '#net/http1/head.ts'
+import type { ValueMatch } from '#plan/item.ts'
+
+/** A test of one value: equality or a regular expression over the whole of it. A pattern that does not compile matches nothing. */
+export function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: string) => boolean {
+  const { type, value: expected } = match
+  if (type === 'Exact') return (value) => value === expected
+  const pattern = compilePattern(expected)
+  return pattern === undefined ? () => false : (value) => pattern.matches(value)
+}
+
+/** RE2 syntax, linear time; undefined when it does not compile. */
+export function compilePattern(source: string): RE2JS | undefined {
+  try {
+    return RE2JS.compile(source)
+  } catch {
+    return undefined
+  }
+}
+
+/** Repeated fields are tested one by one; a joined value is not split. Pseudo-headers may be matched. */
+export function compileHeaderTest(match: ValueMatch): (head: Head) => boolean {
+  const name = match.name.toLowerCase()
+  const test = compileValueTest(match)
+  if (name === ':method') return (head) => test(head.method)
+  if (name === ':path') return (head) => test(head.target)
+  if (name === ':authority') return (head) => test(head.authority)
+  return (head) => {
+    const first = head.get(name)
+    return first !== undefined && (test(first) || head.getAll(name).some(test))
+  }
+}
+
+/** The parameter must exist; of duplicates the first value counts (decision A-52). */
+export function compileQueryTest(match: ValueMatch): (query: URLSearchParams) => boolean {
+  const test = compileValueTest(match)
+  return (query) => {
+    const value = query.get(match.name)
+    return value !== null && test(value)
+  }
+}

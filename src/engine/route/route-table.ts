@@ -1,0 +1,126 @@
+import type { Head } from '#net/http1/head.ts'
+import type { RouteItem, RouteMatch } from '#plan/item.ts'
+import { byRank, type Candidate, compileCandidate, fits, whyNot } from './candidate.ts'
+import { HostTable } from './host-table.ts'
+import { PathTree } from './path-tree.ts'
+
+export interface RouteHit<P> {
+  readonly place: P
+  readonly match: RouteMatch
+}
+
+/** A rule that was looked at and did not match, for `explain`. */
+export interface NearMiss {
+  readonly item: RouteItem
+  readonly match: RouteMatch
+  readonly why: string
+}
+
+/**
+ * The routes of one listener. Order of choice (data plane, 1.4; Gateway API): host tier; exact path, then longest prefix, then
+ * pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
+ */
+export class RouteTable<P> {
+  readonly #hosts = new HostTable<Tier<P>>()
+
+  add(item: RouteItem, hostnames: readonly string[], place: P): void {
+    for (const hostname of hostnames.length === 0 ? [''] : hostnames) {
+      const tier = this.#hosts.at(hostname, () => new Tier<P>())
+      for (const match of item.matches) tier.add(compileCandidate(item, match, place))
+    }
+  }
+
+  /** Puts candidates in order; call once after the last `add`. */
+  seal(): void {
+    for (const tier of this.#hosts.values()) tier.seal()
+  }
+
+  /** @param host lower case, without port */
+  find(host: string, head: Head): RouteHit<P> | undefined {
+    const target = head.target
+    const mark = target.indexOf('?')
+    const path = mark < 0 ? target : target.slice(0, mark)
+    const query = mark < 0 ? '' : target.slice(mark + 1)
+    return this.#hosts.first(host, (tier) => tier.find(path, query, head))
+  }
+
+  /** Every rule whose host matches but which does not take the request, with the first thing that does not fit. */
+  nearMisses(host: string, head: Head): NearMiss[] {
+    const target = head.target
+    const mark = target.indexOf('?')
+    const path = mark < 0 ? target : target.slice(0, mark)
+    const query = mark < 0 ? '' : target.slice(mark + 1)
+    const misses: NearMiss[] = []
+    this.#hosts.first(host, (tier) => {
+      for (const candidate of tier.candidates) {
+        const why = whyNot(candidate, path, query, head)
+        if (why !== undefined) misses.push({ item: candidate.item, match: candidate.match, why })
+      }
+      return undefined
+    })
+    return misses
+  }
+}
+
+/** The matches of one hostname. */
+class Tier<P> {
+  readonly candidates: Candidate<P>[] = []
+  readonly #exact = new Map<string, Candidate<P>[]>()
+  readonly #prefixes = new PathTree<Candidate<P>[]>()
+  readonly #lists: Candidate<P>[][] = []
+  readonly #patterns: Candidate<P>[] = []
+  /** Reused by every lookup. */
+  readonly #found: Candidate<P>[][] = []
+
+  add(candidate: Candidate<P>): void {
+    this.candidates.push(candidate)
+    const { type, value } = candidate.match.path
+    if (type === 'RegularExpression') {
+      this.#patterns.push(candidate)
+      return
+    }
+    if (type === 'PathPrefix') {
+      this.#prefixes.at(value, () => this.#newList()).push(candidate)
+      return
+    }
+    let list = this.#exact.get(value)
+    if (list === undefined) {
+      list = this.#newList()
+      this.#exact.set(value, list)
+    }
+    list.push(candidate)
+  }
+
+  seal(): void {
+    for (const list of this.#lists) list.sort(byRank)
+    this.#patterns.sort(byRank)
+    this.candidates.sort(byRank)
+  }
+
+  find(path: string, query: string, head: Head): RouteHit<P> | undefined {
+    const exact = this.#exact.get(path)
+    if (exact !== undefined) {
+      const hit = firstFit(exact, query, head)
+      if (hit !== undefined) return hit
+    }
+    for (let i = this.#prefixes.find(path, this.#found) - 1; i >= 0; i--) {
+      const hit = firstFit(this.#found[i]!, query, head)
+      if (hit !== undefined) return hit
+    }
+    for (const candidate of this.#patterns) {
+      if (candidate.pattern?.matches(path) && fits(candidate, query, head)) return candidate
+    }
+    return undefined
+  }
+
+  #newList(): Candidate<P>[] {
+    const list: Candidate<P>[] = []
+    this.#lists.push(list)
+    return list
+  }
+}
+
+function firstFit<P>(candidates: readonly Candidate<P>[], query: string, head: Head): Candidate<P> | undefined {
+  for (const candidate of candidates) if (fits(candidate, query, head)) return candidate
+  return undefined
+}

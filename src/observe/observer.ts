@@ -1,0 +1,38 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
+
+/** A request that has ended, as its owner in the proxy shows it. */
+export interface Observed {
+  readonly exchange: Exchange
+  /** Status sent to the client; 0 when none was. */
+  readonly status: number
+  /** `host:port` of the last attempt; undefined when none was made. */
+  readonly endpointLabel: string | undefined
+  /** Leads from a refusal's response field to its record; made only when asked for. */
+  readonly decisionId: string
+  /** What policies of the listener say about observing; undefined when no listener was found. */
+  readonly settings: ObserveSettings | undefined
+}
+
+/** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
+export interface ObserveSettings {
+  readonly accessLog: AccessLogSettings | undefined
+  /** Custom labels of every metric that belongs to a request. */
+  readonly metricLabels: readonly { readonly name: string; readonly expression: Expression }[]
+}
+
+export interface AccessLogSettings {
+  /** A line is written only when this is true; undefined: always. */
+  readonly filter: Expression | undefined
+  readonly remove: ReadonlySet<string>
+  readonly add: readonly { readonly name: string; readonly expression: Expression }[]
+}
+
+/** Hears what happens to requests; decides what becomes log, metric or record. Never throws, never waits. */
+export interface Observer {
+  /** `aborted`: why the client did not get a whole response. */
+  ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void
+  refusedByWire(peer: Peer, code: WireRefusal): void
+  bug(decisionId: string, error: unknown): void
+}

@@ -1,0 +1,219 @@
+import type { RejectionCode } from '#base/rejections.ts'
+import { chooseEndpoint } from '#engine/balance.ts'
+import { runChain } from '#engine/chain.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
+import type { Head } from '#net/http1/head.ts'
+import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
+import { answerMcp } from './answer-mcp.ts'
+import { prepareLlm } from './forward-llm.ts'
+import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
+import { respondFromUpstream } from './respond-upstream.ts'
+import { fail, respondLocally } from './respond.ts'
+
+/** Takes a request to its backend; the backend is known and usable. */
+export function forward(flight: InFlight): void {
+  const { exchange } = flight
+  const { type } = flight.backend.item
+  if (type === 'mcp') return answerMcp(flight)
+  startDeadline(flight)
+  if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
+  if (needsWholeBody(flight)) return gatherBody(flight)
+  attempt(flight)
+}
+
+/** LLM requests are understood as a whole, and a retry needs something to send again. */
+function needsWholeBody(flight: InFlight): boolean {
+  if (!flight.hasStreamingBody) return false
+  if (flight.backend.item.type === 'ai') return true
+  if (flight.retriesLeft === 0) return false
+  const { kind, length } = flight.stream.body
+  if (kind === BODY_LENGTH && length <= REPLAY_LIMIT) return true
+  flight.retriesLeft = 0
+  return false
+}
+
+function gatherBody(flight: InFlight): void {
+  const { turn, exchange, decision } = flight
+  const { maxBufferBytes } = decision.listener!.frontend.get(flight.context.index)
+  flight
+    .readRequestBody(exchange, maxBufferBytes)
+    .then(() => {
+      if (turn !== flight.turn) return
+      if (exchange.requestBody === null) respondLocally(flight, reject('body-too-large'))
+      else attempt(flight)
+    })
+    .catch((error: unknown) => {
+      if (turn === flight.turn) fail(flight, error)
+    })
+}
+
+/** One attempt: endpoint, backend policies, send. */
+function attempt(flight: InFlight): void {
+  const { exchange, context } = flight
+  const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
+  if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
+  flight.endpoint = endpoint
+  if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
+    flight.tried.push(endpoint)
+    flight.pristine ??= exchange.request.clone()
+    exchange.request = flight.pristine.clone()
+    exchange.newRequestBody = undefined
+  }
+  const outcome = runChain(endpoint.chain, exchange, flight.backendProgress)
+  if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
+  const { turn } = flight
+  outcome
+    .then((late) => {
+      if (turn === flight.turn) proceedWith(flight, late)
+    })
+    .catch((error: unknown) => {
+      if (turn === flight.turn) fail(flight, error)
+    })
+}
+
+function proceedWith(flight: InFlight, outcome: Outcome): void {
+  if (outcome !== undefined) return respondLocally(flight, outcome)
+  rewriteHost(flight)
+  if (flight.backend.item.type === 'ai') {
+    const refused = prepareLlm(flight)
+    if (refused !== undefined) return respondLocally(flight, refused)
+  }
+  send(flight)
+}
+
+/** `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless something already set the host. */
+function rewriteHost(flight: InFlight): void {
+  const { exchange } = flight
+  const endpoint = flight.endpoint!
+  if (endpoint.hostname === undefined || exchange.hostRewritten || exchange.hostRewrite === 'None') return
+  if (exchange.hostRewrite === 'Auto' || endpoint.rewritesHost) exchange.request.authority = endpoint.hostname
+}
+
+function send(flight: InFlight): void {
+  const { exchange, context, framing, stream } = flight
+  const endpoint = flight.endpoint!
+  const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+  if (body === undefined) {
+    framing.kind = stream.body.kind
+    framing.length = stream.body.length
+  } else {
+    const announces = body.length > 0 || stream.body.kind !== BODY_NONE
+    framing.kind = announces ? BODY_LENGTH : BODY_NONE
+    framing.length = announces ? body.length : -1
+  }
+  framing.upgrade = stream.head.upgrade
+  if (flight.pristine !== undefined && flight.tried.length > 1) {
+    exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
+  }
+  flight.attemptStartMs = context.now()
+  flight.occupyEndpoint()
+  const upstream = context.pool.send(
+    endpoint.destination,
+    exchange.request,
+    framing,
+    endpoint.requestTimeoutMs,
+    UPSTREAM,
+    flight,
+  )
+  flight.upstream = upstream
+  if (framing.kind === BODY_NONE) return
+  if (body === undefined) return stream.body.pipe(upstream.request)
+  if (body.length > 0) upstream.request.bytes(asBuffer(body), 0, body.length)
+  upstream.request.end()
+}
+
+/** What upstream connections report; the request they belong to is their context. */
+const UPSTREAM: ClientHandler = {
+  response(stream: ClientStream): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream !== stream) return stream.cancel()
+    try {
+      const { status } = stream.head
+      recordAttempt(flight, status)
+      if (flight.retriesLeft > 0 && flight.exchange.retry?.codes.has(status)) {
+        stream.cancel()
+        return retry(flight)
+      }
+      respondFromUpstream(flight, stream)
+    } catch (error) {
+      stream.cancel()
+      fail(flight, error)
+    }
+  },
+
+  informed(stream: ClientStream, head: Head): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream === stream) flight.stream.inform(head)
+  },
+
+  upgraded(stream: ClientStream): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream !== stream) return stream.cancel()
+    recordAttempt(flight, 101)
+    if (stream.head.upgrade.toLowerCase() !== flight.stream.head.upgrade.toLowerCase()) {
+      stream.cancel()
+      return respondLocally(flight, reject('upgrade-failed', { detail: `backend switched to ${stream.head.upgrade}` }))
+    }
+    // `timeouts.request` stops at a 101 (decision A-92).
+    flight.deadline?.cancel()
+    flight.exchange.response = stream.head
+    flight.status = 101
+    flight.responded = true
+    flight.stream.tunnel(stream.head, stream)
+  },
+
+  failed(stream: ClientStream, why: Abort): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream !== stream) return
+    recordAttempt(flight, undefined, why)
+    if (flight.retriesLeft > 0) return retry(flight)
+    respondLocally(flight, reject(failureCode(why), { detail: `${why} at ${flight.endpoint!.label}` }))
+  },
+}
+
+/** Health of the endpoint, and the attempt for log and record. */
+function recordAttempt(flight: InFlight, status: number | undefined, failure?: Abort): void {
+  const { exchange, context } = flight
+  const endpoint = flight.endpoint!
+  flight.releaseEndpoint()
+  if (endpoint.isUnhealthy(exchange, status)) endpoint.health.recordUnhealthy()
+  else endpoint.health.recordHealthy(context.now() - flight.attemptStartMs)
+  if (flight.tried.length === 0) return
+  exchange.attempts ??= []
+  exchange.attempts.push({ endpoint: endpoint.label, status: status ?? 0, failure })
+}
+
+function retry(flight: InFlight): void {
+  const { exchange, context, turn } = flight
+  flight.retriesLeft--
+  flight.upstream = undefined
+  const backoffMs = exchange.retry?.backoffMs ?? 0
+  if (backoffMs === 0) return attempt(flight)
+  context.timers.start(backoffMs, () => {
+    if (turn === flight.turn) attempt(flight)
+  })
+}
+
+/** `timeouts.request` (specification 2, 2.2; decision A-92): from the first attempt to the last byte of the response. */
+function startDeadline(flight: InFlight): void {
+  const { exchange, context, turn } = flight
+  if (exchange.requestTimeoutMs === 0) return
+  flight.deadline = context.timers.start(exchange.requestTimeoutMs, () => {
+    if (turn !== flight.turn) return
+    flight.deadline = undefined
+    flight.upstream?.cancel()
+    flight.upstream = undefined
+    flight.releaseEndpoint()
+    if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
+    exchange.reason = 'Timeout'
+    flight.stream.abort()
+  })
+}
+
+function failureCode(why: Abort): RejectionCode {
+  return why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,153 @@
+import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
+import type { Progress } from '#engine/chain.ts'
+import { Decision } from '#engine/decide.ts'
+import type { SocketPlace } from '#engine/places.ts'
+import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import { collectBody } from '#net/collect-body.ts'
+import type { Head } from '#net/http1/head.ts'
+import { BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
+import type { ProxyContext } from './proxy-context.ts'
+
+/** A larger body is not kept for a retry (decision A-93). */
+export const REPLAY_LIMIT = 65_536
+
+const EMPTY = new Uint8Array(0)
+
+/**
+ * One request at work in the proxy: the exchange that policies see, how far it came, and the streams on both sides. One object per
+ * server stream, reused for the next request on it. What waits for a promise compares `turn`, since the client may have left and
+ * another request taken the object over.
+ */
+export class InFlight implements BodyReader {
+  readonly context: ProxyContext
+  readonly exchange = new Exchange()
+  readonly decision = new Decision()
+  stream!: ServerStream
+  socket!: SocketPlace
+  /** Rises with every request and when one is abandoned. */
+  turn = 0
+
+  upstream: ClientStream | undefined
+  endpoint: EndpointPlace | undefined
+  readonly backendProgress: Progress = { reached: -1 }
+  /** Endpoints tried so far; filled only when there may be another attempt. */
+  readonly tried: EndpointPlace[] = []
+  /** The request head before the first attempt changed it. */
+  pristine: Head | undefined
+  retriesLeft = 0
+  /** Set once a response head has been given to the stream. */
+  responded = false
+  /** An endpoint is counted as busy. */
+  pending = false
+  /** Ends the request when `timeouts.request` is over. */
+  deadline: { cancel(): void } | undefined
+  /** Stops calls that the gateway makes for this request. */
+  abort: AbortController | undefined
+  attemptStartMs = 0
+  status = 0
+  recordId = 0
+  readonly framing: { kind: BodyKind; length: number; upgrade?: string } = { kind: BODY_NONE, length: -1 }
+
+  constructor(context: ProxyContext) {
+    this.context = context
+  }
+
+  begin(stream: ServerStream, socket: SocketPlace): void {
+    const { exchange, context } = this
+    this.turn++
+    this.stream = stream
+    this.socket = socket
+    this.upstream = undefined
+    this.endpoint = undefined
+    this.backendProgress.reached = -1
+    this.tried.length = 0
+    this.pristine = undefined
+    this.retriesLeft = 0
+    this.responded = false
+    this.pending = false
+    this.deadline = undefined
+    this.abort = undefined
+    this.status = 0
+    this.recordId = context.nextId()
+    this.decision.reset()
+
+    const { head, peer } = stream
+    exchange.reset(head, peer)
+    exchange.bodies = this
+    exchange.scheme = peer.secure ? 'https' : 'http'
+    exchange.version = stream.version
+    exchange.startMonotonicMs = context.now()
+    exchange.originalMethod = head.method
+    exchange.originalAuthority = head.authority
+    exchange.originalTarget = head.target
+  }
+
+  get backend(): BackendPlace {
+    return this.decision.backend!
+  }
+
+  /** `<worker>-<number>`, what a refusal shows to its client. */
+  get decisionId(): string {
+    return `${this.context.workerName}-${this.recordId.toString(36)}`
+  }
+
+  /** A body is there and has not been gathered. */
+  get hasStreamingBody(): boolean {
+    return this.exchange.requestBody === undefined && this.stream.body.kind !== BODY_NONE
+  }
+
+  readRequestBody(exchange: Exchange, maxBytes: number): Promise<void> {
+    if (this.stream.body.kind === BODY_NONE) {
+      exchange.requestBody = EMPTY
+      return Promise.resolve()
+    }
+    const turn = this.turn
+    return new Promise((resolve) => {
+      collectBody(this.stream.body, maxBytes, (result) => {
+        if (turn !== this.turn || result.kind === 'aborted') return
+        exchange.requestBody = result.kind === 'complete' ? result.bytes : null
+        resolve()
+      })
+    })
+  }
+
+  readResponseBody(exchange: Exchange, maxBytes: number): Promise<void> {
+    const turn = this.turn
+    return new Promise((resolve, reject) => {
+      collectBody(this.upstream!.body, maxBytes, (result) => {
+        if (turn !== this.turn) return
+        if (result.kind === 'aborted') return reject(new Error('upstream response was cut off'))
+        exchange.responseBody = result.kind === 'complete' ? result.bytes : null
+        resolve()
+      })
+    })
+  }
+
+  /** A signal that is aborted when the client leaves. */
+  get signal(): AbortSignal {
+    this.abort ??= new AbortController()
+    return this.abort.signal
+  }
+
+  /** Gives up everything that is under way for this request. */
+  abandon(): void {
+    this.turn++
+    this.deadline?.cancel()
+    this.deadline = undefined
+    this.abort?.abort()
+    this.upstream?.cancel()
+    this.upstream = undefined
+    this.releaseEndpoint()
+  }
+
+  occupyEndpoint(): void {
+    this.pending = true
+    this.endpoint?.health.begin()
+  }
+
+  releaseEndpoint(): void {
+    if (!this.pending) return
+    this.pending = false
+    this.endpoint?.health.end()
+  }
+}

@@ -1,0 +1,70 @@
+import { decide } from '#engine/decide.ts'
+import type { SocketPlace } from '#engine/places.ts'
+import type { Outcome } from '#exchange/outcome.ts'
+import type { Abort, Peer, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
+import { forward } from './forward.ts'
+import { InFlight } from './in-flight.ts'
+import type { ProxyContext } from './proxy-context.ts'
+import { fail, respondLocally } from './respond.ts'
+
+/** Serves the requests of one socket: the first page of a request's way (docs/architecture.md). */
+export class Receiver implements StreamHandler {
+  readonly #context: ProxyContext
+  /** Replaced when the plan changes the socket's listeners; requests in flight keep theirs. */
+  socket: SocketPlace
+
+  constructor(context: ProxyContext, socket: SocketPlace) {
+    this.#context = context
+    this.socket = socket
+  }
+
+  request(stream: ServerStream): void {
+    const flight = (stream.context as InFlight | undefined) ?? new InFlight(this.#context)
+    stream.context = flight
+    flight.begin(stream, this.socket)
+    try {
+      const { index, random } = this.#context
+      const outcome = decide({ index, socket: this.socket, random }, flight.exchange, flight.decision)
+      if (outcome instanceof Promise) settleLater(flight, outcome)
+      else settle(flight, outcome)
+    } catch (error) {
+      fail(flight, error)
+    }
+  }
+
+  finished(stream: ServerStream, sentBytes: number): void {
+    const flight = stream.context as InFlight
+    flight.deadline?.cancel()
+    flight.releaseEndpoint()
+    this.#context.observer.ended(flight, sentBytes, undefined)
+    flight.upstream?.release()
+    flight.turn++
+  }
+
+  aborted(stream: ServerStream, why: Abort): void {
+    const flight = stream.context as InFlight | undefined
+    if (flight === undefined) return
+    flight.abandon()
+    this.#context.observer.ended(flight, 0, why)
+  }
+
+  refused(peer: Peer, code: WireRefusal): void {
+    this.#context.observer.refusedByWire(peer, code)
+  }
+}
+
+function settle(flight: InFlight, outcome: Outcome): void {
+  if (outcome === undefined) forward(flight)
+  else respondLocally(flight, outcome)
+}
+
+function settleLater(flight: InFlight, pending: Promise<Outcome>): void {
+  const { turn } = flight
+  pending
+    .then((outcome) => {
+      if (turn === flight.turn) settle(flight, outcome)
+    })
+    .catch((error: unknown) => {
+    if (turn === flight.turn) fail(flight, error)
+  })
+}

@@ -1,0 +1,79 @@
+import { REJECTIONS } from '#base/rejections.ts'
+import { type Chain, runResponses } from '#engine/chain.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
+import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import type { InFlight } from './in-flight.ts'
+import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
+
+/** Answers without a backend, or instead of what it said. Response policies that the request reached still run. */
+export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>): void {
+  const { exchange } = flight
+  flight.deadline?.cancel()
+  let reply: Reply
+  if (outcome.kind === 'refusal') {
+    exchange.refusal = outcome.code
+    exchange.refusalDetail = outcome.detail
+    exchange.reason = REJECTIONS[outcome.code].reason
+    reply = replyToRefusal(outcome, exchange, flight.decisionId)
+  } else {
+    exchange.reason = 'DirectResponse'
+    reply = replyToAnswer(outcome)
+  }
+  exchange.response = reply.head
+  exchange.responseBody = reply.body ?? new Uint8Array(0)
+  const replaced = runResponsePolicies(flight)
+  if (replaced?.kind === 'refusal') reply = replyToRefusal(replaced, exchange, flight.decisionId)
+  sendReply(flight, reply)
+}
+
+/** Sends a gateway-made response. */
+export function sendReply(flight: InFlight, reply: Reply): void {
+  const { exchange, stream } = flight
+  const { head } = reply
+  const body = exchange.newResponseBody ?? reply.body
+  writeQueuedHeaders(flight)
+  flight.status = head.status
+  flight.responded = true
+  const length = body?.length ?? 0
+  stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
+  if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
+  stream.response.end()
+}
+
+/** Response steps of every chain that the request reached, in the order of data plane 2.5. */
+export function runResponsePolicies(flight: InFlight): Outcome {
+  const { decision } = flight
+  let replaced = responses(decision.postRouting, flight, decision.postProgress.reached)
+  if (flight.endpoint !== undefined) {
+    replaced = responses(flight.endpoint.chain, flight, flight.backendProgress.reached) ?? replaced
+  }
+  replaced = responses(decision.preRouting, flight, decision.preProgress.reached) ?? replaced
+  return replaced
+}
+
+function responses(chain: Chain | undefined, flight: InFlight, reached: number): Outcome {
+  return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, flight.exchange, reached)
+}
+
+/** What policies queued for the response beats everything else. */
+export function writeQueuedHeaders(flight: InFlight): void {
+  const { queuedHeaders, response } = flight.exchange
+  if (queuedHeaders === undefined || response === undefined) return
+  const seen = new Set<string>()
+  for (const [name, value] of queuedHeaders) {
+    if (seen.has(name)) response.append(name, value)
+    else response.set(name, value)
+    seen.add(name)
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** A bug: the client gets 500 and an id, the log the cause. */
+export function fail(flight: InFlight, error: unknown): void {
+  flight.context.observer.bug(flight.decisionId, error)
+  if (flight.responded) flight.stream.abort()
+  else respondLocally(flight, reject('internal-error'))
+}
