@@ -1,0 +1,31 @@
+/**
+ * Byte text: a string in which every character stands for one byte (latin-1). Heads, Secrets and credentials are handled in this
+ * form, because bytes of unknown encoding survive in it unchanged.
+ */
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The UTF-8 bytes of a text. Plain ASCII, the usual case, is returned as it is. */
+export function toByteText(text: string): string {
+  if (isAscii(text)) return text
+  let byteText = ''
+  for (const byte of encoder.encode(text)) byteText += String.fromCharCode(byte)
+  return byteText
+}
+
+/** Reads byte text as UTF-8; what is no UTF-8 becomes U+FFFD. */
+export function fromByteText(byteText: string): string {
+  return isAscii(byteText) ? byteText : decoder.decode(bytesOf(byteText))
+}
+
+export function bytesOf(byteText: string): Uint8Array {
+  const bytes = new Uint8Array(byteText.length)
+  for (let i = 0; i < byteText.length; i++) bytes[i] = byteText.charCodeAt(i)
+  return bytes
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false
+  return true
+}
