@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startUpstreams, type Upstreams } from './upstreams/run.ts'
+
+// `npm start`: the example servers, the gateway with the objects of examples/quickstart before them, and what to try.
+
+const ROOT = join(import.meta.dirname, '..')
+const READY_URL = 'http://127.0.0.1:15021/healthz/ready'
+const READY_WITHIN_MS = 30_000
+
+async function start(): Promise<number> {
+  const upstreams = await startUpstreams()
+  const gateway = startGateway()
+  const exit = exitCodeOf(gateway)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => gateway.kill(signal))
+
+  const gone = new AbortController()
+  exit.then(() => gone.abort())
+  const ready = await waitUntilReady(gone.signal)
+  if (ready === 'yes') console.log(describe(upstreams))
+  if (ready === 'no') {
+    console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds; stopping it`)
+    gateway.kill('SIGTERM')
+  }
+
+  const code = await exit
+  await upstreams.close()
+  return ready === 'no' && code === 0 ? 1 : code
+}
+
+function startGateway(): ChildProcess {
+  // The Node that runs this file runs the gateway too, whatever else is on the PATH.
+  const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
+  const gateway = spawn(join(ROOT, 'bin', 'gatewright'), ['run', '-f', join('examples', 'quickstart')], {
+    cwd: ROOT,
+    env: { ...process.env, PATH: path },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // A group of its own: Ctrl-C reaches it once, from here. The terminal would send it a second one, and a second one
+    // means "do not wait for requests in flight".
+    detached: true,
+  })
+  process.once('exit', () => gateway.kill('SIGKILL'))
+  return gateway
+}
+
+/** The exit code; 128 and the number of the signal when one ended it; 1 when it could not be started. */
+async function exitCodeOf(gateway: ChildProcess): Promise<number> {
+  try {
+    const [code, signal] = (await once(gateway, 'exit')) as [number | null, NodeJS.Signals | null]
+    if (code !== 0) console.error(`the gateway ended with ${signal ?? `code ${code}`}`)
+    return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
+  } catch (error) {
+    console.error(`the gateway cannot be started: ${error instanceof Error ? error.message : error}`)
+    return 1
+  }
+}
+
+/** Asks until the gateway says that it is ready, is gone, or has taken too long. */
+async function waitUntilReady(gone: AbortSignal): Promise<'yes' | 'gone' | 'no'> {
+  const deadline = performance.now() + READY_WITHIN_MS
+  while (performance.now() < deadline) {
+    if (gone.aborted) return 'gone'
+    const response = await fetch(READY_URL).catch(() => undefined)
+    if (response?.status === 200) return gone.aborted ? 'gone' : 'yes'
+    await sleep(100)
+  }
+  return 'no'
+}
+
+function describe(upstreams: Upstreams): string {
+  const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
+  const chat = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
+  return `
+Gatewright is ready. Ctrl-C stops everything.
+
+  http://localhost:8080   the gateway
+  http://127.0.0.1:15000  admin
+  http://127.0.0.1:15020/metrics
+
+Behind it:
+
+${servers.join('\n')}
+
+Paste these into another terminal:
+
+  # HTTP: an echo server tells what it saw
+  curl http://localhost:8080/hello
+
+  # LLM: a streamed chat; the model "fast" is an alias
+  curl -N http://localhost:8080/v1/chat/completions -H 'content-type: application/json' -d '${chat}'
+
+  # MCP: the tools of two servers in one session
+  node_modules/.bin/node examples/quickstart/list-tools.ts
+
+  # A2A: the card of an agent, whose address is the gateway's
+  curl http://localhost:8080/a2a/.well-known/agent-card.json
+
+  # Which objects decide about a request, and how, without sending it
+  bin/gatewright explain -f examples/quickstart POST http://localhost:8080/keys/x -H 'authorization: Bearer k-alice'
+
+The whole story: examples/quickstart/README.md
+`
+}
+
+try {
+  process.exitCode = await start()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
