@@ -1,8 +1,10 @@
 export type { Static, TSchema } from 'typebox'
+export type { ConfigProblem } from '#base/config-problem.ts'
+export { host } from './host.ts'
 export { annotate, defaulted, deprecated, optional, required } from './modifiers.ts'
 export type { DeepReadonly, FieldGroup, ObjectRule, Parsed, ScalarName, ScalarRefusal, SchemaNode } from './node.ts'
 export { nodeOf } from './node.ts'
-export { type ConfigProblem, fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
+export { fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
 export {
   backendObjectReference,
   labelSelector,
@@ -20,6 +22,7 @@ export {
   headerName,
   httpHeaderName,
   integer,
+  intOrString,
   json,
   kindName,
   longString,

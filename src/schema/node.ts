@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import type { ConfigProblem, ProblemCode } from './problem.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { ProblemCode } from './problem.ts'
 
 /** The scalar types of specification 1, 2.2, as docs name them; they tell a walker what a string means. */
 export type ScalarName =

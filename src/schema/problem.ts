@@ -1,3 +1,5 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+
 /**
  * What can be wrong with a value, by stable code. Codes are API: pinned by a test, never renamed.
  * A code says which sort of rule was broken; the message says which rule and what to do.
@@ -56,17 +58,17 @@ export const PROBLEM_CODES = [
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
-/** One thing wrong with a configuration object. */
-export interface ConfigProblem {
-  /** Field path as kubectl prints it: `spec.traffic.rateLimit.local[0].requests`; map keys as `spec.backend.ai.routes[/v1]`. */
-  readonly path: string
-  readonly code: ProblemCode
-  /** For the author: what is expected. Never contains a value of a free text field, which may be a secret. */
-  readonly message: string
-}
-
-export function problem(path: string, code: ProblemCode, message: string): ConfigProblem {
-  return { path, code, message }
+/**
+ * A problem at a field. The message is for the author: it says what is expected. It never contains a value of a free text
+ * field, which may be a secret.
+ */
+export function problem(
+  path: string,
+  code: ProblemCode,
+  message: string,
+  severity: ConfigProblem['severity'] = 'error',
+): ConfigProblem {
+  return { path, code, message, severity }
 }
 
 /** The path of a named field of the object at `path`. */

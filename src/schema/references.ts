@@ -1,5 +1,6 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { defaulted, optional, required } from './modifiers.ts'
-import { type ConfigProblem, fieldPath, problem } from './problem.ts'
+import { fieldPath, problem } from './problem.ts'
 import { enumOf, groupName, kindName, namespaceName, objectName, port, text } from './scalars.ts'
 import { list, mapOf, object, withRule } from './structures.ts'
 

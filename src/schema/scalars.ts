@@ -175,6 +175,9 @@ export function quantity(): TUnsafe<string | number> {
   })
 }
 
+/** A number or a name. */
+export const intOrString = (): TUnsafe<string | number> => Type.Unsafe<string | number>({ intOrString: true })
+
 interface IntegerBounds {
   readonly min?: number
   readonly max?: number

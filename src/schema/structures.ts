@@ -1,7 +1,7 @@
 import Type, { type Static, type TArray, type TObject, type TProperties, type TRecord, type TSchema } from 'typebox'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { annotate } from './modifiers.ts'
 import { type DeepReadonly, type FieldGroup, nodeOf, type ObjectRule } from './node.ts'
-import type { ConfigProblem } from './problem.ts'
 
 /** An object with exactly these fields; unknown ones are refused. */
 export function object<P extends TProperties>(properties: P): TObject<P> {

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
-import { type ConfigProblem, fieldPath, itemPath, type ProblemCode, problem } from './problem.ts'
+import { fieldPath, itemPath, type ProblemCode, problem } from './problem.ts'
 
 export interface ValidationOptions {
   /** Path of the value itself, put before every reported path. */
@@ -140,14 +141,15 @@ function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string): b
   const known = Object.keys(node.properties ?? {})
   const nearest = suggest(name, known)
   const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
-  const found = (effect: string) =>
-    problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint || effect}`)
+  const found = (effect: string, severity: ConfigProblem['severity']) =>
+    problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint || effect}`, severity)
   if (node.open) {
-    run.warnings.push(found(', it has no effect here'))
+    run.warnings.push(found(', it has no effect here', 'warning'))
     return true
   }
-  if (run.unknownFields === 'refuse') run.problems.push(found(known.length === 0 ? ', no fields are allowed here' : ''))
-  if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped'))
+  if (run.unknownFields === 'refuse')
+    run.problems.push(found(known.length === 0 ? ', no fields are allowed here' : '', 'error'))
+  if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped', 'warning'))
   return false
 }
 

@@ -1,0 +1,61 @@
+import {
+  type ConfigProblem,
+  exactlyOne,
+  fieldPath,
+  itemPath,
+  list,
+  object,
+  optional,
+  type Parsed,
+  problem,
+  required,
+  withRule,
+} from '#schema/index.ts'
+import { llmProvider, namedLlmProvider } from './llm-provider.ts'
+
+const priorityGroup = object({
+  providers: required(
+    list(namedLlmProvider, { min: 1, max: 16 }),
+    'Providers of equal priority; traffic is shared out by their health.',
+  ),
+})
+
+interface WithGroups {
+  readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[]
+}
+
+/** A section name must mean one provider, so names are unique over all groups (decision A-38). */
+function checkUniqueNames({ groups = [] }: WithGroups, path: string): readonly ConfigProblem[] {
+  const seen = new Map<string, string>()
+  const found: ConfigProblem[] = []
+  for (const [g, group] of groups.entries()) {
+    for (const [p, { name }] of group.providers.entries()) {
+      const at = itemPath(`${itemPath(fieldPath(path, 'groups'), g)}.providers`, p)
+      const first = seen.get(name)
+      if (first === undefined) seen.set(name, at)
+      else
+        found.push(
+          problem(fieldPath(at, 'name'), 'duplicate', `provider names are unique across all groups; ${first} has it`),
+        )
+    }
+  }
+  return found
+}
+
+/** `ProxyBackend.spec.ai` (specification 1, 2.4). */
+export const aiBackend = withRule(
+  exactlyOne(
+    ['provider', 'groups'],
+    object({
+      provider: optional(llmProvider, 'One LLM provider.'),
+      groups: optional(
+        list(priorityGroup, { min: 1, max: 8 }),
+        'Groups of LLM providers in order of priority: a later group serves when the earlier ones are unhealthy.',
+      ),
+    }),
+  ),
+  { reads: ['groups'], description: 'Provider names are unique across all groups.', check: checkUniqueNames },
+)
+
+export type PriorityGroupSpec = Parsed<typeof priorityGroup>
+export type AiBackendSpec = Parsed<typeof aiBackend>

@@ -1,0 +1,62 @@
+import {
+  atMostOne,
+  enumOf,
+  groupName,
+  kindName,
+  list,
+  mapOf,
+  objectName,
+  openObject,
+  optional,
+  required,
+  sectionName,
+  sni,
+  text,
+} from '#schema/index.ts'
+import { type ObjectOf, platformKind } from './object.ts'
+import { platformStatus, typedLocalReference } from './platform-fields.ts'
+
+const validation = atMostOne(
+  ['caCertificateRefs', 'wellKnownCACertificates'],
+  openObject({
+    caCertificateRefs: optional(list(typedLocalReference, { max: 8 }), 'ConfigMaps with CA certificates.'),
+    wellKnownCACertificates: optional(enumOf('System'), 'Trust the CA certificates of the system.'),
+    hostname: required(sni(), 'Server name sent, and name that the certificate must carry.'),
+    subjectAltNames: optional(
+      list(
+        openObject({
+          type: required(enumOf('Hostname', 'URI'), 'Type of the name.'),
+          hostname: optional(text({ min: 1, max: 253 }), 'For Hostname.'),
+          uri: optional(text({ min: 1, max: 253 }), 'For URI.'),
+        }),
+        { max: 5 },
+      ),
+      'Names of which the certificate must carry one, in place of hostname.',
+    ),
+  }),
+)
+
+export const backendTlsPolicy = platformKind('BackendTLSPolicy', {
+  spec: required(
+    openObject({
+      targetRefs: required(
+        list(
+          openObject({
+            group: required(groupName(), 'API group of the target.'),
+            kind: required(kindName(), 'Kind of the target.'),
+            name: required(objectName(), 'Name of the target.'),
+            sectionName: optional(sectionName(), 'Name or number of one port of the target.'),
+          }),
+          { min: 1, max: 16 },
+        ),
+        'Services or ProxyBackends.',
+      ),
+      validation: required(validation, 'How the server is verified.'),
+      options: optional(mapOf(text()), 'Options of implementations.'),
+    }),
+    'What is wanted.',
+  ),
+  status: platformStatus,
+})
+
+export type BackendTLSPolicyObject = ObjectOf<typeof backendTlsPolicy>

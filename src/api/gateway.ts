@@ -1,0 +1,144 @@
+import {
+  defaulted,
+  enumOf,
+  formattedText,
+  list,
+  listMap,
+  mapOf,
+  objectName,
+  openObject,
+  optional,
+  type Parsed,
+  port,
+  required,
+  text,
+} from '#schema/index.ts'
+import { listener } from './listener.ts'
+import { type ObjectOf, platformKind } from './object.ts'
+import {
+  objectReference,
+  openLabelSelector,
+  platformStatus,
+  secretObjectReference,
+  typedLocalReference,
+  unread,
+} from './platform-fields.ts'
+import { checkControllerName } from './policy-status.ts'
+
+const clientValidation = openObject({
+  caCertificateRefs: required(
+    list(objectReference, { min: 1, max: 8 }),
+    'ConfigMaps or Secrets with the CA certificates of clients.',
+  ),
+  mode: defaulted(
+    enumOf('AllowValidOnly', 'AllowInsecureFallback'),
+    'AllowValidOnly',
+    'What happens to clients without a valid certificate.',
+  ),
+})
+
+const clientTls = openObject({ validation: optional(clientValidation, 'Client certificates.') })
+
+const gatewayTls = openObject({
+  backend: optional(
+    openObject({
+      clientCertificateRef: optional(secretObjectReference, 'Client certificate towards backends.'),
+      ...unread('resolvedRefs'),
+    }),
+    'TLS towards backends.',
+  ),
+  frontend: optional(
+    openObject({
+      default: optional(clientTls, 'For all ports that are not named below.'),
+      perPort: optional(
+        list(
+          openObject({
+            port: required(port(), 'Port.'),
+            tls: required(clientTls, 'TLS of this port.'),
+          }),
+          { max: 64 },
+        ),
+        'By port.',
+      ),
+    }),
+    'TLS of clients.',
+  ),
+})
+
+const gatewaySpec = openObject({
+  gatewayClassName: required(objectName(), 'Name of the GatewayClass.'),
+  listeners: required(listMap('name', listener, { min: 0, max: 64 }), 'Where traffic comes in.'),
+  addresses: optional(
+    list(
+      openObject({
+        type: defaulted(text({ min: 1, max: 253 }), 'IPAddress', 'Type of the address.'),
+        value: optional(text({ max: 253 }), 'The address; any when unset.'),
+      }),
+      { max: 16 },
+    ),
+    'Addresses asked for.',
+  ),
+  infrastructure: optional(
+    openObject({
+      labels: optional(mapOf(text()), 'Labels of generated objects.'),
+      annotations: optional(mapOf(text()), 'Annotations of generated objects.'),
+      parametersRef: optional(typedLocalReference, 'A ProxyParameters object.'),
+    }),
+    'The objects generated for the Gateway.',
+  ),
+  allowedListeners: optional(
+    openObject({
+      namespaces: optional(
+        openObject({
+          from: defaulted(enumOf('All', 'Selector', 'Same', 'None'), 'None', 'Which namespaces.'),
+          selector: optional(openLabelSelector, 'Labels of the namespaces, for Selector.'),
+        }),
+        'Namespaces whose ListenerSets may attach; none when unset.',
+      ),
+    }),
+    'ListenerSets that may attach.',
+  ),
+  tls: optional(gatewayTls, 'TLS of the whole Gateway.'),
+  ...unread('defaultScope', 'backendTLS'),
+})
+
+export const gateway = platformKind('Gateway', {
+  spec: required(gatewaySpec, 'What is wanted.'),
+  status: platformStatus,
+})
+
+export const gatewayClass = platformKind('GatewayClass', {
+  spec: required(
+    openObject({
+      controllerName: required(formattedText({ min: 1, max: 253 }, checkControllerName), 'Who is responsible.'),
+      parametersRef: optional(objectReference, 'A ProxyParameters object.'),
+      description: optional(text({ max: 64 }), 'For people.'),
+    }),
+    'What is wanted.',
+  ),
+  status: platformStatus,
+})
+
+export const listenerSet = platformKind('ListenerSet', {
+  spec: required(
+    openObject({
+      parentRef: required(
+        openObject({
+          group: defaulted(text({ max: 253 }), 'gateway.networking.k8s.io', 'API group of the parent.'),
+          kind: defaulted(text({ min: 1, max: 63 }), 'Gateway', 'Kind of the parent.'),
+          name: required(objectName(), 'Name of the parent.'),
+          namespace: optional(text({ min: 1, max: 63 }), 'Namespace of the parent; the own namespace when unset.'),
+        }),
+        'The Gateway that the listeners are added to.',
+      ),
+      listeners: required(listMap('name', listener, { min: 1, max: 64 }), 'Listeners to add.'),
+    }),
+    'What is wanted.',
+  ),
+  status: platformStatus,
+})
+
+export type GatewaySpec = Parsed<typeof gatewaySpec>
+export type GatewayObject = ObjectOf<typeof gateway>
+export type GatewayClassObject = ObjectOf<typeof gatewayClass>
+export type ListenerSetObject = ObjectOf<typeof listenerSet>

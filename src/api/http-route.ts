@@ -1,0 +1,120 @@
+import {
+  type ConfigProblem,
+  defaulted,
+  enumOf,
+  fieldPath,
+  httpHeaderName,
+  list,
+  listMap,
+  openObject,
+  optional,
+  type Parsed,
+  problem,
+  required,
+  sectionName,
+  text,
+  withRule,
+} from '#schema/index.ts'
+import { type ObjectOf, platformKind } from './object.ts'
+import {
+  backendReferenceFields,
+  hostname,
+  platformStatus,
+  routeFields,
+  SERVICE_PORT_RULE,
+  unread,
+  weight,
+} from './platform-fields.ts'
+import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
+
+const matchType = () => defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.')
+
+function checkPathStart(
+  match: { readonly type: string; readonly value: string },
+  path: string,
+): readonly ConfigProblem[] {
+  if (match.type === 'RegularExpression' || match.value.startsWith('/')) return []
+  return [problem(fieldPath(path, 'value'), 'invalid-path', 'must start with /')]
+}
+
+const pathMatch = withRule(
+  openObject({
+    type: defaulted(enumOf('Exact', 'PathPrefix', 'RegularExpression'), 'PathPrefix', 'How the path is compared.'),
+    value: defaulted(text({ max: 1024 }), '/', 'What it is compared with.'),
+  }),
+  { reads: ['type', 'value'], description: 'A path starts with /.', check: checkPathStart },
+)
+
+const ANY_PATH = { type: 'PathPrefix' as const, value: '/' }
+
+const httpRouteMatch = openObject({
+  path: defaulted(pathMatch, ANY_PATH, 'Path of the request.'),
+  headers: optional(
+    listMap(
+      'name',
+      openObject({
+        type: matchType(),
+        name: required(httpHeaderName(), 'Name of the header.'),
+        value: required(text({ min: 1, max: 4096 }), 'What it is compared with.'),
+      }),
+      { max: 16 },
+    ),
+    'Headers of the request, all of which must match.',
+  ),
+  queryParams: optional(
+    listMap(
+      'name',
+      openObject({
+        type: matchType(),
+        name: required(httpHeaderName(), 'Name of the parameter.'),
+        value: required(text({ min: 1, max: 1024 }), 'What it is compared with.'),
+      }),
+      { max: 16 },
+    ),
+    'Parameters of the query, all of which must match.',
+  ),
+  method: optional(
+    enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'),
+    'Method of the request.',
+  ),
+})
+
+const httpBackendRef = withRule(
+  openObject({
+    ...backendReferenceFields,
+    weight,
+    filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
+  }),
+  SERVICE_PORT_RULE,
+)
+
+const httpRouteRule = openObject({
+  name: optional(sectionName(), 'Name of the rule; the sectionName by which policies reach it.'),
+  matches: defaulted(
+    list(httpRouteMatch, { max: 64 }),
+    [{ path: ANY_PATH }],
+    'Requests that the rule is for; any of them will do.',
+  ),
+  filters: optional(list(httpRouteFilter, { max: 16 }), 'What happens to these requests.'),
+  backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Where they go.'),
+  timeouts: optional(routeTimeouts, 'Time limits.'),
+  retry: optional(routeRetry, 'Sending a request again.'),
+  ...unread('sessionPersistence'),
+})
+
+const httpRouteSpec = openObject({
+  ...routeFields,
+  hostnames: optional(list(hostname(), { max: 16 }), 'Hostnames that the route is for; any when unset.'),
+  rules: defaulted(list(httpRouteRule, { min: 1, max: 16 }), [{ matches: [{ path: ANY_PATH }] }], 'Rules.'),
+})
+
+export const httpRoute = platformKind('HTTPRoute', {
+  spec: required(httpRouteSpec, 'What is wanted.'),
+  status: platformStatus,
+})
+
+export type HttpRouteMatchSpec = Parsed<typeof httpRouteMatch>
+export type HttpBackendRefSpec = Parsed<typeof httpBackendRef>
+export type HttpRouteRuleSpec = Parsed<typeof httpRouteRule>
+export type HttpRouteSpec = Parsed<typeof httpRouteSpec>
+export type HTTPRouteObject = ObjectOf<typeof httpRoute>

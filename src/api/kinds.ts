@@ -1,0 +1,155 @@
+import type { TSchema } from '#schema/index.ts'
+import { type BackendTLSPolicyObject, backendTlsPolicy } from './backend-tls-policy.ts'
+import {
+  type ConfigMapObject,
+  configMap,
+  type EndpointSliceObject,
+  endpointSlice,
+  type NamespaceObject,
+  namespace,
+  type SecretObject,
+  type ServiceObject,
+  secret,
+  service,
+} from './core-kinds.ts'
+import {
+  type GatewayClassObject,
+  type GatewayObject,
+  gateway,
+  gatewayClass,
+  type ListenerSetObject,
+  listenerSet,
+} from './gateway.ts'
+import { type GRPCRouteObject, grpcRoute } from './grpc-route.ts'
+import { type HTTPRouteObject, httpRoute } from './http-route.ts'
+import { type ProxyBackendObject, proxyBackend } from './proxy-backend.ts'
+import { type ProxyParametersObject, proxyParameters } from './proxy-parameters.ts'
+import { type ProxyPolicyObject, proxyPolicy } from './proxy-policy.ts'
+import { type ReferenceGrantObject, referenceGrant } from './reference-grant.ts'
+import { type TCPRouteObject, type TLSRouteObject, tcpRoute, tlsRoute } from './stream-routes.ts'
+
+/** The objects of each kind that the gateway knows. */
+export interface ObjectsByKind {
+  ProxyBackend: ProxyBackendObject
+  ProxyParameters: ProxyParametersObject
+  ProxyPolicy: ProxyPolicyObject
+  GatewayClass: GatewayClassObject
+  Gateway: GatewayObject
+  ListenerSet: ListenerSetObject
+  HTTPRoute: HTTPRouteObject
+  GRPCRoute: GRPCRouteObject
+  TCPRoute: TCPRouteObject
+  TLSRoute: TLSRouteObject
+  ReferenceGrant: ReferenceGrantObject
+  BackendTLSPolicy: BackendTLSPolicyObject
+  Service: ServiceObject
+  Secret: SecretObject
+  ConfigMap: ConfigMapObject
+  Namespace: NamespaceObject
+  EndpointSlice: EndpointSliceObject
+}
+
+export type KindName = keyof ObjectsByKind
+
+/** An object of a known kind; `kind` tells which. */
+export type KnownObject = ObjectsByKind[KindName]
+
+/** What is known about a kind. */
+export interface KindInfo {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly kind: KindName
+  readonly plural: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  /** Accepted versions; the first is the one that is stored. */
+  readonly versions: readonly [string, ...string[]]
+  readonly namespaced: boolean
+  /** One of our own kinds: unknown fields are refused. */
+  readonly own: boolean
+  /** The status is written by the gateway, so one that comes with an object is not taken over. */
+  readonly statusIsOurs: boolean
+  readonly schema: TSchema
+}
+
+const OWN_GROUP = 'gatewright.dev'
+const GATEWAY_GROUP = 'gateway.networking.k8s.io'
+
+function own(kind: KindName, plural: string, shortName: string, schema: TSchema): KindInfo {
+  const names = { group: OWN_GROUP, kind, plural, shortNames: [shortName], categories: ['gatewright'] }
+  return { ...names, versions: ['v1alpha1'], namespaced: true, own: true, statusIsOurs: true, schema }
+}
+
+interface PlatformNames {
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly versions: readonly [string, ...string[]]
+  readonly namespaced?: boolean
+}
+
+function platform(group: string, kind: KindName, schema: TSchema, names: PlatformNames): KindInfo {
+  const { plural, shortNames = [], versions, namespaced = true } = names
+  const categories = group === GATEWAY_GROUP ? ['gateway-api'] : []
+  const statusIsOurs = group === GATEWAY_GROUP
+  return { group, kind, plural, shortNames, categories, versions, namespaced, own: false, statusIsOurs, schema }
+}
+
+/** Every kind, in the order of listings. */
+export const KINDS: readonly KindInfo[] = [
+  own('ProxyBackend', 'proxybackends', 'pbackend', proxyBackend),
+  own('ProxyParameters', 'proxyparameters', 'pparams', proxyParameters),
+  own('ProxyPolicy', 'proxypolicies', 'ppolicy', proxyPolicy),
+  platform(GATEWAY_GROUP, 'GatewayClass', gatewayClass, {
+    plural: 'gatewayclasses',
+    shortNames: ['gc'],
+    versions: ['v1', 'v1beta1'],
+    namespaced: false,
+  }),
+  platform(GATEWAY_GROUP, 'Gateway', gateway, { plural: 'gateways', shortNames: ['gtw'], versions: ['v1', 'v1beta1'] }),
+  platform(GATEWAY_GROUP, 'ListenerSet', listenerSet, {
+    plural: 'listenersets',
+    shortNames: ['lset'],
+    versions: ['v1'],
+  }),
+  platform(GATEWAY_GROUP, 'HTTPRoute', httpRoute, { plural: 'httproutes', versions: ['v1', 'v1beta1'] }),
+  platform(GATEWAY_GROUP, 'GRPCRoute', grpcRoute, { plural: 'grpcroutes', versions: ['v1', 'v1alpha2'] }),
+  platform(GATEWAY_GROUP, 'TCPRoute', tcpRoute, { plural: 'tcproutes', versions: ['v1', 'v1alpha2'] }),
+  platform(GATEWAY_GROUP, 'TLSRoute', tlsRoute, { plural: 'tlsroutes', versions: ['v1', 'v1alpha3', 'v1alpha2'] }),
+  platform(GATEWAY_GROUP, 'ReferenceGrant', referenceGrant, {
+    plural: 'referencegrants',
+    shortNames: ['refgrant'],
+    versions: ['v1', 'v1beta1'],
+  }),
+  platform(GATEWAY_GROUP, 'BackendTLSPolicy', backendTlsPolicy, {
+    plural: 'backendtlspolicies',
+    shortNames: ['btlspolicy'],
+    versions: ['v1', 'v1alpha3'],
+  }),
+  platform('', 'Service', service, { plural: 'services', shortNames: ['svc'], versions: ['v1'] }),
+  platform('', 'Secret', secret, { plural: 'secrets', versions: ['v1'] }),
+  platform('', 'ConfigMap', configMap, { plural: 'configmaps', shortNames: ['cm'], versions: ['v1'] }),
+  platform('', 'Namespace', namespace, {
+    plural: 'namespaces',
+    shortNames: ['ns'],
+    versions: ['v1'],
+    namespaced: false,
+  }),
+  platform('discovery.k8s.io', 'EndpointSlice', endpointSlice, { plural: 'endpointslices', versions: ['v1'] }),
+]
+
+const BY_KIND: ReadonlyMap<string, KindInfo> = new Map(KINDS.map((info) => [info.kind, info]))
+
+/** Kind names are unique over all groups that the gateway knows. */
+export function findKind(kind: string): KindInfo | undefined {
+  return BY_KIND.get(kind)
+}
+
+/** `gatewright.dev/v1alpha1`, or `v1` for the core group. */
+export function apiVersionOf(info: KindInfo, version: string = info.versions[0]): string {
+  return info.group === '' ? version : `${info.group}/${version}`
+}
+
+/** Narrows an object to its kind. */
+export function isKind<K extends KindName>(object: { readonly kind: string }, kind: K): object is ObjectsByKind[K] {
+  return object.kind === kind
+}

@@ -1,0 +1,58 @@
+import Type, { type TLiteral } from 'typebox'
+import type { Origin } from '#base/origin.ts'
+import { object, openObject, type Parsed, required, type TSchema, text } from '#schema/index.ts'
+import { type ObjectMeta, objectMeta } from './object-meta.ts'
+
+/** An object of any kind: what all of them have, and where it came from. */
+export interface ApiObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: StoredMeta
+  readonly spec?: unknown
+  readonly status?: unknown
+  /** Not part of the API: which file (and line) or store the object came from. */
+  readonly origin: Origin
+}
+
+/** The metadata of a stored object: its name is known; cluster-wide objects have the namespace ''. */
+export type StoredMeta = ObjectMeta & { readonly name: string; readonly namespace: string }
+
+/** A stored object of a kind, its members typed by the schema of the kind. */
+export type ObjectOf<S extends TSchema> = Omit<Parsed<S>, 'metadata'> & {
+  readonly metadata: StoredMeta
+  readonly origin: Origin
+}
+
+function envelope<const Kind extends string>(kind: Kind) {
+  return {
+    apiVersion: required(text(), 'API group and version.'),
+    kind: required(Type.Literal(kind) as TLiteral<Kind>, 'Kind of the object.'),
+    metadata: required(objectMeta, 'Standard object metadata.'),
+  }
+}
+
+/** One of our own kinds: unknown fields outside `metadata` are refused. */
+export function ownKind<const Kind extends string, Members extends Record<string, TSchema>>(
+  kind: Kind,
+  members: Members,
+) {
+  return object({ ...envelope(kind), ...members })
+}
+
+/** A kind of the platform that we only read: unknown fields are kept and reported as warnings. */
+export function platformKind<const Kind extends string, Members extends Record<string, TSchema>>(
+  kind: Kind,
+  members: Members,
+) {
+  return openObject({ ...envelope(kind), ...members })
+}
+
+/** Identifies an object of a known kind: `HTTPRoute/default/shop`. Cluster-wide objects have the namespace ''. */
+export function objectKey(kind: string, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`
+}
+
+/** The key of an object (see `objectKey`). */
+export function keyOf(object: Pick<ApiObject, 'kind' | 'metadata'>): string {
+  return objectKey(object.kind, object.metadata.namespace, object.metadata.name)
+}

@@ -1,0 +1,25 @@
+import {
+  defaulted,
+  groupName,
+  kindName,
+  namespaceName,
+  objectName,
+  openObject,
+  optional,
+  type Parsed,
+  port,
+  required,
+  sectionName,
+} from '#schema/index.ts'
+
+/** The platform's ParentReference: what a route attaches to, and what a status speaks about. */
+export const parentReference = openObject({
+  group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
+  kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
+  namespace: optional(namespaceName(), 'Namespace of the parent; the own namespace when unset.'),
+  name: required(objectName(), 'Name of the parent.'),
+  sectionName: optional(sectionName(), 'Name of one listener of the parent.'),
+  port: optional(port(), 'Port of the listeners of the parent.'),
+})
+
+export type ParentReference = Parsed<typeof parentReference>

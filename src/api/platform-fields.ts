@@ -1,0 +1,130 @@
+import type { TOptional, TUnknown } from 'typebox'
+import {
+  type ConfigProblem,
+  defaulted,
+  enumOf,
+  fieldPath,
+  formattedText,
+  groupName,
+  integer,
+  json,
+  kindName,
+  list,
+  mapOf,
+  namespaceName,
+  objectName,
+  openObject,
+  optional,
+  port,
+  problem,
+  required,
+  type ScalarRefusal,
+  text,
+  withRule,
+} from '#schema/index.ts'
+import { parentReference } from './parent-reference.ts'
+
+/** Fields of the platform that this gateway does not read; naming them keeps them from being reported as unknown. */
+export function unread<const Names extends readonly string[]>(
+  ...names: Names
+): Record<Names[number], TOptional<TUnknown>> {
+  const fields = names.map((name) => [name, optional(json(), 'Not read by the gateway.')])
+  return Object.fromEntries(fields) as Record<Names[number], TOptional<TUnknown>>
+}
+
+/** `status` of a platform kind: read as it is. */
+export const platformStatus = optional(json(), 'How the object fares.')
+
+const HOSTNAME = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+function checkHostname(value: string): ScalarRefusal | undefined {
+  if (HOSTNAME.test(value)) return undefined
+  const message = 'must be a lower-case DNS name, which may begin with "*."'
+  return { code: 'invalid-host', message }
+}
+
+/** A hostname of a listener or a route: a DNS name, or a wildcard such as `*.example.com`. */
+export const hostname = () => formattedText({ min: 1, max: 253 }, checkHostname)
+
+/** The platform's LabelSelector as platform kinds use it. */
+export const openLabelSelector = openObject({
+  matchLabels: optional(mapOf(text()), 'Labels that the object must have, each with this value.'),
+  matchExpressions: optional(
+    list(
+      openObject({
+        key: required(text(), 'Label key.'),
+        operator: required(enumOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'How the values are compared.'),
+        values: optional(list(text()), 'Values for In and NotIn.'),
+      }),
+    ),
+    'Conditions on labels, all of which must hold.',
+  ),
+})
+
+/** A reference to a Secret (certificates), which may be in another namespace. */
+export const secretObjectReference = openObject({
+  group: defaulted(groupName(), '', 'API group of the object.'),
+  kind: defaulted(kindName(), 'Secret', 'Kind of the object.'),
+  name: required(objectName(), 'Name of the object.'),
+  namespace: optional(namespaceName(), 'Namespace of the object; the own namespace when unset.'),
+})
+
+/** A reference to an object of any kind, which may be in another namespace. */
+export const objectReference = openObject({
+  group: required(groupName(), 'API group of the object.'),
+  kind: required(kindName(), 'Kind of the object.'),
+  name: required(objectName(), 'Name of the object.'),
+  namespace: optional(namespaceName(), 'Namespace of the object; the own namespace when unset.'),
+})
+
+/** A reference to an object of the own namespace. */
+export const typedLocalReference = openObject({
+  group: required(groupName(), 'API group of the object.'),
+  kind: required(kindName(), 'Kind of the object.'),
+  name: required(objectName(), 'Name of the object.'),
+})
+
+interface ServiceReference {
+  readonly group: string
+  readonly kind: string
+  readonly port?: unknown
+}
+
+/** A Service is always named together with its port. */
+export function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
+  if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
+  return [problem(fieldPath(path, 'port'), 'required', 'must have a port for a Service reference')]
+}
+
+export const backendReferenceFields = {
+  group: defaulted(groupName(), '', 'API group of the backend; empty for a Service.'),
+  kind: defaulted(kindName(), 'Service', 'Kind of the backend: Service or ProxyBackend.'),
+  name: required(objectName(), 'Name of the backend.'),
+  namespace: optional(namespaceName(), 'Namespace of the backend; the own namespace when unset.'),
+  port: optional(port(), 'Port of the Service.'),
+}
+
+/** A rule for schemas made with `backendReferenceFields`. */
+export const SERVICE_PORT_RULE = {
+  reads: ['group', 'kind'] as const,
+  description: 'A Service reference has a port.',
+  check: checkServicePort,
+}
+
+/** Where a filter or a callout sends requests. */
+export const openBackendReference = withRule(openObject(backendReferenceFields), SERVICE_PORT_RULE)
+
+export const weight = defaulted(
+  integer({ min: 0, max: 1_000_000 }),
+  1,
+  'Share of the traffic, relative to the other weights.',
+)
+
+/** What all routes have in common. */
+export const routeFields = {
+  parentRefs: optional(list(parentReference, { max: 32 }), 'Gateways or ListenerSets that the route attaches to.'),
+  useDefaultGateways: optional(text(), 'Attach to the default Gateways as well.'),
+}
+
+/** A backend of a TCP or TLS route. */
+export const weightedBackendReference = withRule(openObject({ ...backendReferenceFields, weight }), SERVICE_PORT_RULE)

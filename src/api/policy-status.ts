@@ -1,0 +1,26 @@
+import { formattedText, list, object, optional, type Parsed, required, type ScalarRefusal } from '#schema/index.ts'
+import { conditions } from './condition.ts'
+import { parentReference } from './parent-reference.ts'
+
+const CONTROLLER = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
+
+/** The name of a controller, in the form DOMAIN/PATH. */
+export function checkControllerName(value: string): ScalarRefusal | undefined {
+  if (CONTROLLER.test(value)) return undefined
+  return { code: 'invalid-name', message: 'must have the form domain/path, such as "example.com/controller"' }
+}
+
+const policyAncestorStatus = object({
+  ancestorRef: required(parentReference, 'The Gateway that the policy reaches.'),
+  controllerName: required(formattedText({ min: 1, max: 253 }, checkControllerName), 'Who wrote this entry.'),
+  conditions: optional(conditions(), 'How the policy fares there.'),
+})
+
+/** `status` of a ProxyPolicy (specification 1, 2.6). */
+export const policyStatus = object({
+  conditions: optional(conditions(), 'Summary over all ancestors.'),
+  ancestors: required(list(policyAncestorStatus, { max: 16 }), 'One entry for each Gateway that the policy reaches.'),
+})
+
+export type PolicyAncestorStatus = Parsed<typeof policyAncestorStatus>
+export type PolicyStatus = Parsed<typeof policyStatus>

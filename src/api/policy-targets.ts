@@ -1,0 +1,105 @@
+import {
+  type ConfigProblem,
+  fieldPath,
+  groupName,
+  itemPath,
+  kindName,
+  mapOf,
+  object,
+  objectName,
+  optional,
+  type Parsed,
+  problem,
+  required,
+  sectionName,
+  text,
+} from '#schema/index.ts'
+
+const place = {
+  group: required(groupName(), 'API group of the target; empty for a Service.'),
+  kind: required(kindName(), 'Kind of the target.'),
+}
+const section = {
+  sectionName: optional(
+    sectionName(),
+    'One part of the target: a listener, a route rule, a port of a Service, a provider or MCP target of a ProxyBackend.',
+  ),
+}
+
+/** An entry of `targetRefs`: an object of the own namespace. */
+export const policyTargetReference = object({
+  ...place,
+  name: required(objectName(), 'Name of the target.'),
+  ...section,
+})
+
+/** An entry of `targetSelectors`: all objects of a kind in the own namespace that have the labels. */
+export const policyTargetSelector = object({
+  ...place,
+  matchLabels: required(mapOf(text()), 'Labels that a target must have, each with this value; none selects all.'),
+  ...section,
+})
+
+export type PolicyTargetReference = Parsed<typeof policyTargetReference>
+export type PolicyTargetSelector = Parsed<typeof policyTargetSelector>
+
+/** What a policy can be attached to (decisions A-26, A-27), by kind, with the group. */
+const TARGET_GROUPS = {
+  Gateway: 'gateway.networking.k8s.io',
+  ListenerSet: 'gateway.networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io',
+  GRPCRoute: 'gateway.networking.k8s.io',
+  Service: '',
+  ProxyBackend: 'gatewright.dev',
+  InferencePool: 'inference.networking.k8s.io',
+} as const
+
+export type TargetKind = keyof typeof TARGET_GROUPS
+
+/** Where each section may stand. */
+export const SECTION_TARGETS = {
+  frontend: ['Gateway'],
+  traffic: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'InferencePool'],
+  backend: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'Service', 'ProxyBackend', 'InferencePool'],
+} as const satisfies Record<string, readonly TargetKind[]>
+
+export interface Target {
+  readonly group: string
+  readonly kind: string
+  readonly sectionName?: string
+}
+
+/** Each target is of a kind that policies know, all of a list are of one kind, and sections of Services are ports. */
+export function checkTargets(targets: readonly Target[], path: string): readonly ConfigProblem[] {
+  const found = targets.flatMap((target, index) => checkTarget(target, itemPath(path, index)))
+  const first = targets[0]
+  const other = targets.findIndex((target) => target.kind !== first?.kind)
+  if (other < 0) return found
+  const message = `only one kind of target can be set on one policy; the first is ${first?.kind}`
+  return [...found, problem(fieldPath(itemPath(path, other), 'kind'), 'target-kinds-mixed', message)]
+}
+
+function checkTarget(target: Target, path: string): readonly ConfigProblem[] {
+  const group = Object.hasOwn(TARGET_GROUPS, target.kind) ? TARGET_GROUPS[target.kind as TargetKind] : undefined
+  if (group === undefined) return [problem(fieldPath(path, 'kind'), 'target-not-allowed', unknownTarget(target.kind))]
+  if (group !== target.group) {
+    const message = group === '' ? 'must be empty for kind Service' : `must be "${group}" for kind ${target.kind}`
+    return [problem(fieldPath(path, 'group'), 'target-not-allowed', message)]
+  }
+  return checkServiceSection(target, path)
+}
+
+function unknownTarget(kind: string): string {
+  const known = `may only be ${Object.keys(TARGET_GROUPS).join(', ')}`
+  if (kind === 'TCPRoute' || kind === 'TLSRoute')
+    return `${known}; instead of a ${kind} target its Gateway or its backend`
+  return known
+}
+
+function checkServiceSection({ kind, sectionName: section }: Target, path: string): readonly ConfigProblem[] {
+  if (kind !== 'Service' || section === undefined) return []
+  const port = Number(section)
+  if (/^[1-9]\d{0,4}$/.test(section) && port <= 65_535) return []
+  const message = 'must be a port number from 1 to 65535 for a Service'
+  return [problem(fieldPath(path, 'sectionName'), 'invalid-section-name', message)]
+}

@@ -1,0 +1,160 @@
+import {
+  atLeastOne,
+  type ConfigProblem,
+  exactlyOne,
+  fieldPath,
+  itemPath,
+  list,
+  object,
+  optional,
+  type Parsed,
+  problem,
+  required,
+  withRule,
+} from '#schema/index.ts'
+import { type ObjectOf, ownKind } from './object.ts'
+import { backendFull, frontend, traffic } from './policy-sections.ts'
+import { policyStatus } from './policy-status.ts'
+import {
+  checkTargets,
+  policyTargetReference,
+  policyTargetSelector,
+  SECTION_TARGETS,
+  type Target,
+} from './policy-targets.ts'
+
+interface Targets {
+  readonly targetRefs?: readonly Target[]
+  readonly targetSelectors?: readonly Target[]
+}
+
+type Section = keyof typeof SECTION_TARGETS
+
+/** Both target lists with their paths; only one of them is set in a valid policy, but each is checked. */
+function targetsOf(spec: Targets, path: string): { readonly target: Target; readonly at: string }[] {
+  const at = (field: 'targetRefs' | 'targetSelectors') =>
+    (spec[field] ?? []).map((target, index) => ({ target, at: itemPath(fieldPath(path, field), index) }))
+  return [...at('targetRefs'), ...at('targetSelectors')]
+}
+
+function checkTargetLists(spec: Targets, path: string): readonly ConfigProblem[] {
+  return [
+    ...checkTargets(spec.targetRefs ?? [], fieldPath(path, 'targetRefs')),
+    ...checkTargets(spec.targetSelectors ?? [], fieldPath(path, 'targetSelectors')),
+  ]
+}
+
+/** Every section of the policy must be allowed at the kind of target (decision A-27). */
+function checkSections(spec: Targets & { readonly [S in Section]?: unknown }, path: string): readonly ConfigProblem[] {
+  const [first] = targetsOf(spec, path)
+  if (first === undefined || !(SECTION_TARGETS.backend as readonly string[]).includes(first.target.kind)) return []
+  return (Object.keys(SECTION_TARGETS) as Section[]).flatMap((section) => {
+    const allowed: readonly string[] = SECTION_TARGETS[section]
+    if (spec[section] === undefined || allowed.includes(first.target.kind)) return []
+    const message = `the '${section}' field can only target ${listed(allowed)}`
+    return [problem(fieldPath(path, section), 'target-not-allowed', message)]
+  })
+}
+
+function listed(kinds: readonly string[]): string {
+  return kinds.length === 1 ? `a ${kinds[0]}` : `a ${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`
+}
+
+function checkFrontendHasNoSection(
+  spec: Targets & { readonly frontend?: unknown },
+  path: string,
+): readonly ConfigProblem[] {
+  if (spec.frontend === undefined) return []
+  return targetsOf(spec, path)
+    .filter(({ target }) => target.kind === 'Gateway' && target.sectionName !== undefined)
+    .map(({ at }) => {
+      const message = "the 'frontend' field can only target a whole Gateway, not one of its listeners"
+      return problem(fieldPath(at, 'sectionName'), 'target-not-allowed', message)
+    })
+}
+
+/** A member of a part of the object that may be of any shape: its own schema has reported that. */
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+}
+
+const PRE_ROUTING_TARGETS: readonly string[] = ['Gateway', 'ListenerSet']
+
+function checkPhaseTarget(spec: Targets & { readonly traffic?: unknown }, path: string): readonly ConfigProblem[] {
+  const [first] = targetsOf(spec, path)
+  if (memberOf(spec.traffic, 'phase') !== 'PreRouting' || first === undefined) return []
+  if (PRE_ROUTING_TARGETS.includes(first.target.kind)) return []
+  const message = "the 'traffic.phase=PreRouting' field can only target a Gateway or ListenerSet"
+  return [problem(fieldPath(path, 'traffic.phase'), 'target-not-allowed', message)]
+}
+
+/** `ai` and `mcp` describe backends of those kinds, which a Service is not; `mcp` speaks about the whole backend. */
+function checkBackendKinds(spec: Targets & { readonly backend?: unknown }, path: string): readonly ConfigProblem[] {
+  const at = fieldPath(path, 'backend')
+  const targets = targetsOf(spec, path).map(({ target }) => target)
+  const found: ConfigProblem[] = []
+  for (const field of ['mcp', 'ai']) {
+    if (memberOf(spec.backend, field) === undefined || !targets.some(({ kind }) => kind === 'Service')) continue
+    const message = `backend.${field} may not be used with a Service target`
+    found.push(problem(fieldPath(at, field), 'target-not-allowed', message))
+  }
+  const onSection = targets.some(({ kind, sectionName }) => kind === 'ProxyBackend' && sectionName !== undefined)
+  if (memberOf(spec.backend, 'mcp') !== undefined && onSection) {
+    const message = 'backend.mcp may not target a ProxyBackend with a sectionName'
+    found.push(problem(fieldPath(at, 'mcp'), 'target-not-allowed', message))
+  }
+  return found
+}
+
+function checkOneMcpAuthentication(
+  spec: { readonly traffic?: unknown; readonly backend?: unknown },
+  path: string,
+): readonly ConfigProblem[] {
+  const onBackend = memberOf(memberOf(spec.backend, 'mcp'), 'authentication')
+  if (memberOf(spec.traffic, 'jwtAuthentication') === undefined || onBackend === undefined) return []
+  const message = 'traffic.jwtAuthentication may not be used with backend.mcp.authentication in the same policy'
+  return [problem(fieldPath(path, 'backend.mcp.authentication'), 'not-together', message)]
+}
+
+const fields = object({
+  targetRefs: optional(list(policyTargetReference, { min: 1, max: 16 }), 'Objects that the policy is attached to.'),
+  targetSelectors: optional(
+    list(policyTargetSelector, { min: 1, max: 16 }),
+    'The same by labels: all matching objects of the own namespace.',
+  ),
+  frontend: optional(frontend, 'The incoming side: connections, TLS, HTTP, logs, traces, metrics.'),
+  traffic: optional(traffic, 'What happens to requests.'),
+  backend: optional(backendFull, 'The connection to destinations.'),
+})
+
+/** Rules that look at the targets and ask of the sections only what stands in them. */
+const TARGET_RULES = [
+  { description: 'Targets are of known kinds, and all of one kind.', check: checkTargetLists },
+  { description: 'Each section may stand only at certain kinds of target.', check: checkSections },
+  { description: 'frontend targets a whole Gateway.', check: checkFrontendHasNoSection },
+  { description: 'Phase PreRouting is for Gateway and ListenerSet targets.', check: checkPhaseTarget },
+  {
+    description: 'backend.ai and backend.mcp are not for Services; backend.mcp is for whole backends.',
+    check: checkBackendKinds,
+  },
+]
+
+const withTargetRules = TARGET_RULES.reduce(
+  (schema, rule) => withRule(schema, { reads: ['targetRefs', 'targetSelectors'], ...rule }),
+  atLeastOne(['frontend', 'traffic', 'backend'], exactlyOne(['targetRefs', 'targetSelectors'], fields)),
+)
+
+/** `spec` of a ProxyPolicy (specification 1, 2.6). */
+export const proxyPolicySpec = withRule(withTargetRules, {
+  reads: [],
+  description: 'MCP callers are authenticated in one place.',
+  check: checkOneMcpAuthentication,
+})
+
+export const proxyPolicy = ownKind('ProxyPolicy', {
+  spec: required(proxyPolicySpec, 'What is wanted.'),
+  status: optional(policyStatus, 'How it fares; written by the gateway.'),
+})
+
+export type ProxyPolicySpec = Parsed<typeof proxyPolicySpec>
+export type ProxyPolicyObject = ObjectOf<typeof proxyPolicy>

@@ -1,0 +1,62 @@
+import {
+  type ConfigProblem,
+  fieldPath,
+  formattedText,
+  host,
+  object,
+  optional,
+  type Parsed,
+  port,
+  problem,
+  required,
+  type ScalarRefusal,
+  withRule,
+} from '#schema/index.ts'
+
+/** What the kernel takes as the path of a socket (decision A-98). */
+const MAX_SOCKET_PATH_BYTES = 107
+
+function checkSocketPath(path: string): ScalarRefusal | undefined {
+  if (!path.startsWith('/')) return { code: 'invalid-path', message: 'must be an absolute path' }
+  const bytes = new TextEncoder().encode(path).length
+  if (bytes <= MAX_SOCKET_PATH_BYTES) return undefined
+  return { code: 'too-long', message: `must have at most ${MAX_SOCKET_PATH_BYTES} bytes; it has ${bytes}` }
+}
+
+interface Address {
+  readonly host?: unknown
+  readonly port?: unknown
+  readonly unixPath?: unknown
+}
+
+function checkOneAddress(spec: Address, path: string): readonly ConfigProblem[] {
+  if (spec.unixPath !== undefined) {
+    return (['host', 'port'] as const)
+      .filter((field) => spec[field] !== undefined)
+      .map((field) => problem(fieldPath(path, field), 'not-together', 'unixPath and host/port are mutually exclusive'))
+  }
+  if (spec.host !== undefined && spec.port !== undefined) return []
+  return [problem(path, 'exactly-one-of', 'must specify either unixPath or both host and port')]
+}
+
+/** `ProxyBackend.spec.static` (specification 1, 2.3.1). */
+export const staticBackend = withRule(
+  object({
+    host: optional(host(), 'Hostname or IP address.'),
+    port: optional(port(), 'TCP port.'),
+    unixPath: optional(
+      formattedText({ min: 1 }, checkSocketPath),
+      'Path of a Unix domain socket, in place of host and port. The gateway must share a volume with the server.',
+    ),
+  }),
+  { reads: [], description: 'Either unixPath, or host and port.', check: checkOneAddress },
+)
+
+/** `ProxyBackend.spec.a2a` (specification 1, 2.3.2). */
+export const a2aBackend = object({
+  host: required(host(), 'Hostname or IP address.'),
+  port: required(port(), 'TCP port.'),
+})
+
+export type StaticBackendSpec = Parsed<typeof staticBackend>
+export type A2aBackendSpec = Parsed<typeof a2aBackend>

@@ -1,0 +1,46 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { CompileContext, PolicySource } from '../policy.ts'
+
+/** A section as validated: its own fields, or `conditional` in their place (specification 2, 2.2.1). */
+export type SectionOf<P> =
+  | (P & { readonly conditional?: undefined })
+  | { readonly conditional: readonly { readonly condition?: string | undefined; readonly policy: P }[] }
+
+/** One way that the section may go. */
+export interface Choice<T> {
+  /** Undefined: always, the fallback. */
+  readonly condition: Expression | undefined
+  readonly policy: T
+}
+
+/** Compiles a section to its choices; one that is not conditional has a single choice without condition. */
+export function compileChoices<P, T>(
+  source: PolicySource<SectionOf<P>>,
+  context: CompileContext,
+  compile: (spec: P, path: string) => T,
+): readonly Choice<T>[] {
+  const { spec } = source
+  if (spec.conditional === undefined) return [{ condition: undefined, policy: compile(spec, '') }]
+  return spec.conditional.map(({ condition, policy }, index) => {
+    const path = `.conditional[${index}]`
+    return {
+      condition:
+        condition === undefined ? undefined : context.expression(source, `${path}.condition`, condition, 'request'),
+      policy: compile(policy, `${path}.policy`),
+    }
+  })
+}
+
+/** The first choice whose condition is true; a condition that fails is not true (decision A-31). */
+export function choose<T>(choices: readonly Choice<T>[], exchange: Exchange): T | undefined {
+  for (const { condition, policy } of choices) {
+    if (condition === undefined || condition.isTrue(exchange)) return policy
+  }
+  return undefined
+}
+
+/** All expressions that decide between the choices. */
+export function conditionsOf(choices: readonly Choice<unknown>[]): Expression[] {
+  return choices.flatMap(({ condition }) => condition ?? [])
+}

@@ -1,0 +1,43 @@
+import type { Head } from '#net/http1/head.ts'
+
+/** Values of the cookies of that name in the given Cookie fields, in order (RFC 6265, 4.2). */
+export function cookieValues(fields: readonly string[], name: string): string[] {
+  const values: string[] = []
+  for (const field of fields) {
+    for (const pair of field.split(';')) {
+      const equals = pair.indexOf('=')
+      if (equals >= 0 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim())
+    }
+  }
+  return values
+}
+
+/** Removes all cookies of that name; the others stay, in one field. */
+export function removeCookie(head: Head, name: string): void {
+  const pairs = pairsOf(head)
+  const kept = pairs.filter((pair) => nameOf(pair) !== name)
+  if (kept.length < pairs.length) writePairs(head, kept)
+}
+
+/** Sets a cookie, replacing all of that name. */
+export function setCookie(head: Head, name: string, value: string): void {
+  writePairs(head, [...pairsOf(head).filter((pair) => nameOf(pair) !== name), `${name}=${value}`])
+}
+
+function pairsOf(head: Head): string[] {
+  return head
+    .getAll('cookie')
+    .flatMap((field) => field.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '')
+}
+
+function nameOf(pair: string): string | undefined {
+  const equals = pair.indexOf('=')
+  return equals < 0 ? undefined : pair.slice(0, equals).trim()
+}
+
+function writePairs(head: Head, pairs: readonly string[]): void {
+  if (pairs.length === 0) head.remove('cookie')
+  else head.set('cookie', pairs.join('; '))
+}

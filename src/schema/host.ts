@@ -1,0 +1,19 @@
+import ipaddr from 'ipaddr.js'
+import { annotate } from './modifiers.ts'
+import type { ScalarRefusal } from './node.ts'
+import { shortString } from './scalars.ts'
+
+const DNS_NAME = /^[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[-A-Za-z0-9_]*[A-Za-z0-9_])?)*\.?$/
+
+function checkHost(value: string | number): ScalarRefusal | undefined {
+  const host = String(value)
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
+  if (DNS_NAME.test(host) || ipaddr.IPv6.isValid(bare)) return undefined
+  const message = host.includes('://')
+    ? 'must be a hostname or IP address without a scheme'
+    : 'must be a hostname or an IP address, without port and path'
+  return { code: 'invalid-host', message }
+}
+
+/** A ShortString that names a host: a DNS name, an IPv4 address, an IPv6 address with or without brackets (decision A-98). */
+export const host = () => annotate(shortString(), { check: checkHost })
