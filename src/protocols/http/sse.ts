@@ -1,0 +1,133 @@
+/** One event of an event stream (WHATWG HTML, 9.2). */
+export interface SseEvent {
+  /** Type of the event; '' when the stream names none (`message` then). */
+  readonly event: string
+  /** Data lines joined by line feeds; '' when there is none. */
+  readonly data: string
+  readonly id: string | undefined
+  /** Reconnection time. */
+  readonly retryMs: number | undefined
+}
+
+/** The peer sent an event larger than the limit, or never ended one. */
+export class SseEventTooLarge extends Error {
+  constructor() {
+    super('an event of the stream is too large')
+  }
+}
+
+/**
+ * Reads an event stream piece by piece (WHATWG HTML, 9.2.6). Differs from a browser in one way: blocks that carry only an id or a
+ * reconnection time are events too, because a gateway must pass them on. Comments and unfinished last blocks are dropped.
+ */
+export class SseParser {
+  readonly #decoder = new TextDecoder()
+  readonly #maxChars: number
+  /** Pieces of a line whose end has not come yet; joined only then, or a long line would be copied with every piece. */
+  #pieces: string[] = []
+  #pending = 0
+  /** The last line ended with CR; a LF right after it belongs to it. */
+  #sawReturn = false
+  #event = ''
+  #data: string | undefined
+  #id: string | undefined
+  #retryMs: number | undefined
+
+  /** @param maxChars longest event that is accepted, in UTF-16 units */
+  constructor(maxChars = 32 * 1024 * 1024) {
+    this.#maxChars = maxChars
+  }
+
+  /**
+   * Takes the next bytes. @returns the events that they complete
+   * @throws SseEventTooLarge
+   */
+  push(bytes: Uint8Array): SseEvent[] {
+    const events: SseEvent[] = []
+    let text = this.#decoder.decode(bytes, { stream: true })
+    if (this.#sawReturn && text !== '') {
+      this.#sawReturn = false
+      if (text.startsWith('\n')) text = text.slice(1)
+    }
+
+    let start = 0
+    for (let end = lineEnd(text, 0); end >= 0; end = lineEnd(text, start)) {
+      this.#line(this.#takePending() + text.slice(start, end), events)
+      start = end + 1
+      if (text[end] !== '\r') continue
+      if (start === text.length) this.#sawReturn = true
+      else if (text[start] === '\n') start++
+    }
+    this.#pending += text.length - start
+    if (start < text.length) this.#pieces.push(text.slice(start))
+    if (this.#pending + (this.#data?.length ?? 0) > this.#maxChars) throw new SseEventTooLarge()
+    return events
+  }
+
+  #takePending(): string {
+    if (this.#pending === 0) return ''
+    const text = this.#pieces.join('')
+    this.#pieces = []
+    this.#pending = 0
+    return text
+  }
+
+  #line(line: string, events: SseEvent[]): void {
+    if (line === '') return this.#dispatch(events)
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const name = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    switch (name) {
+      case 'data':
+        this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+        return
+      case 'event':
+        this.#event = value
+        return
+      case 'id':
+        if (!value.includes('\0')) this.#id = value
+        return
+      case 'retry':
+        if (/^[0-9]+$/.test(value)) this.#retryMs = Number(value)
+        return
+    }
+  }
+
+  #dispatch(events: SseEvent[]): void {
+    const { length } = events
+    if (this.#data !== undefined || this.#id !== undefined || this.#retryMs !== undefined) {
+      events[length] = { event: this.#event, data: this.#data ?? '', id: this.#id, retryMs: this.#retryMs }
+    }
+    this.#event = ''
+    this.#data = undefined
+    this.#id = undefined
+    this.#retryMs = undefined
+  }
+}
+
+/** The events of a whole body. Ending the iteration early ends the reading of `chunks`. */
+export async function* readSse(chunks: AsyncIterable<Uint8Array>, maxChars?: number): AsyncGenerator<SseEvent> {
+  const parser = new SseParser(maxChars)
+  for await (const chunk of chunks) yield* parser.push(chunk)
+}
+
+/** Text of one event with its final empty line. `event` and `id` are free of line breaks. */
+export function formatSse(event: Partial<SseEvent>): string {
+  let text = ''
+  if (event.event) text += `event: ${event.event}\n`
+  if (event.id !== undefined) text += `id: ${event.id}\n`
+  if (event.retryMs !== undefined) text += `retry: ${event.retryMs}\n`
+  const data = event.data ?? ''
+  if (!/[\r\n]/.test(data)) return `${text}data: ${data}\n\n`
+  for (const line of data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+  return `${text}\n`
+}
+
+/** Index of the next CR or LF; -1 without one. */
+function lineEnd(text: string, from: number): number {
+  const feed = text.indexOf('\n', from)
+  const before = feed < 0 ? text.indexOf('\r', from) : text.slice(from, feed).indexOf('\r')
+  if (before < 0) return feed
+  return feed < 0 ? before : from + before
+}
