@@ -1,7 +1,6 @@
 import {
   defaulted,
   enumOf,
-  formattedText,
   list,
   listMap,
   mapOf,
@@ -23,7 +22,6 @@ import {
   typedLocalReference,
   unread,
 } from './platform-fields.ts'
-import { checkControllerName } from './policy-status.ts'
 
 const clientValidation = openObject({
   caCertificateRefs: required(
@@ -107,38 +105,6 @@ export const gateway = platformKind('Gateway', {
   status: platformStatus,
 })
 
-export const gatewayClass = platformKind('GatewayClass', {
-  spec: required(
-    openObject({
-      controllerName: required(formattedText({ min: 1, max: 253 }, checkControllerName), 'Who is responsible.'),
-      parametersRef: optional(objectReference, 'A ProxyParameters object.'),
-      description: optional(text({ max: 64 }), 'For people.'),
-    }),
-    'What is wanted.',
-  ),
-  status: platformStatus,
-})
-
-export const listenerSet = platformKind('ListenerSet', {
-  spec: required(
-    openObject({
-      parentRef: required(
-        openObject({
-          group: defaulted(text({ max: 253 }), 'gateway.networking.k8s.io', 'API group of the parent.'),
-          kind: defaulted(text({ min: 1, max: 63 }), 'Gateway', 'Kind of the parent.'),
-          name: required(objectName(), 'Name of the parent.'),
-          namespace: optional(text({ min: 1, max: 63 }), 'Namespace of the parent; the own namespace when unset.'),
-        }),
-        'The Gateway that the listeners are added to.',
-      ),
-      listeners: required(listMap('name', listener, { min: 1, max: 64 }), 'Listeners to add.'),
-    }),
-    'What is wanted.',
-  ),
-  status: platformStatus,
-})
-
 export type GatewaySpec = Parsed<typeof gatewaySpec>
 export type GatewayObject = ObjectOf<typeof gateway>
-export type GatewayClassObject = ObjectOf<typeof gatewayClass>
-export type ListenerSetObject = ObjectOf<typeof listenerSet>
+export type { ListenerSpec } from './listener.ts'

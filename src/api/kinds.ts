@@ -1,32 +1,21 @@
 import type { TSchema } from '#schema/index.ts'
 import { type BackendTLSPolicyObject, backendTlsPolicy } from './backend-tls-policy.ts'
-import {
-  type ConfigMapObject,
-  configMap,
-  type EndpointSliceObject,
-  endpointSlice,
-  type NamespaceObject,
-  namespace,
-  type SecretObject,
-  type ServiceObject,
-  secret,
-  service,
-} from './core-kinds.ts'
-import {
-  type GatewayClassObject,
-  type GatewayObject,
-  gateway,
-  gatewayClass,
-  type ListenerSetObject,
-  listenerSet,
-} from './gateway.ts'
+import { type ConfigMapObject, configMap } from './config-map.ts'
+import { type EndpointSliceObject, endpointSlice } from './endpoint-slice.ts'
+import { type GatewayObject, gateway } from './gateway.ts'
+import { type GatewayClassObject, gatewayClass } from './gateway-class.ts'
 import { type GRPCRouteObject, grpcRoute } from './grpc-route.ts'
 import { type HTTPRouteObject, httpRoute } from './http-route.ts'
+import { type ListenerSetObject, listenerSet } from './listener-set.ts'
+import { type NamespaceObject, namespace } from './namespace.ts'
 import { type ProxyBackendObject, proxyBackend } from './proxy-backend.ts'
 import { type ProxyParametersObject, proxyParameters } from './proxy-parameters.ts'
 import { type ProxyPolicyObject, proxyPolicy } from './proxy-policy.ts'
 import { type ReferenceGrantObject, referenceGrant } from './reference-grant.ts'
-import { type TCPRouteObject, type TLSRouteObject, tcpRoute, tlsRoute } from './stream-routes.ts'
+import { type SecretObject, secret } from './secret.ts'
+import { type ServiceObject, service } from './service.ts'
+import { type TCPRouteObject, tcpRoute } from './tcp-route.ts'
+import { type TLSRouteObject, tlsRoute } from './tls-route.ts'
 
 /** The objects of each kind that the gateway knows. */
 export interface ObjectsByKind {

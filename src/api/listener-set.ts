@@ -1,0 +1,35 @@
+import {
+  defaulted,
+  groupName,
+  kindName,
+  listMap,
+  namespaceName,
+  objectName,
+  openObject,
+  optional,
+  required,
+} from '#schema/index.ts'
+import { listener } from './listener.ts'
+import { type ObjectOf, platformKind } from './object.ts'
+import { platformStatus } from './platform-fields.ts'
+
+export const listenerSet = platformKind('ListenerSet', {
+  spec: required(
+    openObject({
+      parentRef: required(
+        openObject({
+          group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
+          kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
+          name: required(objectName(), 'Name of the parent.'),
+          namespace: optional(namespaceName(), 'Namespace of the parent; the own namespace when unset.'),
+        }),
+        'The Gateway that the listeners are added to.',
+      ),
+      listeners: required(listMap('name', listener, { min: 1, max: 64 }), 'Listeners to add.'),
+    }),
+    'What is wanted.',
+  ),
+  status: platformStatus,
+})
+
+export type ListenerSetObject = ObjectOf<typeof listenerSet>

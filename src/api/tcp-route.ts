@@ -1,0 +1,11 @@
+import { openObject, required } from '#schema/index.ts'
+import { type ObjectOf, platformKind } from './object.ts'
+import { platformStatus, routeFields } from './platform-fields.ts'
+import { streamRules } from './stream-route-rules.ts'
+
+export const tcpRoute = platformKind('TCPRoute', {
+  spec: required(openObject({ ...routeFields, rules: streamRules }), 'What is wanted.'),
+  status: platformStatus,
+})
+
+export type TCPRouteObject = ObjectOf<typeof tcpRoute>
