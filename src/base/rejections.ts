@@ -60,6 +60,7 @@ export const REJECTIONS = {
     text: 'The request was rejected due to inappropriate content',
     reason: 'Guardrail',
   },
+  'prompt-guard-failed': { status: 503, text: 'prompt guard failed', reason: 'Guardrail' },
   // MCP
   'mcp-not-acceptable': { status: 406, text: 'mcp: not acceptable', reason: 'MCP' },
   'mcp-content-type': { status: 415, text: 'mcp: unsupported media type', reason: 'MCP' },

@@ -1,0 +1,16 @@
+const decoder = new TextDecoder()
+
+/** Names are mostly shorter than this; a decoder call costs more than building them byte by byte. */
+const SHORT = 48
+
+/** The UTF-8 text of `bytes` from `start` to `end`. */
+export function decodeText(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > SHORT) return decoder.decode(bytes.subarray(start, end))
+  let text = ''
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte > 0x7f) return decoder.decode(bytes.subarray(start, end))
+    text += String.fromCharCode(byte)
+  }
+  return text
+}

@@ -1,0 +1,27 @@
+import { scanElements } from './scan-members.ts'
+import { encode, type Splice } from './splice.ts'
+
+/** JSON texts to put before the element of that index; the number of elements means the end. In ascending order. */
+export type Insertion = readonly [before: number, json: readonly string[]]
+
+/** Splices that insert elements into the array at `start` to `end` of `bytes`; what is there keeps its bytes. */
+export function insertElements(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  insertions: readonly Insertion[],
+): Splice[] {
+  const offsets = scanElements(bytes.subarray(start, end))
+  const count = offsets.length >> 1
+  const inside = insertions.filter(([before, json]) => before < count && json.length > 0)
+  const splices = inside.map(([before, json]) => insertAt(start + offsets[2 * before]!, `${json.join(',')},`))
+  const atEnd = insertions.flatMap(([before, json]) => (before < count ? [] : json)).join(',')
+  if (atEnd === '') return splices
+  if (count === 0) return [...splices, insertAt(start + 1, atEnd)]
+  return [...splices, insertAt(start + offsets[2 * count - 1]!, `,${atEnd}`)]
+}
+
+/** A splice that replaces nothing. */
+export function insertAt(at: number, text: string): Splice {
+  return { start: at, end: at, text: encode(text) }
+}

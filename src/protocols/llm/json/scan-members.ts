@@ -1,0 +1,174 @@
+import { decodeText } from './decode-text.ts'
+import { skipSpace, skipString, skipValue } from './skip-value.ts'
+
+/** Above this number of members duplicates are looked for with a set. */
+const FEW = 24
+
+/** Where the members of the outermost object of a JSON text stand. */
+export interface Members {
+  readonly bytes: Uint8Array
+  /** Per member: start and end of the key without its quotes, start and end of the value. */
+  readonly offsets: readonly number[]
+  /** Some key contains an escape: keys must be decoded to be compared. */
+  readonly escapedKeys: boolean
+}
+
+/** Why a text is not a usable JSON object; `at` is a byte position from 0. */
+export interface JsonFault {
+  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key'
+  readonly at: number
+}
+
+/**
+ * Finds the members of a JSON object in one pass, without building anything of what they contain. The whole text must be one
+ * well-formed object, and no key may occur twice in it (decision B29): a second `model` could hide from a rule what the provider
+ * will read. Contents of strings are not judged.
+ */
+export function scanMembers(bytes: Uint8Array): Members | JsonFault {
+  let at = skipSpace(bytes, 0)
+  if (bytes[at] !== 0x7b) return refuseStart(bytes, at)
+  const offsets: number[] = []
+  let escapedKeys = false
+  at = skipSpace(bytes, at + 1)
+  if (bytes[at] === 0x7d) return finish(bytes, at + 1, offsets, false)
+  for (;;) {
+    if (bytes[at] !== 0x22) return { fault: 'not-json', at }
+    const key = at + 1
+    const keyEnd = skipString(bytes, key) - 1
+    if (keyEnd < 0) return { fault: 'not-json', at: bytes.length }
+    escapedKeys ||= hasEscape(bytes, key, keyEnd)
+    at = skipSpace(bytes, keyEnd + 1)
+    if (bytes[at] !== 0x3a) return { fault: 'not-json', at }
+    const value = skipSpace(bytes, at + 1)
+    const valueEnd = skipValue(bytes, value)
+    if (valueEnd < 0) return { fault: 'not-json', at: ~valueEnd }
+    offsets.push(key, keyEnd, value, valueEnd)
+    at = skipSpace(bytes, valueEnd)
+    if (bytes[at] === 0x7d) return finish(bytes, at + 1, offsets, escapedKeys)
+    if (bytes[at] !== 0x2c) return { fault: 'not-json', at }
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+/** Index of the member with this key, which must be ASCII; -1 without one. */
+export function findMember(members: Members, key: string): number {
+  const { bytes, offsets } = members
+  if (members.escapedKeys) return findField(members, key)
+  for (let at = 0; at < offsets.length; at += 4) {
+    if (equalsAscii(bytes, offsets[at]!, offsets[at + 1]!, key)) return at >> 2
+  }
+  return -1
+}
+
+/** The same for any key, at the price of decoding the keys. */
+export function findField(members: Members, key: string): number {
+  for (let index = 0; index < memberCount(members); index++) if (keyAt(members, index) === key) return index
+  return -1
+}
+
+export function memberCount(members: Members): number {
+  return members.offsets.length >> 2
+}
+
+/** The key of member `index`, decoded. */
+export function keyAt(members: Members, index: number): string {
+  const { bytes, offsets } = members
+  return decodeJsonString(bytes, offsets[4 * index]!, offsets[4 * index + 1]!)
+}
+
+/** The value of member `index` if it is a string. */
+export function stringAt(members: Members, index: number): string | undefined {
+  const { bytes, offsets } = members
+  const start = offsets[4 * index + 2]!
+  if (bytes[start] !== 0x22) return undefined
+  return decodeJsonString(bytes, start + 1, offsets[4 * index + 3]! - 1)
+}
+
+/** Whether the value of member `index` reads exactly `text` (ASCII): `true`, `null`. */
+export function valueIs(members: Members, index: number, text: string): boolean {
+  const { bytes, offsets } = members
+  return equalsAscii(bytes, offsets[4 * index + 2]!, offsets[4 * index + 3]!, text)
+}
+
+/** The bytes of the value of member `index`; shares the memory of the body. */
+export function valueAt(members: Members, index: number): Uint8Array {
+  return members.bytes.subarray(members.offsets[4 * index + 2]!, members.offsets[4 * index + 3]!)
+}
+
+/** Where the elements of a JSON array stand: start and end of each. The text must be an array that has been scanned before. */
+export function scanElements(bytes: Uint8Array): number[] {
+  const offsets: number[] = []
+  let at = skipSpace(bytes, 1)
+  while (bytes[at] !== 0x5d) {
+    const end = skipValue(bytes, at)
+    if (end < 0) throw new Error('not a scanned JSON array')
+    offsets.push(at, end)
+    at = skipSpace(bytes, end)
+    if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
+  }
+  return offsets
+}
+
+function refuseStart(bytes: Uint8Array, at: number): JsonFault {
+  const end = at < bytes.length ? skipValue(bytes, at) : ~at
+  return end < 0 ? { fault: 'not-json', at: ~end } : { fault: 'not-an-object', at }
+}
+
+function finish(bytes: Uint8Array, at: number, offsets: number[], escapedKeys: boolean): Members | JsonFault {
+  const rest = skipSpace(bytes, at)
+  if (rest < bytes.length) return { fault: 'not-json', at: rest }
+  const members = { bytes, offsets, escapedKeys }
+  const duplicate = findDuplicate(members)
+  return duplicate < 0 ? members : { fault: 'duplicate-key', at: offsets[4 * duplicate]! - 1 }
+}
+
+function findDuplicate(members: Members): number {
+  const { bytes, offsets } = members
+  if (members.escapedKeys || offsets.length > 4 * FEW) return findDuplicateByName(members)
+  for (let second = 4; second < offsets.length; second += 4) {
+    const start = offsets[second]!
+    const length = offsets[second + 1]! - start
+    for (let first = 0; first < second; first += 4) {
+      const other = offsets[first]!
+      if (offsets[first + 1]! - other === length && equalRanges(bytes, start, other, length)) return second >> 2
+    }
+  }
+  return -1
+}
+
+function findDuplicateByName(members: Members): number {
+  const seen = new Set<string>()
+  for (let index = 0; index < memberCount(members); index++) {
+    const key = keyAt(members, index)
+    if (seen.has(key)) return index
+    seen.add(key)
+  }
+  return -1
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
+  return false
+}
+
+function equalRanges(bytes: Uint8Array, one: number, other: number, length: number): boolean {
+  for (let i = 0; i < length; i++) if (bytes[one + i] !== bytes[other + i]) return false
+  return true
+}
+
+function equalsAscii(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length) return false
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
+  return true
+}
+
+/** The text between two quotes. A broken escape is kept as it stands: it matches nothing that a rule could name. */
+function decodeJsonString(bytes: Uint8Array, start: number, end: number): string {
+  const text = decodeText(bytes, start, end)
+  if (!text.includes('\\')) return text
+  try {
+    return JSON.parse(`"${text}"`)
+  } catch {
+    return text
+  }
+}

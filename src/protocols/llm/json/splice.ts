@@ -1,0 +1,37 @@
+/** One change of a byte text: the bytes from `start` to `end` are replaced by `text`. */
+export interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+/** UTF-8 bytes of `text`. */
+export function encode(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+/**
+ * A copy of `bytes` with all changes made; everything else stays byte for byte. Ranges must not overlap; of two insertions at
+ * one place the earlier in the list comes first.
+ * @returns `bytes` itself when there is nothing to change
+ */
+export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uint8Array {
+  if (splices.length === 0) return bytes
+  const ordered = splices.length === 1 ? splices : splices.toSorted((one, other) => one.start - other.start)
+  let length = bytes.length
+  for (const { start, end, text } of ordered) length += text.length - (end - start)
+  const out = new Uint8Array(length)
+  let from = 0
+  let to = 0
+  for (const { start, end, text } of ordered) {
+    out.set(bytes.subarray(from, start), to)
+    to += start - from
+    out.set(text, to)
+    to += text.length
+    from = end
+  }
+  out.set(bytes.subarray(from), to)
+  return out
+}

@@ -1,0 +1,34 @@
+import { clock } from '#base/clock.ts'
+import type { AiPlan } from './ai-plan.ts'
+
+/** An answer of the gateway itself, with status 200 and type `application/json`. */
+export interface LlmAnswer {
+  readonly kind: 'llm-answer'
+  readonly body: string
+}
+
+/**
+ * Answers the Models route (decision B07): the pinned models and the exact alias names of the backend's providers. Clients of the
+ * messages API, known by their version field, get its form of a list.
+ */
+export function listModels(plan: AiPlan, messagesForm: boolean): LlmAnswer {
+  const owners = new Map<string, string>()
+  for (const { provider, settings } of plan.providers) {
+    if (provider.pin !== undefined) owners.set(provider.pin, provider.system)
+    for (const alias of settings.aliases?.exact.keys() ?? []) owners.set(alias, provider.system)
+  }
+  const names = [...owners.keys()].sort()
+  return { kind: 'llm-answer', body: messagesForm ? messagesList(names) : chatList(names, owners) }
+}
+
+function chatList(names: readonly string[], owners: ReadonlyMap<string, string>): string {
+  const created = Math.floor(clock.now() / 1000)
+  const data = names.map((id) => ({ id, object: 'model', created, owned_by: owners.get(id) }))
+  return JSON.stringify({ object: 'list', data })
+}
+
+function messagesList(names: readonly string[]): string {
+  const created = new Date(clock.now()).toISOString()
+  const data = names.map((id) => ({ type: 'model', id, display_name: id, created_at: created }))
+  return JSON.stringify({ data, has_more: false, first_id: names[0] ?? null, last_id: names.at(-1) ?? null })
+}

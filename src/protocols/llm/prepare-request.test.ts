@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest'
+import { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { Head } from '#net/http1/head.ts'
+import { verifies } from '#test/support/verifies.ts'
+import type { AiSettingsSpec } from './ai-settings.ts'
+import { type AiSettingsSource, compileAi } from './compile-ai.ts'
+import { prepareLlmRequest } from './prepare-request.ts'
+import type { LlmProviderSpec } from './provider-spec.ts'
+import type { Credential } from './providers/provider.ts'
+import type { RouteType } from './route-type.ts'
+
+interface Setup {
+  readonly provider?: LlmProviderSpec
+  readonly ai?: AiSettingsSpec
+  readonly credential?: Credential
+  readonly method?: string
+  readonly target?: string
+  readonly originalTarget?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly usageNeeded?: boolean
+  /** What expressions give, by source; anything else fails. */
+  readonly results?: Readonly<Record<string, string | number>>
+}
+
+function prepare(body: string | undefined, setup: Setup = {}) {
+  const settings: AiSettingsSource | undefined = setup.ai && {
+    spec: setup.ai,
+    report: () => {},
+    expression: (_path, text) => expressionOf(text, setup.results?.[text]),
+  }
+  const plan = compileAi({
+    spec: { provider: setup.provider ?? { providerOne: {} } },
+    report: () => {},
+    settingsOf: () => settings,
+    credentialOf: () => setup.credential,
+  })
+  const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
+  for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
+  const exchange = new Exchange()
+  exchange.reset(head, {
+    remoteAddress: '127.0.0.1',
+    remotePort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    secure: false,
+    serverName: undefined,
+  })
+  exchange.originalTarget = setup.originalTarget ?? head.target
+  const bytes = body === undefined ? undefined : new TextEncoder().encode(body)
+  const prepared = prepareLlmRequest(plan, 0, exchange, { body: bytes, usageNeeded: setup.usageNeeded ?? false })
+  return { prepared, bytes }
+}
+
+function expressionOf(source: string, result: string | number | undefined): Expression {
+  return {
+    source,
+    references: new Set(),
+    broken: false,
+    isTrue: () => false,
+    text: () => undefined,
+    json: () => result,
+    body: () => undefined,
+  }
+}
+
+function sent(body: string | undefined, setup?: Setup) {
+  const { prepared } = prepare(body, setup)
+  if (prepared.kind !== 'send') throw new Error(`not sent: ${JSON.stringify(prepared)}`)
+  return { ...prepared, text: prepared.body && new TextDecoder().decode(prepared.body) }
+}
+
+function refused(body: string | undefined, setup?: Setup) {
+  const { prepared } = prepare(body, setup)
+  if (prepared.kind !== 'refusal') throw new Error(`not refused: ${prepared.kind}`)
+  return prepared
+}
+
+const CHAT = '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}'
+
+test('a body that needs no change goes on as the very same bytes', () => {
+  const { prepared, bytes } = prepare(CHAT)
+  expect(prepared.kind === 'send' && prepared.body === bytes).toBe(true)
+})
+
+test('facts of the request', () => {
+  expect(sent('{"model":"gpt-4o-mini","stream":true,"stream_options":{"include_usage":true}}').facts).toMatchObject({
+    provider: 'openai',
+    requestModel: 'gpt-4o-mini',
+    streaming: true,
+  })
+})
+
+verifies('backend.ai.provider/path-default', 'provider one has a path for each format', () => {
+  const paths: [RouteType, string][] = [
+    ['Completions', '/v1/chat/completions'],
+    ['Responses', '/v1/responses'],
+    ['Embeddings', '/v1/embeddings'],
+  ]
+  for (const [type, path] of paths) {
+    expect(sent(CHAT, { ai: { routes: { '*': type } }, target: '/anything?a=b' }).path).toBe(`${path}?a=b`)
+  }
+})
+
+verifies('backend.ai.provider/pathPrefix', 'the prefix replaces the base of the path', () => {
+  const spec = { providerOne: {}, pathPrefix: '/openai/api/' }
+  expect(sent(CHAT, { provider: spec }).path).toBe('/openai/api/chat/completions')
+})
+
+verifies('backend.ai.provider/path', 'a configured path replaces that of the provider, the query stays', () => {
+  const setup = { provider: { providerOne: {}, path: '/chat?api-version=7' }, target: '/x?api-version=1&b=2' }
+  expect(sent(CHAT, setup).path).toBe('/chat?api-version=7&b=2')
+})
+
+test('pin beats client, alias is looked up once on the result (B18, B19)', () => {
+  const ai = { modelAliases: { fast: 'gpt-4o-mini', 'gpt-4o-mini': 'never', 'claude-*': 'gpt-4o' } }
+  expect(sent('{"model": "fast", "n":1}', { ai }).text).toBe('{"model": "gpt-4o-mini", "n":1}')
+  expect(sent('{"model":"claude-x"}', { ai }).text).toBe('{"model":"gpt-4o"}')
+  expect(sent('{"model":"x"}', { ai, provider: { providerOne: { model: 'fast' } } }).text).toBe(
+    '{"model":"gpt-4o-mini"}',
+  )
+  expect(sent('{}', { provider: { providerOne: { model: 'pinned' } } }).text).toBe('{"model":"pinned"}')
+})
+
+test('streams are made to ask for usage (B35)', () => {
+  const plain = sent('{"model":"m","stream":true}')
+  expect(plain.text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true}}')
+  expect(plain.response.hidesUsage).toBe(true)
+
+  const asked = '{"model":"m","stream":true,"stream_options":{"include_usage":true}}'
+  expect(sent(asked).text).toBe(asked)
+  expect(sent(asked).response.hidesUsage).toBe(false)
+
+  const declined = '{"model":"m","stream":true,"stream_options":{"include_usage":false,"x":1}}'
+  expect(sent(declined).text).toBe(declined)
+  const forced = sent(declined, { usageNeeded: true })
+  expect(forced.text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true,"x":1}}')
+  expect(forced.response.hidesUsage).toBe(true)
+})
+
+test('max_tokens moves for models that refuse it (B27)', () => {
+  expect(sent('{"model":"gpt-5","max_tokens":7}').text).toBe('{"model":"gpt-5","max_completion_tokens":7}')
+  expect(sent('{"max_tokens":7,"model":"o3","max_completion_tokens":9}').text).toBe(
+    '{"model":"o3","max_completion_tokens":9}',
+  )
+  expect(sent('{"model":"omni","max_tokens":7}').text).toBe('{"model":"omni","max_tokens":7}')
+})
+
+test('body settings keep everything else byte for byte (B29, B102)', () => {
+  const ai = {
+    defaults: [
+      { field: 'temperature', value: 0 },
+      { field: 'user', value: 'default' },
+      { field: 'seed', value: 1 },
+    ],
+    overrides: [
+      { field: 'n', value: [1, { a: null }] },
+      { field: 'é', value: 2 },
+    ],
+    transformations: [
+      { field: 'user', expression: 'fails' },
+      { field: 'n', expression: 'works' },
+    ],
+  }
+  const body = '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"u","n":1, "\\u00e9":1 }'
+  expect(sent(body, { ai, results: { works: 5 } }).text).toBe(
+    '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"default","n":5, "\\u00e9":2,"temperature":0 }',
+  )
+})
+
+test('a transformation that fails removes the field', () => {
+  const ai = { transformations: [{ field: 'max_tokens', expression: 'fails' }] }
+  expect(sent('{"model":"m","max_tokens":9999}', { ai }).text).toBe('{"model":"m"}')
+  expect(sent('{"max_tokens":9999,"model":"m"}', { ai }).text).toBe('{"model":"m"}')
+})
+
+const refusals: [
+  name: string,
+  body: string | undefined,
+  setup: Setup,
+  status: number,
+  code: string,
+  message: string,
+][] = [
+  ['no model', '{"messages":[]}', {}, 400, 'llm-model-missing', 'model is required'],
+  ['model is no string', '{"model":4}', {}, 400, 'llm-model-missing', 'model is required'],
+  ['bad JSON', '{"model":"m",}', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 13'],
+  ['empty', '', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 0'],
+  ['no object', '[1]', {}, 400, 'llm-body-invalid', 'invalid request body: request must be an object'],
+  [
+    'twice',
+    '{"model":"m","\\u006dodel":"x"}',
+    {},
+    400,
+    'llm-body-invalid',
+    'invalid request body: duplicate key at byte 13',
+  ],
+  [
+    'not there yet',
+    CHAT,
+    { provider: { providerSeven: {} } },
+    501,
+    'llm-not-implemented',
+    'not implemented for this provider: from Completions to provider aws.bedrock',
+  ],
+]
+for (const [name, body, setup, status, code, message] of refusals) {
+  test(`refusal in the dialect of chat completions: ${name}`, () => {
+    const refusal = refused(body, setup)
+    expect(refusal).toMatchObject({ code, contentType: 'application/json' })
+    const type = status < 500 ? 'invalid_request_error' : 'server_error'
+    expect(JSON.parse(refusal.body ?? '')).toEqual({ error: { message, type, param: null, code } })
+  })
+}

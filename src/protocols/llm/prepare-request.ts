@@ -1,0 +1,205 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
+import { applyBodySettings } from './body-settings.ts'
+import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
+import { editMembers } from './json/edit-members.ts'
+import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
+import { applySplices, type Splice } from './json/splice.ts'
+import { enrichConversation } from './messages/request.ts'
+import { resolveAlias } from './model-aliases.ts'
+import { type LlmAnswer, listModels } from './models.ts'
+import type { PromptEnrichment } from './prompt-enrichment.ts'
+import type { HeaderEdits } from './providers/provider.ts'
+import { refuse } from './refuse.ts'
+import { enrichInput } from './responses/request.ts'
+import { type ClientFormat, isClientFormat, methodOf, type RouteType, resolveRouteType } from './route-type.ts'
+import { upstreamPath } from './upstream-path.ts'
+
+/** What goes upstream, and how the answer is read. */
+export interface PreparedLlmRequest {
+  readonly kind: 'send'
+  readonly type: RouteType
+  /** Request target: path and query. */
+  readonly path: string
+  readonly headers: HeaderEdits
+  /** The body to send: the very bytes given when nothing had to change; undefined: pass on what arrives. */
+  readonly body: Uint8Array | undefined
+  /** Becomes `exchange.llm`; undefined for Passthrough. */
+  readonly facts: LlmFacts | undefined
+  readonly response: ResponsePlan
+}
+
+/** How the answer to a request is read. */
+export interface ResponsePlan {
+  readonly type: RouteType
+  /** The usage chunk of a stream was asked for by the gateway only and is taken out again. */
+  readonly hidesUsage: boolean
+}
+
+/** What is known of the request besides the exchange. */
+export interface RequestInput {
+  /** The whole body; undefined where it is not read (`bodyNeed`) or larger than the limit. */
+  readonly body: Uint8Array | undefined
+  /** A token limit or an expression in force reads tokens (decision B35). */
+  readonly usageNeeded: boolean
+}
+
+/** The route type of a request at a provider; decides whether the body is needed (`bodyNeed`). */
+export function routeTypeOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
+  return resolveRouteType(provider.settings.routes, exchange.request.target, exchange.originalTarget)
+}
+
+/**
+ * Turns a request into what one provider is sent: pure, so that `explain` shows the very bytes. It runs per attempt, after
+ * backend authentication (the provider may want the credential in another field), and changes nothing in the exchange.
+ * @returns a refusal in the client's dialect, an answer of the gateway itself, or the request to send
+ */
+export function prepareLlmRequest(
+  plan: AiPlan,
+  providerIndex: number,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest | LlmAnswer | Refusal {
+  const provider = plan.providers[providerIndex]!
+  const type = routeTypeOf(provider, exchange)
+  const method = methodOf(type)
+  if (method !== undefined && exchange.request.method !== method) {
+    return { ...refuse(type, 'method-not-allowed'), headers: [['allow', method]] }
+  }
+  if (type === 'Models') return listModels(plan, exchange.request.has('anthropic-version'))
+  if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
+  if (type === 'Realtime') return refuse(type, 'llm-not-implemented', 'Realtime')
+  return prepareAsIs(provider, type, exchange, input.body)
+}
+
+/** Passthrough and Detect: bytes, path and query stay as they are (decisions B05, B06). */
+function prepareAsIs(
+  provider: AiProviderPlan,
+  type: 'Passthrough' | 'Detect',
+  exchange: Exchange,
+  body: Uint8Array | undefined,
+): PreparedLlmRequest {
+  const path = exchange.request.target
+  const headers = provider.provider.headers(exchange.request, provider.credential, path)
+  const response = { type, hidesUsage: false }
+  if (type === 'Passthrough') return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
+  const facts = detectFacts(provider, body)
+  return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
+}
+
+function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined): LlmFacts {
+  const members = body === undefined ? undefined : scanMembers(body)
+  if (members === undefined || 'fault' in members) return buildFacts(provider, '', false)
+  return buildFacts(provider, modelIn(members) ?? '', isStreamed(members))
+}
+
+function prepareTyped(
+  provider: AiProviderPlan,
+  type: ClientFormat,
+  exchange: Exchange,
+  input: RequestInput,
+): PreparedLlmRequest | Refusal {
+  const { settings } = provider
+  if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
+  if (input.body === undefined) return refuse(type, 'body-too-large')
+  const received = scanMembers(input.body)
+  if ('fault' in received) return refuseFault(type, received)
+
+  const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
+  const given = modelIn(members)
+  const chosen = provider.provider.pin ?? given
+  if (chosen === undefined) return refuse(type, 'llm-model-missing')
+  const model = resolveAlias(settings.aliases, chosen)
+
+  const conversion = provider.provider.convert(type, model)
+  if (conversion.kind === 'unsupported') return refuse(type, 'llm-unsupported', conversionName(type, provider))
+  if (conversion.kind === 'not-implemented') return refuse(type, 'llm-not-implemented', conversionName(type, provider))
+
+  const streaming = isStreamed(members)
+  const edits = new Map<string, string | undefined>()
+  if (model !== given) edits.set('model', JSON.stringify(model))
+  const options = streaming && type === 'Completions' ? requestUsage(members, input.usageNeeded) : undefined
+  if (options !== undefined) edits.set('stream_options', options)
+  const moves = type === 'Completions' && provider.provider.movesMaxTokens
+  const splices = moves ? moveMaxTokens(members, model, edits) : []
+  if (edits.size > 0) splices.push(...editMembers(members, edits))
+  const body = enrich(type, settings, applySplices(members.bytes, splices))
+  if (body === undefined) return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
+
+  const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
+  const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
+  const facts = buildFacts(provider, model, streaming)
+  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage: options !== undefined } }
+}
+
+/** The members of the changed body; both the change and what was scanned before are well-formed. */
+function rescan(received: Members, changed: Uint8Array | undefined): Members {
+  if (changed === undefined || changed === received.bytes) return received
+  const members = scanMembers(changed)
+  if ('fault' in members) throw new Error('editing a body broke its JSON')
+  return members
+}
+
+const ENRICH: Partial<Record<ClientFormat, (members: Members, prompt: PromptEnrichment) => Splice[] | undefined>> = {
+  Completions: enrichMessages,
+  Messages: enrichConversation,
+  MessagesTokenCount: enrichConversation,
+  Responses: enrichInput,
+}
+
+function enrich(type: ClientFormat, settings: AiSettings, body: Uint8Array): Uint8Array | undefined {
+  const { prompt } = settings
+  const add = ENRICH[type]
+  if (prompt === undefined || add === undefined) return body
+  const members = scanMembers(body)
+  if ('fault' in members) throw new Error('editing a body broke its JSON')
+  const splices = add(members, prompt)
+  return splices && applySplices(body, splices)
+}
+
+function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {
+  switch (fault) {
+    case 'not-an-object':
+      return refuse(type, 'llm-body-invalid', 'request must be an object')
+    case 'duplicate-key':
+      return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
+    case 'not-json':
+      return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
+  }
+}
+
+function conversionName(type: ClientFormat, provider: AiProviderPlan): string {
+  return `from ${type} to provider ${provider.provider.system}`
+}
+
+function modelIn(members: Members): string | undefined {
+  const index = findMember(members, 'model')
+  return index < 0 ? undefined : stringAt(members, index)
+}
+
+function isStreamed(members: Members): boolean {
+  const index = findMember(members, 'stream')
+  return index >= 0 && valueIs(members, index, 'true')
+}
+
+/** The answer is read on its way: it must not come compressed. */
+function withoutEncoding(edits: HeaderEdits): HeaderEdits {
+  return { set: edits.set, remove: [...edits.remove, 'accept-encoding'] }
+}
+
+function buildFacts(provider: AiProviderPlan, requestModel: string, streaming: boolean): LlmFacts {
+  return {
+    provider: provider.provider.system,
+    requestModel,
+    responseModel: undefined,
+    streaming,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    totalTokens: undefined,
+    cachedInputTokens: undefined,
+    reasoningTokens: undefined,
+    timeToFirstTokenMs: undefined,
+  }
+}

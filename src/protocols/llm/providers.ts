@@ -1,0 +1,73 @@
+import type { LlmProviderSpec, ProviderBlocks, ProviderKind } from './provider-spec.ts'
+import type { Provider } from './providers/provider.ts'
+import { buildProviderFive } from './providers/provider-five.ts'
+import { buildProviderFour } from './providers/provider-four.ts'
+import { buildProviderOne } from './providers/provider-one.ts'
+import { buildProviderSeven } from './providers/provider-seven.ts'
+import { buildProviderSix } from './providers/provider-six.ts'
+import { buildProviderThree } from './providers/provider-three.ts'
+import { buildProviderTwo } from './providers/provider-two.ts'
+import { toPath } from './upstream-path.ts'
+
+/** The seven providers by the name of their block in `LLMProvider`. `base` is the path prefix, where the provider has one. */
+const PROVIDERS: {
+  readonly [Kind in ProviderKind]: (block: NonNullable<ProviderBlocks[Kind]>, base: string) => Provider
+} = {
+  providerOne: buildProviderOne,
+  providerTwo: buildProviderTwo,
+  providerThree: buildProviderThree,
+  providerFour: buildProviderFour,
+  providerFive: buildProviderFive,
+  providerSix: buildProviderSix,
+  providerSeven: buildProviderSeven,
+}
+
+/** Providers whose base path `pathPrefix` replaces (specification 1, 2.4). */
+const WITH_PREFIX: ReadonlySet<ProviderKind> = new Set(['providerOne', 'providerFour'])
+
+/** The name of the provider block that is set. Throws for a spec without one: the schema refuses such objects. */
+export function providerKind(spec: LlmProviderSpec): ProviderKind {
+  for (const kind of Object.keys(PROVIDERS) as ProviderKind[]) if (spec[kind] !== undefined) return kind
+  throw new Error('an LLM provider without a provider block')
+}
+
+export function takesPathPrefix(kind: ProviderKind): boolean {
+  return WITH_PREFIX.has(kind)
+}
+
+/** The provider with the settings of its block. */
+export function buildProvider(spec: LlmProviderSpec): Provider {
+  return build(providerKind(spec), spec)
+}
+
+function build<Kind extends ProviderKind>(kind: Kind, spec: LlmProviderSpec): Provider {
+  const block = spec[kind] as NonNullable<ProviderBlocks[Kind]>
+  return PROVIDERS[kind](block, normalizePrefix(spec.pathPrefix))
+}
+
+/** One leading slash, none at the end; `/v1` when unset, empty for `/`. */
+function normalizePrefix(prefix: string | undefined): string {
+  if (prefix === undefined) return '/v1'
+  const bare = prefix.replace(/^\/+|\/+$/g, '')
+  return bare === '' ? '' : toPath(bare)
+}
+
+/** Where connections to a provider go. */
+export interface ProviderDestination {
+  readonly host: string
+  readonly port: number
+  /** Without a `tls` policy: whether TLS with the system's certificate authorities is used. */
+  readonly tls: boolean
+}
+
+/**
+ * `host` and `port` are valid alone: a host without a port means 443, a port without a host means the provider's host at that
+ * port (decision B10). The provider's own host is always reached by TLS; a configured one when the port is 443 or unset, so that
+ * local servers work and keys do not go in clear to the usual port by surprise (decision B11).
+ */
+export function providerDestination(spec: LlmProviderSpec): ProviderDestination {
+  const own = buildProvider(spec)
+  if (spec.host === undefined) return { host: own.host, port: spec.port ?? own.port, tls: true }
+  const port = spec.port ?? 443
+  return { host: spec.host, port, tls: port === 443 }
+}

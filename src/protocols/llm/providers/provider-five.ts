@@ -1,0 +1,19 @@
+import type { ModelBlock } from '../provider-spec.ts'
+import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
+
+/** The multimodal API, through its chat-completions compatible endpoints. */
+export function buildProviderFive(block: ModelBlock): Provider {
+  const paths = {
+    Completions: '/v1beta/openai/chat/completions',
+    Embeddings: '/v1beta/openai/embeddings',
+  }
+  return {
+    system: 'gcp.gemini',
+    host: 'generativelanguage.googleapis.com',
+    port: 443,
+    pin: block.model,
+    convert: fixedPaths(paths, []),
+    movesMaxTokens: false,
+    headers: () => NO_EDITS,
+  }
+}

@@ -1,0 +1,20 @@
+import type { ModelBlock } from '../provider-spec.ts'
+import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
+
+/** The hosted chat-completions API; `base` is `/v1` or the configured prefix. */
+export function buildProviderOne(block: ModelBlock, base: string): Provider {
+  const paths = {
+    Completions: `${base}/chat/completions`,
+    Responses: `${base}/responses`,
+    Embeddings: `${base}/embeddings`,
+  }
+  return {
+    system: 'openai',
+    host: 'api.openai.com',
+    port: 443,
+    pin: block.model,
+    convert: fixedPaths(paths, []),
+    movesMaxTokens: true,
+    headers: () => NO_EDITS,
+  }
+}

@@ -1,0 +1,15 @@
+import type { ProviderSevenBlock } from '../provider-spec.ts'
+import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
+
+/** The cloud of managed models. Its formats are not there yet; Passthrough and Detect work. */
+export function buildProviderSeven(block: ProviderSevenBlock): Provider {
+  return {
+    system: 'aws.bedrock',
+    host: `bedrock-runtime.${block.region ?? 'us-east-1'}.amazonaws.com`,
+    port: 443,
+    pin: block.model,
+    convert: () => NOT_IMPLEMENTED,
+    movesMaxTokens: false,
+    headers: () => NO_EDITS,
+  }
+}

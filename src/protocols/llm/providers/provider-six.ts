@@ -1,0 +1,22 @@
+import type { ProviderSixBlock } from '../provider-spec.ts'
+import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
+
+/** The cloud machine-learning platform. Its formats are not there yet; Passthrough and Detect work. */
+export function buildProviderSix(block: ProviderSixBlock): Provider {
+  return {
+    system: 'gcp.vertex_ai',
+    host: platformHost(block.region ?? 'global'),
+    port: 443,
+    pin: block.model,
+    convert: () => NOT_IMPLEMENTED,
+    movesMaxTokens: false,
+    headers: () => NO_EDITS,
+  }
+}
+
+function platformHost(region: string): string {
+  if (region === 'global') return 'aiplatform.googleapis.com'
+  // Multi-region locations have hosts of their own (decision B21).
+  if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`
+  return `${region}-aiplatform.googleapis.com`
+}

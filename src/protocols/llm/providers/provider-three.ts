@@ -1,0 +1,89 @@
+import type { Head } from '#net/http1/head.ts'
+import type { ProviderThreeBlock } from '../provider-spec.ts'
+import type { ClientFormat } from '../route-type.ts'
+import {
+  bearerToken,
+  type Conversion,
+  type Credential,
+  fixedPaths,
+  type HeaderEdits,
+  NO_EDITS,
+  NOT_IMPLEMENTED,
+  type Provider,
+  UNSUPPORTED,
+} from './provider.ts'
+import { MESSAGES_VERSION } from './provider-four.ts'
+
+/** The cloud-hosted, resource-based variant of provider one. */
+export function buildProviderThree(block: ProviderThreeBlock): Provider {
+  const isProject = block.resourceType === 'ResourceTypeTwo'
+  const suffix = isProject ? 'services.ai.azure.com' : 'openai.azure.com'
+  return {
+    system: 'azure',
+    host: `${block.resourceName}.${suffix}`,
+    port: 443,
+    pin: block.model,
+    convert: isProject ? projectPaths(block.projectName ?? '') : resourcePaths(block.apiVersion),
+    movesMaxTokens: true,
+    headers: isProject ? projectHeaders : keyHeaders,
+  }
+}
+
+const SUFFIXES: Partial<Record<ClientFormat, string>> = {
+  Completions: 'chat/completions',
+  Responses: 'responses',
+  Embeddings: 'embeddings',
+}
+
+/** Resource type one: the version decides the shape of the path. */
+export function resourcePaths(apiVersion: string | undefined): Provider['convert'] {
+  if (apiVersion === undefined || apiVersion === 'v1') return fixedPaths(suffixed('/openai/v1/', ''), [])
+  const query = `?api-version=${encodeURIComponent(apiVersion)}`
+  if (apiVersion === 'preview') return fixedPaths(suffixed('/openai/v1/', query), [])
+  return (format, model) => {
+    const suffix = SUFFIXES[format]
+    if (suffix === undefined) return NOT_IMPLEMENTED
+    const place = format === 'Responses' ? '' : `deployments/${encodeURIComponent(model)}/`
+    return { kind: 'native', path: `/openai/${place}${suffix}${query}` }
+  }
+}
+
+/** Resource type two: models of the messages family have endpoints of their own, which speak nothing else. */
+function projectPaths(projectName: string): Provider['convert'] {
+  const chat = fixedPaths(suffixed(`/api/projects/${encodeURIComponent(projectName)}/openai/v1/`, ''), [])
+  const messages: Partial<Record<ClientFormat, Conversion>> = {
+    Messages: { kind: 'native', path: '/anthropic/v1/messages' },
+    MessagesTokenCount: { kind: 'native', path: '/anthropic/v1/messages/count_tokens' },
+    Completions: NOT_IMPLEMENTED,
+    Responses: UNSUPPORTED,
+  }
+  return (format, model) => {
+    const isMessagesModel = model.slice(0, 6).toLowerCase() === 'claude'
+    return (isMessagesModel ? messages[format] : undefined) ?? chat(format)
+  }
+}
+
+function suffixed(base: string, query: string): Partial<Record<ClientFormat, string>> {
+  return Object.fromEntries(Object.entries(SUFFIXES).map(([format, suffix]) => [format, `${base}${suffix}${query}`]))
+}
+
+/** Dated versions read keys from `api-key` only: without an explicit location the key is sent there as well (decision B16). */
+export function keyHeaders(request: Head, credential: Credential | undefined): HeaderEdits {
+  const key = movableKey(request, credential)
+  return key === undefined ? NO_EDITS : { set: [['api-key', key]], remove: [] }
+}
+
+function projectHeaders(request: Head, credential: Credential | undefined, path: string): HeaderEdits {
+  if (!path.startsWith('/anthropic/')) return keyHeaders(request, credential)
+  const set: [string, string][] = []
+  if (!request.has('anthropic-version')) set.push(['anthropic-version', MESSAGES_VERSION])
+  const key = movableKey(request, credential)
+  if (key === undefined) return { set, remove: [] }
+  return { set: [...set, ['x-api-key', key]], remove: ['authorization'] }
+}
+
+/** A configured key that nobody gave a place of its own; tokens stay bearer tokens. */
+function movableKey(request: Head, credential: Credential | undefined): string | undefined {
+  if (credential === undefined || credential.source !== 'key' || credential.explicitLocation) return undefined
+  return bearerToken(request)
+}

@@ -1,0 +1,28 @@
+import type { ProviderTwoBlock } from '../provider-spec.ts'
+import type { Provider } from './provider.ts'
+import { keyHeaders, resourcePaths } from './provider-three.ts'
+
+/**
+ * The cloud-hosted variant of provider one, by endpoint and deployment. The endpoint is the host as it is given, of whatever
+ * domain, with the paths of resource type one; the deployment is the pinned model (decision B15).
+ */
+export function buildProviderTwo(block: ProviderTwoBlock): Provider {
+  const { host, port } = parseEndpoint(block.endpoint)
+  return {
+    system: 'azure',
+    host,
+    port,
+    pin: block.deploymentName,
+    convert: resourcePaths(block.apiVersion),
+    movesMaxTokens: true,
+    headers: keyHeaders,
+  }
+}
+
+/** `https://name.example:8443/` to host and port; a path after the authority is ignored. */
+export function parseEndpoint(endpoint: string): { host: string; port: number } {
+  const authority = endpoint.replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//, '').replace(/[/?#].*$/s, '')
+  const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(authority)
+  if (parts === null) return { host: authority, port: 443 }
+  return { host: parts[1]!, port: parts[2] === undefined ? 443 : Number(parts[2]) }
+}

@@ -1,0 +1,37 @@
+import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
+import { type Refusal, refusalStatus, reject } from '#exchange/outcome.ts'
+import { formatCompletionsError } from './completions/errors.ts'
+import { formatMessagesError } from './messages/errors.ts'
+import type { RouteType } from './route-type.ts'
+
+type FormatError = (status: number, code: string, message: string) => string
+
+/** Error form by route type; the others have none of their own and use that of chat completions. */
+const ERROR_FORMS: Partial<Record<RouteType, FormatError>> = {
+  Messages: formatMessagesError,
+  MessagesTokenCount: formatMessagesError,
+}
+
+/**
+ * A refusal in the error JSON of the client's dialect (DESIGN 11). `publicDetail` follows the text of the catalogue; it must say
+ * nothing that the caller did not send or may not know.
+ */
+export function refuse(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
+  const { status, text } = REJECTIONS[code]
+  const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
+  return inDialect(type, reject(code, { detail: publicDetail }), status, message)
+}
+
+/**
+ * Any refusal on an LLM route (no healthy backend, rate limit, authentication) in the client's dialect. A refusal whose body is
+ * configured or already formatted stays as it is.
+ */
+export function formatRefusal(type: RouteType, refusal: Refusal): Refusal {
+  if (refusal.body !== undefined) return refusal
+  return inDialect(type, refusal, refusalStatus(refusal), REJECTIONS[refusal.code].text)
+}
+
+function inDialect(type: RouteType, refusal: Refusal, status: number, message: string): Refusal {
+  const format = ERROR_FORMS[type] ?? formatCompletionsError
+  return { ...refusal, body: format(status, refusal.code, message), contentType: 'application/json' }
+}

@@ -1,0 +1,78 @@
+/** How a request is understood (specification 1, 4.3). */
+export type RouteType =
+  | 'Completions'
+  | 'Messages'
+  | 'Models'
+  | 'Passthrough'
+  | 'Detect'
+  | 'Responses'
+  | 'MessagesTokenCount'
+  | 'Embeddings'
+  | 'Realtime'
+
+/** Route types whose body the gateway reads and may change; each is a format of its own. */
+export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
+
+/** Suffixes in the order in which they are tested. */
+export interface RouteTypes {
+  readonly suffixes: readonly { readonly suffix: string; readonly type: RouteType }[]
+  /** Type of `*`; Completions when no such key exists. */
+  readonly otherwise: RouteType
+  readonly otherwiseGiven: boolean
+}
+
+/** Longest suffix first, ties by byte order, `*` last; an empty map counts as unset (decisions B01, B03). */
+export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | undefined): RouteTypes {
+  const suffixes = Object.entries(routes ?? {})
+    .filter(([suffix]) => suffix !== '*')
+    .map(([suffix, type]) => ({ suffix, type }))
+    .sort((one, other) => other.suffix.length - one.suffix.length || (one.suffix < other.suffix ? -1 : 1))
+  const otherwise = routes?.['*']
+  return { suffixes, otherwise: otherwise ?? 'Completions', otherwiseGiven: otherwise !== undefined }
+}
+
+/**
+ * The route type of a request. The path after rewrites counts; when only `*` or nothing matches there, the path that the client
+ * sent, so that a prefix rewrite does not turn messages traffic into Completions (decision B02).
+ * @param target request target (path and query) as it is now
+ * @param originalTarget the same as received
+ */
+export function resolveRouteType(routes: RouteTypes, target: string, originalTarget: string): RouteType {
+  const { suffixes } = routes
+  if (suffixes.length === 0) return routes.otherwise
+  const type = matchSuffix(suffixes, target)
+  if (type !== undefined || target === originalTarget) return type ?? routes.otherwise
+  return matchSuffix(suffixes, originalTarget) ?? routes.otherwise
+}
+
+function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteType | undefined {
+  const query = target.indexOf('?')
+  const end = query < 0 ? target.length : query
+  for (const { suffix, type } of suffixes) if (target.endsWith(suffix, end)) return type
+  return undefined
+}
+
+/** Whether the gateway reads the body of such a request. */
+export function isClientFormat(type: RouteType): type is ClientFormat {
+  return FORMATS.has(type)
+}
+
+const FORMATS: ReadonlySet<RouteType> = new Set<RouteType>([
+  'Completions',
+  'Messages',
+  'Responses',
+  'Embeddings',
+  'MessagesTokenCount',
+])
+
+/** What the gateway needs of the request body before it can go on. */
+export function bodyNeed(type: RouteType): 'whole' | 'whole-if-small' | 'none' {
+  if (isClientFormat(type)) return 'whole'
+  return type === 'Detect' ? 'whole-if-small' : 'none'
+}
+
+/** Methods of a route type; undefined: any (decision B04). */
+export function methodOf(type: RouteType): 'POST' | 'GET' | undefined {
+  if (isClientFormat(type)) return 'POST'
+  return type === 'Models' || type === 'Realtime' ? 'GET' : undefined
+}

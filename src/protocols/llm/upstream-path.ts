@@ -1,0 +1,36 @@
+/**
+ * The request target towards the provider: `path` with the client's query after its own. A parameter that `path` names itself is
+ * left out of the client's (decision B13), so that nobody changes `api-version` from outside.
+ * @param target request target of the client
+ */
+export function upstreamPath(path: string, target: string): string {
+  const question = target.indexOf('?')
+  if (question < 0 || question === target.length - 1) return path
+  const query = target.slice(question + 1)
+  const own = path.indexOf('?')
+  if (own < 0) return `${path}?${query}`
+  const names = new Set(
+    path
+      .slice(own + 1)
+      .split('&')
+      .map(parameterName),
+  )
+  const rest = query.split('&').filter((parameter) => !names.has(parameterName(parameter)))
+  return rest.length === 0 ? path : `${path}&${rest.join('&')}`
+}
+
+function parameterName(parameter: string): string {
+  const equals = parameter.indexOf('=')
+  const name = equals < 0 ? parameter : parameter.slice(0, equals)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** A configured path as request target: one leading slash, everything that a target may not hold percent-encoded. */
+export function toPath(configured: string): string {
+  const path = configured.startsWith('/') ? configured : `/${configured}`
+  return path.toWellFormed().replace(/[^\x21\x22\x24-\x7e]/gu, encodeURIComponent)
+}
