@@ -2,7 +2,7 @@ import { type Message, SendMessageRequest, type StreamResponse, type Task, TaskS
 import { ClientFactory } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startEcho } from './echo.ts'
 import type { LlmState } from './llm.ts'
 import { startLlm } from './llm.ts'
@@ -12,8 +12,8 @@ let upstreams: Upstreams
 
 beforeAll(async () => {
   upstreams = await startUpstreams('free')
+  return upstreams.close
 })
-afterAll(() => upstreams.close())
 
 function urlOf(name: string): string {
   const found = upstreams.list.find((upstream) => upstream.name === name)
