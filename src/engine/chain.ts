@@ -24,7 +24,11 @@ export interface Chain {
 
 const nothing: Step = () => undefined
 
-export function buildChain(stage: Chain['stage'], links: readonly ChainLink[], responseOrder: readonly string[]): Chain {
+export function buildChain(
+  stage: Chain['stage'],
+  links: readonly ChainLink[],
+  responseOrder: readonly string[],
+): Chain {
   const rank = (link: ChainLink) => {
     const position = responseOrder.indexOf(link.merged.field)
     return position < 0 ? responseOrder.length : position

@@ -1,5 +1,5 @@
-import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 
 /** A dot segment, plain or percent-encoded, or a backslash: what could make us and the backend see different paths. */
 const AMBIGUOUS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|\\/i

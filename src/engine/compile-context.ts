@@ -45,7 +45,10 @@ export class PlanCompileContext implements CompileContext {
     return item?.kind === 'secret' ? item : undefined
   }
 
-  secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[] {
+  secretsWithLabels(
+    source: PolicySource<unknown>,
+    labels: Readonly<Record<string, string>>,
+  ): readonly SecretMaterial[] {
     return this.#lookups.secretsIn(source.origin.namespace).filter((item) => isSecretWith(item, labels))
   }
 

@@ -1,14 +1,12 @@
 import type { PlaceNames } from '#exchange/exchange.ts'
-import type { Head } from '#net/http1/head.ts'
-import type { ListenerItem, RouteItem, RouteMatch, WeightedBackend } from '#plan/item.ts'
+import type { ListenerItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { BackendPlace } from './backend-place.ts'
 import type { Chain } from './chain.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
-import { Memo } from './memo.ts'
-import type { PlanIndex } from './plan-index.ts'
-import { HostTable } from './route/host-table.ts'
-import { type NearMiss, type RouteHit, RouteTable } from './route/route-table.ts'
+import type { Memo } from './memo.ts'
+import type { HostTable } from './route/host-table.ts'
+import type { RouteTable } from './route/route-table.ts'
 
 /** One address and port that traffic comes in at, with the listeners that share it by hostname. */
 export interface SocketPlace {
@@ -27,12 +25,17 @@ export interface ListenerPlace {
   readonly preRouting: Memo<Chain>
   readonly frontend: Memo<FrontendSettings>
   readonly routes: RouteTable<RulePlace>
+  /** The rules in `routes`. */
+  readonly attached: readonly {
+    readonly route: RouteItem
+    readonly rule: RulePlace
+    readonly hostnames: readonly string[]
+  }[]
 }
 
 /** A route rule at one listener. */
 export interface RulePlace {
   readonly item: RouteItem
-  readonly listener: ListenerPlace
   readonly names: PlaceNames
   readonly targets: readonly string[]
   readonly postRouting: Memo<Chain>
@@ -45,8 +48,6 @@ export interface WeightedPlace {
   /** Undefined inside: the backend does not exist. */
   readonly place: Memo<BackendPlace | undefined>
 }
-
-export type { NearMiss, RouteHit, RouteMatch }
 
 /** What policies of a listener attach to, weakest first. */
 export function listenerTargets(item: ListenerItem): string[] {
@@ -87,11 +88,6 @@ export function ruleNames(listener: PlaceNames, item: RouteItem): PlaceNames {
   }
 }
 
-/** Finds the rule of a request; undefined: no route. */
-export function findRule(listener: ListenerPlace, host: string, head: Head): RouteHit<RulePlace> | undefined {
-  return listener.routes.find(host, head)
-}
-
 /** The host of an authority: lower case, without port. */
 export function hostOf(authority: string): string {
   const colon = authority.lastIndexOf(':')
@@ -110,9 +106,4 @@ export function chooseBackend(rule: RulePlace, random: () => number): WeightedPl
     if (left < 0) return backend
   }
   return backends.findLast((backend) => backend.reference.weight > 0)
-}
-
-/** The two indexes that `PlanIndex` users need at hand on every request. */
-export interface PlanView {
-  readonly index: PlanIndex
 }

@@ -3,6 +3,7 @@ import type { Head } from '#net/http1/head.ts'
 import type { Peer } from '#net/stream.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
+import { redactTarget } from './redact-target.ts'
 import type { Trace } from './trace.ts'
 
 /** JSON values as policies and expressions see them. */
@@ -98,6 +99,7 @@ export class Exchange {
   reason: Reason = 'Upstream'
   /** Only `explain` and sampled requests carry one. */
   trace: Trace | undefined
+  #redacted: string[] | undefined
 
   reset(request: Head, peer: Peer): void {
     this.request = request
@@ -129,6 +131,20 @@ export class Exchange {
     this.refusalDetail = undefined
     this.reason = 'Upstream'
     this.trace = undefined
+    this.#redacted = undefined
+  }
+
+  /** A credential was read from this query parameter: its value must not be logged (decision A-111). */
+  redactQueryParameter(name: string): void {
+    if (this.#redacted === undefined) this.#redacted = [name]
+    else if (!this.#redacted.includes(name)) this.#redacted.push(name)
+  }
+
+  /** The target as received, without credentials. */
+  get loggedTarget(): string {
+    const redacted = this.#redacted
+    if (redacted === undefined) return this.originalTarget
+    return redactTarget(this.originalTarget, redacted)
   }
 
   /** Queues a response field that beats whatever backend and transformations say. */

@@ -1,5 +1,6 @@
 /** What is known of an LLM request and its answer; the `llm` variable of expressions, log fields and token limits. */
 export interface LlmFacts {
+  operation: 'chat' | 'embeddings' | undefined
   provider: string
   /** After pin and aliases. */
   requestModel: string

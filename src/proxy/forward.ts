@@ -7,8 +7,8 @@ import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStre
 import { answerMcp } from './answer-mcp.ts'
 import { prepareLlm } from './forward-llm.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
-import { respondFromUpstream } from './respond-upstream.ts'
 import { fail, respondLocally } from './respond.ts'
+import { respondFromUpstream } from './respond-upstream.ts'
 
 /** Takes a request to its backend; the backend is known and usable. */
 export function forward(flight: InFlight): void {

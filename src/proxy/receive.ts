@@ -65,6 +65,6 @@ function settleLater(flight: InFlight, pending: Promise<Outcome>): void {
       if (turn === flight.turn) settle(flight, outcome)
     })
     .catch((error: unknown) => {
-    if (turn === flight.turn) fail(flight, error)
-  })
+      if (turn === flight.turn) fail(flight, error)
+    })
 }

@@ -55,4 +55,3 @@ function gatherResponse(flight: InFlight, upstream: ClientStream): void {
       else fail(flight, error)
     })
 }
-

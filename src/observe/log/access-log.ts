@@ -1,0 +1,119 @@
+import { clock } from '#base/clock.ts'
+import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { AccessLogSettings, Observed } from '../observer.ts'
+import type { LineFormat } from './field-line.ts'
+
+const NOTHING_REMOVED: ReadonlySet<string> = new Set()
+
+/** Writes the access-log line of a request (data plane, 8.1). Absent values are left out; values are those received. */
+export class AccessLog {
+  readonly #format: LineFormat
+  readonly #write: (line: string) => void
+  /** The part of a line that is the same for every request of a place; only while nothing is removed. */
+  readonly #placeText = new WeakMap<PlaceNames, string>()
+
+  constructor(format: LineFormat, write: (line: string) => void) {
+    this.#format = format
+    this.#write = write
+  }
+
+  /** @returns false when the filter kept the line back */
+  log(request: Observed, durationMs: number, error: string | undefined): boolean {
+    const settings = request.settings?.accessLog
+    if (settings?.filter !== undefined && !settings.filter.isTrue(request.exchange)) return false
+    this.#write(this.#line(request, settings, durationMs, error))
+    return true
+  }
+
+  #line(
+    request: Observed,
+    settings: AccessLogSettings | undefined,
+    durationMs: number,
+    error: string | undefined,
+  ): string {
+    const { exchange } = request
+    const format = this.#format
+    const removed = settings === undefined ? NOTHING_REMOVED : settings.remove
+    let line = format.start(clock.now())
+    const text = (name: string, value: string | undefined) => {
+      if (value === undefined || value === '' || (removed.size > 0 && removed.has(name))) return
+      line += format.text(name, value)
+    }
+    const number = (name: string, value: number | undefined) => {
+      if (value === undefined || (removed.size > 0 && removed.has(name))) return
+      line += format.json(name, value)
+    }
+
+    if (exchange.place !== undefined) line += this.#place(exchange.place, removed)
+    text('endpoint', request.endpointLabel)
+    text('src.addr', `${exchange.peer.remoteAddress}:${exchange.peer.remotePort}`)
+    text('http.method', exchange.originalMethod)
+    text('http.host', withoutPort(exchange.originalAuthority))
+    text('http.path', exchange.loggedTarget)
+    text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
+    if (request.status !== 0) number('http.status', request.status)
+    text('jwt.sub', subject(exchange))
+    text('protocol', exchange.place?.protocol)
+    text('a2a.method', exchange.a2aMethod)
+    if (exchange.mcp !== undefined) {
+      text('mcp.method.name', exchange.mcp.method)
+      text('mcp.target', exchange.mcp.target)
+      text('mcp.resource.type', exchange.mcp.resourceType)
+      text(mcpNameField(exchange.mcp.resourceType), exchange.mcp.name)
+      text('mcp.session.id', exchange.mcp.sessionId)
+      number('mcp.error.code', exchange.mcp.errorCode)
+    }
+    if (exchange.llm !== undefined) {
+      text('gen_ai.operation.name', exchange.llm.operation)
+      text('gen_ai.provider.name', exchange.llm.provider)
+      text('gen_ai.request.model', exchange.llm.requestModel)
+      text('gen_ai.response.model', exchange.llm.responseModel)
+      number('gen_ai.usage.input_tokens', exchange.llm.inputTokens)
+      number('gen_ai.usage.output_tokens', exchange.llm.outputTokens)
+    }
+    if (exchange.attempts !== undefined && exchange.attempts.length > 1) {
+      number('retry.attempt', exchange.attempts.length - 1)
+    }
+    text('error', error)
+    if (exchange.reason !== 'Upstream') text('reason', exchange.reason)
+    if (exchange.refusal !== undefined) {
+      text('code', exchange.refusal)
+      text('decision', request.decisionId)
+    }
+    text('duration', `${Math.round(durationMs)}ms`)
+    for (const { name, expression } of settings?.add ?? []) {
+      const value = expression.json(exchange)
+      if (value !== undefined) line += format.json(name, value)
+    }
+    return line + format.end
+  }
+
+  #place(place: PlaceNames, removed: ReadonlySet<string>): string {
+    const known = removed.size === 0 ? this.#placeText.get(place) : undefined
+    if (known !== undefined) return known
+    const fields: [string, string][] = [
+      ['gateway', place.gateway],
+      ['listener', place.listener],
+      ['route_rule', place.rule],
+      ['route', place.route],
+    ]
+    let line = ''
+    for (const [name, value] of fields) if (value !== '' && !removed.has(name)) line += this.#format.text(name, value)
+    if (removed.size === 0) this.#placeText.set(place, line)
+    return line
+  }
+}
+
+function mcpNameField(type: 'tool' | 'prompt' | 'resource' | undefined): string {
+  return type === 'tool' ? 'gen_ai.tool.name' : type === 'prompt' ? 'gen_ai.prompt.name' : 'mcp.resource.uri'
+}
+
+function subject(exchange: Exchange): string | undefined {
+  const sub = exchange.identity.jwt?.claims.sub
+  return typeof sub === 'string' ? sub : undefined
+}
+
+function withoutPort(authority: string): string {
+  const colon = authority.lastIndexOf(':')
+  return colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
+}

@@ -1,0 +1,15 @@
+/** What a metric is; the list of all of them is `metrics.ts`. */
+export interface Metric {
+  /** Without the prefix `gatewright_`; counters end in `_total`. */
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'histogram'
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram, ascending; the last, infinite one is implied. */
+  readonly buckets?: readonly number[]
+}
+
+/** 64-bit cells that one series of a metric takes: a counter one; a histogram its buckets, the infinite one, and the sum. */
+export function cellsOf(metric: Metric): number {
+  return metric.type === 'counter' ? 1 : metric.buckets!.length + 2
+}

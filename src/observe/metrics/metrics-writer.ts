@@ -1,0 +1,97 @@
+import { cellsOf, type Metric } from './metric.ts'
+import { METRICS, type MetricId } from './metrics.ts'
+
+const PAGE_CELLS = 8192
+/** More series than this per metric share one series with the label value `overflow` (decision A-113). */
+const MAX_SERIES = 10_000
+
+/** What a worker tells the main thread about where its numbers are. */
+export interface MetricsNews {
+  /** A new page of cells; pages are numbered from 0 in the order in which they come. */
+  readonly page?: SharedArrayBuffer
+  readonly series?: SeriesPlace
+}
+
+export interface SeriesPlace {
+  readonly metric: MetricId
+  /** Values of the metric's labels, then of the custom ones. */
+  readonly values: readonly string[]
+  readonly customNames: readonly string[]
+  readonly page: number
+  readonly offset: number
+}
+
+/** One series; adding to it is one or two array writes in memory that only this worker writes. */
+export class Series {
+  readonly #cells: Float64Array
+  readonly #offset: number
+  readonly #buckets: readonly number[] | undefined
+
+  constructor(cells: Float64Array, offset: number, metric: Metric) {
+    this.#cells = cells
+    this.#offset = offset
+    this.#buckets = metric.buckets
+  }
+
+  /** Counters. */
+  add(amount: number): void {
+    this.#cells[this.#offset]! += amount
+  }
+
+  /** Histograms. */
+  observe(value: number): void {
+    const buckets = this.#buckets!
+    let bucket = 0
+    while (bucket < buckets.length && value > buckets[bucket]!) bucket++
+    this.#cells[this.#offset + bucket]! += 1
+    this.#cells[this.#offset + buckets.length + 1]! += value
+  }
+}
+
+/** Gives out series of one worker. Look a series up once and keep it: the hot path only adds. */
+export class MetricsWriter {
+  readonly #tell: (news: MetricsNews) => void
+  readonly #series = new Map<string, Series>()
+  readonly #counts = new Map<MetricId, number>()
+  #cells = new Float64Array(0)
+  #page = -1
+  #used = 0
+
+  constructor(tell: (news: MetricsNews) => void) {
+    this.#tell = tell
+  }
+
+  series(metric: MetricId, values: readonly string[], customNames: readonly string[] = []): Series {
+    const key = `${metric}\n${customNames.join('\n')}\n\n${values.join('\n')}`
+    const known = this.#series.get(key)
+    if (known !== undefined) return known
+    const count = this.#counts.get(metric) ?? 0
+    if (count >= MAX_SERIES && values[0] !== 'overflow') {
+      return this.series(
+        metric,
+        values.map(() => 'overflow'),
+        customNames,
+      )
+    }
+    this.#counts.set(metric, count + 1)
+    const series = this.#create(metric, values, customNames)
+    this.#series.set(key, series)
+    return series
+  }
+
+  #create(id: MetricId, values: readonly string[], customNames: readonly string[]): Series {
+    const metric: Metric = METRICS[id]
+    const size = cellsOf(metric)
+    if (this.#used + size > this.#cells.length) {
+      const page = new SharedArrayBuffer(PAGE_CELLS * Float64Array.BYTES_PER_ELEMENT)
+      this.#cells = new Float64Array(page)
+      this.#page++
+      this.#used = 0
+      this.#tell({ page })
+    }
+    const offset = this.#used
+    this.#used += size
+    this.#tell({ series: { metric: id, values, customNames, page: this.#page, offset } })
+    return new Series(this.#cells, offset, metric)
+  }
+}

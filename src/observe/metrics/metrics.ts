@@ -1,0 +1,70 @@
+import type { Metric } from './metric.ts'
+
+/** Durations of requests and upstream calls, seconds (data plane, 8.3). */
+const DURATION = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80]
+const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
+const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
+const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+const ROUTE = ['gateway', 'listener', 'route', 'route_rule'] as const
+const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE] as const
+const LLM = [
+  'gen_ai_operation_name',
+  'gen_ai_system',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
+  ...ROUTE,
+] as const
+
+export const METRICS = {
+  requests: { name: 'requests_total', help: 'Requests that ended.', type: 'counter', labels: REQUEST },
+  duration: {
+    name: 'request_duration_seconds',
+    help: 'Time from the request head to the last byte of the response.',
+    type: 'histogram',
+    labels: REQUEST,
+    buckets: DURATION,
+  },
+  responseBytes: {
+    name: 'response_bytes_total',
+    help: 'Bytes of response bodies sent to clients.',
+    type: 'counter',
+    labels: REQUEST,
+  },
+  retries: { name: 'retries_total', help: 'Attempts after the first one.', type: 'counter', labels: REQUEST },
+  wireRefusals: {
+    name: 'wire_refusals_total',
+    help: 'Messages that were refused before they became requests.',
+    type: 'counter',
+    labels: ['code'],
+  },
+  tokens: {
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens of LLM requests, as the provider counted them.',
+    type: 'histogram',
+    labels: ['gen_ai_token_type', ...LLM],
+    buckets: TOKENS,
+  },
+  llmDuration: {
+    name: 'gen_ai_server_request_duration',
+    help: 'Seconds that LLM requests took.',
+    type: 'histogram',
+    labels: LLM,
+    buckets: LLM_DURATION,
+  },
+  firstToken: {
+    name: 'gen_ai_server_time_to_first_token',
+    help: 'Seconds to the first token of streamed LLM answers.',
+    type: 'histogram',
+    labels: LLM,
+    buckets: FIRST_TOKEN,
+  },
+  mcpRequests: {
+    name: 'mcp_requests_total',
+    help: 'MCP messages that carry a method.',
+    type: 'counter',
+    labels: ['method', 'resource_type', 'server', 'resource', ...ROUTE],
+  },
+} as const satisfies Record<string, Metric>
+
+export type MetricId = keyof typeof METRICS

@@ -1,0 +1,149 @@
+import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Observed, ObserveSettings } from '../observer.ts'
+import type { MetricsWriter, Series } from './metrics-writer.ts'
+
+/** The series of requests that agree on every label. */
+interface RequestSeries {
+  readonly requests: Series
+  readonly duration: Series
+  readonly bytes: Series
+  readonly labels: readonly string[]
+}
+
+/** Stands for a request that met no listener. */
+const NOWHERE: PlaceNames = {
+  gateway: '',
+  listener: '',
+  route: '',
+  routeKind: '',
+  rule: '',
+  backend: '',
+  backendType: '',
+  protocol: '',
+}
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'CONNECT'])
+
+/** Counts requests. Series are found by the identity of the place, so that nothing is looked up by name for each request. */
+export class RequestMetrics {
+  readonly #writer: MetricsWriter
+  readonly #places = new WeakMap<PlaceNames, Map<string, RequestSeries>>()
+
+  constructor(writer: MetricsWriter) {
+    this.#writer = writer
+  }
+
+  record(request: Observed, durationMs: number, sentBytes: number): void {
+    const { exchange, settings } = request
+    const series = this.#seriesOf(request)
+    const seconds = durationMs / 1000
+    series.requests.add(1)
+    series.duration.observe(seconds)
+    if (sentBytes > 0) series.bytes.add(sentBytes)
+    if (exchange.attempts !== undefined && exchange.attempts.length > 1) {
+      this.#writer.series('retries', series.labels, customNames(settings)).add(exchange.attempts.length - 1)
+    }
+    if (exchange.llm !== undefined) this.#recordLlm(exchange, settings, seconds)
+    if (exchange.mcp?.method !== undefined) this.#recordMcp(exchange, settings)
+  }
+
+  #seriesOf(request: Observed): RequestSeries {
+    const { exchange, settings, status } = request
+    const place = exchange.place ?? NOWHERE
+    let known = this.#places.get(place)
+    if (known === undefined) {
+      known = new Map()
+      this.#places.set(place, known)
+    }
+    const method = KNOWN_METHODS.has(exchange.originalMethod) ? exchange.originalMethod : 'other'
+    const custom = customValues(exchange, settings)
+    const key =
+      custom.length === 0
+        ? `${method}${status}${exchange.reason}`
+        : `${method}${status}${exchange.reason}\n${custom.join('\n')}`
+    let series = known.get(key)
+    if (series === undefined) {
+      series = this.#create(place, [method, String(status), exchange.reason], custom, customNames(settings))
+      known.set(key, series)
+    }
+    return series
+  }
+
+  #create(
+    place: PlaceNames,
+    outcome: readonly string[],
+    custom: readonly string[],
+    names: readonly string[],
+  ): RequestSeries {
+    const labels = [
+      unknownIfEmpty(place.backend),
+      unknownIfEmpty(place.protocol),
+      ...outcome,
+      ...routeLabels(place),
+      ...custom,
+    ]
+    return {
+      requests: this.#writer.series('requests', labels, names),
+      duration: this.#writer.series('duration', labels, names),
+      bytes: this.#writer.series('responseBytes', labels, names),
+      labels,
+    }
+  }
+
+  #recordLlm(exchange: Exchange, settings: ObserveSettings | undefined, seconds: number): void {
+    const llm = exchange.llm!
+    const labels = [
+      llm.operation ?? 'unknown',
+      llm.provider,
+      unknownIfEmpty(llm.requestModel),
+      llm.responseModel ?? 'unknown',
+      ...routeLabels(exchange.place ?? NOWHERE),
+      ...customValues(exchange, settings),
+    ]
+    const names = customNames(settings)
+    this.#writer.series('llmDuration', labels, names).observe(seconds)
+    if (llm.inputTokens !== undefined)
+      this.#writer.series('tokens', ['input', ...labels], names).observe(llm.inputTokens)
+    if (llm.outputTokens !== undefined) {
+      this.#writer.series('tokens', ['output', ...labels], names).observe(llm.outputTokens)
+    }
+    if (llm.timeToFirstTokenMs !== undefined) {
+      this.#writer.series('firstToken', labels, names).observe(llm.timeToFirstTokenMs / 1000)
+    }
+  }
+
+  #recordMcp(exchange: Exchange, settings: ObserveSettings | undefined): void {
+    const { method, resourceType, target, name } = exchange.mcp!
+    const labels = [
+      method ?? 'unknown',
+      resourceType ?? 'unknown',
+      target ?? 'unknown',
+      name ?? 'unknown',
+      ...routeLabels(exchange.place ?? NOWHERE),
+      ...customValues(exchange, settings),
+    ]
+    this.#writer.series('mcpRequests', labels, customNames(settings)).add(1)
+  }
+}
+
+const NONE: readonly string[] = []
+
+function customNames(settings: ObserveSettings | undefined): readonly string[] {
+  return settings === undefined || settings.metricLabels.length === 0
+    ? NONE
+    : settings.metricLabels.map(({ name }) => name)
+}
+
+/** A failing expression gives `unknown` (specification 2, 2.1). */
+function customValues(exchange: Exchange, settings: ObserveSettings | undefined): readonly string[] {
+  if (settings === undefined || settings.metricLabels.length === 0) return NONE
+  return settings.metricLabels.map(({ expression }) => expression.text(exchange) ?? 'unknown')
+}
+
+function routeLabels(place: PlaceNames): string[] {
+  return [place.gateway, place.listener, place.route, place.rule].map(unknownIfEmpty)
+}
+
+function unknownIfEmpty(value: string): string {
+  return value === '' ? 'unknown' : value
+}

@@ -1,0 +1,78 @@
+import { clock } from '#base/clock.ts'
+import { REJECTIONS } from '#base/rejections.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
+import { DecisionRing } from './decision-ring.ts'
+import type { AccessLog } from './log/access-log.ts'
+import type { MetricsWriter } from './metrics/metrics-writer.ts'
+import { RequestMetrics } from './metrics/request-metrics.ts'
+import type { Observed, Observer } from './observer.ts'
+
+const RECORDS = 1024
+
+/** Turns the end of every request into an access-log line, metrics and a decision record. */
+export class RequestObserver implements Observer {
+  readonly records = new DecisionRing(RECORDS)
+  readonly #log: AccessLog
+  readonly #metrics: RequestMetrics
+  readonly #writer: MetricsWriter
+  readonly #reportBug: (decisionId: string, error: unknown) => void
+
+  constructor(log: AccessLog, writer: MetricsWriter, reportBug: (decisionId: string, error: unknown) => void) {
+    this.#log = log
+    this.#writer = writer
+    this.#metrics = new RequestMetrics(writer)
+    this.#reportBug = reportBug
+  }
+
+  ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
+    const { exchange } = request
+    const durationMs = clock.monotonic() - exchange.startMonotonicMs
+    this.#log.log(request, durationMs, describeError(exchange, aborted))
+    this.#metrics.record(request, durationMs, sentBytes)
+    this.#keep(request, durationMs, aborted)
+  }
+
+  refusedByWire(_peer: Peer, code: WireRefusal): void {
+    this.#writer.series('wireRefusals', [code]).add(1)
+  }
+
+  bug(decisionId: string, error: unknown): void {
+    this.#reportBug(decisionId, error)
+  }
+
+  #keep(request: Observed, durationMs: number, aborted: Abort | undefined): void {
+    const { exchange } = request
+    const { place, llm } = exchange
+    const record = this.records.take()
+    record.id = request.decisionId
+    record.time = clock.now()
+    record.method = exchange.originalMethod
+    record.authority = exchange.originalAuthority
+    record.target = exchange.loggedTarget
+    record.gateway = place?.gateway ?? ''
+    record.listener = place?.listener ?? ''
+    record.route = place?.route ?? ''
+    record.rule = place?.rule ?? ''
+    record.backend = place?.backend ?? ''
+    record.endpoint = request.endpointLabel ?? ''
+    record.status = request.status
+    record.code = exchange.refusal ?? ''
+    record.detail = exchange.refusalDetail ?? (aborted === undefined ? '' : `client connection ended: ${aborted}`)
+    record.reason = exchange.reason
+    record.durationMs = durationMs
+    record.attempts = exchange.attempts ?? NO_ATTEMPTS
+    record.inputTokens = llm?.inputTokens ?? 0
+    record.outputTokens = llm?.outputTokens ?? 0
+  }
+}
+
+const NO_ATTEMPTS: readonly never[] = []
+
+/** Text for operators: what the catalogue says, and the detail behind it. */
+function describeError(exchange: Exchange, aborted: Abort | undefined): string | undefined {
+  const { refusal, refusalDetail } = exchange
+  if (refusal === undefined) return aborted === undefined ? undefined : `client connection ended: ${aborted}`
+  const { text } = REJECTIONS[refusal]
+  return refusalDetail === undefined ? text : `${text}: ${refusalDetail}`
+}

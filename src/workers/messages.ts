@@ -1,0 +1,40 @@
+import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+
+/** What the main thread tells a proxy worker. Plans travel as JSON text: cheaper to copy than object graphs. */
+export type ToWorker =
+  | {
+      readonly kind: 'plan'
+      /** JSON of a `PlanDelta`. */
+      readonly delta: string
+      /** Slots of shared memory by key; replaces what was sent before. */
+      readonly slots: readonly (readonly [key: string, slot: number])[]
+      /** `address:port` of every socket to listen on; others are drained. */
+      readonly sockets: readonly string[]
+    }
+  | { readonly kind: 'records'; readonly request: number }
+  /** Stop accepting after `minMs`, cut what is left after `maxMs`. */
+  | { readonly kind: 'drain'; readonly minMs: number; readonly maxMs: number }
+
+/** What a proxy worker tells the main thread. */
+export type FromWorker =
+  | {
+      readonly kind: 'applied'
+      readonly version: number
+      /** Sockets that could not be opened. */
+      readonly failed: readonly { readonly socket: string; readonly message: string }[]
+    }
+  | { readonly kind: 'records'; readonly request: number; readonly records: readonly DecisionRecord[] }
+  /** Where numbers of this worker are to be found. */
+  | { readonly kind: 'metrics'; readonly news: MetricsNews }
+  | { readonly kind: 'drained' }
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly name: string
+  /** Shared by all workers of the instance. */
+  readonly slots: SharedArrayBuffer
+  readonly logFormat: 'text' | 'json'
+  /** Key of MCP session ids, 32 bytes. */
+  readonly sessionKey: Uint8Array
+}
