@@ -1,0 +1,20 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+
+/** A place in a file; line and column count from 1. */
+export interface FilePosition {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Something wrong in a file, or with the file itself (path empty). */
+export interface FileProblem extends ConfigProblem, FilePosition {
+  /** The object it is in, when that is known: `ProxyPolicy default/keys`. */
+  readonly object?: string
+}
+
+/** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`. */
+export function formatProblem({ file, line, column, severity, path, message, code }: FileProblem): string {
+  const where = path === '' ? '' : `${path}: `
+  return `${file}:${line}:${column}: ${severity}: ${where}${message} [${code}]`
+}

@@ -1,0 +1,42 @@
+import { type ApiObject, keyOf } from '#api/object.ts'
+import { clock } from '#base/clock.ts'
+import type { FileProblem } from './file-problem.ts'
+import { parseObjects } from './parse-yaml.ts'
+
+/** A file as it is in use: what it says now, and what is kept from before because it no longer says it well. */
+export interface LoadedFile {
+  readonly file: string
+  /** Tells whether the file on disk is another one. */
+  readonly signature: string
+  /** Undefined: it could not be read. */
+  readonly text: string | undefined
+  readonly objects: readonly ApiObject[]
+  readonly problems: readonly FileProblem[]
+  /** Keys of those objects that are older than the file. */
+  readonly kept: readonly string[]
+  /** Since when (ms since the epoch) objects are kept from before; undefined when none are. */
+  readonly staleSince: number | undefined
+}
+
+/** What is known about a file after reading it anew; objects that were good before and are bad now stay (decision A-09). */
+export function reloadFile(file: string, signature: string, text: string, before: LoadedFile | undefined): LoadedFile {
+  const { objects, problems, refused, parses } = parseObjects(text, file)
+  const known = before?.objects ?? []
+  const kept = parses ? known.filter((object) => refused.includes(keyOf(object))) : known
+  return build({ file, signature, text, objects: [...objects, ...kept], problems }, kept, before)
+}
+
+/** A file that is there but cannot be read: everything stays as it was. */
+export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
+  const objects = before?.objects ?? []
+  return build({ file: found.file, signature, text: before?.text, objects, problems: [found] }, objects, before)
+}
+
+function build(
+  loaded: Omit<LoadedFile, 'kept' | 'staleSince'>,
+  kept: readonly ApiObject[],
+  before: LoadedFile | undefined,
+): LoadedFile {
+  const staleSince = kept.length === 0 ? undefined : (before?.staleSince ?? clock.now())
+  return { ...loaded, kept: kept.map(keyOf), staleSince }
+}

@@ -1,0 +1,35 @@
+import { findKind } from '#api/kinds.ts'
+import type { Origin } from '#base/origin.ts'
+import type { FilePosition } from './file-problem.ts'
+import { type Piece, placeOf, readPieces, type YamlPieces } from './yaml-pieces.ts'
+
+/**
+ * Finds fields of objects in the text they came from, for what is found out later: a faulty expression, a missing reference.
+ * Reads the text of a file again when it is asked about it; the last one is kept, as questions come file by file.
+ */
+export class FieldLocator {
+  readonly #textOf: (file: string) => string | undefined
+  #last: { readonly text: string; readonly source: YamlPieces } | undefined
+
+  constructor(textOf: (file: string) => string | undefined) {
+    this.#textOf = textOf
+  }
+
+  /** Undefined for objects that did not come from a file, or are no longer in it. */
+  locate(origin: Origin, fieldPath: string): FilePosition | undefined {
+    const { file } = origin
+    const text = file === undefined ? undefined : this.#textOf(file)
+    if (file === undefined || text === undefined) return undefined
+    if (this.#last?.text !== text) this.#last = { text, source: readPieces(text) }
+    const { source } = this.#last
+    const piece = source.pieces.find((candidate) => isObject(candidate, origin))
+    return piece === undefined ? undefined : { file, ...placeOf(source.lines, piece, fieldPath) }
+  }
+}
+
+/** By identity, not by line: the object in use may be older than the text. */
+function isObject({ value }: Piece, origin: Origin): boolean {
+  const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: Record<string, unknown> | null }
+  if (kind !== origin.kind || metadata?.name !== origin.name) return false
+  return findKind(origin.kind)?.namespaced === false || (metadata.namespace ?? 'default') === origin.namespace
+}
