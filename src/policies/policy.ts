@@ -57,7 +57,7 @@ interface FieldDefinition {
 
 /** A field that acts on requests or responses. `Spec` is derived from the folder's schema. */
 export interface PolicyDefinition<Spec = never> extends FieldDefinition {
-  readonly kind: 'policy'
+  readonly kind: 'steps'
   /**
    * Sources come strongest first; with `replace` there is exactly one. Undefined: nothing to do at run time.
    * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
@@ -77,7 +77,7 @@ export interface SettingDefinition<Spec = never, Setting = unknown> extends Fiel
 
 /** Keeps the type of the spec between a folder's `compile` and the registry. */
 export function definePolicy<Spec>(definition: Omit<PolicyDefinition<Spec>, 'kind'>): PolicyDefinition<Spec> {
-  return { kind: 'policy', ...definition }
+  return { kind: 'steps', ...definition }
 }
 
 /** The same for a setting. */

@@ -2,9 +2,11 @@ import { fromByteText, toByteText } from '#base/byte-text.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { Exchange, type Json } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import type { Outcome } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/stream.ts'
+import { type Parsed, type TSchema, validate } from '#schema/index.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
@@ -66,6 +68,20 @@ export function linesOf(head: Head): string[] {
     if (name !== 'host') lines.push(`${name}: ${value}`)
   })
   return lines
+}
+
+/** A spec as somebody would write it, with the defaults of its schema; throws when the schema refuses it. */
+export function specFrom<S extends TSchema>(schema: S, written: unknown): Parsed<S> {
+  const { value, problems } = validate(schema, JSON.parse(JSON.stringify(written)))
+  if (value === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
+  return value
+}
+
+/** How a step ended, in one word. */
+export function codeOf(outcome: Outcome | Promise<Outcome>): string {
+  if (outcome === undefined) return 'proceed'
+  if (outcome instanceof Promise) return 'later'
+  return outcome.kind === 'refusal' ? outcome.code : 'answer'
 }
 
 /** A source that says `spec` on a ProxyPolicy `default/test`. */
@@ -141,45 +157,52 @@ export function contextWith(inputs: ContextInputs = {}): TestContext {
   return new TestContext(inputs)
 }
 
-/** What the expressions of the tests mean. */
-const MEANINGS: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
-  true: () => true,
-  false: () => false,
-  '42': () => 42,
-  '1 / 0 == 0': () => undefined,
-}
+type Evaluate = (exchange: Exchange) => unknown
 
+/** Knows the few forms of expression that the tests of this room use. */
 function standIn(text: string, fail: (message: string) => void): Expression {
-  const evaluate = MEANINGS[text] ?? literal(text) ?? header(text)
+  const evaluate = constant(text) ?? literal(text) ?? header(text) ?? equality(text)
   if (evaluate === undefined) fail('stand-in does not know it')
   const value = (exchange: Exchange) => evaluate?.(exchange) as Json | undefined
-  const textOf = (exchange: Exchange) => {
-    const result = value(exchange)
-    return typeof result === 'string' ? result : undefined
-  }
   return {
     source: text,
     references: new Set(text.match(/(request|response|metadata|apiKey|jwt)(\.[a-zA-Z]+)+/g) ?? []),
     broken: evaluate === undefined,
     isTrue: (exchange) => value(exchange) === true,
-    text: textOf,
+    text: (exchange) => {
+      const result = value(exchange)
+      return typeof result === 'string' ? result : undefined
+    },
     json: value,
     body: (exchange) => {
       const result = value(exchange)
       if (result === undefined) return undefined
-      const plain = typeof result === 'string'
-      const bytes = new TextEncoder().encode(plain ? result : JSON.stringify(result))
-      return { bytes, kind: plain ? 'text' : 'json' }
+      const isText = typeof result === 'string'
+      const bytes = new TextEncoder().encode(isText ? result : JSON.stringify(result))
+      return { bytes, kind: isText ? 'text' : 'json' }
     },
   }
 }
 
-function literal(text: string): (() => unknown) | undefined {
+function constant(text: string): Evaluate | undefined {
+  return /^(?:true|false|\d+)$/.test(text) ? () => JSON.parse(text) : undefined
+}
+
+function equality(text: string): Evaluate | undefined {
+  const [left, right] = text.split(' == ').map((side) => literal(side) ?? header(side))
+  if (left === undefined || right === undefined) return undefined
+  return (exchange) => {
+    const value = left(exchange)
+    return value === undefined ? undefined : value === right(exchange)
+  }
+}
+
+function literal(text: string): Evaluate | undefined {
   const match = /^"([^"]*)"$/.exec(text)
   return match === null ? undefined : () => match[1]
 }
 
-function header(text: string): ((exchange: Exchange) => unknown) | undefined {
+function header(text: string): Evaluate | undefined {
   const match = /^(request|response)\.headers\["([^"]*)"\]$/.exec(text)
   if (match === null) return undefined
   return (exchange) => {

@@ -1,0 +1,59 @@
+import { describeOrigin } from '#base/origin.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { CompileContext, PolicySource } from '../policy.ts'
+import type { AuthorizationSpec } from './authorization.ts'
+
+/** One expression of a rule set, with the words for the decision record. */
+export interface Rule {
+  readonly expression: Expression
+  readonly label: string
+}
+
+/** The rules of all policies together (specification 2, 2.2.2). */
+export interface RuleSet {
+  readonly deny: readonly Rule[]
+  readonly require: readonly Rule[]
+  readonly allow: readonly Rule[]
+}
+
+/** Where the rule sets of a source stand, for paths of problems. */
+const EXPRESSIONS = '.policy.matchExpressions'
+
+/**
+ * Takes the rules of all sources together. Several expressions of one policy: for Allow and Deny any of them, for Require all
+ * (decision A-65), so that each expression is a rule of its own.
+ */
+export function compileRules(
+  sources: readonly PolicySource<AuthorizationSpec>[],
+  context: CompileContext,
+  place: ExpressionPlace,
+): RuleSet {
+  const rules = { Deny: [] as Rule[], Require: [] as Rule[], Allow: [] as Rule[] }
+  for (const source of sources) {
+    const { action, policy } = source.spec
+    for (const [index, text] of policy.matchExpressions.entries()) {
+      const path = `${EXPRESSIONS}[${index}]`
+      const label = `${action} rule ${source.path}${path} of ${describeOrigin(source.origin)}`
+      rules[action].push({ expression: context.expression(source, path, text, place), label })
+    }
+  }
+  return { deny: rules.Deny, require: rules.Require, allow: rules.Allow }
+}
+
+export function expressionsOf(rules: RuleSet): Expression[] {
+  return [...rules.deny, ...rules.require, ...rules.allow].map(({ expression }) => expression)
+}
+
+/**
+ * Deny, then Require, then Allow (decision A-66). An expression that fails does not match; a Deny rule that does not even compile
+ * denies everything (decision A-64).
+ * @returns the rule that denied, or `allow` when there are Allow rules and none matched; undefined: allowed
+ */
+export function firstDenial(rules: RuleSet, exchange: Exchange): Rule | 'allow' | undefined {
+  for (const rule of rules.deny) if (rule.expression.broken || rule.expression.isTrue(exchange)) return rule
+  for (const rule of rules.require) if (!rule.expression.isTrue(exchange)) return rule
+  if (rules.allow.length === 0) return undefined
+  for (const { expression } of rules.allow) if (expression.isTrue(exchange)) return undefined
+  return 'allow'
+}

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest'
+import { REJECTIONS } from '#base/rejections.ts'
+import type { Outcome } from '#exchange/outcome.ts'
+import { verifies } from '#test/support/verifies.ts'
+import {
+  type ContextInputs,
+  codeOf,
+  contextWith,
+  type ExchangeInputs,
+  exchangeWith,
+  linesOf,
+  sourceOf,
+  specFrom,
+} from '../../shared/testing.ts'
+import { apiKeyAuthentication } from './index.ts'
+import { apiKeyAuthentication as apiKeyAuthenticationSchema } from './schema.ts'
+
+const KEYS: ContextInputs = {
+  secrets: { keys: { alice: 'k-alice', bob: '{"key":"k-bob","metadata":{"group":"ops"}}' } },
+}
+const REFS = { secretRef: { name: 'keys' } }
+
+function policyWith(spec: object = {}, inputs = KEYS) {
+  const context = contextWith(inputs)
+  const source = sourceOf(specFrom(apiKeyAuthenticationSchema, { ...REFS, ...spec }))
+  const run = apiKeyAuthentication.compile([source], context)!
+  return {
+    context,
+    send(request: ExchangeInputs) {
+      const exchange = exchangeWith(request)
+      return { exchange, outcome: run.request!(exchange) as Outcome }
+    },
+  }
+}
+
+const bearer = (key: string): ExchangeInputs => ({ headers: { authorization: `Bearer ${key}` } })
+
+verifies(
+  ['traffic.apiKeyAuthentication/strict-missing', 'traffic.apiKeyAuthentication/mode-default'],
+  'Strict, no key',
+  () => {
+    expect(codeOf(policyWith().send({}).outcome)).toBe('api-key-missing')
+  },
+)
+verifies('traffic.apiKeyAuthentication/strict-invalid', 'Strict, unknown key', () => {
+  expect(codeOf(policyWith().send(bearer('nobody')).outcome)).toBe('api-key-unknown')
+})
+verifies('traffic.apiKeyAuthentication/strict-valid', 'Strict, known key', () => {
+  expect(codeOf(policyWith().send(bearer('k-alice')).outcome)).toBe('proceed')
+})
+verifies('traffic.apiKeyAuthentication/optional-absent', 'Optional, no key', () => {
+  expect(codeOf(policyWith({ mode: 'Optional' }).send({}).outcome)).toBe('proceed')
+})
+verifies('traffic.apiKeyAuthentication/optional-present', 'Optional, unknown and known key', () => {
+  const policy = policyWith({ mode: 'Optional' })
+  expect(codeOf(policy.send(bearer('nobody')).outcome)).toBe('api-key-unknown')
+  expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('proceed')
+})
+verifies('traffic.apiKeyAuthentication/permissive-missing', 'Permissive, no key', () => {
+  expect(codeOf(policyWith({ mode: 'Permissive' }).send({}).outcome)).toBe('proceed')
+})
+verifies('traffic.apiKeyAuthentication/permissive-invalid', 'Permissive, unknown key: passes and stays', () => {
+  const { exchange, outcome } = policyWith({ mode: 'Permissive' }).send(bearer('nobody'))
+  expect(outcome).toBeUndefined()
+  expect(exchange.request.get('authorization')).toBe('Bearer nobody')
+  expect(exchange.identity.apiKey).toBeUndefined()
+})
+
+verifies(
+  ['traffic.apiKeyAuthentication/credential-stripped', 'traffic.apiKeyAuthentication/location-default'],
+  'a known key is taken out of the request',
+  () => {
+    const { exchange } = policyWith().send({ headers: { accept: '*/*', authorization: 'Bearer k-alice' } })
+    expect(linesOf(exchange.request)).toEqual(['accept: */*'])
+  },
+)
+
+verifies(
+  [
+    'traffic.apiKeyAuthentication/entry-name',
+    'traffic.apiKeyAuthentication/entry-string',
+    'traffic.apiKeyAuthentication/entry-json',
+    'traffic.apiKeyAuthentication/metadata',
+    'traffic.apiKeyAuthentication/secretRef',
+  ],
+  'the holder of a key is known to later steps',
+  () => {
+    const policy = policyWith()
+    expect(policy.send(bearer('k-alice')).exchange.identity.apiKey).toEqual({
+      key: 'k-alice',
+      entry: 'alice',
+      metadata: {},
+    })
+    expect(policy.send(bearer('k-bob')).exchange.identity.apiKey).toEqual({
+      key: 'k-bob',
+      entry: 'bob',
+      metadata: { group: 'ops' },
+    })
+  },
+)
+
+verifies('traffic.apiKeyAuthentication/location', 'each location is read and cleaned', () => {
+  const cases: [object | undefined, ExchangeInputs, (e: ReturnType<typeof exchangeWith>) => unknown][] = [
+    [{ header: { name: 'X-Api-Key' } }, { headers: { 'x-api-key': 'k-alice' } }, (e) => e.request.has('x-api-key')],
+    [{ queryParameter: { name: 'key' } }, { target: '/p?key=k-alice' }, (e) => e.request.target !== '/p'],
+    [{ cookie: { name: 'key' } }, { headers: { cookie: 'key=k-alice' } }, (e) => e.request.has('cookie')],
+  ]
+  for (const [location, request, remains] of cases) {
+    const { exchange, outcome } = policyWith({ location }).send(request)
+    expect(codeOf(outcome)).toBe('proceed')
+    expect(remains(exchange)).toBe(false)
+  }
+})
+
+verifies('location/expression', 'a key found by an expression is used and stays; the status notes it', () => {
+  const policy = policyWith({ location: { expression: 'request.headers["x-custom"]' } })
+  const { exchange, outcome } = policy.send({ headers: { 'x-custom': 'k-alice' } })
+  expect(codeOf(outcome)).toBe('proceed')
+  expect(exchange.request.get('x-custom')).toBe('k-alice')
+  expect(policy.context.reports).toEqual(['credential-not-removed spec.traffic.field.location.expression'])
+  expect(codeOf(policy.send({}).outcome)).toBe('api-key-missing')
+})
+
+test('two differing keys in one location are no key', () => {
+  const headers = { authorization: ['Bearer k-alice', 'Bearer k-bob'] }
+  expect(codeOf(policyWith().send({ headers }).outcome)).toBe('api-key-unknown')
+  expect(codeOf(policyWith({ mode: 'Permissive' }).send({ headers }).outcome)).toBe('proceed')
+})
+
+const challenges: [object | undefined, number, string][] = [
+  [undefined, 401, 'www-authenticate: Bearer'],
+  [{ header: { name: 'Authorization', prefix: 'Bearer ' } }, 401, 'www-authenticate: Bearer'],
+  [{ header: { name: 'x-api-key' } }, 401, 'www-authenticate: ApiKey'],
+  [{ queryParameter: { name: 'key' } }, 401, 'www-authenticate: ApiKey'],
+  [{ header: { name: 'Proxy-Authorization', prefix: 'Bearer' } }, 407, 'proxy-authenticate: Bearer'],
+]
+for (const [location, status, challenge] of challenges) {
+  test(`challenge for ${JSON.stringify(location)}`, () => {
+    const { outcome } = policyWith({ location }).send({})
+    if (outcome?.kind !== 'refusal') throw new Error('not refused')
+    expect(outcome.status ?? REJECTIONS[outcome.code].status).toBe(status)
+    expect(outcome.headers.map((pair) => pair.join(': '))).toEqual([challenge])
+  })
+}
+
+verifies('traffic.apiKeyAuthentication/secretSelector', 'all Secrets with the labels count, and no other', () => {
+  const policy = policyWith(
+    { secretRef: undefined, secretSelector: { matchLabels: { use: 'keys' } } },
+    {
+      secrets: { one: { a: 'k-one' }, two: { b: 'k-two' }, other: { c: 'k-other' } },
+      labels: { one: { use: 'keys' }, two: { use: 'keys', team: 'x' }, other: { use: 'tls' } },
+    },
+  )
+  expect(['k-one', 'k-two', 'k-other'].map((key) => codeOf(policy.send(bearer(key)).outcome))).toEqual([
+    'proceed',
+    'proceed',
+    'api-key-unknown',
+  ])
+})
+
+verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then the first entry counts', () => {
+  const policy = policyWith(
+    { secretRef: undefined, secretSelector: { matchLabels: {} } },
+    { secrets: { b: { early: 'same' }, a: { z: 'same', y: 'same' } } },
+  )
+  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('y')
+  expect(policy.context.problems.map((problem) => problem.message)).toEqual([
+    'Secret a, entry z: the same key as entry y, which counts',
+    'Secret b, entry early: the same key as entry y, which counts',
+  ])
+})
+
+const entries: [value: string, sent: string, outcome: string, problem: string | undefined][] = [
+  // value                                     sent    outcome            problem
+  ['  k1 \n', 'k1', 'proceed', undefined],
+  ['{"key":"k2"}', 'k2', 'proceed', undefined],
+  [' {"key":" k3 ","metadata":{}}\n', 'k3', 'proceed', undefined],
+  ['{"key":"clé"}'.replace('é', 'Ã©'), 'clÃ©', 'proceed', undefined],
+  ['', '', 'api-key-missing', 'is empty'],
+  ['{"key":', '{"key":', 'api-key-unknown', 'begins like a JSON object but is not valid JSON'],
+  ['{"key":7}', '7', 'api-key-unknown', 'key must be a string'],
+  ['{"key":""}', 'x', 'api-key-unknown', 'key is empty'],
+  ['{}', 'x', 'api-key-unknown', 'key must be a string'],
+  ['{"key":"k","extra":1}', 'k', 'api-key-unknown', 'has unknown members: extra'],
+  ['{"key":"k","metadata":[]}', 'k', 'api-key-unknown', 'metadata must be an object'],
+  ['{"key":"k","metadata":{"key":"v"}}', 'k', 'api-key-unknown', 'metadata must not have a member named key'],
+]
+for (const [value, sent, outcome, problem] of entries) {
+  test(`entry ${JSON.stringify(value)}`, () => {
+    const policy = policyWith({}, { secrets: { keys: { bad: value, good: 'k-good' } } })
+    expect(codeOf(policy.send(bearer(sent)).outcome)).toBe(outcome)
+    expect(codeOf(policy.send(bearer('k-good')).outcome)).toBe('proceed')
+    const messages = policy.context.problems.map(({ message }) => message)
+    expect(messages).toEqual(problem === undefined ? [] : [`Secret keys, entry bad: ${problem}`])
+  })
+}
+
+test('a missing Secret is reported and refuses', () => {
+  const policy = policyWith({}, {})
+  expect(policy.context.reports).toEqual(['secret-missing spec.traffic.field.secretRef'])
+  expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('api-key-unknown')
+})
+
+test('the key is read as it arrived, even when another policy has removed it', () => {
+  const run = apiKeyAuthentication.compile([sourceOf(specFrom(apiKeyAuthenticationSchema, REFS))], contextWith(KEYS))!
+  const exchange = exchangeWith(bearer('k-alice'))
+  exchange.request.remove('authorization')
+  expect(codeOf(run.request!(exchange) as Outcome)).toBe('proceed')
+})

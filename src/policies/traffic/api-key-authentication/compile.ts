@@ -1,0 +1,78 @@
+import { sha256OfByteText } from '#base/sha256.ts'
+import { reject } from '#exchange/outcome.ts'
+import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
+import { challengeFor } from '../../shared/challenge.ts'
+import { authorizationHeader, type CredentialLocation, compileLocation } from '../../shared/credential-location.ts'
+import { parseEntry } from './parse-entry.ts'
+import { type ApiKeyPlan, type KeyHolder, runApiKey } from './run.ts'
+import type { ApiKeyAuthenticationSpec } from './schema.ts'
+
+type Source = PolicySource<ApiKeyAuthenticationSpec>
+
+/** Entries that are wrong are reported; the good ones still work. Without any key nobody is known (decision A-36). */
+export function compileApiKey(sources: readonly Source[], context: CompileContext): PolicyRun {
+  const source = sources[0]!
+  const plan = planApiKey(source, context)
+  return { request: (exchange) => runApiKey(plan, exchange) }
+}
+
+export function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
+  const { mode, location: where } = source.spec
+  const location = where === undefined ? authorizationHeader('Bearer') : compileLocation(source, where, context)
+  const challenge = challengeFor(location, isBearer(location) ? 'Bearer' : 'ApiKey')
+  return {
+    mode,
+    location,
+    holders: collectHolders(source, context),
+    missing: reject('api-key-missing', challenge),
+    unknown: reject('api-key-unknown', challenge),
+  }
+}
+
+function isBearer(location: CredentialLocation): boolean {
+  return location.kind === 'header' && location.isScheme && location.prefix === 'bearer'
+}
+
+function collectHolders(source: Source, context: CompileContext): ReadonlyMap<string, KeyHolder> {
+  const holders = new Map<string, KeyHolder>()
+  const path = source.spec.secretRef === undefined ? '.secretSelector' : '.secretRef'
+  for (const secret of secretsOf(source, context)) {
+    for (const [name, value] of Object.entries(secret.data).sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const entry = parseEntry(value)
+      const label = `Secret ${secret.name}, entry ${name}`
+      if (typeof entry === 'string') {
+        context.report(source, path, {
+          severity: 'error',
+          code: 'api-key-entry-invalid',
+          message: `${label}: ${entry}`,
+        })
+        continue
+      }
+      const digest = sha256OfByteText(entry.key)
+      const earlier = holders.get(digest)
+      if (earlier === undefined) holders.set(digest, { entry: name, metadata: entry.metadata })
+      else {
+        const message = `${label}: the same key as entry ${earlier.entry}, which counts`
+        context.report(source, path, { severity: 'warning', code: 'api-key-duplicate', message })
+      }
+    }
+  }
+  return holders
+}
+
+function secretsOf(source: Source, context: CompileContext): readonly SecretMaterial[] {
+  const { secretRef, secretSelector } = source.spec
+  if (secretRef !== undefined) {
+    const secret = context.secret(source, secretRef.name)
+    if (secret !== undefined) return [secret]
+    const message = `Secret ${secretRef.name} does not exist; no key is known`
+    context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
+    return []
+  }
+  const selected = context.secretsWithLabels(source, secretSelector?.matchLabels ?? {})
+  if (selected.length === 0) {
+    const message = 'no Secret has these labels; no key is known'
+    context.report(source, '.secretSelector', { severity: 'error', code: 'secret-missing', message })
+  }
+  return selected
+}

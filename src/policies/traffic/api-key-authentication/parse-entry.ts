@@ -1,0 +1,42 @@
+import { fromByteText, toByteText } from '#base/byte-text.ts'
+import type { JsonObject } from '#exchange/exchange.ts'
+
+/** A key as a Secret entry defines it; the key as byte text. */
+export interface ApiKeyEntry {
+  readonly key: string
+  readonly metadata: JsonObject
+}
+
+const NO_METADATA: JsonObject = {}
+
+/**
+ * Reads one Secret entry (byte text): the key itself, or a JSON object `{key, metadata}` (specification 1, 5.5; decisions A-68,
+ * A-70). What looks like JSON and is none is never taken for a key.
+ * @returns what is wrong with it instead, in words that do not repeat it
+ */
+export function parseEntry(value: string): ApiKeyEntry | string {
+  const trimmed = value.trim()
+  if (trimmed === '') return 'is empty'
+  return trimmed.startsWith('{') ? parseJsonEntry(trimmed) : { key: trimmed, metadata: NO_METADATA }
+}
+
+function parseJsonEntry(text: string): ApiKeyEntry | string {
+  const parsed = parseJson(fromByteText(text))
+  if (parsed === undefined) return 'begins like a JSON object but is not valid JSON'
+  const { key, metadata = NO_METADATA, ...others } = parsed
+  const unknown = Object.keys(others)
+  if (unknown.length > 0) return `has unknown members: ${unknown.join(', ')}`
+  if (typeof key !== 'string') return 'key must be a string'
+  if (key.trim() === '') return 'key is empty'
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return 'metadata must be an object'
+  if (Object.hasOwn(metadata, 'key')) return 'metadata must not have a member named key'
+  return { key: toByteText(key.trim()), metadata: metadata as JsonObject }
+}
+
+function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,33 @@
+import { sha256OfByteText } from '#base/sha256.ts'
+import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
+import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
+import type { ApiKeyAuthenticationSpec } from './schema.ts'
+
+export interface ApiKeyPlan {
+  readonly mode: ApiKeyAuthenticationSpec['mode']
+  readonly location: CredentialLocation
+  /** Key digest to its holder; clear keys do not outlive compilation. */
+  readonly holders: ReadonlyMap<string, KeyHolder>
+  readonly missing: Refusal
+  readonly unknown: Refusal
+}
+
+/** Who a key belongs to. */
+export interface KeyHolder {
+  readonly entry: string
+  readonly metadata: JsonObject
+}
+
+/** Specification 1, 5.5. Only a key that is known is removed; `Permissive` lets an unknown one travel on (decision A-59). */
+export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
+  const key = readCredential(plan.location, exchange)
+  if (key === undefined) return plan.mode === 'Strict' ? plan.missing : proceed
+
+  const holder = key === INVALID ? undefined : plan.holders.get(sha256OfByteText(key))
+  if (holder === undefined || key === INVALID) return plan.mode === 'Permissive' ? proceed : plan.unknown
+
+  removeCredential(plan.location, exchange.request)
+  exchange.identity.apiKey = { key, entry: holder.entry, metadata: holder.metadata }
+  return proceed
+}

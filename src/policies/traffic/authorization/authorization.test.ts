@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { authorization } from './index.ts'
+import { authorization as schema } from './schema.ts'
+
+const T = 'true'
+const F = 'false'
+const FAILS = 'request.headers["absent"] == "x"'
+const NUMBER = '42'
+const BROKEN = 'this is ( no expression'
+
+type Rules = readonly (readonly [action: 'Allow' | 'Deny' | 'Require' | undefined, ...expressions: string[]])[]
+
+function policyOf(rules: Rules) {
+  const context = contextWith()
+  const sources = rules.map(([action, ...matchExpressions]) =>
+    sourceOf(specFrom(schema, { action, policy: { matchExpressions } })),
+  )
+  return { context, run: authorization.compile(sources, context)! }
+}
+
+const PASS = 'proceed'
+const DENIED = 'authorization-denied'
+
+type Case = readonly [Rules, typeof PASS | typeof DENIED]
+
+function check(cases: readonly Case[]): void {
+  for (const [rules, outcome] of cases) {
+    expect(codeOf(policyOf(rules).run.request!(exchangeWith())), JSON.stringify(rules)).toBe(outcome)
+  }
+}
+
+verifies('authorization/no-rules', 'no rules', () => check([[[], PASS]]))
+verifies('authorization/action-default', 'a rule without action allows', () => {
+  check([
+    [[[undefined, T]], PASS],
+    [[[undefined, F]], DENIED],
+  ])
+})
+verifies('authorization/allow-any', 'any Allow rule, any of its expressions', () => {
+  check([
+    [[['Allow', T]], PASS],
+    [
+      [
+        ['Allow', F],
+        ['Allow', T],
+      ],
+      PASS,
+    ],
+    [[['Allow', F, T]], PASS],
+  ])
+})
+verifies('authorization/allow-default-deny', 'Allow rules and none matches', () => {
+  check([
+    [[['Allow', F]], DENIED],
+    [
+      [
+        ['Deny', F],
+        ['Allow', F],
+      ],
+      DENIED,
+    ],
+    [
+      [
+        ['Require', T],
+        ['Allow', F],
+      ],
+      DENIED,
+    ],
+  ])
+})
+verifies('authorization/deny-any', 'any Deny rule, any of its expressions, whatever is allowed', () => {
+  check([
+    [[['Deny', T]], DENIED],
+    [[['Deny', F]], PASS],
+    [[['Deny', F, T]], DENIED],
+    [
+      [
+        ['Deny', F],
+        ['Deny', T],
+      ],
+      DENIED,
+    ],
+    [
+      [
+        ['Allow', T],
+        ['Deny', T],
+      ],
+      DENIED,
+    ],
+  ])
+})
+verifies('authorization/require-all', 'every expression of a Require rule', () => {
+  check([
+    [[['Require', T, T]], PASS],
+    [[['Require', T, F]], DENIED],
+    [
+      [
+        ['Require', F],
+        ['Allow', T],
+      ],
+      DENIED,
+    ],
+  ])
+})
+verifies(
+  ['authorization/require-across-policies', 'traffic.authorization/merges'],
+  'Require rules of several policies',
+  () => {
+    check([
+      [
+        [
+          ['Require', T],
+          ['Require', T],
+        ],
+        PASS,
+      ],
+      [
+        [
+          ['Require', T],
+          ['Require', F],
+        ],
+        DENIED,
+      ],
+    ])
+  },
+)
+verifies('authorization/failure-no-match', 'what fails or is no boolean does not match', () => {
+  check([
+    [[['Allow', FAILS]], DENIED],
+    [[['Allow', NUMBER]], DENIED],
+    [[['Require', FAILS]], DENIED],
+    [[['Allow', FAILS, T]], PASS],
+  ])
+})
+verifies('authorization/failure-deny-passes', 'a Deny rule that fails denies nothing', () => {
+  check([
+    [[['Deny', FAILS]], PASS],
+    [[['Deny', NUMBER]], PASS],
+  ])
+})
+
+const broken: readonly Case[] = [
+  [[['Deny', BROKEN]], DENIED],
+  [
+    [
+      ['Allow', T],
+      ['Deny', BROKEN],
+    ],
+    DENIED,
+  ],
+  [[['Require', BROKEN]], DENIED],
+  [[['Allow', BROKEN]], DENIED],
+  [[['Allow', BROKEN, T]], PASS],
+]
+for (const [rules, outcome] of broken) {
+  test(`a rule that does not compile, ${JSON.stringify(rules)}: ${outcome}`, () => {
+    const { context, run } = policyOf(rules)
+    expect(codeOf(run.request!(exchangeWith()))).toBe(outcome)
+    expect(context.reports).toEqual(['invalid-cel spec.traffic.field.policy.matchExpressions[0]'])
+  })
+}
+
+test('the refusal names the rule for operators', () => {
+  const refused = policyOf([['Deny', F, T]]).run.request!(exchangeWith())
+  expect(refused).toMatchObject({
+    detail: 'Deny rule spec.traffic.field.policy.matchExpressions[1] of ProxyPolicy default/test',
+  })
+})
+
+test('the body is gathered only when a rule reads it', () => {
+  expect(policyOf([['Allow', T]]).run.readsRequestBody).toBe(false)
+  expect(policyOf([['Allow', 'size(request.body) > 0']]).run.readsRequestBody).toBe(true)
+})

@@ -1,0 +1,17 @@
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import { readsRequestBody } from '../../shared/body-use.ts'
+import { compileRules, expressionsOf } from '../../shared/rules.ts'
+import { planAuthorization, runAuthorization } from './run.ts'
+import type { AuthorizationSpec } from './schema.ts'
+
+export function compileAuthorization(
+  sources: readonly PolicySource<AuthorizationSpec>[],
+  context: CompileContext,
+): PolicyRun {
+  const rules = compileRules(sources, context, 'request')
+  const plan = planAuthorization(rules)
+  return {
+    request: (exchange) => runAuthorization(plan, exchange),
+    readsRequestBody: readsRequestBody(expressionsOf(rules)),
+  }
+}
