@@ -161,7 +161,7 @@ type Evaluate = (exchange: Exchange) => unknown
 
 /** Knows the few forms of expression that the tests of this room use. */
 function standIn(text: string, fail: (message: string) => void): Expression {
-  const evaluate = constant(text) ?? literal(text) ?? header(text) ?? equality(text)
+  const evaluate = constant(text) ?? literal(text) ?? header(text) ?? variable(text) ?? equality(text)
   if (evaluate === undefined) fail('stand-in does not know it')
   const value = (exchange: Exchange) => evaluate?.(exchange) as Json | undefined
   return {
@@ -195,6 +195,16 @@ function equality(text: string): Evaluate | undefined {
     const value = left(exchange)
     return value === undefined ? undefined : value === right(exchange)
   }
+}
+
+/** The paths that the tests read. */
+function variable(text: string): Evaluate | undefined {
+  if (text === 'request.method') return ({ request }) => request.method
+  if (text === 'request.path') return ({ request }) => request.target
+  if (text === 'request.body') return ({ requestBody }) => requestBody && new TextDecoder().decode(requestBody)
+  if (text === 'response.body') return ({ responseBody }) => responseBody && new TextDecoder().decode(responseBody)
+  const key = /^metadata\.(\w+)$/.exec(text)?.[1]
+  return key === undefined ? undefined : ({ metadata }) => metadata?.[key]
 }
 
 function literal(text: string): Evaluate | undefined {

@@ -1,0 +1,29 @@
+import { toByteText } from '#base/byte-text.ts'
+import { isFieldValue } from '#net/http1/field-syntax.ts'
+
+/**
+ * Text as a field value: latin-1 text of bytes stays as it is, other text goes as UTF-8.
+ * @returns undefined when it cannot stand in a field (RFC 9110, 5.5)
+ */
+export function fieldText(text: string): string | undefined {
+  if (isFieldValue(text)) return text.trim()
+  const bytes = toByteText(text)
+  return isFieldValue(bytes) ? bytes.trim() : undefined
+}
+
+/** Fields that belong to one connection and its framing: what policies say about them has no effect (RFC 9110, 7.6.1). */
+const CONNECTION_LEVEL: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** `name` in lower case. */
+export function isConnectionLevel(name: string): boolean {
+  return CONNECTION_LEVEL.has(name)
+}

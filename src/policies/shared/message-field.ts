@@ -1,0 +1,70 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { isAuthority, isFieldName, isTarget } from '#net/http1/field-syntax.ts'
+import type { Head } from '#net/http1/head.ts'
+import { fieldText } from './field-text.ts'
+
+/** Changes one field or pseudo-header of a message; `head` is that message's. */
+export type FieldEdit = (exchange: Exchange, head: Head) => void
+
+/** `set` of a field: an expression that fails removes it, so that a caller cannot plant the value (decision A-89). */
+export function setField(name: string, value: Expression): FieldEdit {
+  return (exchange, head) => {
+    const text = textOf(value, exchange)
+    if (text === undefined) head.remove(name)
+    else head.set(name, text)
+  }
+}
+
+/** `add` of a field; a failure removes it as with `set`. */
+export function addField(name: string, value: Expression): FieldEdit {
+  return (exchange, head) => {
+    const text = textOf(value, exchange)
+    if (text === undefined) head.remove(name)
+    else head.append(name, text)
+  }
+}
+
+export function removeField(name: string): FieldEdit {
+  return (_, head) => head.remove(name)
+}
+
+/** Pseudo-headers of requests, and `host`, which is `:authority`. A value that cannot stand there changes nothing. */
+export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
+  ':method': (value) => (exchange, head) => {
+    const method = value.text(exchange)
+    if (method !== undefined && isFieldName(method)) head.method = method
+  },
+  ':scheme': (value) => (exchange) => {
+    const scheme = value.text(exchange)
+    if (scheme === 'http' || scheme === 'https') exchange.scheme = scheme
+  },
+  ':authority': setAuthority,
+  host: setAuthority,
+  ':path': (value) => (exchange, head) => {
+    const target = value.text(exchange)
+    if (target?.startsWith('/') && isTarget(target)) head.target = target
+  },
+}
+
+export const RESPONSE_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
+  ':status': (value) => (exchange, head) => {
+    const status = value.json(exchange)
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) head.status = status
+  },
+}
+
+/** Setting the host ends the automatic rewrite (decision A-91). */
+function setAuthority(value: Expression): FieldEdit {
+  return (exchange, head) => {
+    const authority = value.text(exchange)
+    if (authority === undefined || !isAuthority(authority)) return
+    head.authority = authority
+    exchange.hostRewritten = true
+  }
+}
+
+function textOf(value: Expression, exchange: Exchange): string | undefined {
+  const text = value.text(exchange)
+  return text === undefined ? undefined : fieldText(text)
+}

@@ -1,0 +1,67 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import type { TokenBucket } from '#state/token-bucket.ts'
+
+export interface LocalLimits {
+  readonly requests: readonly TokenBucket[]
+  readonly tokens: readonly TokenBucket[]
+}
+
+/**
+ * Takes one request from all limits or, if one is exhausted, from none (decision A-79). Token limits need one token left; what
+ * the request costs is charged when it is known (`chargeTokens`).
+ */
+export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome {
+  const { requests, tokens } = limits
+  if (tokens.length > 0) exchange.tokenLimits = tokens
+  const exhausted = tokens.find((bucket) => bucket.remaining() < 1) ?? takeFromAll(requests)
+  if (exhausted === undefined) {
+    announce(tightest(requests, tokens), exchange)
+    return proceed
+  }
+  announce(exhausted, exchange)
+  return reject('rate-limited', { headers: [['retry-after', String(retryAfterSeconds(exhausted))]] })
+}
+
+/** Charges what an LLM request used, input and output together; it limits later requests (specification 2, 2.2.8). */
+export function chargeTokens(exchange: Exchange, total: number): void {
+  if (exchange.tokenLimits === undefined) return
+  for (const limit of exchange.tokenLimits) limit.drain(total)
+}
+
+/** @returns the first bucket that has nothing left; the others then get back what was taken */
+function takeFromAll(buckets: readonly TokenBucket[]): TokenBucket | undefined {
+  for (let i = 0; i < buckets.length; i++) {
+    if (buckets[i]!.take(1)) continue
+    for (let taken = 0; taken < i; taken++) buckets[taken]!.give(1)
+    return buckets[i]
+  }
+  return undefined
+}
+
+function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket[]): TokenBucket | undefined {
+  let tight: TokenBucket | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const buckets of [requests, tokens]) {
+    for (const bucket of buckets) {
+      const remaining = bucket.remaining()
+      if (remaining >= least) continue
+      tight = bucket
+      least = remaining
+    }
+  }
+  return tight
+}
+
+/** Headers of one bucket (decision A-82), unless an earlier policy has already told of another one. */
+function announce(bucket: TokenBucket | undefined, exchange: Exchange): void {
+  if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
+  exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
+  exchange.queueHeader('x-ratelimit-remaining', String(bucket.remaining()))
+  exchange.queueHeader('x-ratelimit-reset', String(bucket.resetSeconds()))
+}
+
+/** `resetSeconds` is rounded down; a client that waits must not come too early. */
+function retryAfterSeconds(bucket: TokenBucket): number {
+  return Math.min(bucket.settings.unitMs / 1000, bucket.resetSeconds() + 1)
+}

@@ -1,0 +1,47 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import { readsRequestBody } from '../../shared/body-use.ts'
+import { type Choice, choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
+import { runTransformation } from '../../shared/run-transformation.ts'
+import {
+  compileTransformation,
+  type Transformation,
+  transformRequest,
+  transformResponse,
+} from '../../shared/transform.ts'
+import type { TransformationSection, TransformationSpec } from './schema.ts'
+
+export function compileTrafficTransformation(
+  sources: readonly PolicySource<TransformationSection>[],
+  context: CompileContext,
+): PolicyRun {
+  const source = sources[0]!
+  const choices = compileChoices<TransformationSpec, Transformation>(source, context, (spec, path) =>
+    compileTransformation(source, path, spec, context),
+  )
+  const [only] = choices
+  if (only !== undefined && only.condition === undefined) return runTransformation(only.policy)
+  return runChosen(choices)
+}
+
+/** The choice is made once, with the request; the response goes the same way (data plane, 2.6). */
+function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
+  const chosen = new WeakMap<Exchange, Transformation>()
+  return {
+    request(exchange) {
+      const transformation = choose(choices, exchange)
+      if (transformation === undefined) {
+        chosen.delete(exchange)
+        return undefined
+      }
+      chosen.set(exchange, transformation)
+      return transformation.request === undefined ? undefined : transformRequest(transformation.request, exchange)
+    },
+    response(exchange) {
+      const transform = chosen.get(exchange)?.response
+      return transform === undefined ? undefined : transformResponse(transform, exchange)
+    },
+    readsRequestBody: readsRequestBody(conditionsOf(choices)) || choices.some(({ policy }) => policy.readsRequestBody),
+    readsResponseBody: choices.some(({ policy }) => policy.readsResponseBody),
+  }
+}

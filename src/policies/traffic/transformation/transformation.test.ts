@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import {
+  codeOf,
+  contextWith,
+  type ExchangeInputs,
+  exchangeWith,
+  linesOf,
+  sourceOf,
+  specFrom,
+} from '../../shared/testing.ts'
+import { transformation } from './index.ts'
+import { trafficTransformation } from './schema.ts'
+
+function policyOf(written: object) {
+  const context = contextWith()
+  const run = transformation.compile([sourceOf(specFrom(trafficTransformation, written))], context)!
+  return {
+    context,
+    run,
+    send(request: ExchangeInputs = {}) {
+      const exchange = exchangeWith(request)
+      const outcome = run.request?.(exchange)
+      return { exchange, outcome, lines: linesOf(exchange.request) }
+    },
+    answer(response: ExchangeInputs) {
+      const exchange = exchangeWith({ status: 200, ...response })
+      run.request?.(exchange)
+      const outcome = run.response?.(exchange)
+      return { exchange, outcome, lines: linesOf(exchange.response!) }
+    },
+  }
+}
+
+const FAILS = 'request.headers["absent"]'
+const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : new TextDecoder().decode(bytes))
+
+const X = { 'x-a': ['1', '2'], 'x-b': 'b' }
+
+const requestCases: [request: object, lines: string[]][] = [
+  // transform                                            x-a: 1, x-a: 2, x-b: b become
+  [{ set: [{ name: 'X-A', value: '"new"' }] }, ['x-b: b', 'x-a: new']],
+  [{ set: [{ name: 'x-c', value: '"new"' }] }, ['x-a: 1', 'x-a: 2', 'x-b: b', 'x-c: new']],
+  [{ add: [{ name: 'X-A', value: '"3"' }] }, ['x-a: 1', 'x-a: 2', 'x-b: b', 'x-a: 3']],
+  [{ add: [{ name: 'x-c', value: 'request.headers["x-b"]' }] }, ['x-a: 1', 'x-a: 2', 'x-b: b', 'x-c: b']],
+  [{ remove: ['X-A'] }, ['x-b: b']],
+  [{ remove: ['x-none'] }, ['x-a: 1', 'x-a: 2', 'x-b: b']],
+  // a failing or unusable value removes what a caller may have planted
+  [{ set: [{ name: 'x-a', value: FAILS }] }, ['x-b: b']],
+  [{ add: [{ name: 'x-a', value: FAILS }] }, ['x-b: b']],
+  [{ set: [{ name: 'x-a', value: '42' }] }, ['x-b: b']],
+  [{ set: [{ name: 'x-a', value: '"two\r\nlines"' }] }, ['x-b: b']],
+  [{ set: [{ name: 'x-a', value: 'broken (' }] }, ['x-b: b']],
+  // add, set, remove: each sees the result so far
+  [
+    { add: [{ name: 'x-c', value: '"1"' }], set: [{ name: 'x-d', value: 'request.headers["x-c"]' }], remove: ['x-a'] },
+    ['x-b: b', 'x-c: 1', 'x-d: 1'],
+  ],
+  [{ add: [{ name: 'x-b', value: '"2"' }], set: [{ name: 'x-b', value: '"3"' }] }, ['x-a: 1', 'x-a: 2', 'x-b: 3']],
+  [{ metadata: { who: '"me"' }, set: [{ name: 'x-a', value: 'metadata.who' }] }, ['x-b: b', 'x-a: me']],
+]
+verifies(
+  [
+    'traffic.transformation/set',
+    'traffic.transformation/add',
+    'traffic.transformation/add-existing',
+    'traffic.transformation/remove',
+    'traffic.transformation/request-optional',
+  ],
+  'headers of the request',
+  () => {
+    for (const [request, lines] of requestCases) {
+      expect(policyOf({ request }).send({ headers: X }).lines, JSON.stringify(request)).toEqual(lines)
+    }
+  },
+)
+
+verifies('traffic.transformation/response-optional', 'headers of the response', () => {
+  for (const [response, lines] of requestCases.filter(([spec]) => !JSON.stringify(spec).includes('request.'))) {
+    expect(policyOf({ response }).answer({ responseHeaders: X }).lines, JSON.stringify(response)).toEqual(lines)
+  }
+})
+
+test('text beyond latin-1 goes out as UTF-8', () => {
+  const { lines } = policyOf({ request: { set: [{ name: 'x', value: '"5 \u20ac"' }] } }).send()
+  expect(lines).toEqual(['x: 5 \u00e2\u0082\u00ac'])
+})
+
+const pseudo: [name: string, value: string, state: object][] = [
+  [':method', '"PUT"', { method: 'PUT' }],
+  [':method', '"P T"', {}],
+  [':path', '"/new?x=1"', { target: '/new?x=1' }],
+  [':path', '"new"', {}],
+  [':path', '"/a b"', {}],
+  [':path', FAILS, {}],
+  [':scheme', '"https"', { scheme: 'https' }],
+  [':scheme', '"ftp"', {}],
+  [':authority', '"other.test:81"', { authority: 'other.test:81', hostRewritten: true }],
+  ['host', '"other.test"', { authority: 'other.test', hostRewritten: true }],
+  ['Host', '"a/b"', {}],
+  ['host', FAILS, {}],
+]
+for (const list of ['set', 'add']) {
+  for (const [name, value, state] of pseudo) {
+    test(`${list} ${name} to ${value}`, () => {
+      const { exchange } = policyOf({ request: { [list]: [{ name, value }] } }).send({ target: '/old' })
+      const { method, target, authority } = exchange.request
+      expect({ method, target, authority, scheme: exchange.scheme, hostRewritten: exchange.hostRewritten }).toEqual({
+        method: 'GET',
+        target: '/old',
+        authority: 'example.com',
+        scheme: 'http',
+        hostRewritten: false,
+        ...state,
+      })
+      expect(exchange.request.getAll('host').length).toBe(1)
+    })
+  }
+}
+
+for (const [value, status] of [
+  ['404', 404],
+  ['"404"', 200],
+  ['99', 200],
+  ['101', 200],
+  [FAILS, 200],
+] as const) {
+  test(`:status to ${value}`, () => {
+    const { exchange } = policyOf({ response: { set: [{ name: ':status', value }] } }).answer({})
+    expect(exchange.response?.status).toBe(status)
+  })
+}
+
+test('what can have no effect is said', () => {
+  const { context } = policyOf({
+    request: {
+      set: [
+        { name: ':status', value: '"1"' },
+        { name: 'content-length', value: '"1"' },
+      ],
+      remove: [':path', 'host', 'connection'],
+    },
+    response: { add: [{ name: ':path', value: '"/x"' }] },
+  })
+  expect(context.reports).toEqual([
+    'no-effect spec.traffic.field.request.set[0].name',
+    'no-effect spec.traffic.field.request.set[1].name',
+    'no-effect spec.traffic.field.request.remove[0]',
+    'no-effect spec.traffic.field.request.remove[1]',
+    'no-effect spec.traffic.field.request.remove[2]',
+    'no-effect spec.traffic.field.response.add[0].name',
+  ])
+})
+
+verifies(
+  'traffic.transformation/body',
+  'the body is replaced; a failure refuses instead of sending an empty one',
+  () => {
+    const echo = policyOf({ request: { body: 'request.body' }, response: { body: '42' } })
+    expect(echo.run).toMatchObject({ readsRequestBody: true, readsResponseBody: false })
+    expect(text(echo.send({ body: 'hello' }).exchange.newRequestBody)).toBe('hello')
+    expect(text(echo.answer({ body: 'hello' }).exchange.newResponseBody)).toBe('42')
+
+    const failing = policyOf({ request: { body: FAILS }, response: { body: 'response.headers["absent"]' } })
+    expect(codeOf(failing.send().outcome)).toBe('transformation-request-failed')
+    expect(codeOf(failing.answer({}).outcome)).toBe('transformation-response-failed')
+    expect(codeOf(policyOf({ request: { body: 'broken (' } }).send().outcome)).toBe('transformation-request-failed')
+  },
+)
+
+verifies(
+  'traffic.transformation/metadata',
+  'metadata is kept for later, what fails is left out, the response wins',
+  () => {
+    const policy = policyOf({
+      request: { metadata: { a: '"request"', b: '42', c: FAILS } },
+      response: { metadata: { a: '"response"' } },
+    })
+    expect({ ...policy.send().exchange.metadata }).toEqual({ a: 'request', b: 42 })
+    expect({ ...policy.answer({}).exchange.metadata }).toEqual({ a: 'response', b: 42 })
+  },
+)
+
+const step = (value: string) => ({
+  request: { set: [{ name: 'x', value }] },
+  response: { set: [{ name: 'y', value }] },
+})
+
+test('of conditional items the first true one acts, on the way back too', () => {
+  const policy = policyOf({
+    conditional: [
+      { condition: 'request.headers["x"] == "1"', policy: step('"one"') },
+      { condition: 'request.headers["x"] == "2"', policy: { request: { remove: ['x'] } } },
+      { policy: step('"other"') },
+    ],
+  })
+  const outcomes = ['1', '2', '3'].map((x) => {
+    const { exchange } = policy.answer({ headers: { x } })
+    return [exchange.request.get('x'), exchange.response?.get('y')]
+  })
+  // The first condition is no longer true on the way back, and does not matter there.
+  expect(outcomes).toEqual([
+    ['one', 'one'],
+    [undefined, undefined],
+    ['other', 'other'],
+  ])
+})
+
+test('a choice does not outlive its request', () => {
+  const policy = policyOf({ conditional: [{ condition: 'request.headers["x"] == "1"', policy: step('"one"') }] })
+  const { exchange } = policy.answer({ headers: { x: '1' } })
+  exchange.request.set('x', '2')
+  exchange.response!.remove('y')
+  policy.run.request!(exchange)
+  policy.run.response!(exchange)
+  expect(exchange.response!.has('y')).toBe(false)
+})
