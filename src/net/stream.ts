@@ -73,8 +73,8 @@ export interface ServerStream {
    * Sends the response head. It leaves together with the first body bytes or at the end of the current turn, in one write.
    * Framing fields are written by the stream from `kind` and `length`; whatever `head` says about them is ignored.
    * HEAD requests and 204/304 send no body whatever `kind` says; there, BODY_NONE with a length announces that length.
-   * With BODY_NONE the response is complete at the end of the turn also without `response.end()`. `head` is read at once and
-   * may change afterwards.
+   * Every response, also one without a body, is complete with `response.end()`, which `body.pipe` calls. `head` is read at
+   * once and may change afterwards.
    */
   respond(head: Head, kind: BodyKind, length: number): void
   /** Sends an interim response (100, 103). */
@@ -94,7 +94,10 @@ export interface StreamHandler {
   request(stream: ServerStream): void
   /** The response has been handed over completely (or the tunnel has ended). `sentBytes`: body bytes sent to the client. */
   finished(stream: ServerStream, sentBytes: number): void
-  /** The client left, or the connection failed, before the response ended; also after `stream.abort()`. */
+  /**
+   * The client left, or the connection failed, before the response ended; also after `stream.abort()`. Cancel what was sent
+   * upstream for it.
+   */
   aborted(stream: ServerStream, why: Abort): void
   /** A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself. */
   refused(peer: Peer, code: WireRefusal): void
@@ -166,7 +169,7 @@ export interface DestinationTls {
 export interface ClientPool {
   /**
    * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from `kind`
-   * and `length`; with BODY_NONE the request leaves at once. `upgrade` names the protocol of an HTTP/1 upgrade, if the request
+   * and `length`; with BODY_NONE the request leaves at once and needs no `request.end()`. `upgrade` names the protocol of an HTTP/1 upgrade, if the request
    * asks for one. `head` is read at once and may change afterwards. No call is made to `handler` before `send` returns.
    * `responseTimeoutMs`: from sending to the response head (0: none).
    */

@@ -1,0 +1,159 @@
+import dns from 'node:dns'
+import net from 'node:net'
+import tls from 'node:tls'
+import type { Abort, Destination, DestinationTls } from './stream.ts'
+import { type TimerWheel, WheelTimer } from './timer-wheel.ts'
+import type { Transport, TransportOwner } from './transport.ts'
+import { openDataTransport } from './transport-data.ts'
+import { openOnreadTransport, ReadRelay } from './transport-onread.ts'
+
+export interface DialHooks {
+  /** Called once with the connected transport, or with the reason why there is none. */
+  done(transport: Transport | null, why: Abort | null): void
+  /** A TLS session that a later connection may resume. */
+  session(session: Buffer): void
+}
+
+/** What connections to one destination have in common. */
+export interface DialContext {
+  readonly secureContext: tls.SecureContext | undefined
+  session: Buffer | undefined
+}
+
+/** The parts of a destination that are costly to make and used for every connection. Throws on unusable key material. */
+export function dialContext(destination: Destination): DialContext {
+  const settings = destination.tls
+  if (settings === undefined) return { secureContext: undefined, session: undefined }
+  const { ca, cert, key } = settings
+  return { secureContext: tls.createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' }), session: undefined }
+}
+
+/** The longest an address is tried while others are left. */
+const MAX_ATTEMPT_MS = 3000
+
+/**
+ * Opens a connection: looks the host up, tries all its addresses in turn, and does the TLS handshake, all within
+ * `connectTimeoutMs` (decision A-107).
+ */
+export class Dial {
+  readonly #destination: Destination
+  readonly #context: DialContext
+  readonly #owner: TransportOwner
+  readonly #hooks: DialHooks
+  readonly #wheel: TimerWheel
+  readonly #total: WheelTimer
+  readonly #attempt: WheelTimer
+  #addresses: string[] = []
+  #socket: net.Socket | null = null
+  #over = false
+
+  constructor(
+    destination: Destination,
+    context: DialContext,
+    owner: TransportOwner,
+    { hooks, wheel }: { hooks: DialHooks; wheel: TimerWheel },
+  ) {
+    this.#destination = destination
+    this.#context = context
+    this.#owner = owner
+    this.#hooks = hooks
+    this.#wheel = wheel
+    this.#total = new WheelTimer(() => this.#finish(null, 'timeout'))
+    this.#attempt = new WheelTimer(() => this.#tryNext())
+    wheel.arm(this.#total, destination.connectTimeoutMs)
+    this.#resolve()
+  }
+
+  /** Gives up; `done` is not called. */
+  cancel(): void {
+    this.#over = true
+    this.#stop()
+  }
+
+  #resolve(): void {
+    const { host, unixPath } = this.#destination
+    if (unixPath !== undefined || net.isIP(host) !== 0) {
+      this.#addresses = [host]
+      return this.#tryNext()
+    }
+    dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
+      if (this.#over) return
+      if (error !== null || found.length === 0) return this.#finish(null, 'connect-failed')
+      this.#addresses = found.map((one) => one.address)
+      this.#tryNext()
+    })
+  }
+
+  #tryNext(): void {
+    this.#drop()
+    const address = this.#addresses.shift()
+    if (address === undefined) return this.#finish(null, 'connect-failed')
+    if (this.#addresses.length > 0) {
+      const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
+      this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
+    } else this.#wheel.disarm(this.#attempt)
+    const { tls: settings } = this.#destination
+    if (settings === undefined) this.#connectPlain(address)
+    else this.#connectTls(address, settings)
+  }
+
+  #connectPlain(address: string): void {
+    const { port, unixPath } = this.#destination
+    const relay = new ReadRelay()
+    const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
+    const socket = net.connect({ ...place, noDelay: true, onread: relay.onread } as net.NetConnectOpts)
+    this.#watch(socket, 'connect', () => openOnreadTransport(socket, relay, this.#owner))
+  }
+
+  #connectTls(address: string, settings: DestinationTls): void {
+    const { host, port, unixPath } = this.#destination
+    const options: tls.ConnectionOptions = {
+      ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
+      servername: settings.serverName ?? (net.isIP(host) === 0 ? host : ''),
+      rejectUnauthorized: settings.verify !== 'none',
+      // This connection speaks HTTP/1 only.
+      ALPNProtocols: settings.alpn?.filter((protocol) => protocol !== 'h2') ?? ['http/1.1'],
+    }
+    if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext
+    if (this.#context.session !== undefined) options.session = this.#context.session
+    if (settings.verify === 'chain-only') options.checkServerIdentity = () => undefined
+    const socket = tls.connect(options)
+    socket.setNoDelay(true)
+    socket.on('session', (session) => this.#hooks.session(session))
+    this.#watch(socket, 'secureConnect', () => openDataTransport(socket, this.#owner))
+  }
+
+  #watch(socket: net.Socket, event: 'connect' | 'secureConnect', open: () => Transport): void {
+    this.#socket = socket
+    const fail = () => this.#tryNext()
+    socket.once('error', fail)
+    socket.once(event, () => {
+      socket.off('error', fail)
+      this.#socket = null
+      this.#finish(open(), null)
+    })
+  }
+
+  #finish(transport: Transport | null, why: Abort | null): void {
+    if (this.#over) return
+    this.#over = true
+    this.#stop()
+    this.#hooks.done(transport, why)
+  }
+
+  #stop(): void {
+    this.#wheel.remove(this.#total)
+    this.#wheel.remove(this.#attempt)
+    this.#drop()
+  }
+
+  /** Lets go of an attempt that is not over. */
+  #drop(): void {
+    const socket = this.#socket
+    if (socket === null) return
+    this.#socket = null
+    socket.removeAllListeners('error')
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}

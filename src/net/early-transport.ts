@@ -1,0 +1,32 @@
+import { latin1 } from './latin1.ts'
+import type { Transport } from './transport.ts'
+
+/** Stands in for a transport that is not connected yet: keeps what is written for it. */
+export class EarlyTransport implements Transport {
+  /** Whoever writes is asked to wait from the beginning. */
+  readonly backed = true
+  readonly #texts: string[] = []
+
+  get unsentBytes(): number {
+    return this.#texts.reduce((sum, text) => sum + text.length, 0)
+  }
+
+  writeText(text: string): void {
+    this.#texts.push(text)
+  }
+
+  writeBytes(buffer: Buffer, start: number, end: number): void {
+    this.#texts.push(latin1(buffer, start, end))
+  }
+
+  /** Hands over what was written, in as many writes. */
+  moveTo(transport: Transport): void {
+    for (const text of this.#texts) transport.writeText(text)
+  }
+
+  pause(): void {}
+  resume(): void {}
+  end(): void {}
+  destroy(): void {}
+  reset(): void {}
+}

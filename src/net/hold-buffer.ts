@@ -1,0 +1,43 @@
+const FIRST_CAPACITY = 1024
+
+/** Bytes that could not be worked on yet. Grows by doubling, and lets go of what it needed once. */
+export class HoldBuffer {
+  length = 0
+  #bytes: Buffer | null = null
+
+  /** The held bytes are `[0, length)` of this buffer. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.allocUnsafeSlow(FIRST_CAPACITY)
+    return this.#bytes
+  }
+
+  /** Adds `buffer[start, end)` behind what is held. */
+  append(buffer: Buffer, start: number, end: number): void {
+    const length = this.length + end - start
+    const current = this.bytes
+    if (length > current.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * current.length))
+      current.copy(larger, 0, 0, this.length)
+      this.#bytes = larger
+    }
+    buffer.copy(this.#bytes!, this.length, start, end)
+    this.length = length
+  }
+
+  /** Holds `buffer[start, end)` and nothing else; `buffer` may be the held memory itself. */
+  replace(buffer: Buffer, start: number, end: number): void {
+    if (start === end) return this.clear()
+    if (buffer === this.#bytes) {
+      if (start > 0) buffer.copy(buffer, 0, start, end)
+      this.length = end - start
+      return
+    }
+    this.length = 0
+    this.append(buffer, start, end)
+  }
+
+  clear(): void {
+    this.length = 0
+    this.#bytes = null
+  }
+}

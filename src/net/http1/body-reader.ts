@@ -1,0 +1,125 @@
+import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
+import { BODY_CHUNKED, BODY_NONE } from '../stream.ts'
+import { Framer } from './framer.ts'
+
+/** The connection behind a reader. */
+export interface ReaderOwner {
+  /** Somebody wants the body now: bytes in hand may be fed, more may be read. */
+  bodyWanted(): void
+  /** The receiver cannot take more for now. */
+  bodyHeld(): void
+}
+
+/** The body of a received message: takes bytes from its connection, gives payload to the sink it was piped to. */
+export class BodyReader implements BodySource {
+  kind: BodyKind = BODY_NONE
+  length = -1
+  readonly #owner: ReaderOwner
+  readonly #framer = new Framer()
+  #sink: BodySink | null = null
+  #framed = false
+  #paused = false
+  #discarding = false
+  #failure: Abort | null = null
+
+  constructor(owner: ReaderOwner) {
+    this.#owner = owner
+  }
+
+  /** Begins a body; `length` is what `BodySource.length` says and counts for BODY_LENGTH only. */
+  start(kind: BodyKind, length: number): void {
+    this.kind = kind
+    this.length = length
+    this.#framer.start(kind, length)
+    this.#sink = null
+    this.#framed = false
+    this.#paused = false
+    this.#discarding = false
+    this.#failure = null
+  }
+
+  /** All of it has been read. */
+  get done(): boolean {
+    return this.#framer.done
+  }
+
+  /** Its framing is broken. */
+  get bad(): boolean {
+    return this.#framer.bad
+  }
+
+  /** Bytes still to be read; -1 where nobody knows. */
+  get left(): number {
+    return this.#framer.left
+  }
+
+  /** Whether bytes may be fed now. */
+  get flowing(): boolean {
+    return this.#discarding || (this.#sink !== null && !this.#paused)
+  }
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+    this.#sink = sink
+    this.#paused = false
+    this.#framed = sink.takesFramed && this.kind === BODY_CHUNKED
+    if (sink.takesFramed) sink.framed = this.#framed
+    if (this.#failure !== null) this.abort(this.#failure)
+    else if (this.#framer.done) this.end()
+    else this.#owner.bodyWanted()
+  }
+
+  pause(): void {
+    if (this.#paused) return
+    this.#paused = true
+    this.#owner.bodyHeld()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#owner.bodyWanted()
+  }
+
+  /** Lets the rest of the body go nowhere. */
+  discard(): void {
+    this.#letGo()
+    this.#discarding = true
+  }
+
+  /** Takes bytes from the connection. @returns the index behind those that belong to the body; nothing when `bad` */
+  feed(buffer: Buffer, start: number, end: number): number {
+    return this.#framer.feed(buffer, start, end, this, this.#framed)
+  }
+
+  /** Called by the framer. */
+  bytes(buffer: Buffer, start: number, end: number): void {
+    const sink = this.#sink
+    if (sink === null) return
+    sink.bytes(buffer, start, end)
+    if (sink.backed) this.pause()
+  }
+
+  /** The connection has no more bytes. @returns whether that is an end of the body */
+  close(): boolean {
+    return this.#framer.close()
+  }
+
+  /** Tells the sink that it has got everything. */
+  end(): void {
+    this.#letGo()?.end()
+  }
+
+  /** Tells the sink, or the one that comes later, that the body is cut short. */
+  abort(why: Abort): void {
+    this.#failure = why
+    this.#letGo()?.abort(why)
+  }
+
+  #letGo(): BodySink | null {
+    const sink = this.#sink
+    this.#sink = null
+    if (sink !== null && sink.source === this) sink.source = null
+    return sink
+  }
+}

@@ -1,0 +1,170 @@
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_CLOSE,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type ClientHandler,
+  type ClientStream,
+} from '../stream.ts'
+import { WheelTimer } from '../timer-wheel.ts'
+import type { Transport } from '../transport.ts'
+import { BodyReader, type ReaderOwner } from './body-reader.ts'
+import { BodyWriter, type WriterOwner } from './body-writer.ts'
+import type { ClientConnection } from './client-connection.ts'
+import { Head } from './head.ts'
+
+/** Methods whose request may be sent twice without asking (RFC 9110, 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/** No response head yet. */
+const WAITING = 0
+/** Response head delivered; its body is being read. */
+const READING = 1
+const OVER = 2
+
+/** What an exchange needs of the pool it came from. */
+export interface ExchangeOwner {
+  /** Takes back the objects of an exchange that nobody looks at any more. */
+  recycle(exchange: ClientExchange): void
+  disarm(timer: WheelTimer): void
+}
+
+/** One request and its response on whatever connection carries it. */
+export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
+  readonly head: Head = new Head()
+  readonly body: BodyReader = new BodyReader(this)
+  readonly request: BodyWriter = new BodyWriter(this)
+  /** Response time limit. */
+  readonly timer: WheelTimer = new WheelTimer(() => this.fail('timeout'))
+  context: unknown
+  connection: ClientConnection | null = null
+  readonly #owner: ExchangeOwner
+  #handler!: ClientHandler
+  #phase: typeof WAITING | typeof READING | typeof OVER = OVER
+  #forHead = false
+  #idempotent = false
+  #tunnel = false
+  #released = false
+
+  constructor(owner: ExchangeOwner) {
+    this.#owner = owner
+  }
+
+  begin(method: string, handler: ClientHandler, context: unknown): void {
+    this.head.reset()
+    this.context = context
+    this.#handler = handler
+    this.#phase = WAITING
+    this.#forHead = method === 'HEAD'
+    this.#idempotent = IDEMPOTENT.has(method)
+    this.#tunnel = false
+    this.#released = false
+  }
+
+  /** The response body is being read. */
+  get reading(): boolean {
+    return this.#phase === READING
+  }
+
+  /** What a stale connection makes safe to send again: an idempotent request that is whole in hand; '' otherwise. */
+  get replayText(): string {
+    return this.#phase === WAITING && this.#idempotent ? this.request.whole : ''
+  }
+
+  cancel(): void {
+    if (this.#phase === OVER) return
+    this.#leave()?.destroy()
+    this.body.abort('cancelled')
+  }
+
+  release(): void {
+    if (this.#phase !== OVER || this.#released) return
+    this.#released = true
+    this.context = undefined
+    this.#owner.recycle(this)
+  }
+
+  // What the connection calls.
+
+  informed(): void {
+    this.#handler.informed(this, this.head)
+  }
+
+  /** `head` is a final response. @returns whether the connection may serve another request after its body */
+  takeResponse(): boolean {
+    const { head } = this
+    const kind = this.#responseKind()
+    this.#owner.disarm(this.timer)
+    this.#phase = READING
+    this.body.start(kind, kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : head.contentLength)
+    return head.keepAlive && kind !== BODY_CLOSE
+  }
+
+  announceResponse(): void {
+    this.#handler.response(this)
+  }
+
+  /** `head` is a 101: from here on bytes go both ways until both sides end. */
+  upgraded(transport: Transport): void {
+    this.#owner.disarm(this.timer)
+    this.#phase = READING
+    this.#tunnel = true
+    this.body.start(BODY_CLOSE, -1)
+    this.request.start(transport, '', BODY_CLOSE, -1)
+    this.#handler.upgraded(this)
+  }
+
+  /** The response is complete and the connection taken away. */
+  finish(): void {
+    this.#leave()
+  }
+
+  /** The connection failed or the time is up. */
+  fail(why: Abort): void {
+    if (this.#phase === OVER) return
+    const wasWaiting = this.#phase === WAITING
+    const connection = this.#leave()
+    connection?.destroy()
+    if (wasWaiting) this.#handler.failed(this, why, connection?.connected ?? false)
+    else this.body.abort(why)
+  }
+
+  // What the reader and the writer call.
+
+  bodyWanted(): void {
+    this.connection?.bodyWanted()
+  }
+
+  bodyHeld(): void {
+    this.connection?.bodyHeld()
+  }
+
+  messageWritten(): void {
+    // A request has its own end; in a tunnel only the connection's end tells.
+    if (this.#tunnel) this.connection?.endOutput()
+  }
+
+  messageCut(why: Abort): void {
+    this.fail(why)
+  }
+
+  #leave(): ClientConnection | null {
+    const connection = this.connection
+    this.#phase = OVER
+    this.connection = null
+    this.request.close()
+    this.#owner.disarm(this.timer)
+    connection?.abandonExchange()
+    return connection
+  }
+
+  #responseKind(): BodyKind {
+    const { head } = this
+    if (this.#forHead || head.status === 204 || head.status === 304) return BODY_NONE
+    if (head.chunked) return BODY_CHUNKED
+    if (head.contentLength < 0) return BODY_CLOSE
+    return head.contentLength === 0 ? BODY_NONE : BODY_LENGTH
+  }
+}

@@ -1,0 +1,181 @@
+import { Dial, type DialContext, dialContext } from '../dial.ts'
+import {
+  type Abort,
+  BODY_NONE,
+  type BodyKind,
+  type ClientHandler,
+  type ClientPool,
+  type ClientStream,
+  type Destination,
+} from '../stream.ts'
+import { type TimerWheel, type WheelTimer, workerWheel } from '../timer-wheel.ts'
+import type { Transport } from '../transport.ts'
+import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
+import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
+import type { Head } from './head.ts'
+
+export interface ClientPoolSettings {
+  /** How long a free connection is kept. */
+  readonly idleTimeoutMs: number
+  /** Free connections kept per destination. */
+  readonly maxIdle: number
+  readonly wheel: TimerWheel
+}
+
+const DEFAULTS: ClientPoolSettings = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
+
+interface Framing {
+  readonly kind: BodyKind
+  readonly length: number
+  readonly upgrade?: string
+}
+
+/** Exchange objects kept for the next request. */
+const MAX_SPARE = 1024
+
+/** A pool of HTTP/1 connections; see `ClientPool`. */
+export function createClientPool(settings: Partial<ClientPoolSettings> = {}): ClientPool {
+  return new Http1Pool({ ...DEFAULTS, ...settings })
+}
+
+class Http1Pool implements ClientPool, ExchangeOwner {
+  readonly settings: ClientPoolSettings
+  closing = false
+  readonly #groups = new Map<string, Group>()
+  readonly #spare: ClientExchange[] = []
+
+  constructor(settings: ClientPoolSettings) {
+    this.settings = settings
+  }
+
+  send(
+    destination: Destination,
+    head: Head,
+    framing: Framing,
+    responseTimeoutMs: number,
+    handler: ClientHandler,
+    context: unknown,
+  ): ClientStream {
+    const exchange = this.#spare.pop() ?? new ClientExchange(this)
+    exchange.begin(head.method, handler, context)
+    const connection = this.#group(destination).take()
+    connection.carry(exchange)
+    const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
+    if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
+    exchange.request.start(connection.transport, text, framing.kind, framing.length)
+    if (framing.kind === BODY_NONE) exchange.request.end()
+    return exchange
+  }
+
+  close(): void {
+    this.closing = true
+    for (const group of [...this.#groups.values()]) group.close()
+  }
+
+  recycle(exchange: ClientExchange): void {
+    if (this.#spare.length < MAX_SPARE) this.#spare.push(exchange)
+  }
+
+  disarm(timer: WheelTimer): void {
+    this.settings.wheel.disarm(timer)
+  }
+
+  /** A group without connections; it is made anew when somebody asks. */
+  forget(key: string): void {
+    this.#groups.delete(key)
+  }
+
+  #group(destination: Destination): Group {
+    const known = this.#groups.get(destination.key)
+    if (known !== undefined) return known
+    const group = new Group(this, destination)
+    this.#groups.set(destination.key, group)
+    return group
+  }
+}
+
+/** The connections of one destination. */
+class Group implements ConnectionOwner {
+  readonly #pool: Http1Pool
+  readonly #destination: Destination
+  readonly #idle: ClientConnection[] = []
+  readonly #dials = new Map<ClientConnection, Dial>()
+  #context: DialContext | undefined
+  #size = 0
+
+  constructor(pool: Http1Pool, destination: Destination) {
+    this.#pool = pool
+    this.#destination = destination
+  }
+
+  /** The connection that was used last, for it is the likeliest to be alive; else a new one. */
+  take(): ClientConnection {
+    const connection = this.#idle.pop()
+    if (connection === undefined) return this.#open()
+    this.#pool.settings.wheel.disarm(connection.timer)
+    return connection
+  }
+
+  put(connection: ClientConnection, idleMs: number): void {
+    const { closing, settings } = this.#pool
+    const ms = Math.min(idleMs, settings.idleTimeoutMs)
+    if (closing || ms <= 0 || this.#idle.length >= settings.maxIdle) return connection.destroy()
+    settings.wheel.arm(connection.timer, ms)
+    this.#idle.push(connection)
+  }
+
+  gone(connection: ClientConnection): void {
+    this.#pool.settings.wheel.remove(connection.timer)
+    this.#dials.get(connection)?.cancel()
+    this.#dials.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at >= 0) this.#idle.splice(at, 1)
+    if (--this.#size === 0) this.#pool.forget(this.#destination.key)
+  }
+
+  replay(exchange: ClientExchange, text: string): void {
+    const connection = this.#open()
+    connection.carry(exchange)
+    connection.transport.writeText(text)
+  }
+
+  close(): void {
+    for (const connection of [...this.#idle]) connection.destroy()
+  }
+
+  #open(): ClientConnection {
+    const connection = new ClientConnection(this)
+    this.#size++
+    try {
+      this.#context ??= dialContext(this.#destination)
+    } catch {
+      // Key material that cannot be used fails as the handshake would (decision A-108).
+      process.nextTick(() => connection.dialFailed('connect-failed'))
+      return connection
+    }
+    const context = this.#context
+    const done = (transport: Transport | null, why: Abort | null) => {
+      this.#dials.delete(connection)
+      if (transport === null) connection.dialFailed(why ?? 'connect-failed')
+      else connection.attach(transport)
+    }
+    const session = (bytes: Buffer) => {
+      context.session = bytes
+    }
+    const options = { hooks: { done, session }, wheel: this.#pool.settings.wheel }
+    this.#dials.set(connection, new Dial(this.#destination, context, connection, options))
+    return connection
+  }
+}
+
+/** A request without body announces that where a method expects one (RFC 9110, 8.6). */
+function announcedLength(head: Head, framing: Framing): number {
+  if (framing.kind !== BODY_NONE) return framing.length
+  if (head.contentLength === 0) return 0
+  const { method } = head
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : -1
+}
+
+function connectionLines(upgrade: string | undefined): string {
+  return upgrade === undefined || upgrade === '' ? '' : `connection: upgrade\r\nupgrade: ${upgrade}\r\n`
+}

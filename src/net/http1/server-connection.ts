@@ -1,0 +1,405 @@
+import { HoldBuffer } from '../hold-buffer.ts'
+import type { ServerLimits } from '../limits.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_CLOSE,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type ClientStream,
+  type Peer,
+  type ServerStream,
+  type StreamHandler,
+  type WireRefusal,
+} from '../stream.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { Transport, TransportOwner } from '../transport.ts'
+import { BodyReader, type ReaderOwner } from './body-reader.ts'
+import { BodyWriter, type WriterOwner } from './body-writer.ts'
+import { Head } from './head.ts'
+import { INCOMPLETE } from './parse-head.ts'
+import { readRequestHead } from './read-head.ts'
+import { refusalOf, refusalText } from './refusal.ts'
+
+/** Between requests, or in the middle of a head. */
+const READING_HEAD = 0
+/** A request is being read, answered, or both. */
+const SERVING = 1
+/** The last response is out; whatever still comes is read over until the client closes. */
+const LINGERING = 2
+const CLOSED = 3
+type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CLOSED
+
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+const CR = 13
+const LF = 10
+
+/** What a connection needs to know of its listener. */
+export interface ServerSettings {
+  readonly handler: StreamHandler
+  readonly limits: ServerLimits
+  readonly wheel: TimerWheel
+  /** The connection is gone; called once. */
+  readonly onClosed: (connection: ServerConnection) => void
+}
+
+/**
+ * An accepted HTTP/1 connection: reads requests one after another and writes their responses in order (RFC 9112). It is itself
+ * the stream of the request it serves; all its objects are used again for the next.
+ */
+export class ServerConnection implements ServerStream, TransportOwner, ReaderOwner, WriterOwner {
+  readonly peer: Peer
+  readonly head: Head = new Head()
+  readonly body: BodyReader = new BodyReader(this)
+  readonly response: BodyWriter = new BodyWriter(this)
+  context: unknown
+  readonly #settings: ServerSettings
+  readonly #timer: WheelTimer
+  readonly #held = new HoldBuffer()
+  #transport!: Transport
+  #phase: Phase = READING_HEAD
+  /** Bytes are being worked on further up the stack, which goes on with what is left. */
+  #running = false
+  #forHead = false
+  #responded = false
+  #answered = false
+  /** `Expect: 100-continue` that has not been answered. */
+  #continueOwed = false
+  #closeAfter = false
+  #draining = false
+  #discarded = 0
+  #emptyLineSeen = false
+  /** The time limit of a head runs. */
+  #headTimed = false
+  #sentKind: BodyKind = BODY_NONE
+  /** What a lingering connection had still to send when its time was last up. */
+  #unsentBytes = 0
+
+  constructor(peer: Peer, settings: ServerSettings) {
+    this.peer = peer
+    this.#settings = settings
+    this.#timer = new WheelTimer(() => this.#timeUp())
+  }
+
+  /** Begins to serve; the first call. */
+  attach(transport: Transport): void {
+    this.#transport = transport
+    this.#arm(this.#settings.limits.idleTimeoutMs)
+  }
+
+  get version(): '1.0' | '1.1' {
+    return this.head.http10 ? '1.0' : '1.1'
+  }
+
+  /** Ends after the request in hand, or now when there is none. */
+  drain(): void {
+    this.#draining = true
+    if (this.#phase === READING_HEAD && this.#held.length === 0) this.#destroy()
+  }
+
+  // What the handler calls.
+
+  respond(head: Head, kind: BodyKind, length: number): void {
+    if (this.#phase !== SERVING) return
+    if (this.#responded) throw new Error('a request is answered once')
+    this.#responded = true
+    const { status } = head
+    const bodiless = this.#forHead || status === 204 || status === 304
+    const sent = bodiless ? BODY_NONE : this.#kindFor(kind)
+    this.#sentKind = sent
+    this.#closeAfter ||= this.#mustClose() || sent === BODY_CLOSE
+    const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
+    this.response.start(this.#transport, text, sent, length)
+  }
+
+  inform(head: Head): void {
+    if (this.#phase !== SERVING || this.#responded || this.head.http10) return
+    // The expectation is answered by this connection when the body is wanted.
+    if (head.status === 100) return
+    this.#transport.writeText(head.writeResponse(BODY_NONE, -1, ''))
+  }
+
+  tunnel(head: Head, upstream: ClientStream): void {
+    if (this.#phase !== SERVING) return upstream.cancel()
+    if (this.head.upgrade === '' || this.#responded) throw new Error('no upgrade was asked for')
+    this.#responded = true
+    this.#closeAfter = true
+    this.#sentKind = BODY_CLOSE
+    const lines = `connection: upgrade\r\nupgrade: ${head.upgrade}\r\n`
+    this.response.start(this.#transport, head.writeResponse(BODY_NONE, -1, lines), BODY_CLOSE, -1)
+    this.body.start(BODY_CLOSE, -1)
+    upstream.body.pipe(this.response)
+    this.body.pipe(upstream.request)
+  }
+
+  abort(): void {
+    this.#fail('cancelled')
+  }
+
+  // What the transport calls.
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#phase === CLOSED) return
+    if (this.#held.length === 0) return this.#run(buffer, start, end)
+    this.#held.append(buffer, start, end)
+    if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)
+  }
+
+  ended(): void {
+    if (this.#phase === READING_HEAD) return this.#linger()
+    if (this.#phase !== SERVING) return
+    if (this.body.done) {
+      // A client may say early that this was its last request; the answer is still wanted.
+      this.#closeAfter = true
+    } else if (this.body.close()) this.body.end()
+    else this.#fail('reset')
+  }
+
+  drained(): void {
+    this.response.drained()
+  }
+
+  closed(): void {
+    this.#fail('reset')
+    this.#settings.onClosed(this)
+  }
+
+  // What the reader and the writer call.
+
+  bodyWanted(): void {
+    if (this.#phase !== SERVING) return
+    if (this.#continueOwed && !this.#responded) {
+      this.#continueOwed = false
+      this.#transport.writeText(CONTINUE)
+    }
+    if (this.body.kind !== BODY_CLOSE) this.#arm(this.#settings.limits.bodyTimeoutMs)
+    this.#advance()
+  }
+
+  bodyHeld(): void {
+    this.#transport.pause()
+  }
+
+  messageWritten(): void {
+    this.#answered = true
+    this.#settings.handler.finished(this, this.response.sentBytes)
+    if (this.#phase !== SERVING) return
+    if (this.body.done) return this.#endRequest()
+    this.body.discard()
+    if (this.#closeAfter) this.#linger()
+    else this.#discardRest()
+  }
+
+  messageCut(why: Abort): void {
+    this.#fail(why)
+  }
+
+  // Reading.
+
+  /** Works on held bytes, unless that happens further up the stack, and reads on when none are left. */
+  #advance(): void {
+    if (this.#running || this.#phase === CLOSED) return
+    if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)
+    else this.#transport.resume()
+  }
+
+  #run(buffer: Buffer, start: number, end: number): void {
+    this.#running = true
+    let at = start
+    while (at < end) {
+      const from = at
+      at = this.#phase === READING_HEAD ? this.#readHead(buffer, at, end) : this.#readOn(buffer, at, end)
+      if (at === from) break
+    }
+    this.#running = false
+    this.#hold(buffer, at, end)
+  }
+
+  /** Keeps what cannot be worked on, and stops reading until it can: except of a head, whose rest is needed. */
+  #hold(buffer: Buffer, start: number, end: number): void {
+    if (this.#phase === CLOSED) return this.#held.clear()
+    this.#held.replace(buffer, start, end)
+    if (this.#phase === READING_HEAD) {
+      if (start < end && !this.#headTimed) {
+        this.#headTimed = true
+        this.#arm(this.#settings.limits.headTimeoutMs)
+      }
+      this.#transport.resume()
+    } else if (start < end) this.#transport.pause()
+    else if (this.body.done || this.body.flowing) this.#transport.resume()
+  }
+
+  /** @returns the index behind the head; `start` when more bytes are needed */
+  #readHead(buffer: Buffer, start: number, end: number): number {
+    // One empty line before a request is an old client's mistake (RFC 9112, 2.2).
+    if (buffer[start] === CR && !this.#emptyLineSeen) {
+      if (end - start === 1) return start
+      this.#emptyLineSeen = buffer[start + 1] === LF
+      if (this.#emptyLineSeen) return start + 2
+    }
+    const after = readRequestHead(buffer, start, end, this.head, this.#settings.limits)
+    if (after === INCOMPLETE) return start
+    if (after < 0) {
+      this.#refuse(refusalOf(after))
+      return end
+    }
+    this.#beginRequest()
+    return after
+  }
+
+  #beginRequest(): void {
+    const { head } = this
+    this.#phase = SERVING
+    this.#forHead = head.method === 'HEAD'
+    this.#responded = false
+    this.#answered = false
+    this.#discarded = 0
+    this.#emptyLineSeen = false
+    this.#headTimed = false
+    this.#closeAfter = this.#draining || !head.keepAlive
+    const kind = head.chunked ? BODY_CHUNKED : head.contentLength > 0 ? BODY_LENGTH : BODY_NONE
+    this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
+    this.body.start(kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
+    this.#settings.handler.request(this)
+  }
+
+  /** Body bytes, or bytes that must wait or go nowhere. @returns as `#readHead` */
+  #readOn(buffer: Buffer, start: number, end: number): number {
+    if (this.#phase !== SERVING) return end
+    const { body } = this
+    if (body.done || !body.flowing) return start
+    this.#continueOwed = false
+    if (body.kind !== BODY_CLOSE) this.#arm(this.#settings.limits.bodyTimeoutMs)
+    const after = body.feed(buffer, start, end)
+    if (this.#phase !== SERVING) return end
+    if (body.bad) {
+      this.#refuse('malformed-request')
+      return end
+    }
+    if (body.done) {
+      body.end()
+      if (this.#answered && this.#phase === SERVING) this.#endRequest()
+    } else if (this.#answered) this.#countDiscarded(after - start)
+    return after
+  }
+
+  // Ending.
+
+  /** The response came before the end of its request: reads over a small rest rather than losing the connection. */
+  #discardRest(): void {
+    this.#arm(this.#settings.limits.lingerTimeoutMs)
+    this.#advance()
+  }
+
+  #countDiscarded(bytes: number): void {
+    this.#discarded += bytes
+    if (this.#discarded > this.#settings.limits.maxDiscardBytes) this.#linger()
+  }
+
+  #endRequest(): void {
+    if (this.#closeAfter) return this.#linger()
+    this.#phase = READING_HEAD
+    this.head.reset()
+    this.#arm(this.#settings.limits.idleTimeoutMs)
+    this.#advance()
+  }
+
+  /** Ends our direction and reads over what comes, for a reset would take the response from the client (RFC 9112, 9.6). */
+  #linger(): void {
+    this.#phase = LINGERING
+    this.#held.clear()
+    this.#arm(this.#settings.limits.lingerTimeoutMs)
+    this.#transport.end()
+    this.#transport.resume()
+  }
+
+  #refuse(code: WireRefusal): void {
+    this.#settings.handler.refused(this.peer, code)
+    const serving = this.#phase === SERVING && !this.#answered
+    if (serving && this.#responded) return this.#fail('protocol-error')
+    this.#phase = LINGERING
+    if (serving) this.#abandon(code === 'request-timeout-reading' ? 'timeout' : 'protocol-error')
+    this.#transport.writeText(refusalText(code))
+    this.#linger()
+  }
+
+  #fail(why: Abort): void {
+    if (this.#phase === CLOSED) return
+    const serving = this.#phase === SERVING && !this.#answered
+    this.#phase = CLOSED
+    this.#forget()
+    // Where only the end of the connection ends the body, an orderly end would pass for the whole of it.
+    if (serving && this.#responded && this.#sentKind === BODY_CLOSE) this.#transport.reset()
+    else this.#transport.destroy()
+    if (serving) this.#abandon(why)
+  }
+
+  #destroy(): void {
+    this.#phase = CLOSED
+    this.#forget()
+    this.#transport.destroy()
+  }
+
+  #forget(): void {
+    this.#settings.wheel.remove(this.#timer)
+    this.#held.clear()
+  }
+
+  /** Tells everybody that the request in hand comes to nothing. */
+  #abandon(why: Abort): void {
+    this.response.close()
+    this.#settings.handler.aborted(this, why)
+    this.body.abort(why)
+  }
+
+  #timeUp(): void {
+    if (this.#phase === SERVING) {
+      if (this.#answered) this.#linger()
+      else if (!this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
+        this.#refuse('request-timeout-reading')
+      }
+    } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
+    else if (this.#phase === LINGERING) this.#lingerOn()
+    else if (this.#phase === READING_HEAD) this.#destroy()
+  }
+
+  /** A slow client may take its time to read what it was sent, as long as it does read. */
+  #lingerOn(): void {
+    const unsentBytes = this.#transport.unsentBytes
+    if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) return this.#destroy()
+    this.#unsentBytes = unsentBytes
+    this.#arm(this.#settings.limits.bodyTimeoutMs)
+  }
+
+  #arm(ms: number): void {
+    this.#settings.wheel.arm(this.#timer, ms)
+  }
+
+  // Framing of the response.
+
+  #kindFor(kind: BodyKind): BodyKind {
+    if (kind !== BODY_CHUNKED && kind !== BODY_CLOSE) return kind
+    // Chunks show a client where the body was cut; HTTP/1.0 does not know them.
+    return this.head.http10 ? BODY_CLOSE : BODY_CHUNKED
+  }
+
+  /** Whether what is left of the request stands between this response and the next request. */
+  #mustClose(): boolean {
+    if (this.body.done) return false
+    // A client that waits for 100 may send the body or not: nobody can tell where its next request begins.
+    return this.#continueOwed || this.body.left > this.#settings.limits.maxDiscardBytes
+  }
+
+  #connectionLines(): string {
+    if (this.#closeAfter) return 'connection: close\r\n'
+    return this.head.http10 ? 'connection: keep-alive\r\n' : ''
+  }
+}
+
+/** The length that a response announces; below 0: none (RFC 9110, 8.6). */
+function announcedLength(status: number, bodiless: boolean, kind: BodyKind, length: number): number {
+  if (status === 204) return -1
+  if (bodiless) return kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : length
+  return kind === BODY_NONE ? 0 : length
+}

@@ -1,0 +1,27 @@
+/** Bounds of accepted connections. All times in milliseconds. */
+export interface ServerLimits {
+  /** Bytes of a request head; also of the request line alone (decision A-43). */
+  readonly maxHeadBytes: number
+  /** Field lines of a request (specification 2, 2.1 `http1MaxHeaders`). */
+  readonly maxHeaders: number
+  /** From the first byte of a head to its last (decision A-44). */
+  readonly headTimeoutMs: number
+  /** Between two reads of a request body that somebody waits for (decision A-44). */
+  readonly bodyTimeoutMs: number
+  /** From the end of a response, or accept, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */
+  readonly idleTimeoutMs: number
+  /** How long a closing connection waits for the client to stop sending, so that it can read the last response. */
+  readonly lingerTimeoutMs: number
+  /** Rest of an unwanted request body that is read over rather than answered by closing. */
+  readonly maxDiscardBytes: number
+}
+
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
+  maxHeadBytes: 65_536,
+  maxHeaders: 100,
+  headTimeoutMs: 30_000,
+  bodyTimeoutMs: 60_000,
+  idleTimeoutMs: 600_000,
+  lingerTimeoutMs: 2000,
+  maxDiscardBytes: 65_536,
+}

@@ -1,0 +1,189 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import { ServerConnection, type ServerSettings } from './http1/server-connection.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
+import type { Peer, StreamHandler } from './stream.ts'
+import { type TimerWheel, workerWheel } from './timer-wheel.ts'
+import { type AcceptTransport, acceptData, chooseAccept } from './transport-onread.ts'
+
+export interface ListenOptions {
+  /** IP address to bind. */
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Several workers listen on the same port, and the kernel spreads connections over them. */
+  readonly reusePort?: boolean
+  readonly handler: StreamHandler
+  /** What is left out has its default. */
+  readonly limits?: Partial<ServerLimits>
+  readonly tls?: ListenTls
+  /** Clock of all time limits; default: the worker's. */
+  readonly wheel?: TimerWheel
+}
+
+export interface ListenTls {
+  /** The certificate for a server name ('' when the client sent none); undefined refuses the handshake. */
+  contextFor(serverName: string): tls.SecureContext | undefined
+}
+
+export interface Listener {
+  readonly port: number
+  /** Connections that are open now. */
+  readonly connections: number
+  /**
+   * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
+   * `drainMs`. Resolves when no connection is left.
+   */
+  close(options?: { readonly drainMs?: number }): Promise<void>
+}
+
+/** Why a listener could not start. */
+export class ListenError extends Error {
+  readonly code: 'address-in-use' | 'address-not-available' | 'not-permitted' | 'failed'
+  readonly host: string
+  readonly port: number
+
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    const code = LISTEN_ERRORS[cause.code ?? ''] ?? 'failed'
+    super(`cannot listen on ${net.isIPv6(host) ? `[${host}]` : host}:${port}: ${code.replaceAll('-', ' ')}`, { cause })
+    this.code = code
+    this.host = host
+    this.port = port
+  }
+}
+
+const LISTEN_ERRORS: Readonly<Record<string, ListenError['code']>> = {
+  EADDRINUSE: 'address-in-use',
+  EADDRNOTAVAIL: 'address-not-available',
+  EACCES: 'not-permitted',
+}
+
+const BACKLOG = 4096
+const HANDSHAKE_TIMEOUT_MS = 15_000
+
+/** Serves HTTP/1 on one address and port. Rejects with a `ListenError`. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const accept = options.tls === undefined ? await chooseAccept() : acceptData
+  const listener = new SocketListener(options, accept)
+  await listener.start()
+  return listener
+}
+
+class SocketListener implements Listener {
+  readonly #options: ListenOptions
+  readonly #server: net.Server
+  readonly #settings: ServerSettings
+  readonly #open = new Set<ServerConnection>()
+  #closing = false
+  #emptied: () => void = () => {}
+
+  constructor(options: ListenOptions, accept: AcceptTransport) {
+    this.#options = options
+    this.#settings = {
+      handler: options.handler,
+      limits: { ...DEFAULT_SERVER_LIMITS, ...options.limits },
+      wheel: options.wheel ?? workerWheel,
+      onClosed: (connection) => {
+        this.#open.delete(connection)
+        if (this.#closing && this.#open.size === 0) this.#emptied()
+      },
+    }
+    const serve = (socket: net.Socket) => this.#serve(socket, accept)
+    this.#server = options.tls === undefined ? plainServer(serve) : tlsServer(options.tls, serve)
+  }
+
+  get port(): number {
+    return (this.#server.address() as net.AddressInfo).port
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  start(): Promise<void> {
+    const { host, port, reusePort = false } = this.#options
+    return new Promise((resolve, reject) => {
+      const fail = (cause: NodeJS.ErrnoException) => reject(new ListenError(host, port, cause))
+      this.#server.once('error', fail)
+      this.#server.listen({ host, port, reusePort, backlog: BACKLOG }, () => {
+        this.#server.off('error', fail)
+        resolve()
+      })
+    })
+  }
+
+  async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    if (this.#closing) return
+    this.#closing = true
+    this.#server.close()
+    const emptied = new Promise<void>((resolve) => {
+      this.#emptied = resolve
+    })
+    for (const connection of [...this.#open]) connection.drain()
+    const cut = setTimeout(() => this.#cut(), drainMs)
+    if (this.#open.size > 0) await emptied
+    clearTimeout(cut)
+  }
+
+  #cut(): void {
+    for (const connection of [...this.#open]) connection.abort()
+  }
+
+  #serve(socket: net.Socket, accept: AcceptTransport): void {
+    const peer = peerOf(socket)
+    // Gone before it was looked at.
+    if (peer === undefined) return void socket.destroy()
+    const connection = new ServerConnection(peer, this.#settings)
+    this.#open.add(connection)
+    connection.attach(accept(socket, this.#server, connection))
+  }
+}
+
+function plainServer(serve: (socket: net.Socket) => void): net.Server {
+  return net.createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, serve)
+}
+
+/** Each accepted socket is wrapped on its own: what comes before the handshake can be read first. */
+function tlsServer(settings: ListenTls, serve: (socket: net.Socket) => void): net.Server {
+  return net.createServer({ noDelay: true, allowHalfOpen: true }, (accepted) => {
+    const secured = new tls.TLSSocket(accepted, serverTlsOptions(settings))
+    const giveUp = () => secured.destroy()
+    const timeout = setTimeout(giveUp, HANDSHAKE_TIMEOUT_MS).unref()
+    accepted.on('error', giveUp)
+    // A failed handshake has closed its connection; there is nobody to answer.
+    secured.on('error', giveUp)
+    secured.on('close', () => clearTimeout(timeout))
+    secured.on('secure', () => {
+      clearTimeout(timeout)
+      serve(secured)
+    })
+  })
+}
+
+function serverTlsOptions({ contextFor }: ListenTls): tls.TLSSocketOptions {
+  const unnamed = contextFor('')
+  return {
+    isServer: true,
+    ALPNProtocols: ['http/1.1'],
+    ...(unnamed === undefined ? {} : { secureContext: unnamed }),
+    SNICallback: (serverName, done) => {
+      const context = contextFor(serverName)
+      if (context === undefined) done(new Error('no certificate for the server name'))
+      else done(null, context)
+    },
+  }
+}
+
+function peerOf(socket: net.Socket): Peer | undefined {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket
+  if (remoteAddress === undefined || remotePort === undefined) return undefined
+  const encrypted = socket instanceof tls.TLSSocket ? socket : undefined
+  return {
+    remoteAddress,
+    remotePort,
+    localAddress: localAddress ?? '',
+    localPort: localPort ?? 0,
+    secure: encrypted !== undefined,
+    serverName: typeof encrypted?.servername === 'string' ? encrypted.servername : undefined,
+  }
+}

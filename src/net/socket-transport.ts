@@ -1,0 +1,68 @@
+import type net from 'node:net'
+import { latin1 } from './latin1.ts'
+import { COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
+
+/** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
+export class SocketTransport implements Transport {
+  backed = false
+  readonly #socket: net.Socket
+  #paused = false
+
+  constructor(socket: net.Socket, owner: TransportOwner) {
+    this.#socket = socket
+    socket.on('drain', () => {
+      this.backed = false
+      owner.drained()
+    })
+    socket.on('end', () => owner.ended())
+    // 'close' follows every error and says all that protocol code needs.
+    socket.on('error', () => {})
+    socket.on('close', () => owner.closed())
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
+  writeText(text: string): void {
+    if (!this.#socket.write(text, 'latin1')) this.backed = true
+  }
+
+  writeBytes(buffer: Buffer, start: number, end: number): void {
+    const taken =
+      end - start <= COALESCE_BYTES
+        ? this.#socket.write(latin1(buffer, start, end), 'latin1')
+        : this.#socket.write(Buffer.from(buffer.subarray(start, end)))
+    if (!taken) this.backed = true
+  }
+
+  pause(): void {
+    if (this.#paused) return
+    this.#paused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#socket.resume()
+  }
+
+  end(): void {
+    this.#socket.end()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  reset(): void {
+    // Under TLS the missing closure alert tells; a Unix socket has no reset.
+    if (isPlainTcp(this.#socket)) this.#socket.resetAndDestroy()
+    else this.#socket.destroy()
+  }
+}
+
+function isPlainTcp(socket: net.Socket): boolean {
+  return !('encrypted' in socket) && socket.remotePort !== undefined
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import type { Destination } from '../stream.ts'
+
+/** A client that sends bytes as they are given and keeps what comes back, as latin-1 text. */
+export class RawClient {
+  readonly socket: net.Socket
+  text = ''
+  closed = false
+  /** The server has ended its direction. */
+  ended = false
+  wasReset = false
+  #waiting: (() => void)[] = []
+
+  constructor(socket: net.Socket) {
+    this.socket = socket
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => {
+      this.text += bytes.toString('latin1')
+      this.#wake()
+    })
+    socket.on('end', () => {
+      this.ended = true
+      this.#wake()
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.wasReset ||= error.code === 'ECONNRESET'
+    })
+    socket.on('close', () => {
+      this.closed = true
+      this.ended = true
+      this.#wake()
+    })
+  }
+
+  static async connect(port: number): Promise<RawClient> {
+    const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    await once(socket, 'connect')
+    return new RawClient(socket)
+  }
+
+  send(text: string): void {
+    this.socket.write(text, 'latin1')
+  }
+
+  /** Waits until what came satisfies `check`; fails with what came when the connection ends before. */
+  async until(check: (text: string) => boolean): Promise<string> {
+    while (!check(this.text)) {
+      if (this.ended) throw new Error(`ended with ${JSON.stringify(this.text.slice(-2000))}`)
+      await this.#change()
+    }
+    return this.text
+  }
+
+  /** Waits for the end of what the server sends. */
+  async untilEnd(): Promise<string> {
+    while (!this.ended) await this.#change()
+    return this.text
+  }
+
+  async untilClosed(): Promise<string> {
+    while (!this.closed) await this.#change()
+    return this.text
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+/** One accepted connection of a `RawServer`. */
+export type Accepted = RawClient
+
+/** A server that does with every connection what the test says. */
+export class RawServer {
+  connections = 0
+  readonly #server: net.Server
+  readonly #open = new Set<net.Socket>()
+
+  constructor(serve: (peer: Accepted, index: number) => void) {
+    this.#server = net.createServer({ allowHalfOpen: true }, (socket) => {
+      this.#open.add(socket)
+      socket.on('close', () => this.#open.delete(socket))
+      serve(new RawClient(socket), this.connections++)
+    })
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return this
+  }
+
+  get port(): number {
+    return (this.#server.address() as net.AddressInfo).port
+  }
+
+  get destination(): Destination {
+    return destinationOf(this.port)
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const socket of this.#open) socket.destroy()
+  }
+}
+
+export function destinationOf(port: number, host = '127.0.0.1'): Destination {
+  return { key: `${host}:${port}`, host, port, connectTimeoutMs: 5000 }
+}
+
+/**
+ * Answers every complete request with `answer(head, body)`: whatever text it returns is sent. Knows Content-Length and chunked.
+ */
+export function answering(answer: (head: string, body: string, peer: Accepted) => string): (peer: Accepted) => void {
+  return (peer) => {
+    let rest = ''
+    peer.socket.on('data', (bytes: Buffer) => {
+      rest += bytes.toString('latin1')
+      for (let message = cut(rest); message !== undefined; message = cut(rest)) {
+        rest = message.rest
+        const text = answer(message.head, message.body, peer)
+        if (text !== '') peer.send(text)
+      }
+    })
+    peer.socket.on('end', () => peer.socket.end())
+  }
+}
+
+function cut(text: string): { head: string; body: string; rest: string } | undefined {
+  const headEnd = text.indexOf('\r\n\r\n') + 4
+  if (headEnd < 4) return undefined
+  const head = text.slice(0, headEnd)
+  const length = /content-length: *(\d+)/i.exec(head)
+  let end = headEnd + Number(length?.[1] ?? 0)
+  if (/transfer-encoding/i.test(head)) {
+    const last = text.indexOf('0\r\n\r\n', headEnd)
+    if (last < 0) return undefined
+    end = last + 5
+  }
+  if (text.length < end) return undefined
+  return { head, body: text.slice(headEnd, end), rest: text.slice(end) }
+}

@@ -1,0 +1,109 @@
+import { clock } from '#base/clock.ts'
+
+const TICK_MS = 100
+const SLOTS = 512
+
+/** A time limit that is armed again and again; `fire` is called when it passes. */
+export class WheelTimer {
+  readonly fire: () => void
+  /** Tick at which it fires; 0: not armed. Kept by the wheel, as are the links. */
+  deadline = 0
+  slot = -1
+  slotTick = 0
+  previous: WheelTimer | null = null
+  next: WheelTimer | null = null
+
+  constructor(fire: () => void) {
+    this.fire = fire
+  }
+}
+
+/**
+ * One coarse clock for all time limits of a worker: 100 ms steps, never early, up to two steps late. Arming a timer again for
+ * later costs a store, because it moves only when its slot comes up. Runs only while something is armed and keeps no process
+ * alive.
+ */
+export class TimerWheel {
+  readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS).fill(null)
+  #tick = 1
+  #origin = 0
+  #linked = 0
+  #interval: NodeJS.Timeout | undefined
+
+  /** Fires `timer` once, `ms` milliseconds from now, unless it is armed anew or disarmed before. */
+  arm(timer: WheelTimer, ms: number): void {
+    if (this.#linked === 0) this.#start()
+    const deadline = this.#tick + Math.ceil(ms / TICK_MS) + 1
+    timer.deadline = deadline
+    if (timer.slot < 0) return this.#link(timer)
+    if (timer.slotTick <= deadline) return
+    this.#unlink(timer)
+    this.#link(timer)
+  }
+
+  /** Cheap; the wheel forgets the timer when its slot comes up. */
+  disarm(timer: WheelTimer): void {
+    timer.deadline = 0
+  }
+
+  /** Disarms for good and forgets the timer now. */
+  remove(timer: WheelTimer): void {
+    timer.deadline = 0
+    if (timer.slot < 0) return
+    this.#unlink(timer)
+    if (this.#linked === 0) this.#stop()
+  }
+
+  /** Fires what is due by `clock.monotonic`. Called by the wheel's own interval; tests move the clock and call it. */
+  advance(): void {
+    while (this.#linked > 0 && clock.monotonic() - this.#origin >= (this.#tick + 1) * TICK_MS) this.#step()
+    if (this.#linked === 0) this.#stop()
+  }
+
+  #step(): void {
+    const tick = ++this.#tick
+    const slot = tick % SLOTS
+    for (let timer = this.#slots[slot]; timer; timer = this.#slots[slot]) {
+      this.#unlink(timer)
+      if (timer.deadline > tick) this.#link(timer)
+      else if (timer.deadline > 0) {
+        timer.deadline = 0
+        timer.fire()
+      }
+    }
+  }
+
+  #link(timer: WheelTimer): void {
+    timer.slotTick = Math.min(timer.deadline, this.#tick + SLOTS - 1)
+    timer.slot = timer.slotTick % SLOTS
+    const first = this.#slots[timer.slot] ?? null
+    timer.next = first
+    timer.previous = null
+    if (first !== null) first.previous = timer
+    this.#slots[timer.slot] = timer
+    this.#linked++
+  }
+
+  #unlink(timer: WheelTimer): void {
+    if (timer.previous === null) this.#slots[timer.slot] = timer.next
+    else timer.previous.next = timer.next
+    if (timer.next !== null) timer.next.previous = timer.previous
+    timer.previous = null
+    timer.next = null
+    timer.slot = -1
+    this.#linked--
+  }
+
+  #start(): void {
+    this.#origin = clock.monotonic() - this.#tick * TICK_MS
+    this.#interval ??= setInterval(() => this.advance(), TICK_MS).unref()
+  }
+
+  #stop(): void {
+    clearInterval(this.#interval)
+    this.#interval = undefined
+  }
+}
+
+/** The wheel of this worker. */
+export const workerWheel: TimerWheel = new TimerWheel()

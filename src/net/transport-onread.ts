@@ -1,0 +1,119 @@
+import net from 'node:net'
+import { SocketTransport } from './socket-transport.ts'
+import type { Transport, TransportOwner } from './transport.ts'
+import { openDataTransport } from './transport-data.ts'
+import { beginTurn, endTurn } from './turn.ts'
+
+/** All sockets of the worker read into this memory; what must outlive the callback is copied. */
+const readBuffer = Buffer.allocUnsafeSlow(65_536)
+
+/** Passes on what a socket reads; the owner is named once the connection stands. */
+export class ReadRelay {
+  owner: TransportOwner | undefined
+  readonly onread = {
+    buffer: readBuffer,
+    callback: (length: number): boolean => {
+      beginTurn()
+      this.owner?.bytes(readBuffer, 0, length)
+      endTurn()
+      return true
+    },
+  }
+}
+
+/** A transport on a client socket that was made with `relay.onread`, the documented option of `net.connect`. */
+export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport {
+  relay.owner = owner
+  return new SocketTransport(socket, owner)
+}
+
+interface SocketInternals {
+  _handle: unknown
+}
+interface ServerInternals {
+  _connections: number
+}
+
+/**
+ * A transport with the shared read buffer on an accepted socket that has not read yet (`pauseOnConnect`). Node has no public
+ * option for it, so the handle moves into a socket made with one. This is the only undocumented step of the wire engine;
+ * `probeAdoption` tries it before it is relied on.
+ */
+export function adoptSocket(accepted: net.Socket, server: net.Server, owner: TransportOwner): Transport {
+  const internals = accepted as unknown as SocketInternals
+  const relay = new ReadRelay()
+  relay.owner = owner
+  const options = { handle: internals._handle, onread: relay.onread, allowHalfOpen: true }
+  internals._handle = null
+  // The server counted the socket that will never close; the new one does not count.
+  const counted = server as unknown as ServerInternals
+  counted._connections--
+  const socket = new net.Socket(options as net.SocketConstructorOpts)
+  const transport = new SocketTransport(socket, owner)
+  socket.resume()
+  return transport
+}
+
+/** How a listener opens its accepted sockets. */
+export type AcceptTransport = (accepted: net.Socket, server: net.Server, owner: TransportOwner) => Transport
+
+/** The same through public API only. */
+export function acceptData(accepted: net.Socket, _server: net.Server, owner: TransportOwner): Transport {
+  const transport = openDataTransport(accepted, owner)
+  accepted.resume()
+  return transport
+}
+
+let adoptionWorks: Promise<boolean> | undefined
+
+/** The fastest way of accepting that works on this Node; says so when it is not the fastest there is. */
+export async function chooseAccept(): Promise<AcceptTransport> {
+  adoptionWorks ??= probeAdoption()
+  if (await adoptionWorks) return adoptSocket
+  process.emitWarning(
+    'this Node version does not let accepted sockets share a read buffer; serving slower without it',
+    {
+      code: 'GATEWRIGHT_NO_SHARED_READ_BUFFER',
+    },
+  )
+  return acceptData
+}
+
+const PROBE_TIMEOUT_MS = 1000
+
+/** Accepts one loopback connection, and echoes a byte through an adopted socket. */
+function probeAdoption(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true })
+    const client = new net.Socket()
+    const finish = (works: boolean) => {
+      clearTimeout(timeout)
+      client.destroy()
+      server.close()
+      resolve(works)
+    }
+    const timeout = setTimeout(finish, PROBE_TIMEOUT_MS, false)
+    server.on('error', () => finish(false))
+    client.on('error', () => finish(false))
+    client.on('data', (bytes) => finish(bytes.toString('latin1') === 'x'))
+    server.on('connection', (accepted) => {
+      try {
+        echoOnce(accepted, server)
+      } catch {
+        finish(false)
+      }
+    })
+    server.listen(0, '127.0.0.1', () => {
+      client.connect((server.address() as net.AddressInfo).port, '127.0.0.1', () => client.write('x'))
+    })
+  })
+}
+
+function echoOnce(accepted: net.Socket, server: net.Server): void {
+  const transport = adoptSocket(accepted, server, {
+    bytes: (buffer, start, end) => transport.writeBytes(buffer, start, end),
+    ended: () => transport.destroy(),
+    drained: () => {},
+    closed: () => {},
+  })
+}

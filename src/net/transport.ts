@@ -1,0 +1,34 @@
+/** One byte stream to a peer: what protocol code sees of a socket. */
+export interface Transport {
+  /** More bytes would have to be queued in memory; `TransportOwner.drained` follows. */
+  readonly backed: boolean
+  /** Bytes that wait in memory. */
+  readonly unsentBytes: number
+  /** Writes latin-1 text, one byte per character. */
+  writeText(text: string): void
+  /** Writes `buffer[start, end)`, whose memory may change as soon as this returns. */
+  writeBytes(buffer: Buffer, start: number, end: number): void
+  pause(): void
+  resume(): void
+  /** Ends our direction behind what was written; the peer may go on sending. */
+  end(): void
+  /** Closes both directions now; what was not sent yet is lost. */
+  destroy(): void
+  /** As `destroy`, such that the peer cannot take it for an orderly end where that is possible. */
+  reset(): void
+}
+
+/** Who is told what happens on a transport. */
+export interface TransportOwner {
+  /** Bytes have come. `buffer` belongs to the transport again after this returns. */
+  bytes(buffer: Buffer, start: number, end: number): void
+  /** The peer has ended its direction. */
+  ended(): void
+  /** What was queued has been sent. */
+  drained(): void
+  /** The transport is gone; the last call, made once. */
+  closed(): void
+}
+
+/** Up to this size a copy as a latin-1 string is cheaper than a buffer, and goes out in one write with a head before it. */
+export const COALESCE_BYTES = 16_384
