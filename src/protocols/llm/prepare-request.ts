@@ -91,8 +91,8 @@ function prepareAsIs(
 
 function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined): LlmFacts {
   const members = body === undefined ? undefined : scanMembers(body)
-  if (members === undefined || 'fault' in members) return buildFacts(provider, '', false)
-  return buildFacts(provider, modelIn(members) ?? '', isStreamed(members))
+  if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', '', false)
+  return buildFacts(provider, 'Detect', modelIn(members) ?? '', isStreamed(members))
 }
 
 function prepareTyped(
@@ -130,7 +130,7 @@ function prepareTyped(
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
-  const facts = buildFacts(provider, model, streaming)
+  const facts = buildFacts(provider, type, model, streaming)
   return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage: options !== undefined } }
 }
 
@@ -189,8 +189,17 @@ function withoutEncoding(edits: HeaderEdits): HeaderEdits {
   return { set: edits.set, remove: [...edits.remove, 'accept-encoding'] }
 }
 
-function buildFacts(provider: AiProviderPlan, requestModel: string, streaming: boolean): LlmFacts {
+/** Names of operations in logs and metrics (decision B98). */
+const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
+  Completions: 'chat',
+  Messages: 'chat',
+  Responses: 'chat',
+  Embeddings: 'embeddings',
+}
+
+function buildFacts(provider: AiProviderPlan, type: RouteType, requestModel: string, streaming: boolean): LlmFacts {
   return {
+    operation: OPERATIONS[type],
     provider: provider.provider.system,
     requestModel,
     responseModel: undefined,

@@ -1,0 +1,54 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { readCompletionsUsage } from '../completions/response.ts'
+import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
+import { MessagesUsage } from '../messages/response.ts'
+import { readResponsesUsage } from '../responses/response.ts'
+
+/** Members of an answer in which some format keeps its usage or its model. */
+export const DETECT_MEMBERS = ['model', 'modelVersion', 'usage', 'usageMetadata', 'metadata', 'response', 'message']
+
+/** Finds facts in an answer of unknown format: every known place of usage and model is looked at (decision B06). */
+export class DetectReader {
+  readonly #messages = new MessagesUsage()
+
+  read(answer: unknown, facts: LlmFacts): void {
+    const holders = [answer, objectAt(answer, 'response'), objectAt(answer, 'message'), objectAt(answer, 'metadata')]
+    for (const holder of holders) {
+      facts.responseModel = textAt(holder, 'model') ?? textAt(holder, 'modelVersion') ?? facts.responseModel
+      const usage = memberOf(holder, 'usage') ?? memberOf(holder, 'usageMetadata')
+      if (usage !== undefined) this.#readUsage(usage, facts)
+    }
+  }
+
+  /** The names of its numbers tell the format. */
+  #readUsage(usage: unknown, facts: LlmFacts): void {
+    if (countAt(usage, 'prompt_tokens') !== undefined) return readCompletionsUsage(usage, facts)
+    if (countAt(usage, 'promptTokenCount') !== undefined) return readGenerateUsage(usage, facts)
+    if (countAt(usage, 'inputTokens') !== undefined) return readConverseUsage(usage, facts)
+    if (countAt(usage, 'total_tokens') !== undefined) return readResponsesUsage(usage, facts)
+    this.#messages.read(usage, facts)
+  }
+}
+
+/** `usageMetadata` of the native format of providers five and six. */
+function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
+  const thoughts = countAt(usage, 'thoughtsTokenCount')
+  const input = countAt(usage, 'promptTokenCount') ?? 0
+  const output = (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0)
+  facts.inputTokens = input
+  facts.outputTokens = output
+  facts.totalTokens = countAt(usage, 'totalTokenCount') ?? input + output
+  facts.cachedInputTokens = countAt(usage, 'cachedContentTokenCount') ?? facts.cachedInputTokens
+  facts.reasoningTokens = thoughts ?? facts.reasoningTokens
+}
+
+/** `usage` of the native format of provider seven; its input count leaves cached tokens out. */
+function readConverseUsage(usage: unknown, facts: LlmFacts): void {
+  const read = countAt(usage, 'cacheReadInputTokens')
+  const input = (countAt(usage, 'inputTokens') ?? 0) + (read ?? 0) + (countAt(usage, 'cacheWriteInputTokens') ?? 0)
+  const output = countAt(usage, 'outputTokens')
+  facts.inputTokens = input
+  facts.outputTokens = output ?? facts.outputTokens
+  facts.totalTokens = input + (output ?? 0)
+  facts.cachedInputTokens = read ?? facts.cachedInputTokens
+}

@@ -1,0 +1,159 @@
+import { decodeText } from './decode-text.ts'
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Below this length looking at bytes is faster than calling the native search. */
+const NEAR = 32
+
+/** A longer key or value is none that the gateway looks for. */
+const MAX_KEPT = 64 * 1024
+
+/**
+ * Reads chosen top-level members of a JSON object that arrives in pieces, without keeping anything else of it: however large an
+ * answer is, its usage is found. It does not judge the JSON; what passes by is the provider's answer.
+ */
+export class MemberReader {
+  readonly #wanted: ReadonlySet<string>
+  readonly #found: (key: string, value: unknown) => void
+  #state: 'before' | 'inside' | 'over' = 'before'
+  #depth = 0
+  #inString = false
+  /** The next byte of the string is escaped. */
+  #escaped = false
+  /** At the top level: a string read now is a key. */
+  #atKey = false
+  #key = ''
+  /** A key or the value of a wanted member is being read. */
+  #keeping = false
+  /** What earlier pieces held of it. */
+  #kept: Uint8Array[] = []
+  #keptLength = 0
+
+  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void) {
+    this.#wanted = new Set(wanted)
+    this.#found = found
+  }
+
+  /** Takes the next piece; keeps nothing of its memory. */
+  push(piece: Uint8Array): void {
+    let at = this.#state === 'before' ? this.#begin(piece) : 0
+    if (this.#state !== 'inside') return
+    /** Where the part that is kept begins in this piece. */
+    let start = 0
+    let depth = this.#depth
+    while (at < piece.length) {
+      if (this.#inString) {
+        at = this.#skipString(piece, at)
+        if (depth === 1 && this.#atKey && !this.#inString) this.#key = this.#take(piece, start, at).slice(1, -1)
+        continue
+      }
+      const byte = piece[at++]
+      if (byte === QUOTE) {
+        this.#inString = true
+        if (depth === 1 && this.#atKey) start = this.#keep(at - 1)
+      } else if (byte === 0x7b || byte === 0x5b) {
+        depth++
+      } else if (byte === 0x7d || byte === 0x5d) {
+        if (--depth > 0) continue
+        this.#endValue(piece, start, at - 1)
+        this.#state = 'over'
+        return
+      } else if (depth === 1 && byte === 0x3a) {
+        this.#atKey = false
+        if (this.#wanted.has(this.#key)) start = this.#keep(at)
+      } else if (depth === 1 && byte === 0x2c) {
+        this.#endValue(piece, start, at - 1)
+        this.#atKey = true
+      }
+    }
+    this.#depth = depth
+    if (this.#keeping) this.#keepRest(piece.subarray(start))
+  }
+
+  /** @returns index after the opening brace */
+  #begin(piece: Uint8Array): number {
+    for (let at = 0; at < piece.length; at++) {
+      const byte = piece[at]!
+      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue
+      this.#state = byte === 0x7b ? 'inside' : 'over'
+      this.#depth = 1
+      this.#atKey = true
+      return at + 1
+    }
+    return piece.length
+  }
+
+  #skipString(piece: Uint8Array, at: number): number {
+    if (this.#escaped) at++
+    this.#escaped = false
+    const near = Math.min(piece.length, at + NEAR)
+    while (at < near) {
+      const byte = piece[at++]
+      if (byte === QUOTE) return this.#endString(at)
+      if (byte === BACKSLASH) at++
+    }
+    while (at < piece.length) {
+      const quote = piece.indexOf(QUOTE, at)
+      const end = quote < 0 ? piece.length : quote
+      let escapes = end
+      while (escapes > at && piece[escapes - 1] === BACKSLASH) escapes--
+      const isEscaped = ((end - escapes) & 1) === 1
+      if (quote >= 0 && !isEscaped) return this.#endString(quote + 1)
+      at = isEscaped ? end + 1 : end
+    }
+    this.#escaped = at > piece.length
+    return piece.length
+  }
+
+  #endString(at: number): number {
+    this.#inString = false
+    return at
+  }
+
+  #keep(at: number): number {
+    this.#keeping = true
+    return at
+  }
+
+  #keepRest(rest: Uint8Array): void {
+    this.#keptLength += rest.length
+    // Not `slice`: that of a Buffer does not copy.
+    if (this.#keptLength <= MAX_KEPT) this.#kept.push(new Uint8Array(rest))
+  }
+
+  #endValue(piece: Uint8Array, start: number, end: number): void {
+    if (!this.#keeping) return
+    const value = parse(this.#take(piece, start, end))
+    if (value !== undefined) this.#found(this.#key, value)
+  }
+
+  /** The text that was kept, with its last part in this piece; empty when it was too long. */
+  #take(piece: Uint8Array, start: number, end: number): string {
+    this.#keeping = false
+    if (this.#keptLength === 0) return decodeText(piece, start, end)
+    this.#keepRest(piece.subarray(start, end))
+    const bytes = this.#keptLength > MAX_KEPT ? new Uint8Array(0) : join(this.#kept, this.#keptLength)
+    this.#kept = []
+    this.#keptLength = 0
+    return decodeText(bytes, 0, bytes.length)
+  }
+}
+
+function join(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const all = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

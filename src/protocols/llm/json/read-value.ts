@@ -1,0 +1,23 @@
+/** Member `key` of a parsed JSON value; undefined when that is no object. */
+export function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Readonly<Record<string, unknown>>)[key]
+}
+
+/** The same if it is a string. */
+export function textAt(value: unknown, key: string): string | undefined {
+  const member = memberOf(value, key)
+  return typeof member === 'string' ? member : undefined
+}
+
+/** The same if it is an object. */
+export function objectAt(value: unknown, key: string): object | undefined {
+  const member = memberOf(value, key)
+  return typeof member === 'object' && member !== null ? member : undefined
+}
+
+/** The same if it can be a number of tokens. */
+export function countAt(value: unknown, key: string): number | undefined {
+  const member = memberOf(value, key)
+  return typeof member === 'number' && Number.isFinite(member) && member >= 0 ? member : undefined
+}

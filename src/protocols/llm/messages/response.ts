@@ -1,0 +1,25 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { countAt } from '../json/read-value.ts'
+
+/**
+ * Token counts of a `usage` object of the messages API. Its input count leaves cached tokens out; the gateway's includes them
+ * (decision B37). In a stream later events repeat only some numbers: `input` keeps those already seen.
+ */
+export class MessagesUsage {
+  #input: number | undefined
+  #output: number | undefined
+  #cacheRead: number | undefined
+  #cacheWrite: number | undefined
+
+  read(usage: unknown, facts: LlmFacts): void {
+    this.#input = countAt(usage, 'input_tokens') ?? this.#input
+    this.#output = countAt(usage, 'output_tokens') ?? this.#output
+    this.#cacheRead = countAt(usage, 'cache_read_input_tokens') ?? this.#cacheRead
+    this.#cacheWrite = countAt(usage, 'cache_creation_input_tokens') ?? this.#cacheWrite
+    facts.cachedInputTokens = this.#cacheRead ?? facts.cachedInputTokens
+    facts.outputTokens = this.#output ?? facts.outputTokens
+    if (this.#input === undefined) return
+    facts.inputTokens = this.#input + (this.#cacheRead ?? 0) + (this.#cacheWrite ?? 0)
+    if (this.#output !== undefined) facts.totalTokens = facts.inputTokens + this.#output
+  }
+}

@@ -1,0 +1,34 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { memberOf, objectAt, textAt } from '../json/read-value.ts'
+import { isEventOf, type StreamFormat } from '../stream-format.ts'
+import { formatMessagesError } from './errors.ts'
+import { MessagesUsage } from './response.ts'
+
+/** Streams of the messages API, ended by `message_stop`. */
+export class MessagesStream implements StreamFormat {
+  readonly finishMember = 'stop_reason'
+  readonly readsAll = false
+  readonly #usage = new MessagesUsage()
+
+  isEnd(piece: Uint8Array, start: number, data: number): boolean {
+    return isEventOf(piece, start, data, 'message_stop') || isEventOf(piece, start, data, 'error')
+  }
+
+  isOutput(piece: Uint8Array, start: number, data: number): boolean {
+    return isEventOf(piece, start, data, 'content_block_delta')
+  }
+
+  read(event: unknown, facts: LlmFacts): void {
+    const message = objectAt(event, 'message')
+    facts.responseModel = textAt(message, 'model') ?? facts.responseModel
+    this.#usage.read(memberOf(message, 'usage') ?? memberOf(event, 'usage'), facts)
+  }
+
+  isUsageOnly(): boolean {
+    return false
+  }
+
+  formatBreak(message: string): string {
+    return `event: error\ndata: ${formatMessagesError(502, 'upstream-failed', message)}\n\n`
+  }
+}

@@ -1,0 +1,331 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { Head } from '#net/http1/head.ts'
+import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { observeResponse } from './read-response.ts'
+import type { RouteType } from './route-type.ts'
+
+class Collector implements BodySink {
+  readonly backed = false
+  readonly takesFramed = true
+  source: BodySource | null = null
+  text = ''
+  calls = 0
+  ended = 0
+  aborted: Abort | undefined
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.text += buffer.toString('latin1', start, end)
+    this.calls++
+  }
+
+  end(): void {
+    this.ended++
+  }
+
+  abort(why: Abort): void {
+    this.aborted = why
+  }
+}
+
+interface Answer {
+  readonly type?: RouteType
+  readonly hidesUsage?: boolean
+  readonly contentType?: string
+  readonly status?: number
+  /** Sizes of the pieces in which the body arrives; the rest comes in one. */
+  readonly cuts?: readonly number[]
+  readonly breaks?: Abort
+}
+
+const EMPTY: LlmFacts = {
+  operation: 'chat',
+  provider: 'openai',
+  requestModel: 'm',
+  responseModel: undefined,
+  streaming: true,
+  inputTokens: undefined,
+  outputTokens: undefined,
+  totalTokens: undefined,
+  cachedInputTokens: undefined,
+  reasoningTokens: undefined,
+  timeToFirstTokenMs: undefined,
+}
+
+/** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
+function pass(body: string, answer: Answer = {}) {
+  const exchange = new Exchange()
+  const facts = { ...EMPTY }
+  exchange.llm = facts
+  exchange.startMonotonicMs = clock.monotonic()
+  exchange.response = Head.response(answer.status ?? 200)
+  exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
+  const collector = new Collector()
+  const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false }
+  const sink = observeResponse(plan, exchange)?.into(collector) ?? collector
+  const bytes = Buffer.from(body)
+  const shared = Buffer.alloc(bytes.length + 20)
+  let at = 0
+  for (const size of [...(answer.cuts ?? []), bytes.length]) {
+    const end = Math.min(at + size, bytes.length)
+    if (end === at) continue
+    bytes.copy(shared, 7, at, end)
+    sink.bytes(shared, 7, 7 + end - at)
+    shared.fill('#')
+    at = end
+  }
+  if (answer.breaks === undefined) sink.end()
+  else sink.abort(answer.breaks)
+  return { facts, collector, text: Buffer.from(collector.text, 'latin1').toString() }
+}
+
+const JSON_TYPE = 'application/json'
+
+const COMPLETION = JSON.stringify({
+  id: 'c',
+  model: 'gpt-4o-mini-2024',
+  choices: [{ message: { content: 'He said \\"usage\\": {"model":1}, "usage": 5' } }],
+  usage: {
+    prompt_tokens: 11,
+    completion_tokens: 7,
+    total_tokens: 18,
+    prompt_tokens_details: { cached_tokens: 4 },
+    completion_tokens_details: { reasoning_tokens: 2 },
+  },
+})
+
+const MESSAGE = JSON.stringify({
+  type: 'message',
+  model: 'claude-x',
+  content: [{ type: 'text', text: 'hi' }],
+  usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 },
+})
+
+const RESPONSE = JSON.stringify({
+  model: 'gpt-5',
+  output: [{ usage: { input_tokens: 999 } }],
+  usage: { input_tokens: 8, output_tokens: 3, total_tokens: 11, input_tokens_details: { cached_tokens: 1 } },
+})
+
+const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
+  [
+    'Completions',
+    COMPLETION,
+    {
+      responseModel: 'gpt-4o-mini-2024',
+      inputTokens: 11,
+      outputTokens: 7,
+      totalTokens: 18,
+      cachedInputTokens: 4,
+      reasoningTokens: 2,
+    },
+  ],
+  [
+    'Messages',
+    MESSAGE,
+    { responseModel: 'claude-x', inputTokens: 15, outputTokens: 5, totalTokens: 20, cachedInputTokens: 3 },
+  ],
+  ['Responses', RESPONSE, { responseModel: 'gpt-5', inputTokens: 8, outputTokens: 3, totalTokens: 11 }],
+  [
+    'Embeddings',
+    '{"data":[[0.1,0.2]],"model":"e","usage":{"prompt_tokens":4,"total_tokens":4}}',
+    { responseModel: 'e', inputTokens: 4, outputTokens: undefined, totalTokens: 4 },
+  ],
+  ['Detect', COMPLETION, { responseModel: 'gpt-4o-mini-2024', inputTokens: 11, totalTokens: 18 }],
+  ['Detect', MESSAGE, { inputTokens: 15, totalTokens: 20 }],
+  [
+    'Detect',
+    '{"modelVersion":"g","usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}',
+    { responseModel: 'g', inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+  ],
+  [
+    'Detect',
+    '{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4}}',
+    { inputTokens: 5, outputTokens: 2, totalTokens: 7 },
+  ],
+]
+for (const [type, body, facts] of buffered) {
+  test(`facts of a buffered answer: ${type} ${body.slice(0, 20)}`, () => {
+    const { facts: read, text, collector } = pass(body, { type, contentType: JSON_TYPE })
+    expect(read).toMatchObject(facts)
+    expect(text).toBe(body)
+    expect(collector.calls).toBe(1)
+  })
+}
+
+const chunk = (content: string, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', model: 'gpt', choices: [{ delta: { content }, finish_reason: finish }], usage: null })}\n\n`
+const USAGE =
+  'data: {"model":"gpt","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}\n\n'
+const DONE = 'data: [DONE]\n\n'
+const CHAT_STREAM = `: hello\n\n${chunk('')}${chunk('"usage": é')}${chunk('x', 'stop')}`
+
+const MESSAGES_STREAM = [
+  'event: message_start\ndata: {"type":"message_start","message":{"model":"claude-x","stop_reason":null,"usage":{"input_tokens":10,"cache_read_input_tokens":3,"output_tokens":1}}}\n\n',
+  'event: content_block_start\ndata: {"type":"content_block_start"}\n\n',
+  'event: ping\ndata: {"type": "ping"}\n\n',
+  'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"type":"text_delta","text":"hi"}}\n\n',
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":6}}\n\n',
+]
+const MESSAGE_STOP = 'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+
+const RESPONSES_STREAM = [
+  'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"resp_1","created_at":5,"model":"gpt-5","usage":null}}\n\n',
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":1,"delta":"hi"}\n\n',
+]
+const RESPONSE_COMPLETED =
+  'event: response.completed\ndata: {"type":"response.completed","response":{"id":"resp_1","model":"gpt-5-x","usage":{"input_tokens":4,"output_tokens":1,"total_tokens":5}}}\n\n'
+
+const streams: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
+  [
+    'Completions',
+    CHAT_STREAM + USAGE + DONE,
+    { responseModel: 'gpt', inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+  ],
+  [
+    'Messages',
+    MESSAGES_STREAM.join('') + MESSAGE_STOP,
+    { responseModel: 'claude-x', inputTokens: 13, outputTokens: 6, totalTokens: 19, cachedInputTokens: 3 },
+  ],
+  [
+    'Responses',
+    RESPONSES_STREAM.join('') + RESPONSE_COMPLETED,
+    { responseModel: 'gpt-5-x', inputTokens: 4, outputTokens: 1, totalTokens: 5 },
+  ],
+  ['Detect', CHAT_STREAM + USAGE, { responseModel: 'gpt', totalTokens: 5 }],
+  ['Detect', RESPONSES_STREAM.join('') + RESPONSE_COMPLETED, { responseModel: 'gpt-5-x', totalTokens: 5 }],
+]
+for (const [type, body, facts] of streams) {
+  test(`facts of a stream: ${type}`, () => {
+    const { facts: read, text, collector } = pass(body, { type })
+    expect(read).toMatchObject(facts)
+    expect(read.timeToFirstTokenMs).toBeGreaterThanOrEqual(0)
+    expect(text).toBe(body)
+    expect(collector).toMatchObject({ calls: 1, ended: 1 })
+  })
+}
+
+test('the usage chunk is hidden from a client that did not ask for it (B35)', () => {
+  const { text, facts } = pass(CHAT_STREAM + USAGE + DONE, { hidesUsage: true })
+  expect(text).toBe(CHAT_STREAM + DONE)
+  expect(facts.totalTokens).toBe(5)
+})
+
+test('usage in a chunk with choices is read and passed on', () => {
+  const last = 'data: {"choices":[{"finish_reason":"stop"}],"usage" : {"prompt_tokens":1,"completion_tokens":1}}\n\n'
+  const { text, facts } = pass(last + DONE, { hidesUsage: true })
+  expect(text).toBe(last + DONE)
+  expect(facts.totalTokens).toBe(2)
+})
+
+const errorEvent = (text: string) => JSON.parse(/data: (.*)\n\n$/.exec(text)?.[1] ?? 'null')
+
+test('a stream that breaks off ends with an error event in the dialect (B31)', () => {
+  const half = 'data: {"choices":[{"del'
+  const chat = pass(chunk('x') + half, { breaks: 'reset' })
+  expect(chat.text.startsWith(chunk('x'))).toBe(true)
+  expect(chat.text).not.toContain(half)
+  expect(errorEvent(chat.text).error.code).toBe('upstream-failed')
+  expect(chat.collector).toMatchObject({ ended: 1, aborted: undefined })
+
+  const messages = pass(MESSAGES_STREAM.slice(0, 3).join(''), { type: 'Messages', breaks: 'timeout' })
+  expect(messages.text).toContain('\n\nevent: error\ndata: ')
+  expect(errorEvent(messages.text)).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+
+  const responses = pass(RESPONSES_STREAM.join(''), { type: 'Responses' })
+  expect(responses.text).toContain('\n\nevent: response.failed\ndata: ')
+  expect(errorEvent(responses.text)).toMatchObject({
+    type: 'response.failed',
+    sequence_number: 2,
+    response: { id: 'resp_1', model: 'gpt-5', status: 'failed', created_at: 5 },
+  })
+})
+
+test('a clean end without an end mark is an error unless the answer was finished (B31)', () => {
+  expect(errorEvent(pass(chunk('x')).text).error.message).toContain('ended before')
+  expect(pass(chunk('x', 'stop')).text).toBe(chunk('x', 'stop'))
+  expect(pass('').text).toContain('"error"')
+})
+
+test('what comes after the end mark, or after an error of the provider, is no break', () => {
+  for (const body of [chunk('x') + DONE, 'data: {"error":{"message":"overloaded"}}\n\n']) {
+    const { text, collector } = pass(body, { breaks: 'reset' })
+    expect(text).toBe(body)
+    expect(collector).toMatchObject({ ended: 1, aborted: undefined })
+  }
+})
+
+test('an end mark without its empty line counts', () => {
+  expect(pass(`${chunk('x')}data: [DONE]`).text).toBe(`${chunk('x')}data: [DONE]`)
+})
+
+test('a client that left gets no error event', () => {
+  expect(pass(chunk('x'), { breaks: 'cancelled' })).toMatchObject({
+    text: chunk('x'),
+    collector: { aborted: 'cancelled', ended: 0 },
+  })
+})
+
+test('streams of unknown format are never added to', () => {
+  expect(pass('data: {}', { type: 'Detect' }).text).toBe('data: {}')
+  expect(pass('data: {}\n\n', { type: 'Detect', breaks: 'reset' }).collector.aborted).toBe('reset')
+})
+
+test('error answers and route types without facts are not touched', () => {
+  expect(pass('data: x', { status: 500 }).text).toBe('data: x')
+  expect(pass('data: x', { type: 'MessagesTokenCount' }).text).toBe('data: x')
+})
+
+test('a block beyond the limit passes unread, the next one is read again', () => {
+  const large = `data: {"choices":[{"delta":"${'x'.repeat(3 * 1024 * 1024)}"}]}\n\n`
+  const { text, facts } = pass(large + USAGE + DONE, { cuts: [1_000_000, 1_500_000, 10], hidesUsage: true })
+  expect(text).toBe(large + DONE)
+  expect(facts.totalTokens).toBe(5)
+})
+
+const cuts = fc.array(fc.integer({ min: 1, max: 90 }), { maxLength: 60 })
+
+test('however a JSON answer is cut, facts and bytes are the same', () => {
+  for (const [type, body] of buffered) {
+    const whole = pass(body, { type, contentType: JSON_TYPE })
+    fc.assert(
+      fc.property(cuts, (sizes) => {
+        const cut = pass(body, { type, contentType: JSON_TYPE, cuts: sizes })
+        expect(cut.facts).toEqual(whole.facts)
+        expect(cut.text).toBe(body)
+      }),
+      { numRuns: 60 },
+    )
+  }
+})
+
+const lineEnds = ['\n', '\r\n', '\r'] as const
+
+for (const lineEnd of lineEnds) {
+  test(`however a stream is cut, facts and bytes are the same: ${JSON.stringify(lineEnd)}`, () => {
+    for (const [type, body] of streams) {
+      const text = body.replaceAll('\n', lineEnd)
+      const hidesUsage = type === 'Completions'
+      const expected = (hidesUsage ? body.replace(USAGE, '') : body).replaceAll('\n', lineEnd)
+      const { facts } = pass(body, { type, hidesUsage })
+      fc.assert(
+        fc.property(cuts, (sizes) => {
+          const cut = pass(text, { type, hidesUsage, cuts: sizes })
+          expect({ ...cut.facts, timeToFirstTokenMs: 0 }).toEqual({ ...facts, timeToFirstTokenMs: 0 })
+          expect(cut.text).toBe(expected)
+        }),
+        { numRuns: 60 },
+      )
+    }
+  })
+}
+
+test('byte by byte', () => {
+  const body = CHAT_STREAM + USAGE + DONE
+  const { text, facts } = pass(body, { cuts: new Array(2000).fill(1), hidesUsage: true })
+  expect(text).toBe(CHAT_STREAM + DONE)
+  expect(facts.totalTokens).toBe(5)
+})

@@ -1,0 +1,194 @@
+import { clock } from '#base/clock.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { SseBlocks } from '../http/sse-blocks.ts'
+import { decodeText } from './json/decode-text.ts'
+import { MemberSearch } from './member-search.ts'
+import type { StreamFormat } from './stream-format.ts'
+
+/** A longer block is passed on without being read. */
+const MAX_BLOCK_BYTES = 2 * 1024 * 1024
+
+const NOTHING = Buffer.alloc(0)
+
+export interface StreamAnswerOptions {
+  readonly format: StreamFormat
+  readonly facts: LlmFacts
+  /** The usage-only event is taken out. */
+  readonly hidesUsage: boolean
+  readonly startMonotonicMs: number
+  /** A stream that breaks off gets an error event; false: it is passed on as it is. */
+  readonly marksBreak: boolean
+}
+
+/**
+ * Passes an event stream on and reads facts from it. Whole blocks go on in the call that brought them, uncopied; only the part of
+ * a block whose end has not come yet is kept back, so that the client never gets half an event and a stream that breaks off can
+ * still be ended by an error event (decision B31). Only the first event and those with usage are parsed.
+ */
+export class StreamAnswer implements BodySink {
+  readonly takesFramed = false
+  readonly #sink: BodySink
+  readonly #options: StreamAnswerOptions
+  readonly #blocks = new SseBlocks()
+  readonly #usage = new MemberSearch('usage')
+  readonly #finish: MemberSearch | undefined
+  /** The beginning of a block that is not complete. */
+  #held: Buffer = NOTHING
+  /** The beginning of the current block has been passed on unread. */
+  #isTooLong = false
+  #events = 0
+  #hasOutput = false
+  #isFinished = false
+  #isEnded = false
+
+  constructor(sink: BodySink, options: StreamAnswerOptions) {
+    this.#sink = sink
+    this.#options = options
+    const { finishMember } = options.format
+    this.#finish = finishMember === undefined ? undefined : new MemberSearch(finishMember)
+  }
+
+  get backed(): boolean {
+    return this.#sink.backed
+  }
+
+  get source(): BodySource | null {
+    return this.#sink.source
+  }
+
+  set source(source: BodySource | null) {
+    this.#sink.source = source
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    const piece = buffer.subarray(start, end)
+    let at = this.#completeHeld(piece)
+    if (at < 0) return
+    let from = at
+    for (let next = this.#blocks.next(piece, at); next >= 0; next = this.#blocks.next(piece, at)) {
+      if (!this.#passes(piece, at, next)) {
+        if (at > from) this.#sink.bytes(buffer, start + from, start + at)
+        from = next
+      }
+      at = next
+    }
+    if (at > from) this.#sink.bytes(buffer, start + from, start + at)
+    if (at < piece.length) this.#hold(piece.subarray(at))
+    this.#usage.release()
+    this.#finish?.release()
+  }
+
+  end(): void {
+    // Some providers leave out the empty line after their last block.
+    const passesHeld = this.#held.length > 0 && this.#passes(this.#held, 0, this.#held.length)
+    if (!this.#isComplete()) this.#markBreak('the stream of the provider ended before the answer was complete')
+    else if (passesHeld) this.#flushHeld()
+    this.#sink.end()
+  }
+
+  abort(why: Abort): void {
+    if (why === 'cancelled' || !this.#options.marksBreak) return this.#sink.abort(why)
+    if (!this.#isEnded) this.#markBreak('the stream of the provider broke off')
+    this.#sink.end()
+  }
+
+  #isComplete(): boolean {
+    return this.#isEnded || this.#isFinished || !this.#options.marksBreak
+  }
+
+  #markBreak(message: string): void {
+    const frame = Buffer.from(this.#options.format.formatBreak(message, this.#events))
+    this.#sink.bytes(frame, 0, frame.length)
+  }
+
+  /**
+   * Takes the end of the block that earlier pieces began.
+   * @returns index of the first block that begins in this piece; -1 when there is none
+   */
+  #completeHeld(piece: Buffer): number {
+    if (this.#held.length === 0 && !this.#isTooLong) return 0
+    const end = this.#blocks.next(piece, 0)
+    const rest = end < 0 ? piece : piece.subarray(0, end)
+    if (this.#isTooLong) {
+      this.#sink.bytes(rest, 0, rest.length)
+      this.#isTooLong = end < 0
+      return end
+    }
+    if (end < 0) {
+      this.#hold(piece)
+      return end
+    }
+    const block = Buffer.concat([this.#held, rest])
+    this.#held = NOTHING
+    if (this.#passes(block, 0, block.length)) this.#sink.bytes(block, 0, block.length)
+    return end
+  }
+
+  #hold(part: Buffer): void {
+    this.#held = Buffer.concat([this.#held, part])
+    if (this.#held.length <= MAX_BLOCK_BYTES) return
+    this.#isTooLong = true
+    this.#flushHeld()
+  }
+
+  #flushHeld(): void {
+    if (this.#held.length > 0) this.#sink.bytes(this.#held, 0, this.#held.length)
+    this.#held = NOTHING
+  }
+
+  /** Reads what is worth reading in a block. @returns whether the client gets it */
+  #passes(piece: Buffer, start: number, end: number): boolean {
+    const data = dataStart(piece, start, end)
+    if (data < 0) return true
+    const { format, facts } = this.#options
+    if (!this.#hasOutput && format.isOutput(piece, start, data)) {
+      this.#hasOutput = true
+      facts.timeToFirstTokenMs = clock.monotonic() - this.#options.startMonotonicMs
+    }
+    const isFirst = this.#events++ === 0
+    if (format.isEnd(piece, start, data)) this.#isEnded = true
+    if (!this.#isFinished && this.#finish?.isIn(piece, start, end) === true) this.#isFinished = true
+    if (!isFirst && !format.readsAll && !this.#usage.isIn(piece, start, end)) return true
+    const event = parseData(piece, start, end)
+    if (event === undefined) return true
+    format.read(event, facts)
+    return !this.#options.hidesUsage || !format.isUsageOnly(event)
+  }
+}
+
+/** Where the text of the first data line of a block begins; -1 without one. */
+function dataStart(piece: Uint8Array, start: number, end: number): number {
+  for (let line = start; line >= 0 && line < end; line = nextLine(piece, line, end)) {
+    if (isDataLine(piece, line)) return piece[line + 5] === 0x20 ? line + 6 : line + 5
+  }
+  return -1
+}
+
+function isDataLine(piece: Uint8Array, at: number): boolean {
+  return (
+    piece[at] === 0x64 &&
+    piece[at + 1] === 0x61 &&
+    piece[at + 2] === 0x74 &&
+    piece[at + 3] === 0x61 &&
+    piece[at + 4] === 0x3a
+  )
+}
+
+function nextLine(piece: Uint8Array, line: number, end: number): number {
+  for (let at = line; at < end; at++) if (piece[at] === 0x0a || piece[at] === 0x0d) return at + 1
+  return end
+}
+
+/** The JSON of a block's data lines; undefined when it is none. */
+function parseData(piece: Uint8Array, start: number, end: number): unknown {
+  let data = ''
+  for (const line of decodeText(piece, start, end).split(/\r\n|\r|\n/)) {
+    if (line.startsWith('data:')) data += `${line.slice(5)}\n`
+  }
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
