@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { findLines, readProjectTexts } from './architecture/project-texts.ts'
+import { MACHINE_PATHS, OTHER_GATEWAYS } from './architecture/rules.ts'
+import { readSourceTree } from './architecture/source-tree.ts'
+import {
+  browserCode,
+  cycles,
+  exportForms,
+  fileNames,
+  idleExceptions,
+  longFiles,
+  nodeModules,
+  packages,
+  type Rule,
+  schemaImports,
+  sealedFolders,
+  testSupport,
+  unknownRooms,
+  upwardImports,
+} from './architecture/violations.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const files = readSourceTree(join(ROOT, 'src'))
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>
+}
+
+const rules: readonly (readonly [name: string, rule: Rule, remedy: string])[] = [
+  ['every folder of src/ is a room that we know', unknownRooms, 'give it a level in test/architecture/rules.ts'],
+  ['rooms import downward only', upwardImports, 'move the piece down, or hand it in as a function'],
+  ['no file imports itself on a detour, not even a type', cycles, 'move what both need to a file of its own'],
+  ['policies and protocols do not import each other', sealedFolders, 'put what both need in shared/, or a room below'],
+  ['a schema depends on schemas only', schemaImports, 'a schema is read by tools that know nothing of requests'],
+  ['only some rooms touch the machine', nodeModules, 'take what you need as a function'],
+  ['the engine and what it needs run in a browser', browserCode, 'use Uint8Array, base/ and what the web has'],
+  ['what is for tests is imported by tests', testSupport, 'move the piece to a file of its own'],
+  ['sources import run-time dependencies only', packages(new Set(Object.keys(dependencies))), 'see docs/decisions/'],
+  ['file names are kebab-case and say something', fileNames, 'name it after its main export'],
+  ['no file is too long to read', longFiles, 'split it, or name it as a table in test/architecture/rules.ts'],
+  ['exports have names', exportForms, 'export by name, re-export by list'],
+  ['no exception is idle', idleExceptions, 'remove it from test/architecture/rules.ts'],
+]
+
+for (const [name, rule, remedy] of rules) {
+  test(name, () => expect(rule(files), remedy).toEqual([]))
+}
+
+test('no file names a place on a machine', () => {
+  expect(findLines(readProjectTexts(ROOT), MACHINE_PATHS)).toEqual([])
+})
+
+test('the project speaks of itself', () => {
+  expect(findLines(readProjectTexts(ROOT), OTHER_GATEWAYS)).toEqual([])
+})

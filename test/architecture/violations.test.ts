@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest'
+import { findCycles } from './cycles.ts'
+import { findLines } from './project-texts.ts'
+import { MACHINE_PATHS, OTHER_GATEWAYS } from './rules.ts'
+import { describeSource } from './source-tree.ts'
+import {
+  browserCode,
+  cycles,
+  exportForms,
+  fileNames,
+  idleExceptions,
+  longFiles,
+  nodeModules,
+  packages,
+  type Rule,
+  schemaImports,
+  sealedFolders,
+  testSupport,
+  unknownRooms,
+  upwardImports,
+} from './violations.ts'
+
+type Sources = Readonly<Record<string, string>>
+
+const findings: readonly (readonly [what: string, rule: Rule, sources: Sources, found: readonly string[]])[] = [
+  ['a known room', unknownRooms, { 'base/clock.ts': '' }, []],
+  ['an unknown room', unknownRooms, { 'core/clock.ts': '' }, ['core']],
+  ['a stray file', unknownRooms, { 'index.ts': '' }, ['index.ts']],
+
+  ['a downward import', upwardImports, { 'cel/a.ts': "import { b } from '#base/b.ts'" }, []],
+  ['an import in the room', upwardImports, { 'cel/a.ts': "import { b } from './b.ts'" }, []],
+  [
+    'an upward import',
+    upwardImports,
+    { 'base/a.ts': "\nimport { b } from '#cel/b.ts'" },
+    ['base/a.ts:2 imports cel/b.ts: cel is not below base'],
+  ],
+  [
+    'a sideways import',
+    upwardImports,
+    { 'schema/a.ts': "import { b } from '#cel/b.ts'" },
+    ['schema/a.ts:1 imports cel/b.ts: cel is not below schema'],
+  ],
+  [
+    'an upward import of a type, relative',
+    upwardImports,
+    { 'base/x/a.ts': "import type { B } from '../../cel/b.ts'" },
+    ['base/x/a.ts:1 imports cel/b.ts: cel is not below base'],
+  ],
+  [
+    'an upward re-export',
+    upwardImports,
+    { 'base/a.ts': "export { b, c } from '#cel/b.ts'" },
+    ['base/a.ts:1 imports cel/b.ts: cel is not below base'],
+  ],
+  [
+    'an upward import while it runs',
+    upwardImports,
+    { 'base/a.ts': "const b = await import('#cel/b.ts')" },
+    ['base/a.ts:1 imports cel/b.ts: cel is not below base'],
+  ],
+  ['an import in a comment', upwardImports, { 'base/a.ts': "// import { b } from '#cel/b.ts'" }, []],
+  ['an import in a text', upwardImports, { 'base/a.ts': "const a = `import { b } from '#cel/b.ts'`" }, []],
+
+  [
+    'a cycle of types',
+    cycles,
+    {
+      'cel/a.ts': "import type { B } from './b.ts'",
+      'cel/b.ts': "import { type C } from './c.ts'",
+      'cel/c.ts': "export type { A } from './a.ts'",
+      'cel/d.ts': "import { a } from './a.ts'",
+    },
+    ['cel/a.ts <-> cel/b.ts <-> cel/c.ts'],
+  ],
+  ['a file that imports itself', cycles, { 'cel/a.ts': "import { b } from './a.ts'" }, ['cel/a.ts']],
+  [
+    'two ways to one file',
+    cycles,
+    {
+      'cel/a.ts': "import './b.ts'\nimport './c.ts'",
+      'cel/b.ts': "import './d.ts'",
+      'cel/c.ts': "import './d.ts'",
+      'cel/d.ts': '',
+    },
+    [],
+  ],
+
+  [
+    'a policy that imports another',
+    sealedFolders,
+    { 'policies/traffic/cors/run.ts': "import { a } from '../csrf/run.ts'" },
+    [
+      'policies/traffic/cors/run.ts:1 imports policies/traffic/csrf/run.ts: the children of policies know nothing of each other',
+    ],
+  ],
+  [
+    'a policy that imports what policies share',
+    sealedFolders,
+    { 'policies/traffic/cors/run.ts': "import { a } from '../../shared/a.ts'\nimport { b } from '../../policy.ts'" },
+    [],
+  ],
+  [
+    'shared code that imports a policy',
+    sealedFolders,
+    { 'policies/shared/a.ts': "import { a } from '../traffic/csrf/run.ts'" },
+    [
+      'policies/shared/a.ts:1 imports policies/traffic/csrf/run.ts: the children of policies know nothing of each other',
+    ],
+  ],
+  ['the list of policies', sealedFolders, { 'policies/index.ts': "import { a } from './traffic/csrf/index.ts'" }, []],
+  [
+    'protocols',
+    sealedFolders,
+    { 'protocols/llm/a.ts': "import { a } from '../http/sse.ts'\nimport { b } from '../mcp/b.ts'" },
+    ['protocols/llm/a.ts:2 imports protocols/mcp/b.ts: the children of protocols know nothing of each other'],
+  ],
+
+  [
+    'a schema that drags in the exchange',
+    schemaImports,
+    {
+      'policies/traffic/cors/schema.ts': "import { a } from '../../shared/a.ts'\nimport { b } from '#schema/index.ts'",
+      'policies/shared/a.ts': "import type { Exchange } from '#exchange/exchange.ts'",
+      'exchange/exchange.ts': '',
+    },
+    ['policies/traffic/cors/schema.ts depends on exchange/exchange.ts'],
+  ],
+
+  [
+    'a module of Node in a pure room',
+    nodeModules,
+    { 'proxy/a.ts': "import { readFileSync } from 'node:fs'" },
+    ['proxy/a.ts:1 imports node:fs'],
+  ],
+  [
+    'modules of Node where they belong',
+    nodeModules,
+    { 'net/a.ts': "import net from 'node:net'", 'base/a.test.ts': "import 'node:fs'" },
+    [],
+  ],
+
+  [
+    'a module of Node behind a pure room',
+    browserCode,
+    {
+      'engine/a.ts': "import { b } from '#net/b.ts'",
+      'net/b.ts': "import { c } from './c.ts'\nimport type { D } from './d.ts'",
+      'net/c.ts': "import net from 'node:net'",
+      'net/d.ts': "import net from 'node:net'",
+    },
+    ['net/c.ts:1 imports node:net'],
+  ],
+  ['a global of Node', browserCode, { 'base/a.ts': 'export const a = Buffer.from("a")' }, ['base/a.ts:1 uses Buffer']],
+  ['a member of that name', browserCode, { 'base/a.ts': 'const a = { process: 1 }\na.process++' }, []],
+
+  [
+    'test support in the product',
+    testSupport,
+    { 'cel/a.ts': "import { b } from './testing.ts'", 'cel/a.test.ts': "import './testing.ts'", 'cel/testing.ts': '' },
+    ['cel/a.ts:1 imports cel/testing.ts, which is for tests'],
+  ],
+  [
+    'a package that users do not get',
+    packages(new Set(['yaml', '@scope/name'])),
+    {
+      'store/a.ts': "import { parse } from 'yaml'\nimport a from '@scope/name/b'\nimport { test } from 'vitest'",
+      'store/a.test.ts': "import { test } from 'vitest'",
+    },
+    ['store/a.ts:3 imports vitest, which is no run-time dependency'],
+  ],
+
+  [
+    'names',
+    fileNames,
+    { 'cel/text-functions.ts': '', 'cel/textFunctions.ts': '', 'cel/text-utils.test.ts': '', 'cel/helpers/a.ts': '' },
+    [
+      'cel/textFunctions.ts: "textFunctions.ts" is not kebab-case',
+      'cel/text-utils.test.ts: "utils" says nothing',
+      'cel/helpers/a.ts: "helpers" says nothing',
+    ],
+  ],
+  ['500 lines', longFiles, { 'cel/a.ts': '\n'.repeat(500) }, []],
+  [
+    '501 lines',
+    longFiles,
+    { 'cel/a.ts': '\n'.repeat(501), 'cel/a.test.ts': '\n'.repeat(501) },
+    ['cel/a.ts has 501 lines'],
+  ],
+  [
+    'exports without a name',
+    exportForms,
+    { 'cel/a.ts': "export default 1\nexport * from './b.ts'\nexport * as c from './c.ts'\nexport { d } from './d.ts'" },
+    ['cel/a.ts:1 exports a default', 'cel/a.ts:2 exports *', 'cel/a.ts:3 exports *'],
+  ],
+]
+
+for (const [what, rule, sources, found] of findings) {
+  test(`what the rules find: ${what}`, () => {
+    const files = Object.entries(sources).map(([path, text]) => describeSource(path, text))
+    expect(rule(files)).toEqual(found)
+  })
+}
+
+test('an exception without an import is idle', () => {
+  expect(idleExceptions([])).toContain('policies/shared/backend-simple.ts does not import policies/backend')
+})
+
+test('two cycles that share no file are two', () => {
+  const graph = new Map([
+    ['a', ['b']],
+    ['b', ['a', 'c']],
+    ['c', ['d']],
+    ['d', ['c']],
+  ])
+  expect(findCycles(graph)).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
+})
+
+const lines: readonly (readonly [text: string, pattern: RegExp, found: boolean])[] = [
+  ['see /home/' + 'ann/notes', MACHINE_PATHS, true],
+  ["'/root/" + ".bashrc'", MACHINE_PATHS, true],
+  ['GET /shop/home/page', MACHINE_PATHS, false],
+  ['as Agent' + 'gateway does', OTHER_GATEWAYS, true],
+  ['the agent gateway', OTHER_GATEWAYS, false],
+]
+
+for (const [text, pattern, found] of lines) {
+  test(`${found ? 'finds' : 'leaves alone'}: ${text}`, () => {
+    expect(findLines([{ path: 'a.md', text: `first\n${text}` }], pattern)).toEqual(found ? [`a.md:2 ${text}`] : [])
+  })
+}
