@@ -1,0 +1,179 @@
+import type { Value } from './value.ts'
+
+/** Every node: its range in the source and its height as a tree (bounded, so that walks cannot overflow the stack). */
+interface Node {
+  readonly start: number
+  readonly end: number
+  readonly height: number
+}
+
+export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%'
+
+export interface Literal extends Node {
+  readonly kind: 'literal'
+  readonly value: Value
+}
+
+export interface Ident extends Node {
+  readonly kind: 'ident'
+  readonly name: string
+  /** Written with a leading dot: looked up from the outermost scope. */
+  readonly absolute: boolean
+}
+
+export interface Select extends Node {
+  readonly kind: 'select'
+  readonly operand: Expr
+  readonly field: string
+  /** `a.?b` */
+  readonly optional: boolean
+}
+
+/** `has(a.b)` */
+export interface Has extends Node {
+  readonly kind: 'has'
+  readonly operand: Expr
+  readonly field: string
+  readonly optional: boolean
+}
+
+export interface Index extends Node {
+  readonly kind: 'index'
+  readonly operand: Expr
+  readonly index: Expr
+  /** `a[?b]` */
+  readonly optional: boolean
+}
+
+export interface Call extends Node {
+  readonly kind: 'call'
+  readonly target: Expr | undefined
+  readonly name: string
+  readonly args: readonly Expr[]
+  /** The range of the name. */
+  readonly nameStart: number
+  readonly absolute: boolean
+}
+
+export interface Unary extends Node {
+  readonly kind: 'unary'
+  readonly operator: '!' | '-'
+  readonly operand: Expr
+}
+
+export interface Binary extends Node {
+  readonly kind: 'binary'
+  readonly operator: BinaryOperator
+  readonly left: Expr
+  readonly right: Expr
+  readonly operatorStart: number
+}
+
+/** A chain `a && b && c`, flat. */
+export interface Logic extends Node {
+  readonly kind: 'logic'
+  readonly operator: '&&' | '||'
+  readonly operands: readonly Expr[]
+}
+
+export interface Conditional extends Node {
+  readonly kind: 'conditional'
+  readonly condition: Expr
+  readonly then: Expr
+  readonly otherwise: Expr
+}
+
+export interface ListLiteral extends Node {
+  readonly kind: 'list'
+  readonly elements: readonly { readonly value: Expr; readonly optional: boolean }[]
+}
+
+export interface MapLiteral extends Node {
+  readonly kind: 'map'
+  readonly entries: readonly { readonly key: Expr; readonly value: Expr; readonly optional: boolean }[]
+}
+
+/** `pkg.Message{field: value}` */
+export interface StructLiteral extends Node {
+  readonly kind: 'struct'
+  readonly name: string
+  readonly absolute: boolean
+  readonly fields: readonly {
+    readonly name: string
+    readonly value: Expr
+    readonly optional: boolean
+    readonly start: number
+    readonly end: number
+  }[]
+}
+
+export type ComprehensionMacro =
+  | 'all'
+  | 'exists'
+  | 'exists_one'
+  | 'existsOne'
+  | 'map'
+  | 'filter'
+  | 'transformList'
+  | 'transformMap'
+  | 'transformMapEntry'
+  | 'mapValues'
+  | 'filterKeys'
+  | 'sortBy'
+
+export interface Comprehension extends Node {
+  readonly kind: 'comprehension'
+  readonly macro: ComprehensionMacro
+  readonly range: Expr
+  /** One (element or key) or two (index or key, and element or value). */
+  readonly variables: readonly Binding[]
+  /** The filter of the longer forms of `map` and `transform...`. */
+  readonly filter: Expr | undefined
+  readonly body: Expr
+}
+
+export interface Binding {
+  readonly name: string
+  readonly start: number
+  readonly end: number
+}
+
+/** `cel.bind(x, value, body)`, `value.with(x, body)`, `value.optMap(x, body)`, `value.optFlatMap(x, body)` */
+export interface Bind extends Node {
+  readonly kind: 'bind'
+  readonly macro: 'bind' | 'with' | 'optMap' | 'optFlatMap'
+  readonly variable: Binding
+  readonly value: Expr
+  readonly body: Expr
+}
+
+/** `cel.block([slots], body)`; a slot is read by `cel.index(n)`. */
+export interface Block extends Node {
+  readonly kind: 'block'
+  readonly slots: readonly Expr[]
+  readonly body: Expr
+}
+
+/** What stands where the source could not be parsed; a problem says why. */
+export interface Bad extends Node {
+  readonly kind: 'bad'
+}
+
+export type Expr =
+  | Literal
+  | Ident
+  | Select
+  | Has
+  | Index
+  | Call
+  | Unary
+  | Binary
+  | Logic
+  | Conditional
+  | ListLiteral
+  | MapLiteral
+  | StructLiteral
+  | Comprehension
+  | Bind
+  | Block
+  | Bad

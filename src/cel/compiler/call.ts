@@ -1,0 +1,98 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { acceptsCount, type Guard, guardOf, type Implementation, type Overload, paramsFor } from '../overload.ts'
+import { typeNameOf } from '../type-name.ts'
+import type { Result, Value } from '../value.ts'
+import { type Code, failingNode, fold, type Node, nodeOf } from './node.ts'
+
+interface Candidate {
+  readonly guards: readonly Guard[]
+  readonly call: Implementation
+}
+
+/**
+ * A call of the overloads that may be meant; which one runs is decided by the values. `onHopeless` hears of a constant
+ * argument with which the call can never work, such as a pattern that is no regular expression.
+ */
+export function compileCall<C>(
+  name: string,
+  overloads: readonly Overload[],
+  args: readonly Node<C>[],
+  onHopeless: (error: CelError) => void,
+): Node<C> {
+  const usable = overloads.filter((overload) => acceptsCount(overload, args.length))
+  const constants = args.map((arg) => arg.constant)
+  const candidates: Candidate[] = []
+  for (const overload of usable) {
+    const prepared = overload.prepare?.(constants)
+    if (prepared instanceof CelError && usable.length === 1) {
+      onHopeless(prepared)
+      return failingNode(prepared)
+    }
+    const call = prepared === undefined || prepared instanceof CelError ? overload.call : prepared
+    candidates.push({ guards: paramsFor(overload, args.length).map(guardOf), call })
+  }
+  const node = nodeOf(callCode(name, candidates, args))
+  return usable.every((overload) => overload.pure) ? fold(node, args) : node
+}
+
+function callCode<C>(name: string, candidates: readonly Candidate[], args: readonly Node<C>[]): Code<C> {
+  const only = candidates.length === 1 ? candidates[0] : undefined
+  if (only !== undefined && args.length === 1) return unaryCall(name, only, args[0]!)
+  if (only !== undefined && args.length === 2) return binaryCall(name, only, args[0]!, args[1]!)
+  const codes = args.map((arg) => arg.code)
+  return (context, frame) => {
+    const values: Result[] = []
+    for (const code of codes) values.push(code(context, frame))
+    return dispatch(name, candidates, values)
+  }
+}
+
+function unaryCall<C>(name: string, { guards, call }: Candidate, arg: Node<C>): Code<C> {
+  const { code } = arg
+  const guard = guards[0]!
+  return (context, frame) => {
+    const value = code(context, frame)
+    return guard(value) ? call(value as Value) : refuse(name, [value])
+  }
+}
+
+function binaryCall<C>(name: string, { guards, call }: Candidate, left: Node<C>, right: Node<C>): Code<C> {
+  const [a, b] = [left.code, right.code]
+  const [guardA, guardB] = guards as [Guard, Guard]
+  const constant = right.constant
+  if (typeof constant === 'string' && guardA('') && guardB(constant)) return textCall(name, call, left, constant)
+  return (context, frame) => {
+    const x = a(context, frame)
+    const y = b(context, frame)
+    return guardA(x) && guardB(y) ? call(x as Value, y as Value) : refuse(name, [x, y])
+  }
+}
+
+/** `text.method("constant")`, the most frequent form. */
+function textCall<C>(name: string, call: Implementation, { raw, absent }: Node<C>, constant: string): Code<C> {
+  const slowly = (value: Result | undefined): Result => refuse(name, [value === undefined ? absent : value])
+  if (name === 'startsWith') {
+    return (context, frame) => {
+      const value = raw(context, frame)
+      return typeof value === 'string' ? value.startsWith(constant) : slowly(value)
+    }
+  }
+  return (context, frame) => {
+    const value = raw(context, frame)
+    return typeof value === 'string' ? call(value, constant) : slowly(value)
+  }
+}
+
+function dispatch(name: string, candidates: readonly Candidate[], values: readonly Result[]): Result {
+  for (const { guards, call } of candidates) {
+    let fits = true
+    for (let i = 0; fits && i < guards.length; i++) fits = guards[i]!(values[i])
+    if (fits) return call(...(values as readonly Value[]))
+  }
+  return refuse(name, values)
+}
+
+function refuse(name: string, values: readonly Result[]): CelError {
+  for (const value of values) if (value instanceof CelError) return value
+  return noSuchOverload(`${name}(${values.map(typeNameOf).join(', ')})`)
+}

@@ -1,0 +1,57 @@
+import { CelError, noSuchKey } from '../error.ts'
+import type { Result, Value } from '../value.ts'
+
+/** What one evaluation needs besides the context: the values of local variables and the steps taken so far. */
+export interface Frame {
+  readonly slots: Result[]
+  steps: number
+}
+
+/** A compiled expression. */
+export type Code<C> = (context: C, frame: Frame) => Result
+
+/** As `Code`, but `undefined` for a variable or key that is absent: saves its users a call. */
+export type RawCode<C> = (context: C, frame: Frame) => Result | undefined
+
+/** A compiled part, with what its users can take advantage of. */
+export interface Node<C> {
+  readonly code: Code<C>
+  /** Always usable: the same as `code` unless the part reads a variable or key directly. */
+  readonly raw: RawCode<C>
+  /** What `undefined` from `raw` means. */
+  readonly absent: CelError
+  /** The value, when it is known before evaluation. */
+  readonly constant: Value | undefined
+}
+
+const NEVER_ABSENT = new CelError('failed', 'absent')
+
+export function nodeOf<C>(code: Code<C>): Node<C> {
+  return { code, raw: code, absent: NEVER_ABSENT, constant: undefined }
+}
+
+export function constantNode<C>(value: Value): Node<C> {
+  const code: Code<C> = () => value
+  return { code, raw: code, absent: NEVER_ABSENT, constant: value }
+}
+
+export function failingNode<C>(error: CelError): Node<C> {
+  return nodeOf(() => error)
+}
+
+/** A part that reads something which may be absent. */
+export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
+  const absent = noSuchKey(path)
+  const code: Code<C> = (context, frame) => {
+    const value = raw(context, frame)
+    return value === undefined ? absent : value
+  }
+  return { code, raw, absent, constant: undefined }
+}
+
+/** Computes a node ahead when everything it depends on is constant. Failures stay for the evaluation. */
+export function fold<C>(node: Node<C>, operands: readonly Node<C>[]): Node<C> {
+  if (operands.some((operand) => operand.constant === undefined)) return node
+  const value = node.code(undefined as C, { slots: [], steps: 0 })
+  return value instanceof CelError ? node : constantNode(value)
+}

@@ -1,0 +1,190 @@
+import { noSuchOverload } from './error.ts'
+import { ContextMap, type MemberReader } from './map-value.ts'
+import { define, type Overload } from './overload.ts'
+import { parseType } from './parse-type.ts'
+import { DYN, type MapType, STRING, type Type } from './type.ts'
+import type { HostObject, Result, Value } from './value.ts'
+
+/** A name an expression may read in this place. */
+export interface Variable<C> {
+  /** Dotted: `request.method`. The parts before the last dot need no declaration of their own. */
+  readonly path: string
+  /** A CEL type as text (`string`, `map(string, dyn)`, the name of a `HostType`) or built. */
+  readonly type: string | Type
+  /** Called only when the expression really reads the value. `undefined` = absent now: `no such key`. */
+  readonly read: (context: C) => Result | undefined
+  /** For `path["key"]` and `path.key`: one call without building the value that `read` gives. `undefined` = absent. */
+  readonly index?: (context: C, key: string) => Result | undefined
+  /** Called once at compile time for a constant key, to give a faster reader than `index`. Needs `index` as well. */
+  readonly prepareIndex?: (key: string) => (context: C) => Result | undefined
+}
+
+/** A name that exists elsewhere but not in this place; the reason completes "x is not available here: ...". */
+export interface UnavailableVariable {
+  readonly path: string
+  readonly unavailable: string
+}
+
+/** What the checker knows of a `HostObject`. */
+export interface HostType {
+  readonly name: string
+  /** Members with a type of their own, as text. */
+  readonly members?: Readonly<Record<string, string>>
+  /** The type of `x["key"]` and of members not listed; without it only `members` exist. */
+  readonly element?: string
+  /** Signatures without the receiver: `join() -> headers`, `cookie(string) -> string`. */
+  readonly methods?: readonly string[]
+}
+
+/** Types that are neither built in nor declared one by one: protobuf messages and enums. */
+export interface TypeProvider {
+  /** The type a qualified name denotes. */
+  findType(name: string): Type | undefined
+  /** A named constant, such as an enum value. */
+  findConstant(name: string): { readonly type: Type; readonly value: Value } | undefined
+  findField(typeName: string, field: string): Type | undefined
+  fieldNames(typeName: string): Iterable<string>
+  /** Functions named after types: conversions to enums. */
+  findFunction?(name: string): readonly Overload[] | undefined
+  construct(typeName: string, fields: readonly (readonly [string, Value])[]): Result
+}
+
+export interface EnvironmentOptions<C> {
+  readonly variables?: readonly (Variable<C> | UnavailableVariable)[]
+  /** In addition to the library; a function may add overloads to a name of the library. */
+  readonly functions?: readonly Overload[]
+  readonly types?: readonly HostType[]
+  readonly provider?: TypeProvider
+  /** Names are looked up in this namespace first. */
+  readonly container?: string
+}
+
+/** A node of the tree of declared paths. */
+export interface Scope<C> {
+  readonly path: string
+  readonly variable: (Variable<C> & { readonly type: Type }) | undefined
+  readonly unavailable: string | undefined
+  readonly children: ReadonlyMap<string, Scope<C>>
+  /** What this node is as a value when it has no declaration of its own. */
+  readonly rootType: MapType
+  /** Readers of the children, for building the root as a map. */
+  readonly readers: ReadonlyMap<string, MemberReader<C>>
+}
+
+/** The variables, functions and types that expressions of one place of use may name. Built once, used by many. */
+export interface Environment<C> {
+  readonly root: Scope<C>
+  readonly functions: ReadonlyMap<string, readonly Overload[]>
+  readonly hostTypes: ReadonlyMap<string, HostTypeInfo>
+  readonly provider: TypeProvider | undefined
+  readonly container: string
+}
+
+export interface HostTypeInfo {
+  readonly members: ReadonlyMap<string, Type>
+  readonly element: Type | undefined
+}
+
+/** @throws Error when a declaration contradicts another one or has a type that cannot be read: declarations are code */
+export function createEnvironment<C>(
+  library: ReadonlyMap<string, readonly Overload[]>,
+  options: EnvironmentOptions<C>,
+): Environment<C> {
+  const types = options.types ?? []
+  return {
+    root: buildScopes(options.variables ?? []),
+    functions: addOverloads(library, [...types.flatMap(methodsOf), ...(options.functions ?? [])]),
+    hostTypes: new Map(types.map((type) => [type.name, hostTypeInfo(type)])),
+    provider: options.provider,
+    container: options.container ?? '',
+  }
+}
+
+/** A table with more overloads; the given table stays as it is. */
+export function addOverloads(
+  table: ReadonlyMap<string, readonly Overload[]>,
+  overloads: readonly Overload[],
+): ReadonlyMap<string, readonly Overload[]> {
+  if (overloads.length === 0) return table
+  const result = new Map(table)
+  for (const overload of overloads) result.set(overload.name, [...(result.get(overload.name) ?? []), overload])
+  return result
+}
+
+interface ScopeBuilder<C> {
+  path: string
+  variable: (Variable<C> & { readonly type: Type }) | undefined
+  unavailable: string | undefined
+  children: Map<string, ScopeBuilder<C>>
+  rootType: MapType
+  readers: Map<string, MemberReader<C>>
+}
+
+function newScope<C>(path: string): ScopeBuilder<C> {
+  const children = new Map<string, ScopeBuilder<C>>()
+  const rootType: MapType = { kind: 'map', key: STRING, value: DYN, members: { path, names: () => children.keys() } }
+  return { path, variable: undefined, unavailable: undefined, children, rootType, readers: new Map() }
+}
+
+function buildScopes<C>(variables: readonly (Variable<C> | UnavailableVariable)[]): Scope<C> {
+  const root = newScope<C>('')
+  for (const declared of variables) {
+    const scope = descend(root, declared.path)
+    if (scope.variable !== undefined || scope.unavailable !== undefined) {
+      throw new Error(`CEL variable ${declared.path} is declared twice`)
+    }
+    if ('unavailable' in declared) scope.unavailable = declared.unavailable
+    else
+      scope.variable = {
+        ...declared,
+        type: typeof declared.type === 'string' ? parseType(declared.type) : declared.type,
+      }
+  }
+  addReaders(root)
+  return root
+}
+
+function descend<C>(root: ScopeBuilder<C>, path: string): ScopeBuilder<C> {
+  let scope = root
+  for (const name of path.split('.')) {
+    let child = scope.children.get(name)
+    if (child === undefined) {
+      child = newScope(scope.path === '' ? name : `${scope.path}.${name}`)
+      scope.children.set(name, child)
+    }
+    scope = child
+  }
+  return scope
+}
+
+function addReaders<C>(scope: ScopeBuilder<C>): void {
+  for (const [name, child] of scope.children) {
+    addReaders(child)
+    const reader = readerOf(child)
+    if (reader !== undefined) scope.readers.set(name, reader)
+  }
+}
+
+function readerOf<C>(scope: ScopeBuilder<C>): MemberReader<C> | undefined {
+  if (scope.variable !== undefined) return scope.variable.read
+  if (scope.readers.size === 0) return undefined
+  const { readers } = scope
+  return (context) => new ContextMap(readers, context)
+}
+
+function hostTypeInfo(type: HostType): HostTypeInfo {
+  const members = new Map(Object.entries(type.members ?? {}).map(([name, text]) => [name, parseType(text)]))
+  return { members, element: type.element === undefined ? undefined : parseType(type.element) }
+}
+
+function methodsOf(type: HostType): Overload[] {
+  const size = (target: HostObject): number => [...target.keys()].length
+  const sizes = [`size(${type.name}) -> int`, `(${type.name}).size() -> int`].map((text) => define(text, size))
+  const methods = (type.methods ?? []).map((text) => {
+    const name = /^[\w.]+/.exec(text)![0]
+    const failed = noSuchOverload(`${type.name}.${name}`)
+    const call = (target: HostObject, ...args: Value[]): Result => target.call(name, args) ?? failed
+    return define(`(${type.name}).${text}`, call, { pure: false })
+  })
+  return type.element === undefined ? methods : [...sizes, ...methods]
+}

@@ -1,0 +1,110 @@
+import { CelError } from './error.ts'
+import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
+
+/**
+ * CEL equality: numbers by mathematical value whatever their type, lists and maps by their elements, values of
+ * different types are unequal. NaN is unequal to itself.
+ */
+export function equals(a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (a instanceof HostObject) return a.equals(b)
+  if (b instanceof HostObject) return b.equals(a)
+  const x = numberOf(a)
+  if (x !== undefined) {
+    const y = numberOf(b)
+    // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value
+    return y !== undefined && x == y
+  }
+  return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b)
+}
+
+/** The number behind an int, uint or double. */
+export function numberOf(value: Value): number | bigint | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  return value instanceof Double || value instanceof Uint ? value.value : undefined
+}
+
+function equalObjects(a: Value & object, b: Value & object): boolean {
+  if (a instanceof MapValue) return b instanceof MapValue && equalMaps(a, b)
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
+  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b)
+  return Array.isArray(a) && Array.isArray(b) && equalLists(a, b)
+}
+
+function equalLists(a: readonly Value[], b: readonly Value[]): boolean {
+  return a.length === b.length && a.every((element, i) => equals(element, b[i]!))
+}
+
+function equalMaps(a: MapValue, b: MapValue): boolean {
+  if (a.size !== b.size) return false
+  for (const key of a.keys()) {
+    const x = a.get(key)
+    const y = b.get(key)
+    if (x === undefined || y === undefined || x instanceof CelError || y instanceof CelError || !equals(x, y))
+      return false
+  }
+  return true
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}
+
+function equalOptionals(a: Optional, b: Optional): boolean {
+  if (a.value === undefined || b.value === undefined) return a.value === b.value
+  return equals(a.value, b.value)
+}
+
+/**
+ * Order of two values: below, above or at zero.
+ * @returns NaN for a NaN, undefined for types that have no order between them
+ */
+export function compare(a: Value, b: Value): number | undefined {
+  if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined
+  const x = numberOf(a)
+  if (x !== undefined) return compareNumbers(x, numberOf(b))
+  if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined
+  if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : undefined
+  if (a instanceof Timestamp) return b instanceof Timestamp ? compareTimes(a, b) : undefined
+  if (a instanceof Duration) return b instanceof Duration ? compareTimes(a, b) : undefined
+  return undefined
+}
+
+function compareNumbers(a: number | bigint, b: number | bigint | undefined): number | undefined {
+  if (b === undefined) return undefined
+  if (a < b) return -1
+  if (a > b) return 1
+  // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value
+  return a == b ? 0 : Number.NaN
+}
+
+/** By code points: UTF-16 order differs where surrogates meet characters above them. */
+function compareStrings(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
+/** Moves surrogates above every other code unit. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    if (a[i] !== b[i]) return a[i]! - b[i]!
+  }
+  return a.length - b.length
+}
+
+function compareTimes(a: Timestamp | Duration, b: Timestamp | Duration): number {
+  return a.seconds - b.seconds || a.nanos - b.nanos
+}

@@ -1,0 +1,37 @@
+/** Why an evaluation failed. `default()` recovers from `no-such-key` and `undeclared` only. */
+export type CelErrorCode =
+  | 'no-such-key'
+  | 'no-such-overload'
+  | 'undeclared'
+  | 'divide-by-zero'
+  | 'range'
+  | 'invalid'
+  | 'failed'
+  | 'limit'
+
+/** A failed evaluation, as a value: the evaluator returns it where a CEL value would be and never throws. */
+export class CelError {
+  readonly code: CelErrorCode
+  /** For operators and logs; may name keys of the expression, never a value it read. */
+  readonly message: string
+
+  constructor(code: CelErrorCode, message: string) {
+    this.code = code
+    this.message = message
+  }
+}
+
+export function noSuchKey(key: string): CelError {
+  return new CelError('no-such-key', `no such key: ${key}`)
+}
+
+export function noSuchOverload(what: string): CelError {
+  return new CelError('no-such-overload', `no such overload: ${what}`)
+}
+
+export const DIVISION_BY_ZERO = new CelError('divide-by-zero', 'division by zero')
+export const MODULUS_BY_ZERO = new CelError('divide-by-zero', 'modulus by zero')
+export const OVERFLOW = new CelError('range', 'number out of range')
+export const TIME_RANGE = new CelError('range', 'timestamp or duration out of range')
+export const TOO_LARGE = new CelError('limit', 'result too large')
+export const COST_EXCEEDED = new CelError('limit', 'evaluation takes too many steps')

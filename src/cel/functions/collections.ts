@@ -1,0 +1,121 @@
+import { compare, equals } from '../equality.ts'
+import { CelError, noSuchOverload, TOO_LARGE } from '../error.ts'
+import { EntryMap, toMapKey } from '../map-value.ts'
+import { define, type Overload } from '../overload.ts'
+import { type MapValue, Optional, type Result, type Value } from '../value.ts'
+
+type List = readonly Value[]
+
+/** Longest list a function may build. */
+export const MAX_LIST = 1_000_000
+
+/** The lists and sets extensions, and `merge` of maps. */
+export const COLLECTION_FUNCTIONS: readonly Overload[] = [
+  define('lists.range(int) -> list(int)', (count: number | bigint) =>
+    count > MAX_LIST ? TOO_LARGE : Array.from({ length: Math.max(0, Number(count)) }, (_, i) => i),
+  ),
+  define('(list(A)).slice(int, int) -> list(A)', slice),
+  define('(list(list(A))).flatten() -> list(A)', (list: List) => flatten(list, 1)),
+  define('(list(dyn)).flatten() -> list(dyn)', (list: List) => flatten(list, 1), { fallback: true }),
+  define('(list(dyn)).flatten(int) -> list(dyn)', flatten),
+  define('(list(A)).distinct() -> list(A)', distinct),
+  define('(list(A)).reverse() -> list(A)', (list: List) => list.toReversed()),
+  define('(list(A)).sort() -> list(A)', (list: List) => sortBy(list, list)),
+  define('(list(A)).first() -> optional_type(A)', (list: List) => optionalAt(list, 0)),
+  define('(list(A)).last() -> optional_type(A)', (list: List) => optionalAt(list, list.length - 1)),
+  define('sets.contains(list(A), list(A)) -> bool', containsAll),
+  define('sets.equivalent(list(A), list(A)) -> bool', (a: List, b: List) => containsAll(a, b) && containsAll(b, a)),
+  define('sets.intersects(list(A), list(A)) -> bool', intersects),
+  define('(map(A, B)).merge(map(A, B)) -> map(A, B)', merge),
+  define('(map(dyn, dyn)).merge(map(dyn, dyn)) -> map(dyn, dyn)', merge, { fallback: true }),
+]
+
+function slice(list: List, start: number | bigint, end: number | bigint): Result {
+  if (start < 0 || end > list.length || start > end) return new CelError('range', 'slice out of range')
+  return list.slice(Number(start), Number(end))
+}
+
+function flatten(list: List, depth: number | bigint): Result {
+  if (depth < 0) return new CelError('invalid', 'depth must not be negative')
+  const flat: Value[] = []
+  const add = (elements: List, left: number): boolean => {
+    for (const element of elements) {
+      if (left > 0 && Array.isArray(element)) {
+        if (!add(element as List, left - 1)) return false
+      } else flat.push(element)
+      if (flat.length > MAX_LIST) return false
+    }
+    return true
+  }
+  return add(list, Math.min(Number(depth), 1000)) ? flat : TOO_LARGE
+}
+
+function optionalAt(list: List, index: number): Optional {
+  const value = list[index]
+  return value === undefined ? Optional.none : new Optional(value)
+}
+
+/** Membership in about constant time for what can be a key of a map, else by comparing. */
+class Members {
+  readonly #keys = new Set<unknown>()
+  readonly #others: Value[] = []
+
+  constructor(list: List = []) {
+    for (const value of list) this.add(value)
+  }
+
+  add(value: Value): void {
+    const key = toMapKey(value)
+    if (key === undefined) this.#others.push(value)
+    else this.#keys.add(key)
+  }
+
+  has(value: Value): boolean {
+    const key = toMapKey(value)
+    return key === undefined ? this.#others.some((other) => equals(other, value)) : this.#keys.has(key)
+  }
+}
+
+function distinct(list: List): Result {
+  const seen = new Members()
+  return list.filter((value) => {
+    if (seen.has(value)) return false
+    seen.add(value)
+    return true
+  })
+}
+
+function containsAll(list: List, wanted: List): boolean {
+  const members = new Members(list)
+  return wanted.every((value) => members.has(value))
+}
+
+function intersects(a: List, b: List): boolean {
+  const members = new Members(a)
+  return b.some((value) => members.has(value))
+}
+
+/** Orders a list by keys, one per element; the keys must be comparable with each other. */
+export function sortBy(list: List, keys: List): Result {
+  let comparable = true
+  const order = list.map((_, i) => i)
+  order.sort((i, j) => {
+    const sign = compare(keys[i]!, keys[j]!)
+    if (sign === undefined) comparable = false
+    return sign ?? 0
+  })
+  if (keys.length === 1 && compare(keys[0]!, keys[0]!) === undefined) comparable = false
+  return comparable ? order.map((i) => list[i]!) : noSuchOverload('sort() of values without a common order')
+}
+
+function merge(a: MapValue, b: MapValue): Result {
+  const merged = new EntryMap()
+  for (const map of [a, b]) {
+    for (const key of map.keys()) {
+      const value = map.get(key)
+      if (value instanceof CelError) return value
+      if (value !== undefined) merged.set(key, value)
+    }
+  }
+  return merged
+}

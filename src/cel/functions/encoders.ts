@@ -1,0 +1,97 @@
+import { CelError } from '../error.ts'
+import { decodeBase64, encodeBase64 } from '../json.ts'
+import { EntryMap } from '../map-value.ts'
+import { define, type Overload } from '../overload.ts'
+import { decodeUtf8, encodeUtf8 } from '../text.ts'
+import type { MapValue, Result, Value } from '../value.ts'
+import { md5, sha1, sha256 } from './digest.ts'
+import { hexOf } from './format-text.ts'
+
+const NOT_BASE64 = new CelError('invalid', 'not base64')
+const NOT_UTF8 = new CelError('invalid', 'invalid UTF-8')
+
+/** base64, percent encoding, form encoding and digests. */
+export const ENCODERS: readonly Overload[] = [
+  ...['base64.encode', 'base64Encode'].flatMap((name) => onTextAndBytes(name, encodeBase64)),
+  ...['base64.decode', 'base64Decode'].flatMap((name) => [
+    define(`${name}(string) -> bytes`, (text: string) => decodeBase64(text) ?? NOT_BASE64),
+    define(`${name}(bytes) -> bytes`, (bytes: Uint8Array) => decodeBase64(decodeUtf8(bytes) ?? '*') ?? NOT_BASE64),
+  ]),
+  ...onTextAndBytes('md5.encode', (bytes) => hexOf(md5(bytes))),
+  ...onTextAndBytes('sha1.encode', (bytes) => hexOf(sha1(bytes))),
+  ...onTextAndBytes('sha256.encode', (bytes) => hexOf(sha256(bytes))),
+  define('url.encode(string) -> string', percentEncode),
+  define('url.decode(string) -> string', percentDecode),
+  define('form.encode(map(string, dyn)) -> string', encodeForm),
+  define('form.decode(string) -> map(string, dyn)', decodeForm),
+]
+
+function onTextAndBytes(name: string, encode: (bytes: Uint8Array) => string): Overload[] {
+  return [
+    define(`${name}(string) -> string`, (text: string) => encode(encodeUtf8(text))),
+    define(`${name}(bytes) -> string`, encode),
+  ]
+}
+
+/** RFC 3986: everything but the unreserved characters. */
+function percentEncode(text: string): string {
+  const encoded = encodeURIComponent(text.toWellFormed())
+  return encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** A `%` that starts no escape stays; `+` stays. */
+function percentDecode(text: string): string | CelError {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text.replace(/%(?![0-9a-fA-F]{2})/g, '%25'))
+  } catch {
+    return NOT_UTF8
+  }
+}
+
+function decodeForm(text: string): Result {
+  const map = new EntryMap()
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = percentDecode((equals < 0 ? pair : pair.slice(0, equals)).replaceAll('+', ' '))
+    const value = percentDecode((equals < 0 ? '' : pair.slice(equals + 1)).replaceAll('+', ' '))
+    if (name instanceof CelError) return name
+    if (value instanceof CelError) return value
+    const earlier = map.get(name)
+    map.set(name, earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value])
+  }
+  return map
+}
+
+function encodeForm(map: MapValue): Result {
+  const pairs: string[] = []
+  for (const key of [...map.keys()].sort()) {
+    const value = typeof key === 'string' ? map.get(key) : undefined
+    if (value instanceof CelError) return value
+    if (value === null) continue
+    for (const item of Array.isArray(value) ? (value as readonly Value[]) : [value]) {
+      const text = formText(item)
+      if (text === undefined) return new CelError('no-such-overload', 'form.encode() takes strings, numbers and bools')
+      pairs.push(`${formEscape(String(key))}=${formEscape(text)}`)
+    }
+  }
+  return pairs.join('&')
+}
+
+function formText(value: Value | undefined): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'boolean':
+    case 'number':
+    case 'bigint':
+      return String(value)
+    default:
+      return undefined
+  }
+}
+
+function formEscape(text: string): string {
+  return percentEncode(text).replaceAll('%20', '+')
+}

@@ -1,0 +1,76 @@
+/**
+ * The expression language: parse, check and compile once, evaluate often. Runs wherever JavaScript runs.
+ *
+ * ```ts
+ * const environment = createEnvironment<Exchange>({
+ *   variables: [
+ *     { path: 'request.method', type: 'string', read: (exchange) => exchange.method },
+ *     { path: 'request.headers', type: 'headers', read: (exchange) => new Headers(exchange), index: (exchange, name) => exchange.header(name) },
+ *     { path: 'response.code', unavailable: 'only in the response phase' },
+ *   ],
+ *   types: [{ name: 'headers', element: 'dyn', methods: ['join() -> headers', 'cookie(string) -> string'] }],
+ *   functions: [define('(string).shout() -> string', (text: string) => `${text}!`)],
+ * })
+ * const { program, problems } = compile('request.method == "GET"', environment, { expect: 'bool' })
+ * if (program !== undefined && isTrue(program.evaluateBoolean(exchange))) ...
+ * ```
+ *
+ * How values look: `value.ts`. A `read` or `index` that returns `undefined` says "absent": the expression fails with
+ * `no such key`, `has()` and `in` say no. Return null only for what CEL shall see as null.
+ */
+import { createEnvironment as createWithLibrary, type Environment, type EnvironmentOptions } from './environment.ts'
+import type { CelError } from './error.ts'
+import { type RandomSource, systemRandom } from './functions/gateway.ts'
+import { createLibrary, type Library } from './library.ts'
+import type { Result } from './value.ts'
+
+export type {
+  Environment,
+  EnvironmentOptions,
+  HostType,
+  TypeProvider,
+  UnavailableVariable,
+  Variable,
+} from './environment.ts'
+export { CelError, type CelErrorCode, noSuchKey, noSuchOverload } from './error.ts'
+export type { RandomSource } from './functions/gateway.ts'
+export { compilePattern } from './functions/regex.ts'
+export { fromJson, JsonMap, toJson } from './json.ts'
+export { EntryMap } from './map-value.ts'
+export { define, type Overload } from './overload.ts'
+export { parse } from './parser.ts'
+export { type Compiled, type CompileOptions, compile, type Program } from './program.ts'
+export type { Problem, ProblemCode } from './source.ts'
+export { formatType, type Type } from './type.ts'
+export { typeNameOf } from './type-name.ts'
+export {
+  Double,
+  Duration,
+  HostObject,
+  MapValue,
+  Optional,
+  type Result,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './value.ts'
+
+let standard: Library | undefined
+
+/**
+ * The variables, functions and types of one place of use, on top of the whole library. Build one per place, not per
+ * expression. `random` replaces the source behind `random()` and `uuid()`.
+ * @throws Error for contradictory declarations: they are code
+ */
+export function createEnvironment<C>(
+  options: EnvironmentOptions<C> & { readonly random?: RandomSource },
+): Environment<C> {
+  standard ??= createLibrary(systemRandom)
+  return createWithLibrary(options.random === undefined ? standard : createLibrary(options.random), options)
+}
+
+/** The rule for conditions: only `true` is true; errors and values that are no bool are not. */
+export function isTrue(result: Result | CelError): boolean {
+  return result === true
+}

@@ -1,0 +1,127 @@
+import { CelError } from './error.ts'
+import { parseSignature, type Signature } from './parse-type.ts'
+import type { Type } from './type.ts'
+import {
+  Double,
+  Duration,
+  HostObject,
+  MapValue,
+  Optional,
+  type Result,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from './value.ts'
+
+/** Called with values that fit the signature (the receiver first); returns a value or an error value, never throws. */
+export type Implementation = (...args: readonly Value[]) => Result
+
+/**
+ * Prepares a call whose arguments are partly constant (`undefined` = not constant): compiles a pattern once, parses a
+ * network once. Returns a faster implementation for the same arguments, an error if the constant can never work, or
+ * undefined for "as usual".
+ */
+export type Prepare = (args: readonly (Value | undefined)[]) => Implementation | CelError | undefined
+
+export interface OverloadOptions {
+  /** False when equal arguments may give different results; such calls are never computed ahead. Default true. */
+  readonly pure?: boolean
+  /** Considered only when no earlier overload of the name fits. */
+  readonly fallback?: boolean
+  readonly prepare?: Prepare
+}
+
+/** One signature of a function, with what runs for it. */
+export interface Overload {
+  readonly signature: string
+  readonly name: string
+  readonly isMember: boolean
+  /** The receiver, if any, first. */
+  readonly params: readonly Type[]
+  readonly variadic: boolean
+  readonly result: Type
+  readonly call: Implementation
+  readonly pure: boolean
+  readonly fallback: boolean
+  readonly prepare: Prepare | undefined
+}
+
+/**
+ * Declares a function: `define('(string).startsWith(string) -> bool', (s: string, prefix: string) => s.startsWith(prefix))`.
+ * Single capital letters in a signature are type parameters; `...` after the last parameter repeats it.
+ */
+export function define(signature: string, call: (...args: never[]) => Result, options: OverloadOptions = {}): Overload {
+  const parsed = parseSignature(signature)
+  return {
+    signature,
+    name: parsed.name,
+    isMember: parsed.receiver !== undefined,
+    params: paramsOf(parsed),
+    variadic: parsed.variadic,
+    result: parsed.result,
+    call: call as Implementation,
+    pure: options.pure ?? true,
+    fallback: options.fallback ?? false,
+    prepare: options.prepare,
+  }
+}
+
+function paramsOf({ receiver, params }: Signature): readonly Type[] {
+  return receiver === undefined ? params : [receiver, ...params]
+}
+
+export type Guard = (value: Result | undefined) => boolean
+
+/** A test whether a value may be passed for a parameter. It refuses errors, so that a passed guard means "evaluated". */
+export function guardOf(type: Type): Guard {
+  switch (type.kind) {
+    case 'bool':
+      return (value) => typeof value === 'boolean'
+    case 'string':
+      return (value) => typeof value === 'string'
+    case 'int':
+      return (value) => typeof value === 'number' || typeof value === 'bigint'
+    case 'null':
+      return (value) => value === null
+    case 'uint':
+      return (value) => value instanceof Uint
+    case 'double':
+      return (value) => value instanceof Double
+    case 'bytes':
+      return (value) => value instanceof Uint8Array
+    case 'timestamp':
+      return (value) => value instanceof Timestamp
+    case 'duration':
+      return (value) => value instanceof Duration
+    case 'list':
+      return (value) => Array.isArray(value)
+    case 'map':
+      return (value) => value instanceof MapValue
+    case 'type':
+      return (value) => value instanceof TypeValue
+    case 'object':
+      return (value) => value instanceof HostObject && value.typeName === type.name
+    case 'opaque':
+      return guardOfOpaque(type.name)
+    default:
+      return (value) => value !== undefined && !(value instanceof CelError)
+  }
+}
+
+function guardOfOpaque(name: string): Guard {
+  if (name === 'optional_type') return (value) => value instanceof Optional
+  return (value) => value instanceof HostObject && value.typeName === name
+}
+
+/** Whether a call with so many arguments (receiver included) can be meant. */
+export function acceptsCount(overload: Overload, count: number): boolean {
+  return overload.variadic ? count >= overload.params.length : count === overload.params.length
+}
+
+/** The parameter types for so many arguments: the last is repeated when variadic. */
+export function paramsFor(overload: Overload, count: number): readonly Type[] {
+  if (count === overload.params.length) return overload.params
+  const last = overload.params[overload.params.length - 1]!
+  return [...overload.params, ...Array.from({ length: count - overload.params.length }, () => last)]
+}

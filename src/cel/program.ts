@@ -1,0 +1,107 @@
+import { assignAll, Substitution } from './assignability.ts'
+import { check } from './checker.ts'
+import { compileChecked } from './compiler/compile.ts'
+import type { Code, Frame } from './compiler/node.ts'
+import type { Environment } from './environment.ts'
+import { CelError } from './error.ts'
+import { parseType } from './parse-type.ts'
+import { parseInto } from './parser.ts'
+import { type Problem, ProblemList } from './source.ts'
+import { formatType, type Type } from './type.ts'
+import type { Result, Value } from './value.ts'
+
+/** A compiled expression, ready for any number of evaluations. */
+export interface Program<C> {
+  readonly source: string
+  /** The type that the checker found; `dyn` when only the evaluation can tell. */
+  readonly type: Type
+  /**
+   * Declared paths that an evaluation may read: `request.body`, `request.headers`. A root used as a whole, and
+   * `variables()`, stand for everything below them.
+   */
+  readonly references: ReadonlySet<string>
+  /** The result, when it does not depend on the context. */
+  readonly constant: Value | undefined
+  /** Never throws; a failure is a `CelError`. */
+  readonly evaluate: (context: C) => Result
+  /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
+  readonly evaluateBoolean: (context: C) => boolean | CelError
+}
+
+export interface CompileOptions {
+  /** The type the place of use needs, as text or built. Another type is an error; `dyn` results pass. */
+  readonly expect?: string | Type
+  /** Yields a program whenever the expression can be parsed; what the checker refuses fails when evaluated. */
+  readonly lenient?: boolean
+}
+
+export interface Compiled<C> {
+  /** Absent when a problem is an error. */
+  readonly program?: Program<C>
+  readonly problems: readonly Problem[]
+}
+
+/** Parses, checks and compiles an expression for a place of use. Never throws; all problems are reported at once. */
+export function compile<C>(source: string, environment: Environment<C>, options: CompileOptions = {}): Compiled<C> {
+  const problems = new ProblemList(source)
+  const expr = parseInto(source, problems)
+  if (problems.hasErrors) return { problems: problems.problems }
+  const checked = check(expr, environment, problems)
+  const whole = { start: expr.start, end: expr.end }
+  if (options.expect !== undefined) requireResult(checked.type, options.expect, whole, problems)
+  const node = compileChecked(expr, checked, environment, problems)
+  if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {
+    problems.warn('constant', whole, 'expression always has the same result')
+  }
+  if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems }
+  const evaluate = evaluator(node.code, node.constant, checked.slotCount)
+  const program: Program<C> = {
+    source,
+    type: checked.type,
+    references: checked.references,
+    constant: node.constant,
+    evaluate,
+    evaluateBoolean: (context) => {
+      const value = evaluate(context)
+      return value === true || value === false ? value : notBoolean(value)
+    },
+  }
+  return { program, problems: problems.problems }
+}
+
+function requireResult(
+  type: Type,
+  expect: string | Type,
+  whole: { start: number; end: number },
+  problems: ProblemList,
+): void {
+  const expected = typeof expect === 'string' ? parseType(expect) : expect
+  if (type.kind === 'error' || assignAll(new Substitution(), [type], [expected]) !== undefined) return
+  problems.error('unexpected-type', whole, `expected ${formatType(expected)}, found ${formatType(type)}`)
+}
+
+const NOT_A_BOOL = new CelError('no-such-overload', 'result is not a bool')
+
+function notBoolean(value: Result): CelError {
+  return value instanceof CelError ? value : NOT_A_BOOL
+}
+
+const NO_SLOTS: Frame = { slots: [], steps: 0 }
+const OUT_OF_BOUNDS = new CelError('limit', 'evaluation exceeds what the runtime can hold')
+
+function evaluator<C>(code: Code<C>, constant: Value | undefined, slotCount: number): (context: C) => Result {
+  if (constant !== undefined) return () => constant
+  const run =
+    slotCount === 0
+      ? (context: C): Result => code(context, NO_SLOTS)
+      : (context: C): Result => code(context, { slots: new Array<Result>(slotCount), steps: 0 })
+  return (context) => {
+    try {
+      return run(context)
+    } catch (error) {
+      // Deeply nested data or a huge text: the runtime's own limits. Anything else is a bug and goes on.
+      if (error instanceof RangeError) return OUT_OF_BOUNDS
+      throw error
+    }
+  }
+}
