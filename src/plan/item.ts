@@ -7,7 +7,10 @@ import type { Origin } from '#base/origin.ts'
  */
 export type PlanItem = ListenerItem | RouteItem | PolicyItem | BackendItem | EndpointsItem | SecretItem | ConfigMapItem
 
-/** A listener of a Gateway or ListenerSet. Key: `Listener/<namespace>/<gateway>/<name>`. */
+/**
+ * A listener of a Gateway or ListenerSet. Key: `Listener/<namespace>/<gateway>/<name>`, for a ListenerSet
+ * `Listener/<namespace>/<gateway>/<set namespace>/<set>/<name>`.
+ */
 export interface ListenerItem {
   readonly kind: 'listener'
   readonly key: string
@@ -21,7 +24,7 @@ export interface ListenerItem {
   readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
   /** Empty, exact, or `*.suffix`; lower case. */
   readonly hostname: string
-  /** Keys of the `SecretItem`s with certificates; empty without TLS. */
+  /** Keys of the `SecretItem`s with certificates. Empty without TLS; for HTTPS, that no certificate is usable: every handshake fails. */
   readonly certificates: readonly string[]
   readonly origin: Origin
 }
@@ -39,6 +42,8 @@ export interface RouteItem {
   readonly attachments: readonly { readonly listener: string; readonly hostnames: readonly string[] }[]
   readonly matches: readonly RouteMatch[]
   readonly backends: readonly WeightedBackend[]
+  /** Set when the rule cannot be served as it is written (a filter that is unknown, or fits no other): it has no backends then, and requests are answered 500. */
+  readonly broken?: string
   readonly origin: Origin
 }
 
@@ -109,6 +114,8 @@ export interface PolicyItem {
   readonly path: string
   /** RFC 3339; empty for objects from files. */
   readonly created: string
+  /** Keys of backends that the field names but may not use (no ReferenceGrant, decision A-35): for it, they do not exist. */
+  readonly notPermitted?: readonly string[]
 }
 
 /** A destination. Key: `ProxyBackend/<namespace>/<name>` or `Service/<namespace>/<name>/<port>`. */
@@ -125,7 +132,10 @@ export interface BackendItem {
   readonly origin: Origin
 }
 
-/** Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. */
+/**
+ * Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. A Service of type ExternalName has one, whose
+ * host is a DNS name.
+ */
 export interface EndpointsItem {
   readonly kind: 'endpoints'
   readonly key: string

@@ -1,0 +1,142 @@
+import type { McpSelectorSpec, McpTargetSelectorSpec, McpTargetSpec } from '#api/mcp-backend.ts'
+import { objectKey } from '#api/object.ts'
+import type { ProxyBackendObject } from '#api/proxy-backend.ts'
+import type { ServiceObject } from '#api/service.ts'
+import type { ResolvedMcpTarget } from '#plan/mcp-targets.ts'
+import { itemPath } from '#schema/index.ts'
+import { OWN_GROUP } from '../controller.ts'
+import type { Report } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import { compareText, type Inventory } from '../inventory.ts'
+import { selectsLabels } from '../label-selector.ts'
+import { resolveBackend } from '../references/resolve-backend.ts'
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+}
+
+/** `appProtocol` of Service ports that speak MCP. */
+const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([
+  [`${OWN_GROUP}/mcp`, 'StreamableHTTP'],
+  [`${OWN_GROUP}/mcp-sse`, 'SSE'],
+])
+const NAME_ANNOTATION = `${OWN_GROUP}/mcp-target-name`
+const PATH_ANNOTATION = `${OWN_GROUP}/mcp-path`
+
+/** Follows the targets of an MCP backend; selectors become one target for each matching port (specification 1, 2.3.4; decision B60). */
+export function resolveMcpTargets(
+  scope: Scope,
+  backend: ProxyBackendObject,
+  report: Report,
+): readonly ResolvedMcpTarget[] {
+  const targets: ResolvedMcpTarget[] = []
+  const names = new Set<string>()
+  for (const [index, entry] of (backend.spec.mcp?.targets ?? []).entries()) {
+    const path = itemPath('spec.mcp.targets', index)
+    const found =
+      entry.static === undefined
+        ? discoverTargets(scope.inventory, backend, entry, { path, report })
+        : [staticTarget(scope, backend, entry.name, entry.static, { path, report })]
+    for (const target of found) {
+      const name = freeName(names, target, { path, report })
+      if (name === undefined) continue
+      names.add(name)
+      targets.push({ ...target.resolved, name })
+    }
+  }
+  return targets
+}
+
+interface Candidate {
+  readonly resolved: ResolvedMcpTarget
+  readonly namespace: string
+}
+
+interface Place {
+  readonly path: string
+  readonly report: Report
+}
+
+function staticTarget(
+  scope: Scope,
+  backend: ProxyBackendObject,
+  name: string,
+  { backendRef, policies: _, ...spec }: McpTargetSpec,
+  { path, report }: Place,
+): Candidate {
+  const { namespace } = backend.metadata
+  if (backendRef === undefined) return { namespace, resolved: { name, entry: name, ...spec } }
+  const { key, fault } = resolveBackend(scope, backend, { name: backendRef.name, port: spec.port })
+  if (fault === undefined && key !== undefined) {
+    return { namespace, resolved: { name, entry: name, backend: key, ...spec } }
+  }
+  const message = fault?.message ?? 'unknown Service'
+  report({ path: `${path}.static.backendRef`, code: fault?.code ?? 'backend-not-found', message, severity: 'error' })
+  return { namespace, resolved: { name, entry: name, ...spec, broken: message } }
+}
+
+function discoverTargets(
+  inventory: Inventory,
+  backend: ProxyBackendObject,
+  { name: entry, selector = {} }: McpTargetSelectorSpec,
+  { path, report }: Place,
+): readonly Candidate[] {
+  const found = selectServices(inventory, backend.metadata.namespace, selector).flatMap((service) =>
+    (service.spec.ports ?? []).flatMap((port): Candidate[] => {
+      const protocol = MCP_PORTS.get(port.appProtocol)
+      if (protocol === undefined) return []
+      const { namespace, name, annotations = {} } = service.metadata
+      const mcpPath = annotations[PATH_ANNOTATION]
+      return [
+        {
+          namespace,
+          resolved: {
+            name: annotations[NAME_ANNOTATION] ?? `${name}-${port.name ?? port.port}`,
+            entry,
+            backend: `${objectKey('Service', namespace, name)}/${port.port}`,
+            port: port.port,
+            protocol,
+            ...(mcpPath === undefined ? {} : { path: mcpPath }),
+          },
+        },
+      ]
+    }),
+  )
+  if (found.length === 0) {
+    const message = `no Service with these labels has a port with appProtocol ${[...MCP_PORTS.keys()].join(' or ')}`
+    report({ path: `${path}.selector`, code: 'selector-matches-nothing', message, severity: 'warning' })
+  }
+  return found
+}
+
+/** In the order of namespace and name. */
+function selectServices(
+  inventory: Inventory,
+  ownNamespace: string,
+  { namespaces, services = {} }: McpSelectorSpec,
+): readonly ServiceObject[] {
+  const isSearched = (namespace: string) =>
+    namespaces === undefined
+      ? namespace === ownNamespace
+      : selectsLabels(namespaces, inventory.namespaceLabels(namespace))
+  return inventory
+    .all('Service')
+    .filter(({ metadata }) => isSearched(metadata.namespace) && selectsLabels(services, metadata.labels ?? {}))
+    .toSorted(
+      (a, b) =>
+        compareText(a.metadata.namespace, b.metadata.namespace) || compareText(a.metadata.name, b.metadata.name),
+    )
+}
+
+/** Of two targets with one name, the later gets its namespace behind it (decision B60). */
+function freeName(taken: ReadonlySet<string>, { resolved, namespace }: Candidate, { path, report }: Place) {
+  if (!taken.has(resolved.name)) return resolved.name
+  const name = `${resolved.name}-${namespace}`
+  const left = !taken.has(name)
+  const message = left
+    ? `another target is named ${resolved.name}; the one from namespace ${namespace} is named ${name}`
+    : `another target is named ${resolved.name}; the one from namespace ${namespace} is left out`
+  report({ path, code: 'name-collision', message, severity: left ? 'warning' : 'error' })
+  return left ? name : undefined
+}

@@ -1,0 +1,66 @@
+import type { ListenerSpec } from '#api/gateway.ts'
+import { GATEWAY_GROUP } from '../controller.ts'
+import type { Report } from '../finding-code.ts'
+import type { Complaint } from '../status/condition.ts'
+import type { ListenerFaults } from './listener.ts'
+
+/** Ports of the gateway's own services (decision A-123). */
+const RESERVED_PORTS = new Map([
+  [15_000, 'the admin server'],
+  [15_010, 'the resource API'],
+  [15_020, 'metrics'],
+  [15_021, 'health'],
+])
+
+const ROUTE_KINDS = ['HTTPRoute', 'GRPCRoute']
+
+/** Whether the listener by itself can be served; conflicts with others are judged later. */
+export function judgeListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
+  const accepted = judgeProtocol(spec, path, report) ?? judgePort(spec, path, report)
+  return accepted === undefined ? {} : { accepted }
+}
+
+function judgeProtocol({ protocol, tls }: ListenerSpec, path: string, report: Report): Complaint | undefined {
+  if (protocol === 'TLS' || protocol === 'TCP') {
+    const message = `protocol ${protocol} is not implemented yet; this listener is not served`
+    report({ path: `${path}.protocol`, code: 'not-implemented', message, severity: 'error' })
+    return { reason: 'UnsupportedProtocol', message }
+  }
+  if (protocol !== 'HTTP' && protocol !== 'HTTPS') {
+    const message = `protocol ${protocol} is unknown; HTTP and HTTPS are served`
+    report({ path: `${path}.protocol`, code: 'listener-protocol', message, severity: 'error' })
+    return { reason: 'UnsupportedProtocol', message }
+  }
+  if (protocol === 'HTTPS' && tls?.mode === 'Passthrough') {
+    const message = 'an HTTPS listener terminates TLS; Passthrough is for protocol TLS'
+    report({ path: `${path}.tls.mode`, code: 'listener-protocol', message, severity: 'error' })
+    return { reason: 'UnsupportedValue', message }
+  }
+  return undefined
+}
+
+function judgePort({ port }: ListenerSpec, path: string, report: Report): Complaint | undefined {
+  const user = RESERVED_PORTS.get(port)
+  if (user === undefined) return undefined
+  const message = `port ${port} is reserved for ${user}`
+  report({ path: `${path}.port`, code: 'listener-port-reserved', message, severity: 'error' })
+  return { reason: 'PortUnavailable', message }
+}
+
+/** Which of the wanted route kinds the listener serves, and a complaint when some are unknown to it. */
+export function resolveRouteKinds(
+  spec: ListenerSpec,
+  path: string,
+  report: Report,
+): { readonly kinds: readonly string[]; readonly complaint?: Complaint } {
+  const served = spec.protocol === 'HTTP' || spec.protocol === 'HTTPS' ? ROUTE_KINDS : []
+  const wanted = spec.allowedRoutes.kinds ?? []
+  if (wanted.length === 0) return { kinds: served }
+  const isServedKind = (kind: (typeof wanted)[number]) => kind.group === GATEWAY_GROUP && served.includes(kind.kind)
+  const kinds = wanted.filter(isServedKind).map(({ kind }) => kind)
+  const unknown = wanted.filter((kind) => !isServedKind(kind)).map(({ kind }) => kind)
+  if (unknown.length === 0) return { kinds }
+  const message = `${spec.protocol} listeners serve ${served.join(' and ') || 'no routes'}, not ${unknown.join(', ')}`
+  report({ path: `${path}.allowedRoutes.kinds`, code: 'listener-route-kinds', message, severity: 'error' })
+  return { kinds, complaint: { reason: 'InvalidRouteKinds', message } }
+}

@@ -1,0 +1,19 @@
+import type { ListenerItem } from '#plan/item.ts'
+import type { Listener } from './listener.ts'
+
+export function listenerItem({ key, gateway, owner, spec, ...listener }: Listener): ListenerItem {
+  const { namespace, name } = owner.metadata
+  return {
+    kind: 'listener',
+    key,
+    gateway: { namespace: gateway.metadata.namespace, name: gateway.metadata.name },
+    listenerSet: owner.kind === 'ListenerSet' ? { namespace, name } : undefined,
+    name: spec.name,
+    address: listener.address,
+    port: spec.port,
+    protocol: spec.protocol as ListenerItem['protocol'],
+    hostname: listener.hostname,
+    certificates: listener.certificates,
+    origin: owner.origin,
+  }
+}

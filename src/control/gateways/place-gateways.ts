@@ -1,0 +1,193 @@
+import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
+import type { GatewayClassObject } from '#api/gateway-class.ts'
+import type { ListenerSetObject } from '#api/listener-set.ts'
+import { keyOf, objectKey } from '#api/object.ts'
+import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
+import { append } from '../append.ts'
+import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
+import type { Report } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import { normaliseHostname } from '../hostname.ts'
+import type { Inventory } from '../inventory.ts'
+import { selectsLabels } from '../label-selector.ts'
+import type { ReportOn } from '../reporting.ts'
+import type { Complaint } from '../status/condition.ts'
+import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
+import type { Listener, ListenerFaults } from './listener.ts'
+import { resolveCertificates } from './resolve-certificates.ts'
+import { createSockets, type Sockets } from './sockets.ts'
+
+/** A Gateway of ours with its own listeners. */
+export interface PlacedGateway {
+  readonly object: GatewayObject
+  readonly address: string
+  readonly listeners: readonly Listener[]
+  /** Its parameters cannot be used; traffic is served all the same. */
+  readonly fault?: Complaint
+}
+
+/** A ListenerSet with a Gateway of ours as parent. */
+export interface PlacedListenerSet {
+  readonly object: ListenerSetObject
+  readonly gateway: GatewayObject
+  readonly listeners: readonly Listener[]
+  /** The Gateway does not take it. */
+  readonly fault?: Complaint
+}
+
+export interface PlacedGateways {
+  /** Classes with our controller. */
+  readonly classes: readonly GatewayClassObject[]
+  readonly gateways: readonly PlacedGateway[]
+  readonly listenerSets: readonly PlacedListenerSet[]
+  /** By key of the Gateway or ListenerSet that declares them; the keys are all parents that are ours. */
+  readonly listeners: ReadonlyMap<string, readonly Listener[]>
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+  readonly addressOf: (gateway: GatewayObject) => string
+  readonly reportOn: ReportOn
+}
+
+/** Finds our Gateways, and which of their listeners and of their ListenerSets' listeners can be served where. */
+export function placeGateways(scope: Scope): PlacedGateways {
+  const { inventory, reportOn } = scope
+  const classes = inventory.all('GatewayClass').filter(({ spec }) => spec.controllerName === CONTROLLER_NAME)
+  const classNames = ownClassNames(inventory, classes)
+  const sockets = createSockets()
+  const setsByGateway = groupListenerSets(inventory)
+
+  const gateways: PlacedGateway[] = []
+  const listenerSets: PlacedListenerSet[] = []
+  for (const object of inventory.all('Gateway')) {
+    if (!classNames.has(object.spec.gatewayClassName)) continue
+    const report = reportOn(object)
+    reportUnsupported(object, report)
+    const fault = parametersFault(inventory, object, report)
+    const address = scope.addressOf(object)
+    const listeners = placeListeners(scope, sockets, { gateway: object, owner: object, address })
+    gateways.push({ object, address, listeners, ...(fault === undefined ? {} : { fault }) })
+    for (const set of setsByGateway.get(keyOf(object)) ?? []) {
+      const refusal = listenerSetFault(inventory, object, set, reportOn(set))
+      listenerSets.push(
+        refusal === undefined
+          ? {
+              object: set,
+              gateway: object,
+              listeners: placeListeners(scope, sockets, { gateway: object, owner: set, address }),
+            }
+          : { object: set, gateway: object, listeners: [], fault: refusal },
+      )
+    }
+  }
+  const placed = [...gateways, ...listenerSets]
+  return { classes, gateways, listenerSets, listeners: new Map(placed.map((it) => [keyOf(it.object), it.listeners])) }
+}
+
+/** Ours are the class that needs no object, unless somebody else has made one of that name, and all classes with our controller. */
+function ownClassNames(inventory: Inventory, classes: readonly GatewayClassObject[]): ReadonlySet<string> {
+  const names = classes.map(({ metadata }) => metadata.name)
+  const taken = inventory.find('GatewayClass', '', GATEWAY_CLASS) !== undefined
+  return new Set(taken ? names : [GATEWAY_CLASS, ...names])
+}
+
+/** By key of the parent Gateway, in order of precedence. */
+function groupListenerSets(inventory: Inventory): ReadonlyMap<string, readonly ListenerSetObject[]> {
+  const groups = new Map<string, ListenerSetObject[]>()
+  for (const set of inventory.all('ListenerSet')) {
+    const { name, namespace = set.metadata.namespace } = set.spec.parentRef
+    append(groups, objectKey('Gateway', namespace, name), set)
+  }
+  return groups
+}
+
+interface Owner {
+  readonly gateway: GatewayObject
+  readonly owner: GatewayObject | ListenerSetObject
+  readonly address: string
+}
+
+function placeListeners(scope: Scope, sockets: Sockets, owner: Owner): readonly Listener[] {
+  const report = scope.reportOn(owner.owner)
+  return owner.owner.spec.listeners.map((spec, index) => {
+    const listener = placeListener(scope, owner, spec, `spec.listeners[${index}]`, report)
+    if (listener.faults.accepted !== undefined) return listener
+    const conflicted = sockets.claim(listener, report)
+    return conflicted === undefined ? listener : { ...listener, faults: { ...listener.faults, conflicted } }
+  })
+}
+
+function placeListener(
+  scope: Scope,
+  { gateway, owner, address }: Owner,
+  spec: ListenerSpec,
+  path: string,
+  report: Report,
+): Listener {
+  const { namespace, name } = gateway.metadata
+  const { kinds, complaint: kindsComplaint } = resolveRouteKinds(spec, path, report)
+  const certificates = resolveCertificates(scope, owner, { spec, path }, report)
+  const resolvedRefs = certificates.complaint ?? kindsComplaint
+  const bad = certificates.complaint !== undefined && certificates.secrets.length === 0
+  const faults: ListenerFaults = {
+    ...judgeListener(spec, path, report),
+    ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
+    ...(bad ? { programmed: { reason: 'Invalid', message: 'bad TLS configuration: every handshake fails' } } : {}),
+  }
+  const inSet = owner.kind === 'ListenerSet'
+  return {
+    key: inSet
+      ? `Listener/${namespace}/${name}/${owner.metadata.namespace}/${owner.metadata.name}/${spec.name}`
+      : `Listener/${namespace}/${name}/${spec.name}`,
+    target: inSet ? listenerSetTarget(owner.metadata, spec.name) : listenerTarget(gateway.metadata, spec.name),
+    gateway,
+    owner,
+    spec,
+    path,
+    address,
+    hostname: normaliseHostname(spec.hostname),
+    certificates: certificates.secrets,
+    supportedKinds: kinds,
+    faults,
+  }
+}
+
+/** Whether the Gateway takes the ListenerSet; without a word about it, it takes none. */
+function listenerSetFault(
+  inventory: Inventory,
+  gateway: GatewayObject,
+  set: ListenerSetObject,
+  report: Report,
+): Complaint | undefined {
+  const { from = 'None', selector } = gateway.spec.allowedListeners?.namespaces ?? {}
+  const { namespace } = set.metadata
+  if (from === 'All') return undefined
+  if (from === 'Same' && namespace === gateway.metadata.namespace) return undefined
+  if (from === 'Selector' && selectsLabels(selector ?? {}, inventory.namespaceLabels(namespace))) return undefined
+  const message = `Gateway ${gateway.metadata.namespace}/${gateway.metadata.name} allows no ListenerSets from namespace ${namespace} (spec.allowedListeners)`
+  report({ path: 'spec.parentRef', code: 'listener-set-not-allowed', message, severity: 'error' })
+  return { reason: 'NotAllowed', message }
+}
+
+function parametersFault(inventory: Inventory, gateway: GatewayObject, report: Report): Complaint | undefined {
+  const ref = gateway.spec.infrastructure?.parametersRef
+  if (ref === undefined) return undefined
+  if (ref.kind === 'ProxyParameters' && inventory.find('ProxyParameters', gateway.metadata.namespace, ref.name)) {
+    return undefined
+  }
+  const message =
+    ref.kind === 'ProxyParameters'
+      ? `ProxyParameters ${gateway.metadata.namespace}/${ref.name} not found`
+      : `parametersRef must name a ProxyParameters, not a ${ref.kind}`
+  report({ path: 'spec.infrastructure.parametersRef', code: 'parameters-invalid', message, severity: 'error' })
+  return { reason: 'InvalidParameters', message }
+}
+
+/** Parts of a Gateway that change who may connect; leaving them out in silence would open doors. */
+function reportUnsupported(gateway: GatewayObject, report: Report): void {
+  if (gateway.spec.tls === undefined) return
+  const message = 'TLS settings of the whole Gateway (client certificates) are not implemented yet'
+  report({ path: 'spec.tls', code: 'not-implemented', message, severity: 'error' })
+}

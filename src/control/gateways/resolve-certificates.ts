@@ -1,0 +1,89 @@
+import type { ListenerSpec } from '#api/gateway.ts'
+import { type ApiObject, objectKey } from '#api/object.ts'
+import { GATEWAY_GROUP } from '../controller.ts'
+import type { FindingCode, Report } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import type { Inventory } from '../inventory.ts'
+import { secretData } from '../references/secret-data.ts'
+import type { Complaint } from '../status/condition.ts'
+
+export interface Certificates {
+  /** Keys of the usable Secrets. */
+  readonly secrets: readonly string[]
+  readonly complaint?: Complaint
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+}
+
+const INVALID = 'InvalidCertificateRef'
+
+/** Finds the certificates of an HTTPS listener. Unusable ones are left out; without any, every handshake fails. */
+export function resolveCertificates(
+  { inventory, grants }: Scope,
+  owner: Pick<ApiObject, 'kind' | 'metadata'>,
+  listener: { readonly spec: ListenerSpec; readonly path: string },
+  report: Report,
+): Certificates {
+  if (listener.spec.protocol !== 'HTTPS') return { secrets: [] }
+  const refs = listener.spec.tls?.certificateRefs ?? []
+  const path = `${listener.path}.tls.certificateRefs`
+  if (refs.length === 0) {
+    const message = 'an HTTPS listener needs a certificate'
+    report({ path, code: 'listener-certificate', message, severity: 'error' })
+    return { secrets: [], complaint: { reason: INVALID, message } }
+  }
+
+  const secrets: string[] = []
+  const complaints: Complaint[] = []
+  for (const [index, ref] of refs.entries()) {
+    const found = resolveCertificate({ inventory, grants }, owner, ref)
+    if (typeof found === 'string') secrets.push(found)
+    else {
+      report({ path: `${path}[${index}]`, code: found.code, message: found.message, severity: 'error' })
+      complaints.push({ reason: found.reason, message: found.message })
+    }
+  }
+  const [complaint] = complaints
+  return complaint === undefined ? { secrets } : { secrets, complaint }
+}
+
+type CertificateRef = NonNullable<NonNullable<ListenerSpec['tls']>['certificateRefs']>[number]
+type Refusal = Complaint & { readonly code: FindingCode }
+
+/** @returns the key of the Secret, or why it cannot be used */
+function resolveCertificate(
+  { inventory, grants }: Scope,
+  owner: Pick<ApiObject, 'kind' | 'metadata'>,
+  ref: CertificateRef,
+): string | Refusal {
+  if (ref.kind !== 'Secret' || ref.group !== '') {
+    return { code: 'listener-certificate', reason: INVALID, message: `a ${ref.kind} is not a Secret` }
+  }
+  const namespace = ref.namespace ?? owner.metadata.namespace
+  const from = { group: GATEWAY_GROUP, kind: owner.kind, namespace: owner.metadata.namespace }
+  const title = `Secret ${namespace}/${ref.name}`
+  if (!grants(from, { group: '', kind: 'Secret', namespace, name: ref.name })) {
+    const message = `no ReferenceGrant permits ${title}`
+    return { code: 'reference-not-permitted', reason: 'RefNotPermitted', message }
+  }
+  const secret = inventory.find('Secret', namespace, ref.name)
+  if (secret === undefined) return { code: 'secret-not-found', reason: INVALID, message: `${title} not found` }
+  const fault = certificateFault(secretData(secret))
+  if (fault === undefined) return objectKey('Secret', namespace, ref.name)
+  return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
+}
+
+/** Only the form is looked at here; whether key and certificate belong together shows when the data plane loads them. */
+function certificateFault(data: Readonly<Record<string, string>>): string | undefined {
+  for (const [entry, marker] of [
+    ['tls.crt', '-----BEGIN CERTIFICATE-----'],
+    ['tls.key', 'PRIVATE KEY-----'],
+  ] as const) {
+    if (data[entry] === undefined) return `has no entry "${entry}"`
+    if (!data[entry].includes(marker)) return `entry "${entry}" is not in PEM form`
+  }
+  return undefined
+}

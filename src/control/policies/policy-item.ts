@@ -1,0 +1,62 @@
+import type { ApiObject } from '#api/object.ts'
+import type { LevelName, Phase, PolicyItem, PolicySection } from '#plan/item.ts'
+
+/** One field of a policy section as an object writes it, before it is known where it applies. */
+export interface PolicyField {
+  readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'origin'>
+  readonly section: PolicySection
+  readonly phase?: Phase
+  readonly field: string
+  readonly path: string
+  readonly spec: unknown
+}
+
+/** A place that policies attach to. */
+export interface Place {
+  readonly target: string
+  readonly level: LevelName
+}
+
+/** `notPermitted`: keys of the backends that the field names but may not use. */
+export function policyItem(
+  { object, section, phase, field, path, spec }: PolicyField,
+  { target, level }: Place,
+  notPermitted: readonly string[] = [],
+): PolicyItem {
+  const { namespace, name, creationTimestamp } = object.metadata
+  const where = phase === undefined ? section : `${section}/${phase}`
+  return {
+    kind: 'policy',
+    key: `Policy/${target}/${where}/${field}/${object.kind}/${namespace}/${name}`,
+    section,
+    phase,
+    field,
+    target,
+    level,
+    spec,
+    origin: object.origin,
+    path,
+    created: creationTimestamp ?? '',
+    ...(notPermitted.length === 0 ? {} : { notPermitted }),
+  }
+}
+
+/** The fields of a section that merge, each with its path; `phase` is not a field but says when the section runs. */
+export function fieldsOf(
+  object: PolicyField['object'],
+  section: PolicySection,
+  spec: Readonly<Record<string, unknown>>,
+  path: string,
+): readonly PolicyField[] {
+  const phase = section === 'traffic' ? ((spec.phase as Phase | undefined) ?? 'PostRouting') : undefined
+  return Object.entries(spec)
+    .filter(([field, value]) => value !== undefined && (section !== 'traffic' || field !== 'phase'))
+    .map(([field, value]) => ({
+      object,
+      section,
+      ...(phase === undefined ? {} : { phase }),
+      field,
+      path: `${path}.${field}`,
+      spec: value,
+    }))
+}

@@ -1,0 +1,84 @@
+import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
+import type { PolicyItem } from '#plan/item.ts'
+import type { Report } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import type { Inventory } from '../inventory.ts'
+import type { Use } from '../reach.ts'
+import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
+import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
+import { fieldsOf, type Place, type PolicyField, policyItem } from './policy-item.ts'
+
+/** What policy fields became at the places that they are attached to. */
+export interface TranslatedFields {
+  readonly items: readonly PolicyItem[]
+  /** Backends that the fields call. */
+  readonly calls: readonly Use[]
+  /** Keys of Secrets and ConfigMaps that they read. */
+  readonly material: readonly string[]
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+}
+
+const SECTIONS = ['frontend', 'traffic', 'backend'] as const
+
+/** One item for each field and place. A policy that is attached nowhere is checked all the same. */
+export function translatePolicy(
+  scope: Scope,
+  { object: policy, places }: PlacedPolicy,
+  report: Report,
+): TranslatedFields {
+  const fields = SECTIONS.flatMap((section) => fieldsOf(policy, section, policy.spec[section] ?? {}, `spec.${section}`))
+  reportNoEffect(scope.inventory, policy, places, report)
+  return joinFields(fields.map((field) => translateField(scope, field, places, report)))
+}
+
+/** A field at the places that it is attached to; its references are followed once. */
+export function translateField(
+  scope: Scope,
+  field: PolicyField,
+  places: readonly Place[],
+  report: Report,
+): TranslatedFields {
+  const { backends, notPermitted, material }: ResolvedField = resolveField(scope, field, report)
+  return {
+    items: places.map((place) => policyItem(field, place, notPermitted)),
+    calls: places.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
+    material: places.length === 0 ? [] : material,
+  }
+}
+
+export function joinFields(fields: readonly TranslatedFields[]): TranslatedFields {
+  return {
+    items: fields.flatMap(({ items }) => items),
+    calls: fields.flatMap(({ calls }) => calls),
+    material: fields.flatMap(({ material }) => material),
+  }
+}
+
+/** Fields that say something that does not apply to the kind of target. */
+function reportNoEffect(
+  inventory: Inventory,
+  policy: ProxyPolicyObject,
+  places: readonly PolicyPlace[],
+  report: Report,
+): void {
+  if (policy.spec.traffic?.timeouts !== undefined && places.some(({ kind }) => kind === 'GRPCRoute')) {
+    const message = 'timeouts apply to HTTPRoute only; they have no effect on a GRPCRoute'
+    report({ path: 'spec.traffic.timeouts', code: 'no-effect', message, severity: 'warning' })
+  }
+  for (const member of ['ai', 'mcp'] as const) {
+    if (policy.spec.backend?.[member] === undefined) continue
+    const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))
+    if (other === undefined) continue
+    const message = `${other.title} is no ${member} backend; backend.${member} has no effect on it`
+    report({ path: `spec.backend.${member}`, code: 'no-effect', message, severity: 'warning' })
+  }
+}
+
+function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp'): boolean {
+  const [, namespace = '', name = ''] = target.split('/')
+  return inventory.find('ProxyBackend', namespace, name)?.spec[member] !== undefined
+}

@@ -1,0 +1,81 @@
+import { type ApiObject, objectKey } from '#api/object.ts'
+import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
+import type { FindingCode } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import type { Inventory } from '../inventory.ts'
+import type { Complaint } from '../status/condition.ts'
+
+/** `BackendObjectReference`: a Service with its port, or a ProxyBackend. */
+export interface BackendRef {
+  readonly group?: string
+  readonly kind?: string
+  readonly name: string
+  readonly namespace?: string
+  readonly port?: number
+}
+
+/** Where a reference leads. */
+export interface BackendResolution {
+  /** Key of the `BackendItem`, whether or not it may be used; undefined when the reference names no kind of backend. */
+  readonly key: string | undefined
+  /** Why it may not be used; `field` is relative to the reference, with its dot, or empty. */
+  readonly fault?: Complaint & { readonly code: FindingCode; readonly field: string }
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+}
+
+/** Follows a `backendRef` of an object; namespaces other than its own need a ReferenceGrant (decision A-35). */
+export function resolveBackend(
+  { inventory, grants }: Scope,
+  from: Pick<ApiObject, 'kind' | 'metadata'>,
+  ref: BackendRef,
+): BackendResolution {
+  const { group = '', kind = 'Service', name, namespace = from.metadata.namespace, port } = ref
+  const isService = group === '' && kind === 'Service'
+  if (!isService && (group !== OWN_GROUP || kind !== 'ProxyBackend')) {
+    const message = `a ${kind}${group === '' ? '' : ` of ${group}`} is not a backend; use a Service or a ProxyBackend`
+    return fault(undefined, 'backend-kind-unknown', 'InvalidKind', message, '.kind')
+  }
+  if (isService && port === undefined) {
+    const message = `the reference to Service ${namespace}/${name} needs a port`
+    return fault(undefined, 'backend-port-missing', 'UnsupportedValue', message)
+  }
+
+  const key = isService
+    ? `${objectKey('Service', namespace, name)}/${port}`
+    : objectKey('ProxyBackend', namespace, name)
+  const source = { group: groupOf(from.kind), kind: from.kind, namespace: from.metadata.namespace }
+  if (!grants(source, { group, kind, namespace, name })) {
+    const message = `no ReferenceGrant permits ${kind} ${namespace}/${name}`
+    return fault(key, 'reference-not-permitted', 'RefNotPermitted', message, '.namespace')
+  }
+  if (!isService) {
+    if (inventory.find('ProxyBackend', namespace, name) !== undefined) return { key }
+    return fault(key, 'backend-not-found', 'BackendNotFound', `ProxyBackend ${namespace}/${name} not found`)
+  }
+  const service = inventory.find('Service', namespace, name)
+  if (service === undefined) {
+    return fault(key, 'backend-not-found', 'BackendNotFound', `Service ${namespace}/${name} not found`)
+  }
+  const ports = (service.spec.ports ?? []).map((it) => it.port)
+  if (ports.includes(port!)) return { key }
+  const message = `Service ${namespace}/${name} has no port ${port}; it has ${ports.join(', ') || 'none'}`
+  return fault(key, 'backend-port-unknown', 'BackendNotFound', message, '.port')
+}
+
+function fault(
+  key: string | undefined,
+  code: FindingCode,
+  reason: string,
+  message: string,
+  field = '',
+): BackendResolution {
+  return { key, fault: { code, reason, message, field } }
+}
+
+function groupOf(kind: string): string {
+  return kind === 'ProxyPolicy' || kind === 'ProxyBackend' ? OWN_GROUP : GATEWAY_GROUP
+}

@@ -1,0 +1,136 @@
+import { objectKey } from '#api/object.ts'
+import type { FindingCode, Report } from '../finding-code.ts'
+import type { Grants } from '../grants.ts'
+import type { Inventory } from '../inventory.ts'
+import { hasLabels, type Labels } from '../label-selector.ts'
+import type { PolicyField } from '../policies/policy-item.ts'
+import { type FieldReference, referencesOf, valuesAt } from './field-references.ts'
+import { type BackendRef, resolveBackend } from './resolve-backend.ts'
+import { secretData } from './secret-data.ts'
+
+/** Where the references of a policy field lead. */
+export interface ResolvedField {
+  /** Keys of backends that it calls. */
+  readonly backends: readonly string[]
+  /** Keys of backends that it names but may not call. */
+  readonly notPermitted: readonly string[]
+  /** Keys of the Secrets and ConfigMaps that it reads. */
+  readonly material: readonly string[]
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly grants: Grants
+}
+
+interface Progress {
+  readonly scope: Scope
+  readonly field: PolicyField
+  readonly report: Report
+  readonly backends: string[]
+  readonly notPermitted: string[]
+  readonly material: string[]
+}
+
+const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [] }
+
+/** Follows the references of a field and reports those that lead nowhere; the field itself goes into the plan all the same. */
+export function resolveField(scope: Scope, field: PolicyField, report: Report): ResolvedField {
+  const references = referencesOf(field.section, field.field)
+  if (references.length === 0) return NOTHING
+  const progress: Progress = { scope, field, report, backends: [], notPermitted: [], material: [] }
+  for (const reference of references) {
+    for (const { value, path } of valuesAt(field.spec, reference.at)) {
+      resolveReference(progress, reference, value, `${field.path}${path}`)
+    }
+  }
+  const { backends, notPermitted, material } = progress
+  return { backends, notPermitted, material }
+}
+
+// The schema of the field guarantees the shape of what stands at the path of a reference.
+function resolveReference(progress: Progress, reference: FieldReference, value: unknown, path: string): void {
+  switch (reference.to) {
+    case 'backend':
+      return followBackend(progress, value as BackendRef, path)
+    case 'keySet':
+      return followKeySet(progress, value as BackendRef, path)
+    case 'secret':
+      return followSecret(progress, reference, value as { readonly name: string }, path)
+    case 'configMap':
+      return followConfigMap(progress, reference, value as { readonly name: string }, path)
+    case 'secrets':
+      return followSecretSelector(progress, value as { readonly matchLabels: Labels }, path)
+  }
+}
+
+function complain({ report }: Progress, path: string, code: FindingCode, message: string): void {
+  report({ path, code, message, severity: 'error' })
+}
+
+function followBackend(progress: Progress, ref: BackendRef, path: string): void {
+  const { key, fault } = resolveBackend(progress.scope, progress.field.object, ref)
+  if (fault !== undefined) {
+    complain(progress, `${path}${fault.field}`, fault.code, fault.message)
+    if (fault.reason === 'RefNotPermitted' && key !== undefined) progress.notPermitted.push(key)
+  } else if (key !== undefined) progress.backends.push(key)
+}
+
+/** Key sets are fetched from Services and static backends only (decision A-62). */
+function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
+  followBackend(progress, ref, path)
+  const { namespace } = progress.field.object.metadata
+  if (ref.kind !== 'ProxyBackend') return
+  const backend = progress.scope.inventory.find('ProxyBackend', ref.namespace ?? namespace, ref.name)
+  if (backend === undefined || backend.spec.static !== undefined) return
+  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is not static: key sets come from Services and static backends`
+  complain(progress, path, 'key-set-backend', message)
+}
+
+function followSecret(progress: Progress, { entries }: FieldReference, { name }: { name: string }, path: string): void {
+  const { namespace } = progress.field.object.metadata
+  const secret = progress.scope.inventory.find('Secret', namespace, name)
+  if (secret === undefined) return complain(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
+  progress.material.push(objectKey('Secret', namespace, name))
+  const missing = missingEntries(Object.keys(secretData(secret)), entries)
+  if (missing.length === 0) return
+  complain(
+    progress,
+    path,
+    'secret-key-missing',
+    `Secret ${namespace}/${name} has no entry ${missing.join(' and no entry ')}`,
+  )
+}
+
+function followConfigMap(
+  progress: Progress,
+  { entries }: FieldReference,
+  { name }: { name: string },
+  path: string,
+): void {
+  const { namespace } = progress.field.object.metadata
+  const map = progress.scope.inventory.find('ConfigMap', namespace, name)
+  const title = `ConfigMap ${namespace}/${name}`
+  if (map === undefined) return complain(progress, path, 'config-map-not-found', `${title} not found`)
+  progress.material.push(objectKey('ConfigMap', namespace, name))
+  const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)
+  if (missing.length === 0) return
+  complain(progress, path, 'config-map-key-missing', `${title} has no entry ${missing.join(' and no entry ')}`)
+}
+
+/** Of each list of names, one must be there. */
+function missingEntries(present: readonly string[], wanted: FieldReference['entries'] = []): readonly string[] {
+  return wanted
+    .filter((names) => !names.some((name) => present.includes(name)))
+    .map((names) => names.map((name) => `"${name}"`).join(' or '))
+}
+
+function followSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {
+  const { namespace } = progress.field.object.metadata
+  const found = progress.scope.inventory
+    .inNamespace('Secret', namespace)
+    .filter(({ metadata }) => hasLabels(metadata.labels ?? {}, matchLabels))
+  for (const { metadata } of found) progress.material.push(objectKey('Secret', namespace, metadata.name))
+  if (found.length > 0) return
+  complain(progress, path, 'selector-matches-nothing', `no Secret in namespace ${namespace} has these labels`)
+}

@@ -1,0 +1,12 @@
+import type { SecretObject } from '#api/secret.ts'
+import { toByteText } from '#base/byte-text.ts'
+
+/**
+ * The entries of a Secret as byte text, one character for each byte. `stringData` wins over `data`, as on the platform.
+ * Entries whose base64 is broken are refused at admission.
+ */
+export function secretData({ data = {}, stringData = {} }: SecretObject): Readonly<Record<string, string>> {
+  const entries = new Map(Object.entries(data).map(([name, base64]) => [name, atob(base64)]))
+  for (const [name, text] of Object.entries(stringData)) entries.set(name, toByteText(text))
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,38 @@
+import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
+import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
+import type { PlacedGateways } from './gateways/place-gateways.ts'
+import type { Inventory } from './inventory.ts'
+import type { ReportOn } from './reporting.ts'
+
+/** What objects ask for and nobody does. */
+export function reportUnused(inventory: Inventory, gateways: PlacedGateways, reportOn: ReportOn): void {
+  for (const parameters of inventory.all('ProxyParameters')) reportParameters(parameters, reportOn)
+  for (const kind of ['TCPRoute', 'TLSRoute', 'BackendTLSPolicy'] as const) {
+    for (const object of inventory.all(kind)) {
+      const message = `${kind} is not implemented yet; this object has no effect`
+      reportOn(object)({ path: 'spec', code: 'not-implemented', message, severity: 'error' })
+    }
+  }
+  if (gateways.gateways.length === 0) reportNoGateway(inventory, reportOn)
+}
+
+/** What works without a cluster (decision A-118). */
+const LOCAL_PARAMETERS = ['logging', 'shutdown', 'rawConfig', 'env']
+
+function reportParameters(parameters: ProxyParametersObject, reportOn: ReportOn): void {
+  for (const field of Object.keys(parameters.spec).filter((name) => !LOCAL_PARAMETERS.includes(name))) {
+    const message = `${field} takes effect only on Kubernetes`
+    reportOn(parameters)({ path: `spec.${field}`, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
+  }
+}
+
+/** Without a Gateway nothing listens. The finding is in the class, which exists even when no object says so. */
+function reportNoGateway(inventory: Inventory, reportOn: ReportOn): void {
+  const others = inventory.all('Gateway').length
+  const message =
+    others === 0
+      ? `no Gateway: nothing listens; create one with gatewayClassName ${GATEWAY_CLASS}`
+      : `no Gateway has a class of ${CONTROLLER_NAME} (such as ${GATEWAY_CLASS}): nothing listens`
+  const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
+  reportOn({ origin })({ path: '', code: 'no-gateway', message, severity: 'warning' })
+}

@@ -1,0 +1,150 @@
+import type { GRPCRouteObject } from '#api/grpc-route.ts'
+import type { HTTPRouteObject } from '#api/http-route.ts'
+import { objectKey } from '#api/object.ts'
+import type { ParentReference } from '#api/parent-reference.ts'
+import type { RouteItem } from '#plan/item.ts'
+import { GATEWAY_GROUP } from '../controller.ts'
+import type { FindingCode } from '../finding-code.ts'
+import { isServed, type Listener } from '../gateways/listener.ts'
+import type { PlacedGateways } from '../gateways/place-gateways.ts'
+import { agreedHostnames } from '../hostname.ts'
+import { compareText, type Inventory } from '../inventory.ts'
+import { selectsLabels } from '../label-selector.ts'
+import type { ReportOn } from '../reporting.ts'
+import type { Complaint } from '../status/condition.ts'
+
+export type RouteObject = HTTPRouteObject | GRPCRouteObject
+
+/** A route with at least one parent that is ours, or that nobody knows. */
+export interface AttachedRoute {
+  readonly object: RouteObject
+  readonly parents: readonly AttachedParent[]
+  readonly attachments: RouteItem['attachments']
+  /** The listeners of all attachments, for status and reach. */
+  readonly listeners: readonly Listener[]
+}
+
+export interface AttachedParent {
+  /** As written, with the schema defaults. */
+  readonly ref: ParentReference
+  /** Why the route is attached to no listener of this parent. */
+  readonly fault?: Complaint
+}
+
+interface Scope {
+  readonly inventory: Inventory
+  readonly gateways: PlacedGateways
+  readonly reportOn: ReportOn
+}
+
+interface Match {
+  readonly listener: Listener
+  readonly hostnames: readonly string[]
+}
+
+/** Attaches routes to listeners (control plane reference, 3.4). Parents of other controllers are left out. */
+export function attachRoutes(scope: Scope): readonly AttachedRoute[] {
+  const { inventory } = scope
+  return [...inventory.all('HTTPRoute'), ...inventory.all('GRPCRoute')].flatMap((route) => attachRoute(scope, route))
+}
+
+function attachRoute(scope: Scope, object: RouteObject): readonly AttachedRoute[] {
+  const report = scope.reportOn(object)
+  const parents: AttachedParent[] = []
+  const matches = new Map<string, Match>()
+  for (const [index, ref] of (object.spec.parentRefs ?? []).entries()) {
+    const found = matchParent(scope, object, ref)
+    if (found === undefined) continue
+    for (const match of found.matches) matches.set(match.listener.key, match)
+    if (found.refusal === undefined) {
+      parents.push({ ref })
+      continue
+    }
+    const { code, reason, message } = found.refusal
+    report({ path: `spec.parentRefs[${index}]`, code, message, severity: 'error' })
+    parents.push({ ref, fault: { reason, message } })
+  }
+  if (parents.length === 0) return []
+  const sorted = [...matches.values()].sort((a, b) => compareText(a.listener.key, b.listener.key))
+  return [
+    {
+      object,
+      parents,
+      attachments: sorted.map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
+      listeners: sorted.map(({ listener }) => listener),
+    },
+  ]
+}
+
+interface ParentMatch {
+  readonly matches: readonly Match[]
+  readonly refusal?: Complaint & { readonly code: FindingCode }
+}
+
+/** @returns undefined for a parent of another controller */
+function matchParent(scope: Scope, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
+  if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
+  const namespace = ref.namespace ?? route.metadata.namespace
+  const parent = `${ref.kind} ${namespace}/${ref.name}`
+  const listeners = scope.gateways.listeners.get(objectKey(ref.kind, namespace, ref.name))
+  if (listeners === undefined) {
+    if (scope.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
+    return refuse('parent-not-found', 'NoMatchingParent', `${parent} not found`)
+  }
+  return narrow(scope, route, ref, { parent, listeners })
+}
+
+/** The listeners of a parent that take the route; the first condition that leaves none is the reason. */
+function narrow(
+  { inventory }: Scope,
+  route: RouteObject,
+  ref: ParentReference,
+  { parent, listeners }: { readonly parent: string; readonly listeners: readonly Listener[] },
+): ParentMatch {
+  const named = listeners.filter(({ spec }) => namedBy(ref, spec))
+  if (named.length === 0) {
+    return refuse('parent-not-matching', 'NoMatchingParent', `${parent} has no listener ${wantedListener(ref)}`)
+  }
+  const served = named.filter(isServed)
+  if (served.length === 0) {
+    const message = `${parent}: ${named.map(({ spec }) => `listener ${spec.name}`).join(', ')} is not served`
+    return refuse('parent-not-matching', 'NoMatchingParent', message)
+  }
+  const allowing = served.filter((listener) => allowsRoute(inventory, listener, route))
+  if (allowing.length === 0) {
+    const message = `no listener of ${parent} allows a ${route.kind} from namespace ${route.metadata.namespace}`
+    return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
+  }
+  const matches = allowing.flatMap((listener) => {
+    const hostnames = agreedHostnames(listener.hostname, route.spec.hostnames ?? [])
+    return hostnames === undefined ? [] : [{ listener, hostnames }]
+  })
+  if (matches.length > 0) return { matches }
+  const message = `no listener of ${parent} serves ${(route.spec.hostnames ?? []).join(', ')}`
+  return refuse('parent-hostname', 'NoMatchingListenerHostname', message)
+}
+
+function refuse(code: FindingCode, reason: string, message: string): ParentMatch {
+  return { matches: [], refusal: { code, reason, message } }
+}
+
+function namedBy(ref: ParentReference, { name, port }: Listener['spec']): boolean {
+  return (ref.sectionName ?? name) === name && (ref.port ?? port) === port
+}
+
+function wantedListener({ sectionName, port }: ParentReference): string {
+  const name = sectionName === undefined ? '' : `named ${sectionName}`
+  const number = port === undefined ? '' : `on port ${port}`
+  return [name, number].filter((text) => text !== '').join(' ') || 'at all'
+}
+
+function allowsRoute(inventory: Inventory, listener: Listener, route: RouteObject): boolean {
+  return listener.supportedKinds.includes(route.kind) && allowsNamespace(inventory, listener, route.metadata.namespace)
+}
+
+function allowsNamespace(inventory: Inventory, { spec, owner }: Listener, namespace: string): boolean {
+  const { from, selector } = spec.allowedRoutes.namespaces
+  if (from === 'All') return true
+  if (from === 'Same') return namespace === owner.metadata.namespace
+  return from === 'Selector' && selectsLabels(selector ?? {}, inventory.namespaceLabels(namespace))
+}

@@ -1,0 +1,105 @@
+import type { HttpRouteFilterSpec } from '#api/route-filters.ts'
+import type { FindingCode } from '../finding-code.ts'
+import type { Complaint } from '../status/condition.ts'
+
+type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>
+
+/** One field of `traffic` that a rule sets by a filter. */
+export interface FilterField {
+  readonly field: 'headerModifiers' | 'cors' | 'urlRewrite' | 'requestRedirect'
+  readonly spec: unknown
+  /** Of the first filter that says so. */
+  readonly path: string
+}
+
+export interface MirrorFilter {
+  readonly filter: NonNullable<HttpRouteFilterSpec['requestMirror']>
+  readonly path: string
+}
+
+const UNSUPPORTED = 'UnsupportedValue'
+
+/** Something in a filter that keeps its whole rule from being served. */
+export type FilterFault = Complaint & { readonly code: FindingCode; readonly path: string }
+
+export interface RuleFilters {
+  readonly fields: readonly FilterField[]
+  readonly mirrors: readonly MirrorFilter[]
+  readonly faults: readonly FilterFault[]
+}
+
+/**
+ * Reads the filters of a rule. Several modifiers of one direction merge; everything else may stand once. What cannot be done as
+ * written is a fault: a request must not go on as if the filter were not there (Gateway API, HTTPRouteFilter).
+ */
+export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePath: string): RuleFilters {
+  const fields = new Map<FilterField['field'], FilterField>()
+  const mirrors: MirrorFilter[] = []
+  const faults: FilterFault[] = []
+  const fault = (path: string, code: FindingCode, reason: string, message: string) =>
+    void faults.push({ path, code, reason, message })
+  const once = (field: FilterField['field'], spec: unknown, path: string) => {
+    if (fields.has(field)) {
+      fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule may have one ${field} filter`)
+    } else fields.set(field, { field, spec, path })
+  }
+
+  for (const [index, filter] of filters.entries()) {
+    const path = `${rulePath}.filters[${index}]`
+    switch (filter.type) {
+      case 'RequestHeaderModifier':
+        mergeModifier(fields, 'request', filter.requestHeaderModifier, path)
+        break
+      case 'ResponseHeaderModifier':
+        mergeModifier(fields, 'response', filter.responseHeaderModifier, path)
+        break
+      case 'CORS':
+        once('cors', filter.cors, path)
+        break
+      case 'URLRewrite':
+        once('urlRewrite', filter.urlRewrite, path)
+        break
+      case 'RequestRedirect':
+        once('requestRedirect', filter.requestRedirect, path)
+        break
+      case 'RequestMirror':
+        if (filter.requestMirror !== undefined) mirrors.push({ filter: filter.requestMirror, path })
+        break
+      case 'ExternalAuth':
+        fault(path, 'not-implemented', UNSUPPORTED, 'ExternalAuth is not implemented yet; use extAuth of a ProxyPolicy')
+        break
+      default:
+        fault(path, 'filter-value', UNSUPPORTED, `filters of type ${filter.type} are not supported; use a ProxyPolicy`)
+    }
+  }
+  if (fields.has('urlRewrite') && fields.has('requestRedirect')) {
+    const message = 'a rule cannot both redirect and rewrite'
+    fault(`${rulePath}.filters`, 'filters-incompatible', 'IncompatibleFilters', message)
+  }
+  return { fields: [...fields.values()], mirrors, faults }
+}
+
+interface Modifiers {
+  request?: HeaderFilter
+  response?: HeaderFilter
+}
+
+function mergeModifier(
+  fields: Map<FilterField['field'], FilterField>,
+  direction: keyof Modifiers,
+  added: HeaderFilter = {},
+  path: string,
+): void {
+  const known = fields.get('headerModifiers')
+  const modifiers = (known?.spec ?? {}) as Modifiers
+  const spec = { ...modifiers, [direction]: joinModifiers(modifiers[direction] ?? {}, added) }
+  fields.set('headerModifiers', { field: 'headerModifiers', spec, path: known?.path ?? path })
+}
+
+function joinModifiers(a: HeaderFilter, b: HeaderFilter): HeaderFilter {
+  const joined: { set?: HeaderFilter['set']; add?: HeaderFilter['add']; remove?: HeaderFilter['remove'] } = {}
+  if (a.set ?? b.set) joined.set = [...(a.set ?? []), ...(b.set ?? [])]
+  if (a.add ?? b.add) joined.add = [...(a.add ?? []), ...(b.add ?? [])]
+  if (a.remove ?? b.remove) joined.remove = [...(a.remove ?? []), ...(b.remove ?? [])]
+  return joined as HeaderFilter
+}

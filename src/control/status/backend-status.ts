@@ -1,0 +1,22 @@
+import type { Finding } from '#base/finding.ts'
+import type { TranslatedBackend } from '../backends/translate-backend.ts'
+import { type ConditionDraft, conditionsOf } from './condition.ts'
+
+/** `status` of a ProxyBackend (control plane reference, 2.2; decision A-37). */
+export function backendStatus({ object, item }: TranslatedBackend, errors: readonly Finding[]) {
+  return { conditions: [accepted(object, item.broken, errors)] }
+}
+
+function accepted(
+  object: TranslatedBackend['object'],
+  broken: string | undefined,
+  errors: readonly Finding[],
+): ConditionDraft {
+  const condition = conditionsOf(object)
+  if (broken !== undefined) {
+    return condition('Accepted', 'False', 'TranslationError', `failed to translate backend: ${broken}`)
+  }
+  if (errors.length === 0) return condition('Accepted', 'True', 'Accepted', 'Backend successfully accepted')
+  const lines = [...new Set(errors.map(({ path, message }) => `${path}: ${message}`))].join('\n')
+  return condition('Accepted', 'True', 'PartiallyValid', lines)
+}

@@ -1,0 +1,56 @@
+import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import { append } from '../append.ts'
+import type { Binding, ObjectStatus } from '../translation.ts'
+import { backendStatus } from './backend-status.ts'
+import { conditionsOf } from './condition.ts'
+import { gatewayStatus, listenerSetStatus } from './gateway-status.ts'
+import { policyStatus } from './policy-status.ts'
+import { routeStatus } from './route-status.ts'
+import type { RouteFacts, StatusFacts } from './status-facts.ts'
+
+/** Writes the statuses of all objects that have one. */
+export function buildStatuses(
+  facts: StatusFacts,
+  findings: readonly Finding[],
+  bindings: ReadonlyMap<string, Binding>,
+): readonly ObjectStatus[] {
+  const errors = errorsByObject(findings)
+  const traffic = { attachedRoutes: countAttached(facts.routes), bindings }
+  return [
+    ...facts.classes.map((object) =>
+      statusOf(object, { conditions: [conditionsOf(object)('Accepted', 'True', 'Accepted', 'Class accepted')] }),
+    ),
+    ...facts.gateways.gateways.map((gateway) => statusOf(gateway.object, gatewayStatus(gateway, traffic))),
+    ...facts.gateways.listenerSets.map((set) => statusOf(set.object, listenerSetStatus(set, traffic))),
+    ...facts.routes.map((route) => statusOf(route.route.object, routeStatus(route))),
+    ...facts.backends.map((it) => statusOf(it.object, backendStatus(it, errors.get(keyOf(it.object)) ?? []))),
+    ...facts.policies.map((it) =>
+      statusOf(it.object, policyStatus(it, facts.reach, errors.get(keyOf(it.object)) ?? [])),
+    ),
+  ]
+}
+
+function statusOf(
+  { kind, metadata }: Pick<ApiObject, 'kind' | 'metadata'>,
+  status: ObjectStatus['status'],
+): ObjectStatus {
+  return { kind, namespace: metadata.namespace, name: metadata.name, status }
+}
+
+function errorsByObject(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
+  const errors = new Map<string, Finding[]>()
+  for (const finding of findings) {
+    const { kind, namespace, name } = finding.origin
+    if (finding.severity === 'error') append(errors, objectKey(kind, namespace, name), finding)
+  }
+  return errors
+}
+
+function countAttached(routes: readonly RouteFacts[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { route } of routes) {
+    for (const { key } of route.listeners) counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
+}

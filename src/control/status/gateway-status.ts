@@ -1,0 +1,113 @@
+import { GATEWAY_GROUP } from '../controller.ts'
+import { isServed, type Listener } from '../gateways/listener.ts'
+import type { PlacedGateway, PlacedListenerSet } from '../gateways/place-gateways.ts'
+import type { Binding } from '../translation.ts'
+import { type ConditionDraft, conditionsOf } from './condition.ts'
+
+interface Traffic {
+  /** Routes attached to a listener, by its key. */
+  readonly attachedRoutes: ReadonlyMap<string, number>
+  readonly bindings: ReadonlyMap<string, Binding>
+}
+
+/** `status` of a Gateway (control plane reference, 2.2). */
+export function gatewayStatus({ object, address, listeners, fault }: PlacedGateway, traffic: Traffic) {
+  const condition = conditionsOf(object)
+  return {
+    addresses: [{ type: 'IPAddress', value: address }],
+    conditions: [
+      fault === undefined
+        ? acceptedCondition(object, listeners)
+        : condition('Accepted', 'False', fault.reason, fault.message),
+      programmedCondition(object, listeners, traffic),
+    ],
+    listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
+  }
+}
+
+/** `status` of a ListenerSet. */
+export function listenerSetStatus({ object, listeners, fault }: PlacedListenerSet, traffic: Traffic) {
+  const condition = conditionsOf(object)
+  if (fault !== undefined) {
+    return {
+      conditions: [
+        condition('Accepted', 'False', fault.reason, fault.message),
+        condition('Programmed', 'False', fault.reason, fault.message),
+      ],
+    }
+  }
+  return {
+    conditions: [acceptedCondition(object, listeners), programmedCondition(object, listeners, traffic)],
+    listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
+  }
+}
+
+type Owner = Parameters<typeof conditionsOf>[0]
+
+/** Accepted while at least one listener is; the message names those that are not. */
+function acceptedCondition(owner: Owner, listeners: readonly Listener[]): ConditionDraft {
+  const condition = conditionsOf(owner)
+  const refused = listeners.filter((listener) => !isServed(listener))
+  if (refused.length === 0) return condition('Accepted', 'True', 'Accepted', 'All listeners are accepted')
+  const list = refused.map(({ spec, faults }) => `${spec.name}: ${(faults.accepted ?? faults.conflicted)?.message}`)
+  const status = refused.length < listeners.length ? 'True' : 'False'
+  return condition('Accepted', status, 'ListenersNotValid', `Some listeners are not accepted: ${list.join('; ')}`)
+}
+
+/** Programmed when the data plane serves every listener that is part of the plan (decision A-34). */
+function programmedCondition(owner: Owner, listeners: readonly Listener[], { bindings }: Traffic): ConditionDraft {
+  const condition = conditionsOf(owner)
+  const served = listeners.filter(isServed)
+  if (served.length === 0) return condition('Programmed', 'False', 'Invalid', 'No listener can be served')
+  const states = served.map(({ key, spec }) => ({ name: spec.name, binding: bindings.get(key) }))
+  const failed = states.flatMap(({ name, binding }) => (binding?.state === 'failed' ? [{ name, ...binding }] : []))
+  if (failed.length > 0) {
+    const list = failed.map(({ name, message }) => `${name}: ${message}`).join('; ')
+    return condition(
+      'Programmed',
+      'False',
+      failed.length < served.length ? 'ListenersNotValid' : failed[0]!.reason,
+      list,
+    )
+  }
+  const waiting = states.filter(({ binding }) => binding === undefined).map(({ name }) => name)
+  if (waiting.length === 0) return condition('Programmed', 'True', 'Programmed', 'All listeners take connections')
+  return condition('Programmed', 'Unknown', 'Pending', `Waiting for the data plane: ${waiting.join(', ')}`)
+}
+
+function listenerStatus(listener: Listener, { attachedRoutes, bindings }: Traffic) {
+  const { key, owner, spec, faults } = listener
+  const condition = conditionsOf(owner)
+  const { accepted, conflicted, resolvedRefs } = faults
+  const refused = accepted ?? conflicted
+  return {
+    name: spec.name,
+    supportedKinds: listener.supportedKinds.map((kind) => ({ group: GATEWAY_GROUP, kind })),
+    attachedRoutes: attachedRoutes.get(key) ?? 0,
+    conditions: [
+      refused === undefined
+        ? condition('Accepted', 'True', 'Accepted', 'Listener accepted')
+        : condition('Accepted', 'False', refused.reason, refused.message),
+      conflicted === undefined
+        ? condition('Conflicted', 'False', 'NoConflicts', 'No conflicts')
+        : condition('Conflicted', 'True', conflicted.reason, conflicted.message),
+      resolvedRefs === undefined
+        ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
+        : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
+      listenerProgrammed(listener, bindings.get(key)),
+    ],
+  }
+}
+
+function listenerProgrammed({ owner, faults }: Listener, binding: Binding | undefined): ConditionDraft {
+  const condition = conditionsOf(owner)
+  const refused = faults.accepted ?? faults.conflicted
+  if (refused !== undefined) return condition('Programmed', 'False', 'Invalid', refused.message)
+  if (faults.programmed !== undefined) {
+    return condition('Programmed', 'False', faults.programmed.reason, faults.programmed.message)
+  }
+  if (binding === undefined) return condition('Programmed', 'Unknown', 'Pending', 'Waiting for the data plane')
+  return binding.state === 'bound'
+    ? condition('Programmed', 'True', 'Programmed', 'Takes connections')
+    : condition('Programmed', 'False', binding.reason, binding.message)
+}

@@ -1,0 +1,46 @@
+import { CONTROLLER_NAME } from '../controller.ts'
+import { compareText } from '../inventory.ts'
+import type { AttachedParent } from '../routes/attach-routes.ts'
+import { conditionsOf } from './condition.ts'
+import type { RouteFacts } from './status-facts.ts'
+
+/** `status` of a route: one entry for each parent (control plane reference, 2.2). */
+export function routeStatus({ route, accepted, resolvedRefs }: RouteFacts) {
+  const condition = conditionsOf(route.object)
+  const own = route.parents.map(({ ref, fault }) => {
+    const refused = fault ?? accepted
+    return {
+      parentRef: ref,
+      controllerName: CONTROLLER_NAME,
+      conditions: [
+        refused === undefined
+          ? condition('Accepted', 'True', 'Accepted', 'Route accepted')
+          : condition('Accepted', 'False', refused.reason, refused.message),
+        resolvedRefs === undefined
+          ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
+          : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
+      ],
+    }
+  })
+  const all = [...foreignParents(route.object.status), ...own]
+  return { parents: all.sort((a, b) => compareText(sortKey(a.parentRef), sortKey(b.parentRef))) }
+}
+
+interface ParentEntry {
+  readonly parentRef: AttachedParent['ref']
+  readonly controllerName: string
+}
+
+/** What other controllers say about the route; a status in another form says nothing. */
+function foreignParents(status: unknown): readonly ParentEntry[] {
+  const parents = (status as { readonly parents?: unknown } | null | undefined)?.parents
+  return Array.isArray(parents) ? parents.filter(isForeign) : []
+}
+
+function isForeign(entry: Partial<ParentEntry> | null): entry is ParentEntry {
+  return typeof entry?.parentRef === 'object' && entry.controllerName !== CONTROLLER_NAME
+}
+
+function sortKey({ group, kind, namespace = '', name, sectionName = '', port }: AttachedParent['ref']): string {
+  return `${group}/${kind}/${namespace}/${name}/${sectionName}/${port ?? ''}`
+}
