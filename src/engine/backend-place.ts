@@ -1,8 +1,9 @@
-import type { RejectionCode } from '#base/rejections.ts'
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Destination } from '#net/stream.ts'
 import type { BackendItem } from '#plan/item.ts'
+import type { AiPlan } from '#protocols/llm/ai-plan.ts'
+import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 import type { Chain } from './chain.ts'
 
@@ -14,6 +15,9 @@ export interface BackendPlace {
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly EndpointPlace[])[]
+  /** Backends of type `ai` and `mcp`. */
+  readonly ai: AiPlan | undefined
+  readonly mcp: McpPlan | undefined
 }
 
 /** One address that requests can be sent to. */
@@ -23,6 +27,8 @@ export interface EndpointPlace {
   /** Provider or MCP target; undefined for plain backends. */
   readonly section: string | undefined
   readonly destination: Destination
+  /** The connection is configured in a way that cannot be honoured: nothing is sent. */
+  readonly refusal: Refusal | undefined
   /** What an automatic host rewrite writes; undefined for addresses and sockets (decision A-91). */
   readonly hostname: string | undefined
   /** `Auto` unless a policy says otherwise. */
@@ -34,5 +40,3 @@ export interface EndpointPlace {
   /** From sending to the response head; 0: none. */
   readonly requestTimeoutMs: number
 }
-
-export type BackendRefusal = RejectionCode

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import type { Origin } from '#base/origin.ts'
+import type { Finding } from '#base/finding.ts'
+
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
@@ -7,11 +8,6 @@ import type { CompileContext, PolicySource, SecretMaterial } from '#policies/pol
 import type { SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import type { Lookups } from './lookups.ts'
-
-/** A problem together with the object that it is in. */
-export interface Finding extends ConfigProblem {
-  readonly origin: Origin
-}
 
 /** Shared state of the instance as one thread sees it. */
 export interface SharedState {

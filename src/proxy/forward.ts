@@ -1,11 +1,14 @@
+import { clock } from '#base/clock.ts'
 import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
 import { runChain } from '#engine/chain.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
+import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
-import { prepareLlm } from './forward-llm.ts'
+import { asBuffer } from './as-buffer.ts'
+import { llmBodyNeed, prepareLlmAttempt } from './forward-llm.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
 import { fail, respondLocally } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
@@ -24,7 +27,7 @@ export function forward(flight: InFlight): void {
 /** LLM requests are understood as a whole, and a retry needs something to send again. */
 function needsWholeBody(flight: InFlight): boolean {
   if (!flight.hasStreamingBody) return false
-  if (flight.backend.item.type === 'ai') return true
+  if (flight.backend.ai !== undefined && llmBodyNeed(flight) === 'whole') return true
   if (flight.retriesLeft === 0) return false
   const { kind, length } = flight.stream.body
   if (kind === BODY_LENGTH && length <= REPLAY_LIMIT) return true
@@ -53,6 +56,7 @@ function attempt(flight: InFlight): void {
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
   flight.endpoint = endpoint
+  if (endpoint.refusal !== undefined) return respondLocally(flight, endpoint.refusal)
   if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
     flight.tried.push(endpoint)
     flight.pristine ??= exchange.request.clone()
@@ -74,9 +78,10 @@ function attempt(flight: InFlight): void {
 function proceedWith(flight: InFlight, outcome: Outcome): void {
   if (outcome !== undefined) return respondLocally(flight, outcome)
   rewriteHost(flight)
-  if (flight.backend.item.type === 'ai') {
-    const refused = prepareLlm(flight)
-    if (refused !== undefined) return respondLocally(flight, refused)
+  if (flight.backend.ai !== undefined) {
+    const prepared = prepareLlmAttempt(flight)
+    if (prepared === 'answered') return
+    if (prepared !== 'send') return respondLocally(flight, prepared)
   }
   send(flight)
 }
@@ -155,7 +160,7 @@ const UPSTREAM: ClientHandler = {
       return respondLocally(flight, reject('upgrade-failed', { detail: `backend switched to ${stream.head.upgrade}` }))
     }
     // `timeouts.request` stops at a 101 (decision A-92).
-    flight.deadline?.cancel()
+    flight.endDeadline()
     flight.exchange.response = stream.head
     flight.status = 101
     flight.responded = true
@@ -184,36 +189,35 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: A
 }
 
 function retry(flight: InFlight): void {
-  const { exchange, context, turn } = flight
+  const { exchange, turn } = flight
   flight.retriesLeft--
   flight.upstream = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
-  context.timers.start(backoffMs, () => {
+  flight.backoff = clock.after(backoffMs, () => {
     if (turn === flight.turn) attempt(flight)
   })
 }
 
 /** `timeouts.request` (specification 2, 2.2; decision A-92): from the first attempt to the last byte of the response. */
 function startDeadline(flight: InFlight): void {
-  const { exchange, context, turn } = flight
-  if (exchange.requestTimeoutMs === 0) return
-  flight.deadline = context.timers.start(exchange.requestTimeoutMs, () => {
-    if (turn !== flight.turn) return
-    flight.deadline = undefined
-    flight.upstream?.cancel()
-    flight.upstream = undefined
-    flight.releaseEndpoint()
-    if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
-    exchange.reason = 'Timeout'
-    flight.stream.abort()
-  })
+  const { requestTimeoutMs } = flight.exchange
+  if (requestTimeoutMs === 0) return
+  flight.deadline ??= new WheelTimer(() => endLate(flight))
+  flight.context.wheel.arm(flight.deadline, requestTimeoutMs)
+}
+
+function endLate(flight: InFlight): void {
+  const { upstream } = flight
+  flight.upstream = undefined
+  upstream?.cancel()
+  flight.backoff?.cancel()
+  flight.releaseEndpoint()
+  if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
+  flight.exchange.reason = 'Timeout'
+  flight.stream.abort()
 }
 
 function failureCode(why: Abort): RejectionCode {
   return why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -6,6 +6,9 @@ import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import { collectBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
 import { BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
+import type { WheelTimer } from '#net/timer-wheel.ts'
+import type { Observed, ObserveSettings } from '#observe/observer.ts'
+import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 /** A larger body is not kept for a retry (decision A-93). */
@@ -18,7 +21,7 @@ const EMPTY = new Uint8Array(0)
  * server stream, reused for the next request on it. What waits for a promise compares `turn`, since the client may have left and
  * another request taken the object over.
  */
-export class InFlight implements BodyReader {
+export class InFlight implements BodyReader, Observed {
   readonly context: ProxyContext
   readonly exchange = new Exchange()
   readonly decision = new Decision()
@@ -39,8 +42,12 @@ export class InFlight implements BodyReader {
   responded = false
   /** An endpoint is counted as busy. */
   pending = false
-  /** Ends the request when `timeouts.request` is over. */
-  deadline: { cancel(): void } | undefined
+  /** Fires when `timeouts.request` is over; made by the first request that has one. */
+  deadline: WheelTimer | undefined
+  /** Ends a retry's wait. */
+  backoff: { cancel(): void } | undefined
+  /** How the answer of an LLM provider is read. */
+  llmResponse: ResponsePlan | undefined
   /** Stops calls that the gateway makes for this request. */
   abort: AbortController | undefined
   attemptStartMs = 0
@@ -65,7 +72,7 @@ export class InFlight implements BodyReader {
     this.retriesLeft = 0
     this.responded = false
     this.pending = false
-    this.deadline = undefined
+    this.llmResponse = undefined
     this.abort = undefined
     this.status = 0
     this.recordId = context.nextId()
@@ -132,12 +139,26 @@ export class InFlight implements BodyReader {
   /** Gives up everything that is under way for this request. */
   abandon(): void {
     this.turn++
-    this.deadline?.cancel()
-    this.deadline = undefined
+    this.endDeadline()
+    this.backoff?.cancel()
+    this.backoff = undefined
     this.abort?.abort()
     this.upstream?.cancel()
     this.upstream = undefined
     this.releaseEndpoint()
+  }
+
+  endDeadline(): void {
+    if (this.deadline !== undefined) this.context.wheel.disarm(this.deadline)
+  }
+
+  get endpointLabel(): string | undefined {
+    return this.endpoint?.label
+  }
+
+  /** What is observed, as policies of the listener say. */
+  get settings(): ObserveSettings | undefined {
+    return this.decision.listener?.frontend.get(this.context.index)
   }
 
   occupyEndpoint(): void {

@@ -1,9 +1,9 @@
 import type { PlanIndex } from '#engine/plan-index.ts'
-import type { Call } from '#exchange/call.ts'
 import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
-import type { McpPorts } from './mcp-ports.ts'
+import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
+import type { Sealer } from '#protocols/mcp/sealer.ts'
 
 /** What all requests of one worker share. */
 export interface ProxyContext {
@@ -11,10 +11,9 @@ export interface ProxyContext {
   /** The plan in force; replaced in one assignment. */
   readonly index: PlanIndex
   readonly pool: ClientPool
-  readonly timers: TimerWheel
+  readonly wheel: TimerWheel
   readonly observer: Observer
-  readonly call: Call
-  readonly mcp: McpPorts
+  readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
   readonly random: () => number
   /** Monotonic milliseconds. */
   readonly now: () => number

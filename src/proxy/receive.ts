@@ -34,7 +34,7 @@ export class Receiver implements StreamHandler {
 
   finished(stream: ServerStream, sentBytes: number): void {
     const flight = stream.context as InFlight
-    flight.deadline?.cancel()
+    flight.endDeadline()
     flight.releaseEndpoint()
     this.#context.observer.ended(flight, sentBytes, undefined)
     flight.upstream?.release()

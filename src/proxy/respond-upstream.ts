@@ -1,6 +1,6 @@
 import { reject } from '#exchange/outcome.ts'
-import type { ClientStream } from '#net/stream.ts'
-import { observeLlmResponse } from './forward-llm.ts'
+import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type ClientStream } from '#net/stream.ts'
+import { filterLlmResponse } from './forward-llm.ts'
 import type { InFlight } from './in-flight.ts'
 import { fail, respondLocally, runResponsePolicies, sendReply, writeQueuedHeaders } from './respond.ts'
 
@@ -14,17 +14,17 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
     return respondLocally(flight, replaced)
   }
   const { kind, length } = upstream.body
-  const filter = flight.backend.item.type === 'ai' ? observeLlmResponse(flight, upstream) : undefined
+  const filter = filterLlmResponse(flight)
   writeQueuedHeaders(flight)
   flight.status = upstream.head.status
   flight.responded = true
-  if (filter === undefined) {
-    flight.stream.respond(upstream.head, kind, length)
-    upstream.body.pipe(flight.stream.response)
-  } else {
-    flight.stream.respond(upstream.head, kind, filter.keepsLength ? length : -1)
-    filter.pipe(upstream.body, flight.stream.response)
-  }
+  flight.stream.respond(upstream.head, ...framingOf(kind, length, filter?.changesLength === true))
+  upstream.body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
+}
+
+/** A filter that adds or removes bytes leaves no length to announce. */
+function framingOf(kind: BodyKind, length: number, changes: boolean): [BodyKind, number] {
+  return changes && kind === BODY_LENGTH ? [BODY_CHUNKED, -1] : [kind, length]
 }
 
 function readsResponseBody(flight: InFlight): boolean {

@@ -2,13 +2,14 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { type Chain, runResponses } from '#engine/chain.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import { asBuffer } from './as-buffer.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
 
 /** Answers without a backend, or instead of what it said. Response policies that the request reached still run. */
 export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>): void {
   const { exchange } = flight
-  flight.deadline?.cancel()
+  flight.endDeadline()
   let reply: Reply
   if (outcome.kind === 'refusal') {
     exchange.refusal = outcome.code
@@ -65,10 +66,6 @@ export function writeQueuedHeaders(flight: InFlight): void {
     else response.set(name, value)
     seen.add(name)
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** A bug: the client gets 500 and an id, the log the cause. */

@@ -23,11 +23,11 @@ export interface SeriesPlace {
 
 /** One series; adding to it is one or two array writes in memory that only this worker writes. */
 export class Series {
-  readonly #cells: Float64Array
+  readonly #cells: Float64Array<SharedArrayBuffer>
   readonly #offset: number
   readonly #buckets: readonly number[] | undefined
 
-  constructor(cells: Float64Array, offset: number, metric: Metric) {
+  constructor(cells: Float64Array<SharedArrayBuffer>, offset: number, metric: Metric) {
     this.#cells = cells
     this.#offset = offset
     this.#buckets = metric.buckets
@@ -53,7 +53,7 @@ export class MetricsWriter {
   readonly #tell: (news: MetricsNews) => void
   readonly #series = new Map<string, Series>()
   readonly #counts = new Map<MetricId, number>()
-  #cells = new Float64Array(0)
+  #cells = new Float64Array(new SharedArrayBuffer(0))
   #page = -1
   #used = 0
 

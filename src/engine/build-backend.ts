@@ -1,0 +1,108 @@
+import type { PlaceNames } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { BackendItem, WeightedBackend } from '#plan/item.ts'
+import { backendTarget } from '#plan/target.ts'
+import type { CompileContext } from '#policies/policy.ts'
+import { EndpointHealth } from '#state/endpoint-health.ts'
+import type { BackendPlace, EndpointPlace } from './backend-place.ts'
+import { buildAi } from './build-ai.ts'
+import { buildChainFor, mergeSection } from './build-chain.ts'
+import { buildMcp } from './build-mcp.ts'
+import type { SharedState } from './compile-context.ts'
+import { type Connection, compileConnection } from './connection.ts'
+import { type Address, findAddresses } from './find-addresses.ts'
+import type { Lookups } from './lookups.ts'
+import type { MergedField } from './merge.ts'
+import { BACKEND } from './order.ts'
+
+/** Where a backend is used from: the rule's names and what policies of the rule attach to, weakest first. */
+export interface BackendUse {
+  readonly reference: WeightedBackend
+  readonly names: PlaceNames
+  readonly targets: readonly string[]
+}
+
+/** What building asks for. */
+export interface BackendScope {
+  readonly lookups: Lookups
+  readonly context: CompileContext
+  readonly state: SharedState
+}
+
+const PROTOCOL = { ai: 'llm', mcp: 'mcp', a2a: 'a2a' } as const
+
+/** Makes a backend ready for the requests of one rule. @returns undefined when the reference is broken or names nothing */
+export function buildBackendPlace(use: BackendUse, scope: BackendScope): BackendPlace | undefined {
+  const { backend } = use.reference
+  const item = backend === undefined ? undefined : scope.lookups.item(backend)
+  if (item?.kind !== 'backend') return undefined
+  const names: PlaceNames = {
+    ...use.names,
+    backend: `${item.namespace}/${item.name}`,
+    backendType: item.type,
+    protocol: PROTOCOL[item.type as keyof typeof PROTOCOL] ?? 'http',
+  }
+  const found = item.broken === undefined ? findAddresses(item, scope.lookups) : refused('backend-invalid', item.broken)
+  if ('kind' in found) return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined }
+  const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, scope.lookups)
+  const groups = found.map((group) =>
+    group.map((address) => buildEndpoint(item, address, merge(address.section), scope)),
+  )
+  return {
+    item,
+    names,
+    refusal: undefined,
+    groups,
+    ai: item.type === 'ai' ? buildAi(item, merge, scope) : undefined,
+    mcp: item.type === 'mcp' ? buildMcp(item, merge(undefined), scope) : undefined,
+  }
+}
+
+function refused(code: 'backend-invalid', detail: string): Refusal {
+  return reject(code, { detail })
+}
+
+/** Everything of section `backend` that applies to a backend, or to one section of it. */
+function mergeForBackend(
+  targets: readonly string[],
+  item: BackendItem,
+  section: string | undefined,
+  lookups: Lookups,
+): BackendMerge {
+  const kind = item.type === 'service' ? 'Service' : 'ProxyBackend'
+  const all = [...targets, backendTarget(kind, item)]
+  if (section !== undefined) all.push(backendTarget(kind, item, section))
+  return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
+}
+
+export interface BackendMerge {
+  readonly targets: readonly string[]
+  readonly fields: ReadonlyMap<string, MergedField>
+}
+
+function buildEndpoint(item: BackendItem, address: Address, merge: BackendMerge, scope: BackendScope): EndpointPlace {
+  const { lookups, context, state } = scope
+  const connection: Connection = compileConnection(address, merge.fields, context)
+  return {
+    label: address.unixPath ?? `${address.host}:${address.port}`,
+    section: address.section,
+    destination: connection.destination,
+    refusal: connection.refusal,
+    hostname: address.hostname,
+    rewritesHost: item.type !== 'service',
+    chain: buildChainFor(
+      { stage: 'backend', section: 'backend', phase: undefined, order: BACKEND, targets: merge.targets },
+      lookups,
+      context,
+    ),
+    health: healthOf(`Endpoint/${item.key}/${address.section ?? `${address.host}:${address.port}`}`, connection, state),
+    isUnhealthy: connection.isUnhealthy,
+    requestTimeoutMs: connection.requestTimeoutMs,
+  }
+}
+
+function healthOf(key: string, { eviction }: Connection, { memory, slotOf }: SharedState): EndpointHealth {
+  const slot = slotOf(key)
+  if (slot === undefined) throw new Error(`no shared slot for ${key}`)
+  return new EndpointHealth(memory, slot, eviction)
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { Head } from '#net/http1/head.ts'
+import { compileExpression } from './compile-expression.ts'
+import { Exchange } from './exchange.ts'
+import type { ExpressionPlace } from './expression.ts'
+
+function exchange(): Exchange {
+  const request = Head.request('GET', '/a/b?x=1&x=2')
+  request.set('host', 'example.com:8080')
+  request.set('X-Role', 'admin')
+  request.append('cookie', 'a=1; b=2')
+  const made = new Exchange()
+  made.reset(request, {
+    remoteAddress: '10.1.2.3',
+    remotePort: 4711,
+    localAddress: '127.0.0.1',
+    localPort: 8080,
+    secure: false,
+    serverName: undefined,
+  })
+  made.identity.apiKey = { key: 'k-1', entry: 'alice', metadata: { group: 'sales' } }
+  return made
+}
+
+function compiled(source: string, place: ExpressionPlace = 'request') {
+  const problems: string[] = []
+  const expression = compileExpression(source, place, ({ message }) => problems.push(message))
+  return { expression, problems }
+}
+
+test.each([
+  ['request.method', 'GET'],
+  ['request.path', '/a/b'],
+  ['request.pathAndQuery', '/a/b?x=1&x=2'],
+  ['request.host', 'example.com:8080'],
+  ['request.uri', 'http://example.com:8080/a/b?x=1&x=2'],
+  ['request.uri.query("x")', ['1', '2']],
+  ['request.pathAndQuery.setQuery("x", "3")', '/a/b?x=3'],
+  ['request.headers["x-role"]', 'admin'],
+  ['request.headers["X-ROLE"]', 'admin'],
+  ['request.headers.cookie("b")', '2'],
+  ['"x-role" in request.headers', true],
+  ['has(request.headers.nothing)', false],
+  ['request.headers["nothing"]', undefined],
+  ['default(request.headers["nothing"], "none")', 'none'],
+  ['apiKey.group', 'sales'],
+  ['apiKey.group == "sales"', true],
+  ['apiKey.key', '<redacted>'],
+  ['apiKey.key.unredacted()', 'k-1'],
+  ['has(jwt.sub)', false],
+  ['jwt.sub', undefined],
+  ['cidr("10.0.0.0/8").containsIP(source.address)', true],
+  ['source.port', 4711],
+])('%s is %j', (source, value) => {
+  const { expression, problems } = compiled(source)
+  expect(problems).toEqual([])
+  expect(expression.json(exchange())).toEqual(value)
+})
+
+test.each([
+  ['request.header["x"]', 'request', 'headers'],
+  ['response.code == 200', 'request', 'there is no response yet'],
+  ['request.method == "GET"', 'network', 'nothing of HTTP is known'],
+  ['mcp.tool.name == "x"', 'request', 'the MCP message is read after'],
+  ['request.method ==', 'request', 'column'],
+] as const)('%s at %s is refused: %s', (source, place, text) => {
+  const { expression, problems } = compiled(source, place)
+  expect(problems.join('\n')).toContain(text)
+  expect(expression.broken).toBe(true)
+  expect(expression.isTrue(exchange())).toBe(false)
+})
+
+test('references name what an expression reads', () => {
+  const { expression } = compiled('request.body != null && request.headers["a"] == "b"')
+  expect([...expression.references].sort()).toEqual(['request.body', 'request.headers'])
+})

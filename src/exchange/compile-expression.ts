@@ -1,0 +1,84 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { CelError, compile, type Problem, type Program, toJson, type Value } from '#cel/index.ts'
+import type { Exchange, Json } from './exchange.ts'
+import type { Expression, ExpressionPlace } from './expression.ts'
+import { environmentOf } from './variables/environments.ts'
+
+type Report = (problem: Omit<ConfigProblem, 'path'>) => void
+
+const encoder = new TextEncoder()
+
+/** Compiles CEL for its place; what is wrong with it is reported, and a broken expression fails whenever it is evaluated. */
+export function compileExpression(source: string, place: ExpressionPlace, report: Report): Expression {
+  const { program, problems } = compile<Exchange>(source, environmentOf(place))
+  for (const problem of problems) report(describe(problem))
+  return program === undefined ? brokenExpression(source) : new CelExpression(program)
+}
+
+function describe(problem: Problem): Omit<ConfigProblem, 'path'> {
+  const hint = problem.suggestion === undefined ? '' : `, did you mean ${problem.suggestion}?`
+  return {
+    code: `cel-${problem.code}`,
+    severity: problem.severity,
+    message: `${problem.message}${hint} (column ${problem.column}${problem.line > 1 ? ` of line ${problem.line}` : ''})\n${problem.caret}`,
+  }
+}
+
+class CelExpression implements Expression {
+  readonly source: string
+  readonly references: ReadonlySet<string>
+  readonly broken = false
+  readonly #program: Program<Exchange>
+
+  constructor(program: Program<Exchange>) {
+    this.source = program.source
+    this.references = program.references
+    this.#program = program
+  }
+
+  isTrue(exchange: Exchange): boolean {
+    return this.#program.evaluateBoolean(exchange) === true
+  }
+
+  text(exchange: Exchange): string | undefined {
+    const result = this.#program.evaluate(exchange)
+    if (typeof result === 'string') return result
+    return result instanceof Uint8Array ? latin1(result) : undefined
+  }
+
+  json(exchange: Exchange): Json | undefined {
+    const value = this.#value(exchange)
+    return value === undefined ? undefined : (toJson(value) as Json)
+  }
+
+  body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined {
+    const value = this.#value(exchange)
+    if (value === undefined) return undefined
+    if (typeof value === 'string') return { bytes: encoder.encode(value), kind: 'text' }
+    if (value instanceof Uint8Array) return { bytes: value, kind: 'bytes' }
+    return { bytes: encoder.encode(JSON.stringify(toJson(value))), kind: 'json' }
+  }
+
+  #value(exchange: Exchange): Value | undefined {
+    const result = this.#program.evaluate(exchange)
+    return result instanceof CelError ? undefined : result
+  }
+}
+
+function brokenExpression(source: string): Expression {
+  return {
+    source,
+    references: new Set(),
+    broken: true,
+    isTrue: () => false,
+    text: () => undefined,
+    json: () => undefined,
+    body: () => undefined,
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}

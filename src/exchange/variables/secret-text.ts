@@ -1,0 +1,20 @@
+import { HostObject, type Result } from '#cel/index.ts'
+
+/** A credential in an expression: prints as redacted, `.unredacted()` gives the text (data plane, 7.2). */
+export class SecretText extends HostObject {
+  readonly typeName = 'secret'
+  readonly #text: string
+
+  constructor(text: string) {
+    super()
+    this.#text = text
+  }
+
+  override call(method: string): Result | undefined {
+    return method === 'unredacted' ? this.#text : undefined
+  }
+
+  override toJson(): unknown {
+    return '<redacted>'
+  }
+}

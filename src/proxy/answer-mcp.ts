@@ -1,0 +1,64 @@
+import { reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http1/head.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
+import type { McpAnswer } from '#protocols/mcp/mcp-answer.ts'
+import { asBuffer } from './as-buffer.ts'
+import { callOf } from './call-backend.ts'
+import type { InFlight } from './in-flight.ts'
+import { pumpBody } from './pump-body.ts'
+import { fail, respondLocally, runResponsePolicies, writeQueuedHeaders } from './respond.ts'
+
+/** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
+export function answerMcp(flight: InFlight): void {
+  const { turn } = flight
+  serve(flight).catch((error: unknown) => {
+    if (turn === flight.turn) fail(flight, error)
+  })
+}
+
+async function serve(flight: InFlight): Promise<void> {
+  const { exchange, context, decision, turn } = flight
+  const { maxBufferBytes } = decision.listener!.frontend.get(context.index)
+  if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes)
+  if (turn !== flight.turn) return
+  if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
+  const answer = await handleMcp(flight.backend.mcp!, exchange, exchange.newRequestBody ?? exchange.requestBody, {
+    call: callOf(flight),
+    sealer: context.mcp.sealer,
+    memory: context.mcp.memory,
+    signal: flight.signal,
+  })
+  if (turn !== flight.turn) return endUnwanted(answer)
+  await send(flight, answer)
+}
+
+async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
+  const { exchange, stream, turn } = flight
+  const head = Head.response(answer.status)
+  for (const [name, value] of answer.headers) head.append(name, value)
+  if (exchange.refusal !== undefined) head.set('gatewright-decision', flight.decisionId)
+  exchange.response = head
+  runResponsePolicies(flight)
+  writeQueuedHeaders(flight)
+  flight.status = answer.status
+  flight.responded = true
+  const { body } = answer
+  if (body === undefined || body instanceof Uint8Array) {
+    const length = body?.length ?? 0
+    stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
+    if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
+    stream.response.end()
+    return
+  }
+  stream.respond(head, BODY_CHUNKED, -1)
+  await pumpBody(body, stream.response, () => turn === flight.turn)
+}
+
+/** The client left while its answer was being made. */
+function endUnwanted({ body }: McpAnswer): void {
+  if (body === undefined || body instanceof Uint8Array) return
+  body[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => {})
+}

@@ -1,0 +1,157 @@
+import type { EndpointPlace } from '#engine/backend-place.ts'
+import { runChain } from '#engine/chain.ts'
+import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http1/head.ts'
+import { type Abort, BODY_LENGTH, BODY_NONE, type BodySink, type BodySource, type ClientHandler } from '#net/stream.ts'
+import { asBuffer } from './as-buffer.ts'
+import type { InFlight } from './in-flight.ts'
+
+/** More than this waits in memory for nobody: the upstream is paused. */
+const MAX_QUEUED_BYTES = 262_144
+
+/** Calls to the sections of a request's backend (MCP targets), with the backend policies that belong to each. */
+export function callOf(flight: InFlight): Call {
+  return async (destination, request) => {
+    const endpoint = findEndpoint(flight, destination)
+    if (endpoint === undefined) throw new CallError('no-endpoint')
+    const head = await prepareHead(flight, endpoint, request)
+    return sendCall(flight, endpoint, head, request)
+  }
+}
+
+function findEndpoint(flight: InFlight, destination: string): EndpointPlace | undefined {
+  const { item, groups } = flight.backend
+  for (const group of groups) {
+    for (const endpoint of group) if (`${item.key}/${endpoint.section}` === destination) return endpoint
+  }
+  return undefined
+}
+
+/** The head of a call, after the backend policies of its target. They see who the caller is, but not the caller's request. */
+async function prepareHead(flight: InFlight, endpoint: EndpointPlace, request: CallRequest): Promise<Head> {
+  const head = Head.request(request.method, request.path)
+  head.set('host', endpoint.hostname ?? endpoint.label)
+  for (const [name, value] of request.headers) if (name !== 'host') head.append(name, value)
+  if (endpoint.refusal !== undefined) throw new CallError('no-endpoint')
+  const { exchange } = flight
+  const call = new Exchange()
+  call.reset(head, exchange.peer)
+  call.bodies = flight
+  call.place = exchange.place
+  Object.assign(call.identity, exchange.identity)
+  call.metadata = exchange.metadata
+  call.requestBody = request.body
+  const outcome = await runChain(endpoint.chain, call, { reached: -1 })
+  if (outcome !== undefined) throw new CallError('backend-auth-failed')
+  return call.request
+}
+
+function sendCall(flight: InFlight, endpoint: EndpointPlace, head: Head, request: CallRequest): Promise<CallResponse> {
+  return new Promise((resolve, reject) => {
+    if (request.signal.aborted) return reject(new CallError('cancelled'))
+    const { body } = request
+    const length = body?.length ?? 0
+    const handler: ClientHandler = {
+      response: (stream) => {
+        request.signal.removeEventListener('abort', cancel)
+        resolve(new UpstreamResponse(stream.head, stream.body, () => stream.cancel(), request.signal))
+      },
+      informed: () => {},
+      upgraded: (stream) => {
+        stream.cancel()
+        reject(new CallError('protocol-error'))
+      },
+      failed: (_, why) => {
+        request.signal.removeEventListener('abort', cancel)
+        reject(new CallError(why))
+      },
+    }
+    const framing = { kind: length === 0 ? BODY_NONE : BODY_LENGTH, length: length === 0 ? -1 : length }
+    const timeoutMs = endpoint.requestTimeoutMs || request.timeoutMs
+    const stream = flight.context.pool.send(endpoint.destination, head, framing, timeoutMs, handler, undefined)
+    const cancel = () => {
+      stream.cancel()
+      reject(new CallError('cancelled'))
+    }
+    request.signal.addEventListener('abort', cancel, { once: true })
+    if (body === undefined || length === 0) return
+    stream.request.bytes(asBuffer(body), 0, length)
+    stream.request.end()
+  })
+}
+
+/** An answer to a call; its body is read piece by piece, and the upstream waits while nobody reads. */
+class UpstreamResponse implements CallResponse, BodySink {
+  readonly status: number
+  readonly headers: [name: string, value: string][] = []
+  readonly takesFramed = false
+  source: BodySource | null = null
+  readonly #cancel: () => void
+  #queue: Uint8Array[] = []
+  #queuedBytes = 0
+  #ended = false
+  #failure: Abort | undefined
+  #wake: (() => void) | undefined
+
+  constructor(head: Head, body: BodySource, cancel: () => void, signal: AbortSignal) {
+    this.status = head.status
+    head.each((name, value) => this.headers.push([name, value]))
+    this.#cancel = cancel
+    signal.addEventListener('abort', () => this.abort('cancelled'), { once: true })
+    body.pipe(this)
+  }
+
+  header(lowerName: string): string | undefined {
+    return this.headers.find(([name]) => name === lowerName)?.[1]
+  }
+
+  get backed(): boolean {
+    return this.#queuedBytes >= MAX_QUEUED_BYTES
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.#queue.push(Uint8Array.prototype.slice.call(buffer, start, end))
+    this.#queuedBytes += end - start
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  abort(why: Abort): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#failure = why
+    this.#cancel()
+    this.#wake?.()
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return this.#read()
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const pieces = this.#queue
+        this.#queue = []
+        const wasBacked = this.backed
+        this.#queuedBytes = 0
+        if (wasBacked) this.source?.resume()
+        yield* pieces
+        if (this.#queue.length > 0) continue
+        if (this.#failure !== undefined) throw new CallError(this.#failure)
+        if (this.#ended) return
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+        this.#wake = undefined
+      }
+    } finally {
+      if (!this.#ended) this.abort('cancelled')
+    }
+  }
+}
