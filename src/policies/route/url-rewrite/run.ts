@@ -1,0 +1,23 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import type { PathModifier } from '../../shared/path-modifier.ts'
+
+export interface UrlRewritePlan {
+  readonly hostname: string | undefined
+  readonly modifyPath: PathModifier | undefined
+}
+
+/** Changes host and path towards the backend; the port of the old host goes, and no automatic rewrite follows (data plane, 1.7). */
+export function rewriteUrl(plan: UrlRewritePlan, exchange: Exchange): Outcome {
+  const { request, matchedPrefix } = exchange
+  if (plan.modifyPath !== undefined) {
+    const target = plan.modifyPath(request.target, matchedPrefix)
+    if (target === undefined) return reject('filter-failed', { detail: 'urlRewrite cannot rewrite this path' })
+    request.target = target
+  }
+  if (plan.hostname !== undefined) {
+    request.authority = plan.hostname
+    exchange.hostRewritten = true
+  }
+  return proceed
+}
