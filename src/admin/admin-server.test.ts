@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DecisionRing } from '#observe/decision-ring.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { type AdminServerOptions, NotLoopback, startAdminServer } from './admin-server.ts'
+import type { RunningServer } from './small-server.ts'
+import type { StatusReport } from './status-report.ts'
+import { ask, failOnBug } from './testing.ts'
+
+const origin = { kind: 'Secret', namespace: 'default', name: 'keys' }
+const items: readonly PlanItem[] = [
+  { kind: 'secret', key: 'Secret/b', namespace: 'default', name: 'b', labels: {}, data: { ann: 'k-ann' }, origin },
+  { kind: 'configmap', key: 'ConfigMap/a', namespace: 'default', name: 'a', data: { text: 'plain' }, origin },
+]
+const report: StatusReport = {
+  version: '1.2.3',
+  planVersion: 7,
+  objects: [{ origin, status: { conditions: [] }, findings: [] }],
+  listeners: [{ listener: 'default/main/http', address: '127.0.0.1', port: 8080, bound: true }],
+  staleFiles: [],
+  workers: [{ name: 'w1', planVersion: 7 }],
+}
+const ring = new DecisionRing(4)
+for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
+
+let quits = 0
+const options: AdminServerOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  version: '1.2.3',
+  status: () => report,
+  dump: () => ({ version: 7, items }),
+  decisions: async () => ring.list(),
+  quit: () => {
+    quits++
+  },
+  reportBug: failOnBug,
+}
+let server: RunningServer
+beforeAll(async () => {
+  server = await startAdminServer(options)
+})
+afterAll(() => server.close())
+
+async function json(path: string): Promise<unknown> {
+  const { status, headers, body } = await ask(server.port, path)
+  expect(status).toBe(200)
+  expect(headers['content-type']).toBe('application/json')
+  return JSON.parse(body)
+}
+
+test('the first page names every path and loads nothing', async () => {
+  const { headers, body } = await ask(server.port, '/')
+  expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(headers['content-security-policy']).toContain("default-src 'none'")
+  for (const path of ['/status', '/config_dump', '/decisions', '/version']) expect(body).toContain(`href="${path}"`)
+  expect(body).toContain('POST /quitquitquit')
+})
+
+test('/status is the report', async () => {
+  expect(await json('/status')).toEqual(report)
+})
+
+test('/config_dump is the plan by key, without secrets', async () => {
+  expect(await json('/config_dump')).toEqual({
+    version: 7,
+    items: [items[1], { ...items[0], data: { ann: '<redacted>' } }],
+  })
+})
+
+test('/decisions takes parameters', async () => {
+  expect(await json('/decisions')).toHaveLength(2)
+  expect(await json('/decisions?limit=1&code=rate-limited&route=default/shop')).toHaveLength(1)
+  expect(await ask(server.port, '/decisions?limit=x')).toMatchObject({
+    status: 400,
+    body: 'limit must be a number from 1 to 999999\n',
+  })
+})
+
+test('/version names gateway and runtime', async () => {
+  expect(await json('/version')).toEqual({ gatewright: '1.2.3', node: process.versions.node })
+})
+
+test('/quitquitquit stops the gateway when it is asked by POST', async () => {
+  expect(await ask(server.port, '/quitquitquit')).toMatchObject({ status: 405, headers: { allow: 'POST' } })
+  expect(quits).toBe(0)
+  expect(await ask(server.port, '/quitquitquit', { method: 'POST' })).toMatchObject({ status: 200 })
+  expect(quits).toBe(1)
+})
+
+const refusals: readonly (readonly [method: string, path: string, headers: Record<string, string>, status: number])[] =
+  [
+    ['GET', '/no-such-page', {}, 404],
+    ['GET', '/constructor', {}, 404],
+    ['PUT', '/status', {}, 405],
+    ['GET', '/status', { host: 'rebind.example.com' }, 403],
+    ['GET', '/no-such-page', { host: 'rebind.example.com' }, 403],
+    ['GET', '/status', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['POST', '/quitquitquit', { origin: 'https://example.com' }, 403],
+  ]
+
+for (const [method, path, headers, status] of refusals) {
+  test(`${method} ${path} ${JSON.stringify(headers)} gets ${status}`, async () => {
+    const before = quits
+    expect((await ask(server.port, path, { method, headers })).status).toBe(status)
+    expect(quits).toBe(before)
+  })
+}
+
+test('answers are not to be kept or framed', async () => {
+  const { headers } = await ask(server.port, '/status')
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  })
+})
+
+for (const host of ['0.0.0.0', '::', '192.0.2.1']) {
+  test(`it does not listen on ${host}, where others reach it`, async () => {
+    await expect(startAdminServer({ ...options, host })).rejects.toBeInstanceOf(NotLoopback)
+  })
+}

@@ -1,0 +1,103 @@
+import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { type Answer, jsonAnswer, textAnswer } from './answer.ts'
+import { indexPage } from './index-page.ts'
+import { isLoopback, refuseOutsiders } from './loopback.ts'
+import { redactItem } from './redact.ts'
+import { selectDecisions } from './select-decisions.ts'
+import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
+import type { StatusReport } from './status-report.ts'
+
+export interface AdminServerOptions {
+  /** A loopback address: there is no login. */
+  readonly host: string
+  readonly port: number
+  readonly version: string
+  readonly status: () => StatusReport
+  /** The plan in force. */
+  readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
+  /** Decision records of all workers, newest first. */
+  readonly decisions: () => Promise<readonly DecisionRecord[]>
+  /** Starts the shutdown; called after the answer is on its way. */
+  readonly quit: () => void
+  readonly reportBug: (error: unknown) => void
+}
+
+/** The admin server was to listen where others can reach it. */
+export class NotLoopback extends Error {
+  override readonly name = 'NotLoopback'
+
+  constructor(host: string) {
+    super(`the admin server has no login and listens on loopback addresses only, not on ${host}`)
+  }
+}
+
+type Described = Endpoint & { readonly about: string }
+
+/**
+ * What operators look at: status, plan, decisions (decision A-116).
+ * @throws PortInUse
+ * @throws NotLoopback
+ */
+export async function startAdminServer(options: AdminServerOptions): Promise<RunningServer> {
+  const { host, port, reportBug } = options
+  if (!isLoopback(host)) throw new NotLoopback(host)
+  const described = describeEndpoints(options)
+  const entries = Object.entries(described).map(([path, { method, about }]) => ({ path, method, about }))
+  const index: Endpoint = { method: 'GET', answer: () => indexPage('Gatewright', entries) }
+  return startSmallServer({
+    host,
+    port,
+    purpose: 'admin',
+    refuse: refuseOutsiders,
+    endpoints: { '/': index, ...described },
+    reportBug,
+  })
+}
+
+function describeEndpoints({ version, status, dump, decisions, quit }: AdminServerOptions): Record<string, Described> {
+  return {
+    '/status': {
+      method: 'GET',
+      about: 'Objects with their statuses, listeners, files that could not be taken, workers.',
+      answer: () => jsonAnswer(status()),
+    },
+    '/config_dump': {
+      method: 'GET',
+      about: 'The plan that the proxy runs on, without secrets.',
+      answer: () => jsonAnswer(describePlan(dump())),
+    },
+    '/decisions': {
+      method: 'GET',
+      about: 'The newest decisions. Parameters: limit, code, route.',
+      answer: async (query) => answerDecisions(await decisions(), query),
+    },
+    '/version': {
+      method: 'GET',
+      about: 'Version of the gateway and of its runtime.',
+      answer: () => answerVersion(version),
+    },
+    '/quitquitquit': {
+      method: 'POST',
+      about: 'Stops the gateway; requests in flight are finished.',
+      answer() {
+        setImmediate(quit)
+        return textAnswer(200, 'shutting down')
+      },
+    },
+  }
+}
+
+function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>): unknown {
+  const sorted = [...items].toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return { version, items: sorted.map(redactItem) }
+}
+
+function answerDecisions(records: readonly DecisionRecord[], query: URLSearchParams): Answer {
+  const selection = selectDecisions(records, query)
+  return selection.kind === 'refused' ? textAnswer(400, selection.message) : jsonAnswer(selection.records)
+}
+
+function answerVersion(version: string): Answer {
+  return jsonAnswer({ gatewright: version, node: process.versions.node })
+}

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { type Answer, textAnswer } from './answer.ts'
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** An address or name that only this machine can reach: `127.0.0.1`, `::1`, `localhost`, `name.localhost` (RFC 6761). */
+export function isLoopback(host: string): boolean {
+  const version = isIP(host)
+  if (version !== 0) return LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4')
+  return /^(?:[a-z0-9-]+\.)*localhost\.?$/i.test(host)
+}
+
+/**
+ * Keeps web pages away from a server without login (decision A-116). A page of another site can make a browser send requests here:
+ * under a name of its own that leads to this machine (then `Host` tells), or as a request across sites (then the browser says so).
+ */
+export function refuseOutsiders(headers: IncomingHttpHeaders): Answer | undefined {
+  const { host, origin } = headers
+  if (host === undefined || !isLoopback(nameOf(host))) {
+    return textAnswer(403, 'forbidden: the host must be localhost or a loopback address')
+  }
+  const site = headers['sec-fetch-site']
+  const crossSite = site !== undefined && site !== 'same-origin' && site !== 'none'
+  if (crossSite || (origin !== undefined && origin !== `http://${host}`)) {
+    return textAnswer(403, 'forbidden: requests of other sites are refused')
+  }
+  return undefined
+}
+
+/** The name of `name:port`, without the brackets of an IPv6 address. */
+function nameOf(host: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host)
+  return bracketed?.[1] ?? host.replace(/:\d+$/, '')
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { startMetricsServer } from './metrics-server.ts'
+import { PortInUse } from './port-in-use.ts'
+import { ask, failOnBug } from './testing.ts'
+
+test('both paths give the text of the moment', async () => {
+  let scrapes = 0
+  const server = await startMetricsServer({
+    host: '127.0.0.1',
+    port: 0,
+    metricsText: () => `scrapes ${++scrapes}\n`,
+    reportBug: failOnBug,
+  })
+  const first = await ask(server.port, '/metrics')
+  expect(first).toMatchObject({ status: 200, body: 'scrapes 1\n' })
+  expect(first.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+  expect((await ask(server.port, '/stats/prometheus')).body).toBe('scrapes 2\n')
+  expect((await ask(server.port, '/')).status).toBe(404)
+  await server.close()
+})
+
+test('a failure is reported, and the scraper is told nothing about it', async () => {
+  const bugs: unknown[] = []
+  const failure = new Error('a secret detail')
+  const server = await startMetricsServer({
+    host: '127.0.0.1',
+    port: 0,
+    metricsText() {
+      throw failure
+    },
+    reportBug: (error) => bugs.push(error),
+  })
+  expect(await ask(server.port, '/metrics')).toMatchObject({ status: 500, body: 'internal error\n' })
+  expect(bugs).toEqual([failure])
+  await server.close()
+})
+
+test('a port in use is named in one line', async () => {
+  const options = { host: '127.0.0.1', metricsText: () => '', reportBug: failOnBug }
+  const first = await startMetricsServer({ ...options, port: 0 })
+  const second = startMetricsServer({ ...options, port: first.port })
+  await expect(second).rejects.toBeInstanceOf(PortInUse)
+  await expect(second).rejects.toThrow(`port ${first.port} on 127.0.0.1 is in use; the metrics server needs it`)
+  await first.close()
+})
+
+test('after closing nobody answers', async () => {
+  const server = await startMetricsServer({ host: '127.0.0.1', port: 0, metricsText: () => '', reportBug: failOnBug })
+  await server.close()
+  await expect(ask(server.port, '/metrics')).rejects.toThrow('ECONNREFUSED')
+})

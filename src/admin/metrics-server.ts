@@ -1,0 +1,25 @@
+import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
+
+export interface MetricsServerOptions {
+  readonly host: string
+  readonly port: number
+  /** Prometheus text, version 0.0.4; made at every scrape. */
+  readonly metricsText: () => string
+  readonly reportBug: (error: unknown) => void
+}
+
+/**
+ * `/metrics`, and the same under the name that some scrapers are set up for.
+ * @throws PortInUse
+ */
+export function startMetricsServer({ metricsText, ...options }: MetricsServerOptions): Promise<RunningServer> {
+  const scrape: Endpoint = {
+    method: 'GET',
+    answer: () => ({ status: 200, contentType: 'text/plain; version=0.0.4; charset=utf-8', body: metricsText() }),
+  }
+  return startSmallServer({
+    ...options,
+    purpose: 'metrics',
+    endpoints: { '/metrics': scrape, '/stats/prometheus': scrape },
+  })
+}

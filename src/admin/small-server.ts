@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Answer, textAnswer } from './answer.ts'
+import { PortInUse } from './port-in-use.ts'
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST'
+  /** @param query parameters of the request target */
+  answer(query: URLSearchParams): Answer | Promise<Answer>
+}
+
+export interface SmallServerOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** What the server is for, in one word; for messages. */
+  readonly purpose: string
+  /** By path. GET includes HEAD. */
+  readonly endpoints: Readonly<Record<string, Endpoint>>
+  /** Refuses a request before its path is looked at. */
+  readonly refuse?: (headers: IncomingMessage['headers']) => Answer | undefined
+  /** Hears of a failed endpoint; the caller is told nothing but 500. */
+  readonly reportBug: (error: unknown) => void
+}
+
+export interface RunningServer {
+  readonly port: number
+  /** Stops accepting; resolves when the requests in flight are answered. */
+  close(): Promise<void>
+}
+
+/** Not worth sniffing, keeping or framing. */
+const FIXED_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/**
+ * An HTTP server of the main thread for a handful of paths; traffic never goes through it.
+ * @throws PortInUse
+ */
+export async function startSmallServer(options: SmallServerOptions): Promise<RunningServer> {
+  const server = createServer((request, response) => {
+    request.resume()
+    answerRequest(options, request).then(
+      (answer) => write(response, answer),
+      (error: unknown) => {
+        options.reportBug(error)
+        write(response, textAnswer(500, 'internal error'))
+      },
+    )
+  })
+  const port = await listen(server, options)
+  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) }
+}
+
+async function answerRequest(options: SmallServerOptions, { headers, method, url }: IncomingMessage): Promise<Answer> {
+  const refused = options.refuse?.(headers)
+  if (refused !== undefined) return refused
+  const { path, query } = splitTarget(url ?? '')
+  const endpoint = Object.hasOwn(options.endpoints, path) ? options.endpoints[path] : undefined
+  if (endpoint === undefined) return textAnswer(404, 'not found')
+  const allowed = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
+  if (!allowed.includes(method ?? '')) return textAnswer(405, 'method not allowed', { allow: allowed.join(', ') })
+  return endpoint.answer(query)
+}
+
+function splitTarget(target: string): { path: string; query: URLSearchParams } {
+  const mark = target.indexOf('?')
+  if (mark < 0) return { path: target, query: new URLSearchParams() }
+  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) }
+}
+
+/** For HEAD, Node leaves the body out. */
+function write(response: ServerResponse, { status, contentType, body, headers }: Answer): void {
+  response.writeHead(status, {
+    ...FIXED_HEADERS,
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  })
+  response.end(body)
+}
+
+function listen(server: Server, { host, port, purpose }: SmallServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port, purpose, error) : error)
+    })
+    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
+  })
+}
