@@ -74,7 +74,7 @@ class SocketListener implements Listener {
   readonly #server: net.Server
   readonly #settings: ServerSettings
   readonly #open = new Set<ServerConnection>()
-  #closing = false
+  #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
   constructor(options: ListenOptions, accept: AcceptTransport) {
@@ -85,7 +85,7 @@ class SocketListener implements Listener {
       wheel: options.wheel ?? workerWheel,
       onClosed: (connection) => {
         this.#open.delete(connection)
-        if (this.#closing && this.#open.size === 0) this.#emptied()
+        if (this.#open.size === 0) this.#emptied()
       },
     }
     const serve = (socket: net.Socket) => this.#serve(socket, accept)
@@ -112,16 +112,20 @@ class SocketListener implements Listener {
     })
   }
 
-  async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
-    if (this.#closing) return
-    this.#closing = true
+  close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#drain(drainMs)
+    return this.#closed
+  }
+
+  async #drain(drainMs: number): Promise<void> {
     this.#server.close()
-    const emptied = new Promise<void>((resolve) => {
-      this.#emptied = resolve
-    })
     for (const connection of [...this.#open]) connection.drain()
     const cut = setTimeout(() => this.#cut(), drainMs)
-    if (this.#open.size > 0) await emptied
+    if (this.#open.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#emptied = resolve
+      })
+    }
     clearTimeout(cut)
   }
 

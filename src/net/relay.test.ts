@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createClientPool } from './http1/client-pool.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { ClientPool, Destination } from './stream.ts'
-import { type Accepted, answering, destinationOf, RawClient, RawServer } from './testing/raw-peers.ts'
+import { type Accepted, answering, RawClient, RawServer } from './testing/raw-peers.ts'
 import { RelayHandler } from './testing/relay-handler.ts'
 
 const cleanup: (() => unknown)[] = []

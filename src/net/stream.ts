@@ -92,7 +92,10 @@ export interface ServerStream {
 export interface StreamHandler {
   /** A complete request head; the handler answers now or later with `stream.respond`. */
   request(stream: ServerStream): void
-  /** The response has been handed over completely (or the tunnel has ended). `sentBytes`: body bytes sent to the client. */
+  /**
+   * The response has been handed over completely (or the tunnel has ended). `sentBytes`: body bytes sent to the client. When the
+   * request body has not ended yet, its sink is aborted next: cancel an upstream request that is still going on.
+   */
   finished(stream: ServerStream, sentBytes: number): void
   /**
    * The client left, or the connection failed, before the response ended; also after `stream.abort()`. Cancel what was sent

@@ -170,3 +170,7 @@ test('reset leaves nothing of the message before', () => {
   expect(head).toEqual(fresh)
   expect([head.method, head.status, head.get('x'), head.fieldCount]).toEqual(['', 0, undefined, 0])
 })
+
+test('a gateway-made head without any field', () => {
+  expect(Head.response(103).writeResponse(0, -1, '')).toBe('HTTP/1.1 103 Early Hints\r\n\r\n')
+})

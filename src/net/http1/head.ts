@@ -321,7 +321,7 @@ export class Head {
     if (!keepsLength && announced >= 0) tail += `content-length: ${announced}\r\n`
     if (kind === CHUNKED) tail += 'transfer-encoding: chunked\r\n'
     tail += connectionLines
-    if (tail === '' && from === 0 && this.droppedCount === 0 && skip < 0) return this.text
+    if (tail === '' && startLine === '' && this.droppedCount === 0 && skip < 0) return this.text
     return `${startLine}${this.#keptLines(from, skip)}${tail}\r\n`
   }
 

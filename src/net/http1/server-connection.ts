@@ -108,7 +108,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     const bodiless = this.#forHead || status === 204 || status === 304
     const sent = bodiless ? BODY_NONE : this.#kindFor(kind)
     this.#sentKind = sent
-    this.#closeAfter ||= this.#mustClose() || sent === BODY_CLOSE
+    this.#closeAfter ||= this.#draining || this.#mustClose() || sent === BODY_CLOSE
     const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
     this.response.start(this.#transport, text, sent, length)
   }
@@ -257,7 +257,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     this.#discarded = 0
     this.#emptyLineSeen = false
     this.#headTimed = false
-    this.#closeAfter = this.#draining || !head.keepAlive
+    this.#closeAfter = !head.keepAlive
     const kind = head.chunked ? BODY_CHUNKED : head.contentLength > 0 ? BODY_LENGTH : BODY_NONE
     this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
     this.body.start(kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))

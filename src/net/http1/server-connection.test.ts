@@ -1,0 +1,462 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { FixedBody } from '../fixed-body.ts'
+import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
+import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type Peer, type ServerStream } from '../stream.ts'
+import { answerWith, RecordingHandler, TextSink } from '../testing/recording-handler.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import { MemoryTransport } from '../transport-memory.ts'
+import { Head } from './head.ts'
+import { ServerConnection } from './server-connection.ts'
+
+const PEER: Peer = {
+  remoteAddress: '192.0.2.1',
+  remotePort: 1234,
+  localAddress: '192.0.2.2',
+  localPort: 80,
+  secure: false,
+  serverName: undefined,
+}
+
+let now = 0
+
+beforeEach(() => {
+  now = 0
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function setup(onRequest?: (stream: ServerStream) => void) {
+  const handler = new RecordingHandler(onRequest)
+  const wheel = new TimerWheel()
+  const transport = new MemoryTransport()
+  const state = { closed: 0 }
+  const limits = DEFAULT_SERVER_LIMITS
+  const connection = new ServerConnection(PEER, { handler, limits, wheel, onClosed: () => state.closed++ })
+  transport.owner = connection
+  connection.attach(transport)
+  const pass = (ms: number) => {
+    now += ms
+    wheel.advance()
+  }
+  return { handler, transport, connection, state, pass, events: handler.events }
+}
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+const OK_CLOSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok'
+const GET = 'GET /a HTTP/1.1\r\nHost: x\r\n\r\n'
+const POST5 = 'POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'
+const POST_CHUNKED = 'POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+test('head and body of an answer leave in one write', () => {
+  const { transport, events } = setup()
+  transport.receive(GET)
+  expect(transport.writes).toEqual([OK])
+  expect(events).toEqual(['request GET /a', 'finished 2'])
+})
+
+test('a head without body bytes leaves at the end of the turn', () => {
+  const { transport } = setup((stream) => stream.respond(Head.response(200), BODY_CHUNKED, -1))
+  transport.receive(GET)
+  expect(transport.writes).toEqual(['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'])
+})
+
+test('a body larger than one write comes in several', () => {
+  const { transport } = setup((stream) => answerWith(stream, 'x'.repeat(70_000)))
+  transport.receive(GET)
+  expect(transport.writes.map((text) => text.length)).toEqual([42, 65_536, 4464])
+})
+
+const MESSAGES = [
+  `${GET}`,
+  `${POST5}hello${GET}`,
+  `${POST_CHUNKED}5;x=y\r\nhello\r\n1\r\n!\r\n0\r\nT: u\r\n\r\n${GET}`,
+  `\r\n${GET}\r\n${POST5}hello\r\n`,
+]
+
+test.each(MESSAGES)('in two parts at every point, and byte by byte: %j', (text) => {
+  const requests = text.split('HTTP/1.1').length - 1
+  const bodies: TextSink[] = []
+  const onRequest = (stream: ServerStream) => {
+    const sink = new TextSink()
+    bodies.push(sink)
+    sink.onEnd = () => answerWith(stream, 'ok')
+    stream.body.pipe(sink)
+  }
+  const whole = setup(onRequest)
+  whole.transport.receive(text)
+  const expected = { events: whole.events, bodies: bodies.map((sink) => sink.text) }
+  expect(whole.transport.text).toBe(OK.repeat(requests))
+  for (let cut = 1; cut < text.length; cut++) {
+    bodies.length = 0
+    const { transport, events } = setup(onRequest)
+    transport.receive(text.slice(0, cut))
+    transport.receive(text.slice(cut))
+    expect(transport.text).toBe(OK.repeat(requests))
+    expect(events.filter((event) => event.startsWith('request'))).toHaveLength(requests)
+    expect(bodies.map((sink) => sink.ended)).toEqual(bodies.map(() => true))
+    expect(bodies.map((sink) => sink.text)).toEqual(expected.bodies)
+  }
+  bodies.length = 0
+  const slow = setup(onRequest)
+  for (const byte of text) slow.transport.receive(byte)
+  expect(slow.transport.text).toBe(OK.repeat(requests))
+  expect(bodies.map((sink) => sink.text)).toEqual(expected.bodies)
+})
+
+test('a request whose answer takes time holds those behind it', () => {
+  const streams: ServerStream[] = []
+  const { transport, events } = setup((stream) => streams.push(stream))
+  transport.receive(`${GET}${GET.replace('/a', '/z')}`)
+  expect(events).toEqual(['request GET /a'])
+  expect(transport.paused).toBe(true)
+  answerWith(streams[0]!, 'one')
+  expect(events).toEqual(['request GET /a', 'finished 3', 'request GET /z'])
+  expect(transport.paused).toBe(false)
+  answerWith(streams[1]!, 'two')
+  expect(transport.text.match(/one|two/g)).toEqual(['one', 'two'])
+})
+
+test('a body waits unread until somebody wants it, and while the receiver is full', () => {
+  const sink = new TextSink()
+  let stream!: ServerStream
+  const { transport } = setup((one) => (stream = one))
+  transport.receive(`${POST5}he`)
+  expect(transport.paused).toBe(true)
+  sink.backed = true
+  stream.body.pipe(sink)
+  expect(sink.text).toBe('he')
+  expect(transport.paused).toBe(true)
+  sink.backed = false
+  sink.source?.resume()
+  expect(transport.paused).toBe(false)
+  transport.receive('llo')
+  expect([sink.text, sink.ended, sink.source]).toEqual(['hello', true, null])
+})
+
+test('an answer may come before the body that nobody wanted: a small rest is read over', () => {
+  const { transport, events } = setup()
+  transport.receive(`${POST5}he`)
+  expect(transport.text).toBe(OK)
+  transport.receive(`llo${GET}`)
+  expect(transport.text).toBe(OK + OK)
+  expect(events.at(-2)).toBe('request GET /a')
+})
+
+test('a receiver of the body is told that an early answer made it pointless', () => {
+  const sink = new TextSink()
+  const { transport } = setup((stream) => {
+    stream.body.pipe(sink)
+    answerWith(stream, 'ok')
+  })
+  transport.receive(`${POST5}he`)
+  expect([sink.text, sink.aborted]).toEqual(['', 'cancelled'])
+})
+
+test('a large rest is answered by closing, announced where its length is', () => {
+  const { transport, pass, state } = setup()
+  transport.receive(POST5.replace('5', '999999'))
+  expect(transport.text).toBe(OK_CLOSE)
+  expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
+  transport.receive('x'.repeat(1000))
+  pass(DEFAULT_SERVER_LIMITS.lingerTimeoutMs + 200)
+  expect(transport.destroyed).toBe(true)
+  expect(state.closed).toBe(0)
+})
+
+test('a large chunked rest ends the connection once it shows', () => {
+  const { transport } = setup()
+  transport.receive(`${POST_CHUNKED}fffff\r\n`)
+  expect(transport.text).toBe(OK)
+  expect(transport.endedByUs).toBe(false)
+  transport.receive('x'.repeat(65_537))
+  expect(transport.endedByUs).toBe(true)
+})
+
+test('a lingering connection waits for a client that still reads', () => {
+  const { transport, pass } = setup()
+  transport.receive(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  transport.unsentBytes = 5000
+  pass(DEFAULT_SERVER_LIMITS.lingerTimeoutMs + 200)
+  expect(transport.destroyed).toBe(false)
+  transport.unsentBytes = 4000
+  pass(DEFAULT_SERVER_LIMITS.bodyTimeoutMs + 200)
+  expect(transport.destroyed).toBe(false)
+  pass(DEFAULT_SERVER_LIMITS.bodyTimeoutMs + 200)
+  expect(transport.destroyed).toBe(true)
+})
+
+test.each([
+  ['connection: close', GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'), OK_CLOSE, true],
+  ['HTTP/1.0', GET.replace('1.1', '1.0'), OK_CLOSE, true],
+  [
+    'HTTP/1.0 with keep-alive',
+    GET.replace('1.1', '1.0').replace('\r\n\r\n', '\r\nConnection: keep-alive\r\n\r\n'),
+    OK.replace('\r\n\r\n', '\r\nconnection: keep-alive\r\n\r\n'),
+    false,
+  ],
+])('%s', (_, request, response, closes) => {
+  const { transport } = setup()
+  transport.receive(request)
+  expect(transport.text).toBe(response)
+  expect(transport.endedByUs).toBe(closes)
+})
+
+const HEAD = GET.replace('GET', 'HEAD')
+
+test.each([
+  ['HEAD with a length', HEAD, 200, BODY_LENGTH, 5, 'content-length: 5\r\n'],
+  ['HEAD, length announced without body', HEAD, 200, BODY_NONE, 5, 'content-length: 5\r\n'],
+  ['HEAD, nothing known', HEAD, 200, BODY_NONE, -1, ''],
+  ['HEAD of a chunked body', HEAD, 200, BODY_CHUNKED, -1, ''],
+  ['204', GET, 204, BODY_LENGTH, 5, ''],
+  ['304', GET, 304, BODY_NONE, 5, 'content-length: 5\r\n'],
+  ['200 without body', GET, 200, BODY_NONE, -1, 'content-length: 0\r\n'],
+] as const)('%s sends no body', (_, request, status, kind, length, line) => {
+  const { transport, events } = setup((stream) => {
+    stream.respond(Head.response(status), kind, length)
+    new FixedBody('hello').pipe(stream.response)
+  })
+  transport.receive(request)
+  expect(transport.text).toMatch(new RegExp(`^HTTP/1.1 ${status} [A-Za-z ]+\r\n${line}\r\n$`))
+  expect(events.at(-1)).toBe('finished 0')
+  transport.receive(GET)
+  expect(events.at(-2)).toBe('request GET /a')
+})
+
+test.each([
+  ['1.1', BODY_CHUNKED, 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n', false],
+  ['1.1', BODY_CLOSE, 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n', false],
+  ['1.0', BODY_CHUNKED, 'connection: close\r\n\r\nhello', true],
+  ['1.0', BODY_CLOSE, 'connection: close\r\n\r\nhello', true],
+] as const)('to HTTP/%s a body of kind %i goes as %j', (version, kind, text, closes) => {
+  const { transport } = setup((stream) => {
+    expect(stream.version).toBe(version)
+    stream.respond(Head.response(200), kind, -1)
+    new FixedBody('hello').pipe(stream.response)
+  })
+  transport.receive(GET.replace('1.1', version).replace('\r\n\r\n', '\r\nConnection: keep-alive\r\n\r\n'))
+  expect(transport.text).toBe(`HTTP/1.1 200 OK\r\n${text}`)
+  expect(transport.endedByUs).toBe(closes)
+})
+
+test('a body shorter than announced cuts the connection', () => {
+  const { transport, events } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_LENGTH, 9)
+    new FixedBody('hello').pipe(stream.response)
+  })
+  transport.receive(GET)
+  expect(transport.destroyed).toBe(true)
+  expect(events.at(-1)).toBe('aborted protocol-error')
+})
+
+test('a body longer than announced is not sent', () => {
+  const { transport } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_LENGTH, 3)
+    new FixedBody('hello').pipe(stream.response)
+  })
+  transport.receive(GET)
+  expect([transport.text, transport.destroyed]).toEqual(['', true])
+})
+
+const EXPECTING = POST5.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n')
+
+test('100 Continue is sent when somebody wants the body', () => {
+  const sink = new TextSink()
+  const { transport } = setup((stream) => {
+    stream.body.pipe(sink)
+    if (sink.ended) answerWith(stream, 'ok')
+  })
+  transport.receive(EXPECTING)
+  expect(transport.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  transport.receive('hello')
+  expect(sink.text).toBe('hello')
+})
+
+test('an early refusal instead of 100 closes, for nobody knows whether the body follows', () => {
+  const { transport } = setup((stream) => answerWith(stream, 'ok'))
+  transport.receive(EXPECTING)
+  expect(transport.text).toBe(OK_CLOSE)
+  transport.receive(`hello${GET}`)
+  expect(transport.text).toBe(OK_CLOSE)
+})
+
+test('interim answers go to HTTP/1.1 clients only; 100 is ours to send', () => {
+  const onRequest = (stream: ServerStream) => {
+    stream.inform(Head.response(100))
+    stream.inform(Head.response(103))
+    answerWith(stream, 'ok')
+  }
+  const newer = setup(onRequest)
+  newer.transport.receive(GET)
+  expect(newer.transport.text).toBe(`HTTP/1.1 103 Early Hints\r\n\r\n${OK}`)
+  const older = setup(onRequest)
+  older.transport.receive(GET.replace('1.1', '1.0'))
+  expect(older.transport.text).toBe(OK_CLOSE)
+})
+
+test.each([
+  ['malformed-request', 400, 'malformed request', 'GET / HTTP/1.1\nHost: x\n\n'],
+  ['host-invalid', 400, 'invalid host', 'GET / HTTP/1.1\r\n\r\n'],
+  ['uri-too-long', 414, 'request target too long', `GET /${'x'.repeat(65_537)}`],
+  ['headers-too-large', 431, 'request header fields too large', `GET / HTTP/1.1\r\nX: ${'x'.repeat(65_537)}`],
+  ['headers-too-large', 431, 'request header fields too large', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(101)}`],
+  ['expectation-failed', 417, 'expectation failed', GET.replace('\r\n\r\n', '\r\nExpect: x\r\n\r\n')],
+  ['version-not-supported', 505, 'http version not supported', 'GET / HTTP/2.0\r\n\r\n'],
+  ['method-not-implemented', 501, 'not implemented', 'X'.repeat(65)],
+])('refuses with %s', (code, status, text, request) => {
+  const { transport, events } = setup()
+  transport.receive(request)
+  transport.receive(GET)
+  expect(events).toEqual([`refused ${code}`])
+  const [line] = transport.text.split('\r\n')
+  expect(line).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  expect(transport.text.slice((line ?? '').length)).toBe(
+    `\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
+  )
+  expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
+})
+
+test('a body with broken framing is refused, and its receiver told', () => {
+  const sink = new TextSink()
+  const { transport, events } = setup((stream) => stream.body.pipe(sink))
+  transport.receive(`${POST_CHUNKED}1\r\na\r\nzz`)
+  expect(transport.text).toMatch(/^HTTP\/1.1 400 /)
+  expect(events).toEqual(['request POST /c', 'refused malformed-request', 'aborted protocol-error'])
+  expect(sink.aborted).toBe('protocol-error')
+})
+
+test('a body with broken framing cuts an answer that has begun', () => {
+  const { transport, events } = setup((stream) => {
+    stream.body.pipe(new TextSink())
+    stream.respond(Head.response(200), BODY_CHUNKED, -1)
+  })
+  transport.receive(POST_CHUNKED)
+  transport.receive('zz')
+  expect(transport.text).toBe('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+  expect(transport.destroyed).toBe(true)
+  expect(events.slice(1)).toEqual(['refused malformed-request', 'aborted protocol-error'])
+})
+
+test('an idle connection is closed without a word', () => {
+  const { transport, events, pass } = setup()
+  pass(599_000)
+  transport.receive(GET)
+  pass(599_000)
+  expect(transport.destroyed).toBe(false)
+  pass(1300)
+  expect([transport.text, transport.destroyed]).toEqual([OK, true])
+  expect(events).toEqual(['request GET /a', 'finished 2'])
+})
+
+test('a head must be complete 30 s after it began, however slowly it goes on', () => {
+  const { transport, events, pass } = setup()
+  pass(500_000)
+  for (const byte of 'GET / HTTP/1.1\r\nX: abcdefghijklm') {
+    pass(950)
+    transport.receive(byte)
+  }
+  expect(transport.text).toBe('')
+  pass(2000)
+  expect(transport.text).toMatch(/^HTTP\/1.1 408 /)
+  expect(events).toEqual(['refused request-timeout-reading'])
+})
+
+test('the time limit of a pipelined head begins with the head, too', () => {
+  const { transport, pass } = setup()
+  transport.receive(`${GET}GET /`)
+  pass(30_300)
+  expect(transport.text).toMatch(/okHTTP\/1.1 408 /)
+})
+
+test('a body that stalls for 60 s is refused, unless the receiver is what it waits for', () => {
+  const sink = new TextSink()
+  const { transport, events, pass } = setup((stream) => stream.body.pipe(sink))
+  transport.receive(POST5)
+  pass(59_000)
+  transport.receive('h')
+  pass(59_000)
+  sink.backed = true
+  transport.receive('e')
+  pass(600_000)
+  expect(transport.text).toBe('')
+  sink.source?.resume()
+  pass(60_300)
+  expect(transport.text).toMatch(/^HTTP\/1.1 408 /)
+  expect(events.slice(1)).toEqual(['refused request-timeout-reading', 'aborted timeout'])
+  expect(sink.aborted).toBe('timeout')
+})
+
+test('a slow answer has no time limit here', () => {
+  let stream!: ServerStream
+  const { transport, pass } = setup((one) => (stream = one))
+  transport.receive(GET)
+  pass(3_600_000)
+  answerWith(stream, 'ok')
+  expect(transport.text).toBe(OK)
+})
+
+test('a client that ends its direction still gets its answer', () => {
+  let stream!: ServerStream
+  const { transport } = setup((one) => (stream = one))
+  transport.receive(GET)
+  transport.receiveEnd()
+  answerWith(stream, 'ok')
+  expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
+test('a client that ends in the middle of a body has gone', () => {
+  const sink = new TextSink()
+  const { transport, events } = setup((stream) => stream.body.pipe(sink))
+  transport.receive(`${POST5}he`)
+  transport.receiveEnd()
+  expect(events.at(-1)).toBe('aborted reset')
+  expect([sink.aborted, transport.destroyed]).toEqual(['reset', true])
+})
+
+test('a connection that is lost aborts the request in hand, once', async () => {
+  let stream!: ServerStream
+  const { transport, events, state } = setup((one) => (stream = one))
+  transport.receive(GET)
+  transport.destroy()
+  await Promise.resolve()
+  expect(events).toEqual(['request GET /a', 'aborted reset'])
+  expect(state.closed).toBe(1)
+  answerWith(stream, 'ok')
+  expect(events).toHaveLength(2)
+})
+
+test('an abort in the middle of a body that ends with the connection must not look like its end', () => {
+  const { transport, events } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_CLOSE, -1)
+    stream.response.bytes(Buffer.from('half'), 0, 4)
+    stream.response.abort('reset')
+  })
+  transport.receive(GET.replace('1.1', '1.0'))
+  expect([transport.text.endsWith('half'), transport.wasReset]).toEqual([true, true])
+  expect(events.at(-1)).toBe('aborted reset')
+})
+
+test('drain closes an idle connection now and a busy one after its answer', () => {
+  const idle = setup()
+  idle.connection.drain()
+  expect(idle.transport.destroyed).toBe(true)
+  let stream!: ServerStream
+  const busy = setup((one) => (stream = one))
+  busy.transport.receive(GET)
+  busy.connection.drain()
+  answerWith(stream, 'ok')
+  expect([busy.transport.text, busy.transport.endedByUs]).toEqual([OK_CLOSE, true])
+})
+
+test('a request is answered once', () => {
+  const { transport } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_CHUNKED, -1)
+    expect(() => stream.respond(Head.response(200), BODY_CHUNKED, -1)).toThrow('once')
+    stream.response.end()
+  })
+  transport.receive(GET)
+})

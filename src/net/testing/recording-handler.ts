@@ -1,0 +1,70 @@
+import { FixedBody } from '../fixed-body.ts'
+import { Head } from '../http1/head.ts'
+import {
+  type Abort,
+  BODY_LENGTH,
+  type BodySink,
+  type BodySource,
+  type Peer,
+  type ServerStream,
+  type StreamHandler,
+  type WireRefusal,
+} from '../stream.ts'
+
+/** Keeps what it gets as text. */
+export class TextSink implements BodySink {
+  backed = false
+  source: BodySource | null = null
+  takesFramed = false
+  framed = false
+  text = ''
+  ended = false
+  aborted: Abort | undefined
+  onEnd: () => void = () => {}
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.text += buffer.latin1Slice(start, end)
+  }
+
+  end(): void {
+    this.ended = true
+    this.onEnd()
+  }
+
+  abort(why: Abort): void {
+    this.aborted = why
+  }
+}
+
+/** Writes down what it is told, and does with a request what the test says. */
+export class RecordingHandler implements StreamHandler {
+  readonly events: string[] = []
+  onRequest: (stream: ServerStream) => void
+
+  constructor(onRequest: (stream: ServerStream) => void = (stream) => answerWith(stream, 'ok')) {
+    this.onRequest = onRequest
+  }
+
+  request(stream: ServerStream): void {
+    this.events.push(`request ${stream.head.method} ${stream.head.target}`)
+    this.onRequest(stream)
+  }
+
+  finished(_stream: ServerStream, sentBytes: number): void {
+    this.events.push(`finished ${sentBytes}`)
+  }
+
+  aborted(_stream: ServerStream, why: Abort): void {
+    this.events.push(`aborted ${why}`)
+  }
+
+  refused(_peer: Peer, code: WireRefusal): void {
+    this.events.push(`refused ${code}`)
+  }
+}
+
+/** Answers with a body that is in memory. */
+export function answerWith(stream: ServerStream, text: string, status = 200): void {
+  stream.respond(Head.response(status), BODY_LENGTH, text.length)
+  new FixedBody(text).pipe(stream.response)
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { TimerWheel, WheelTimer } from './timer-wheel.ts'
+
+let now = 1000
+
+beforeEach(() => {
+  now = 1000
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** A wheel with one timer; `pass` moves the clock and says how often the timer has fired. */
+function setup() {
+  const wheel = new TimerWheel()
+  let fired = 0
+  const timer = new WheelTimer(() => fired++)
+  const pass = (ms: number) => {
+    now += ms
+    wheel.advance()
+    return fired
+  }
+  return { wheel, timer, pass }
+}
+
+test.each([1, 50, 100, 101, 950, 30_000, 51_199, 51_200, 51_300, 600_000])(
+  'a limit of %i ms is never early and at most two steps late',
+  (ms) => {
+    const { wheel, timer, pass } = setup()
+    wheel.arm(timer, ms)
+    expect(pass(ms - 1)).toBe(0)
+    expect(pass(201)).toBe(1)
+    expect(pass(600_000)).toBe(1)
+  },
+)
+
+test('armed anew for later, it fires later', () => {
+  const { wheel, timer, pass } = setup()
+  wheel.arm(timer, 1000)
+  expect(pass(900)).toBe(0)
+  wheel.arm(timer, 1000)
+  expect(pass(900)).toBe(0)
+  expect(pass(300)).toBe(1)
+})
+
+test('armed anew for sooner, it fires sooner', () => {
+  const { wheel, timer, pass } = setup()
+  wheel.arm(timer, 600_000)
+  wheel.arm(timer, 500)
+  expect(pass(700)).toBe(1)
+})
+
+test('disarmed or removed, it does not fire, and may be armed again', () => {
+  const { wheel, timer, pass } = setup()
+  wheel.arm(timer, 500)
+  wheel.disarm(timer)
+  expect(pass(1000)).toBe(0)
+  wheel.arm(timer, 500)
+  wheel.remove(timer)
+  expect(pass(1000)).toBe(0)
+  wheel.arm(timer, 500)
+  expect(pass(700)).toBe(1)
+})
+
+test('a long standstill of the process fires everything that is due once', () => {
+  const { wheel, timer, pass } = setup()
+  wheel.arm(timer, 500)
+  expect(pass(10_000_000)).toBe(1)
+})
+
+test('a limit may arm and remove limits of its own slot while it fires', () => {
+  const wheel = new TimerWheel()
+  const fired: string[] = []
+  const timers = ['a', 'b', 'c'].map(
+    (name) =>
+      new WheelTimer(() => {
+        fired.push(name)
+        for (const other of timers) if (other !== timers[2]) wheel.remove(other)
+        if (name === 'c') wheel.arm(timers[0]!, 100)
+      }),
+  )
+  for (const timer of timers) wheel.arm(timer, 100)
+  now += 300
+  wheel.advance()
+  expect(fired).toEqual(['c'])
+  now += 300
+  wheel.advance()
+  expect(fired).toEqual(['c', 'a'])
+})
+
+test('nothing runs while nothing is armed', () => {
+  const start = vi.spyOn(globalThis, 'setInterval')
+  const stop = vi.spyOn(globalThis, 'clearInterval')
+  const { wheel, timer, pass } = setup()
+  expect(start).not.toHaveBeenCalled()
+  wheel.arm(timer, 100)
+  expect(start).toHaveBeenCalledTimes(1)
+  pass(300)
+  expect(stop).toHaveBeenCalled()
+})
