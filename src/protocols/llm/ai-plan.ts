@@ -1,5 +1,5 @@
 import type { BodySettings } from './body-settings.ts'
-import type { ModelAliases } from './model-aliases.ts'
+import type { ModelAliases, ModelName } from './model-aliases.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { PromptGuards } from './prompt-guards.ts'
 import type { Credential, Provider } from './providers/provider.ts'
@@ -20,6 +20,8 @@ export interface AiProviderPlan {
   readonly name: string
   readonly provider: Provider
   readonly destination: ProviderDestination
+  /** Model that replaces the one of every request. */
+  readonly pin: ModelName | undefined
   readonly credential: Credential | undefined
   /** Configured path of all typed requests; undefined: the provider's own. */
   readonly path: string | undefined

@@ -3,7 +3,6 @@ import type { Expression } from '#exchange/expression.ts'
 import type { AiSettingsSpec, FieldValueSpec } from './ai-settings.ts'
 import { editMembers } from './json/edit-members.ts'
 import { findField, type Members } from './json/scan-members.ts'
-import { applySplices } from './json/splice.ts'
 
 /** `defaults`, `overrides` and `transformations`, ready to run. Values are JSON text. */
 export interface BodySettings {
@@ -49,5 +48,5 @@ export function applyBodySettings(settings: BodySettings, members: Members, exch
     const isSet = edits.has(field) ? edits.get(field) !== undefined : findField(members, field) >= 0
     if (!isSet) edits.set(field, json)
   }
-  return applySplices(members.bytes, editMembers(members, edits))
+  return editMembers(members, edits)
 }

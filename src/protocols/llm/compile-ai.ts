@@ -3,7 +3,7 @@ import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiSettingsSpec } from './ai-settings.ts'
 import { compileBodySettings } from './body-settings.ts'
-import { compileAliases } from './model-aliases.ts'
+import { compileAliases, toModelName } from './model-aliases.ts'
 import { compilePrompt } from './prompt-enrichment.ts'
 import { compileGuards } from './prompt-guards.ts'
 import type { AiBackendSpec, LlmProviderSpec, NamedLlmProviderSpec } from './provider-spec.ts'
@@ -64,9 +64,11 @@ function compileProvider(
   settings: AiSettings,
   credential: Credential | undefined,
 ): AiProviderPlan {
+  const provider = buildProvider(spec)
   return {
     name,
-    provider: buildProvider(spec),
+    provider,
+    pin: provider.pin === undefined ? undefined : toModelName(provider.pin),
     destination: providerDestination(spec),
     credential,
     path: spec.path === undefined ? undefined : toPath(spec.path),

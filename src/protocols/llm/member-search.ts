@@ -1,41 +1,32 @@
+/** Bits of `searchMembers`. */
+export const HAS_USAGE = 1
+export const HAS_FINISH = 2
+
+const QUOTE = 0x22
+
 /**
- * Tells for consecutive blocks of a piece of bytes whether they contain a JSON member of that name with a value other than null.
- * Bytes are searched natively and each only once, nothing is parsed. A member of that name at any depth counts, and so may text
- * that only looks like one: whoever needs certainty parses the block then.
+ * Which members a block of JSON text seems to have with a value other than null: `usage`, and the one named `finish`. One pass
+ * over the bytes, nothing is parsed. A member at any depth counts; who needs certainty parses the block then.
+ * @returns bits `HAS_USAGE` and `HAS_FINISH`
  */
-export class MemberSearch {
-  readonly #needle: Uint8Array
-  #piece: Buffer | undefined
-  /** Next occurrence in the piece; its length when there is none. */
-  #next = 0
-
-  constructor(key: string) {
-    this.#needle = new TextEncoder().encode(`"${key}"`)
+export function searchMembers(piece: Uint8Array, start: number, end: number, finish: string): number {
+  const first = finish.length === 0 ? -1 : finish.charCodeAt(0)
+  let found = 0
+  for (let at = start; at < end; at++) {
+    if (piece[at] !== QUOTE) continue
+    const next = piece[at + 1]
+    if (next === 0x75 && isMember(piece, at + 1, end, 'usage')) found |= HAS_USAGE
+    else if (next === first && isMember(piece, at + 1, end, finish)) found |= HAS_FINISH
   }
-
-  /** Blocks of one piece are asked for in order. */
-  isIn(piece: Buffer, start: number, end: number): boolean {
-    if (this.#piece !== piece) {
-      this.#piece = piece
-      this.#next = -1
-    }
-    while (this.#next < end) {
-      if (this.#next >= start && hasValue(piece, this.#next + this.#needle.length, end)) return true
-      const found = piece.indexOf(this.#needle, Math.max(start, this.#next + 1))
-      this.#next = found < 0 ? piece.length : found
-    }
-    return false
-  }
-
-  /** Forgets the piece, whose memory is used again. */
-  release(): void {
-    this.#piece = undefined
-  }
+  return found
 }
 
-/** Whether a colon and something else than `null` stand at `at`. */
-function hasValue(piece: Uint8Array, at: number, end: number): boolean {
-  at = skipSpace(piece, at, end)
+/** Whether `key`, a quote, a colon and something else than `null` stand at `at`. */
+function isMember(piece: Uint8Array, at: number, end: number, key: string): boolean {
+  for (let i = 0; i < key.length; i++) if (piece[at + i] !== key.charCodeAt(i)) return false
+  at += key.length
+  if (piece[at] !== QUOTE) return false
+  at = skipSpace(piece, at + 1, end)
   if (piece[at] !== 0x3a) return false
   at = skipSpace(piece, at + 1, end)
   return at < end && piece[at] !== 0x6e

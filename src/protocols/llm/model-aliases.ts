@@ -1,27 +1,40 @@
+import { encode } from './json/splice.ts'
+
+/** A model that the configuration puts into requests. */
+export interface ModelName {
+  readonly name: string
+  /** The name as JSON text. */
+  readonly json: Uint8Array
+}
+
+export function toModelName(name: string): ModelName {
+  return { name, json: encode(JSON.stringify(name)) }
+}
+
 /** `modelAliases` ready for look-up. */
 export interface ModelAliases {
-  readonly exact: ReadonlyMap<string, string>
+  readonly exact: ReadonlyMap<string, ModelName>
   /** Keys with `*`, split at it, longest key first. */
-  readonly patterns: readonly { readonly pieces: readonly string[]; readonly target: string }[]
+  readonly patterns: readonly { readonly pieces: readonly string[]; readonly target: ModelName }[]
 }
 
 /** @returns undefined for no aliases at all; an empty map counts as unset (decision B01) */
 export function compileAliases(aliases: Readonly<Record<string, string>> | undefined): ModelAliases | undefined {
   const entries = Object.entries(aliases ?? {})
   if (entries.length === 0) return undefined
+  const exact = entries.filter(([key]) => !key.includes('*'))
   const patterns = entries
     .filter(([key]) => key.includes('*'))
     .sort(([one], [other]) => other.length - one.length || (one < other ? -1 : 1))
-    .map(([key, target]) => ({ pieces: key.split('*'), target }))
-  return { exact: new Map(entries.filter(([key]) => !key.includes('*'))), patterns }
+  return {
+    exact: new Map(exact.map(([key, target]) => [key, toModelName(target)])),
+    patterns: patterns.map(([key, target]) => ({ pieces: key.split('*'), target: toModelName(target) })),
+  }
 }
 
-/** One look-up, no chains; the target is used as it is written (decision B19). */
-export function resolveAlias(aliases: ModelAliases | undefined, model: string): string {
-  if (aliases === undefined) return model
-  const target = aliases.exact.get(model)
-  if (target !== undefined) return target
-  return aliases.patterns.find(({ pieces }) => matchesPieces(pieces, model))?.target ?? model
+/** One look-up, no chains; undefined when no alias fits (decision B19). */
+export function findAlias(aliases: ModelAliases, model: string): ModelName | undefined {
+  return aliases.exact.get(model) ?? aliases.patterns.find(({ pieces }) => matchesPieces(pieces, model))?.target
 }
 
 /** Whether `text` reads first piece, anything, next piece, ..., last piece. */

@@ -1,14 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
-import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
+import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
-import { editMembers } from './json/edit-members.ts'
+import { BodyEdits } from './json/edit-members.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
-import { applySplices, type Splice } from './json/splice.ts'
 import { enrichConversation } from './messages/request.ts'
-import { resolveAlias } from './model-aliases.ts'
+import { findAlias } from './model-aliases.ts'
 import { type LlmAnswer, listModels } from './models.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { HeaderEdits } from './providers/provider.ts'
@@ -108,30 +107,32 @@ function prepareTyped(
   if ('fault' in received) return refuseFault(type, received)
 
   const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
-  const given = modelIn(members)
-  const chosen = provider.provider.pin ?? given
+  const modelAt = findMember(members, 'model')
+  const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
+  const chosen = provider.pin?.name ?? given
   if (chosen === undefined) return refuse(type, 'llm-model-missing')
-  const model = resolveAlias(settings.aliases, chosen)
+  // One look-up on the result of the pin; the final name is used everywhere: body, path, metrics (decision B18).
+  const replacement = (settings.aliases && findAlias(settings.aliases, chosen)) ?? provider.pin
+  const model = replacement?.name ?? chosen
 
   const conversion = provider.provider.convert(type, model)
   if (conversion.kind === 'unsupported') return refuse(type, 'llm-unsupported', conversionName(type, provider))
   if (conversion.kind === 'not-implemented') return refuse(type, 'llm-not-implemented', conversionName(type, provider))
 
+  const edits = new BodyEdits(members)
+  if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
   const streaming = isStreamed(members)
-  const edits = new Map<string, string | undefined>()
-  if (model !== given) edits.set('model', JSON.stringify(model))
-  const options = streaming && type === 'Completions' ? requestUsage(members, input.usageNeeded) : undefined
-  if (options !== undefined) edits.set('stream_options', options)
-  const moves = type === 'Completions' && provider.provider.movesMaxTokens
-  const splices = moves ? moveMaxTokens(members, model, edits) : []
-  if (edits.size > 0) splices.push(...editMembers(members, edits))
-  const body = enrich(type, settings, applySplices(members.bytes, splices))
-  if (body === undefined) return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
+  const hidesUsage = streaming && type === 'Completions' && requestUsage(members, input.usageNeeded, edits)
+  if (type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
+  if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
+    return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
+  }
+  const body = edits.apply()
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
   const facts = buildFacts(provider, type, model, streaming)
-  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage: options !== undefined } }
+  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage } }
 }
 
 /** The members of the changed body; both the change and what was scanned before are well-formed. */
@@ -142,21 +143,13 @@ function rescan(received: Members, changed: Uint8Array | undefined): Members {
   return members
 }
 
-const ENRICH: Partial<Record<ClientFormat, (members: Members, prompt: PromptEnrichment) => Splice[] | undefined>> = {
+type Enrich = (members: Members, prompt: PromptEnrichment, edits: BodyEdits) => boolean
+
+const ENRICH: Partial<Record<ClientFormat, Enrich>> = {
   Completions: enrichMessages,
   Messages: enrichConversation,
   MessagesTokenCount: enrichConversation,
   Responses: enrichInput,
-}
-
-function enrich(type: ClientFormat, settings: AiSettings, body: Uint8Array): Uint8Array | undefined {
-  const { prompt } = settings
-  const add = ENRICH[type]
-  if (prompt === undefined || add === undefined) return body
-  const members = scanMembers(body)
-  if ('fault' in members) throw new Error('editing a body broke its JSON')
-  const splices = add(members, prompt)
-  return splices && applySplices(body, splices)
 }
 
 function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {

@@ -1,4 +1,5 @@
 import type { PromptMessage, PromptSpec } from './ai-settings.ts'
+import type { Range } from './json/insert-elements.ts'
 import { findMember, type Members, scanElements, scanMembers, stringAt } from './json/scan-members.ts'
 
 /** `prompt`, ready to run: roles in lower case. */
@@ -39,7 +40,7 @@ function readRole(element: Uint8Array): string | undefined {
 }
 
 /** Start and end of the value of a member; undefined when it is absent. */
-export function rangeOf(members: Members, key: string): { start: number; end: number } | undefined {
+export function rangeOf(members: Members, key: string): Range | undefined {
   const index = findMember(members, key)
   if (index < 0) return undefined
   return { start: members.offsets[4 * index + 2]!, end: members.offsets[4 * index + 3]! }

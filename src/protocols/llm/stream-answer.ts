@@ -3,7 +3,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
 import { decodeText } from './json/decode-text.ts'
-import { MemberSearch } from './member-search.ts'
+import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** A longer block is passed on without being read. */
@@ -31,8 +31,6 @@ export class StreamAnswer implements BodySink {
   readonly #sink: BodySink
   readonly #options: StreamAnswerOptions
   readonly #blocks = new SseBlocks()
-  readonly #usage = new MemberSearch('usage')
-  readonly #finish: MemberSearch | undefined
   /** The beginning of a block that is not complete. */
   #held: Buffer = NOTHING
   /** The beginning of the current block has been passed on unread. */
@@ -45,8 +43,6 @@ export class StreamAnswer implements BodySink {
   constructor(sink: BodySink, options: StreamAnswerOptions) {
     this.#sink = sink
     this.#options = options
-    const { finishMember } = options.format
-    this.#finish = finishMember === undefined ? undefined : new MemberSearch(finishMember)
   }
 
   get backed(): boolean {
@@ -75,8 +71,6 @@ export class StreamAnswer implements BodySink {
     }
     if (at > from) this.#sink.bytes(buffer, start + from, start + at)
     if (at < piece.length) this.#hold(piece.subarray(at))
-    this.#usage.release()
-    this.#finish?.release()
   }
 
   end(): void {
@@ -148,8 +142,9 @@ export class StreamAnswer implements BodySink {
     }
     const isFirst = this.#events++ === 0
     if (format.isEnd(piece, start, data)) this.#isEnded = true
-    if (!this.#isFinished && this.#finish?.isIn(piece, start, end) === true) this.#isFinished = true
-    if (!isFirst && !format.readsAll && !this.#usage.isIn(piece, start, end)) return true
+    const found = searchMembers(piece, data, end, format.finishMember)
+    if ((found & HAS_FINISH) !== 0) this.#isFinished = true
+    if ((found & HAS_USAGE) === 0 && !isFirst && !format.readsAll) return true
     const event = parseData(piece, start, end)
     if (event === undefined) return true
     format.read(event, facts)

@@ -9,8 +9,8 @@ export interface StreamFormat {
   isEnd(piece: Uint8Array, start: number, data: number): boolean
   /** The block carries output of the model; asked until the first one. */
   isOutput(piece: Uint8Array, start: number, data: number): boolean
-  /** Key of a member whose value says that the answer is complete although no end mark follows; undefined without one. */
-  readonly finishMember: string | undefined
+  /** Key of a member whose value says that the answer is complete although no end mark follows; empty without one. */
+  readonly finishMember: string
   /** Every event is read, not only those with usage. */
   readonly readsAll: boolean
   /** Takes facts from an event: of the first one, and of those with usage. */

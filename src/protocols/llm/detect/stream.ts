@@ -3,7 +3,7 @@ import { DetectReader } from './response.ts'
 
 /** A stream of unknown format: read as far as it can be, and never added to. */
 export class DetectStream extends DetectReader implements StreamFormat {
-  readonly finishMember = undefined
+  readonly finishMember = ''
   readonly readsAll = true
 
   isEnd(): boolean {

@@ -4,13 +4,15 @@ import { encode, type Splice } from './splice.ts'
 /** JSON texts to put before the element of that index; the number of elements means the end. In ascending order. */
 export type Insertion = readonly [before: number, json: readonly string[]]
 
-/** Splices that insert elements into the array at `start` to `end` of `bytes`; what is there keeps its bytes. */
-export function insertElements(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  insertions: readonly Insertion[],
-): Splice[] {
+/** Where a value stands. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Splices that insert elements into the array at `range` of `bytes`; what is there keeps its bytes. */
+export function insertElements(bytes: Uint8Array, range: Range, insertions: readonly Insertion[]): Splice[] {
+  const { start, end } = range
   const offsets = scanElements(bytes.subarray(start, end))
   const count = offsets.length >> 1
   const inside = insertions.filter(([before, json]) => before < count && json.length > 0)

@@ -11,7 +11,7 @@ const CLOSE_BRACE = 0x7d
 const MAX_DEPTH = 256
 
 /** Below this length looking at bytes is faster than calling the native search. */
-const NEAR = 32
+const NEAR = 64
 
 /** Kind of every open container, outermost first; used within one call only. */
 const open = new Uint8Array(MAX_DEPTH + 1)
@@ -26,8 +26,8 @@ const AFTER_VALUE = 5
 /** Index of the first byte from `at` on that is no JSON whitespace. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   for (; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at
+    const byte = bytes[at]!
+    if (byte > 0x20 || !isSpace(byte)) return at
   }
   return at
 }
@@ -37,15 +37,16 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
  * judged: that is between client and provider, and its end is beyond doubt either way.
  */
 export function skipString(bytes: Uint8Array, at: number): number {
-  const near = Math.min(bytes.length, at + NEAR)
-  for (; at < near; at++) {
-    const byte = bytes[at]
-    if (byte === QUOTE) return at + 1
-    if (byte === BACKSLASH) at++
-  }
+  const { length } = bytes
   for (;;) {
+    const near = Math.min(length, at + NEAR)
+    for (; at < near; at++) {
+      const byte = bytes[at]
+      if (byte === QUOTE) return at + 1
+      if (byte === BACKSLASH) at++
+    }
     const quote = bytes.indexOf(QUOTE, at)
-    if (quote < 0) return ~bytes.length
+    if (quote < 0) return ~length
     let escapes = quote
     while (escapes > at && bytes[escapes - 1] === BACKSLASH) escapes--
     if (((quote - escapes) & 1) === 0) return quote + 1
@@ -66,7 +67,8 @@ function skipContainer(bytes: Uint8Array, at: number): number {
   let state = VALUE
   while (at < bytes.length) {
     const byte = bytes[at]!
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+    if (byte <= 0x20) {
+      if (!isSpace(byte)) return ~at
       at++
     } else if (state === AFTER_VALUE) {
       if (byte === COMMA) state = open[depth] === OPEN_BRACE ? KEY : VALUE
@@ -104,6 +106,10 @@ function skipContainer(bytes: Uint8Array, at: number): number {
     }
   }
   return ~at
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 function skipScalar(bytes: Uint8Array, at: number): number {

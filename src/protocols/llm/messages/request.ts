@@ -1,46 +1,55 @@
 import type { PromptMessage } from '../ai-settings.ts'
 import { toMessage } from '../completions/request.ts'
-import { editMembers } from '../json/edit-members.ts'
+import type { BodyEdits } from '../json/edit-members.ts'
 import { insertAt, insertElements } from '../json/insert-elements.ts'
 import type { Members } from '../json/scan-members.ts'
-import type { Splice } from '../json/splice.ts'
+import { encode } from '../json/splice.ts'
 import { isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 /**
  * Adds the configured messages: system text goes into `system`, which becomes a list of text blocks, the others to the front and
  * the end of `messages` (decision B103).
- * @returns undefined when the request has no list of messages, or a `system` of another type
+ * @returns false when the request has no list of messages, or a `system` of another type
  */
-export function enrichConversation(members: Members, prompt: PromptEnrichment): Splice[] | undefined {
+export function enrichConversation(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const range = rangeOf(members, 'messages')
-  if (range === undefined || members.bytes[range.start] !== 0x5b) return undefined
+  if (range === undefined || members.bytes[range.start] !== 0x5b) return false
   const isTurn = ({ role }: PromptMessage) => !isSystemRole(role)
-  const turns = insertElements(members.bytes, range.start, range.end, [
+  const turns = insertElements(members.bytes, range, [
     [0, prompt.prepend.filter(isTurn).map(toMessage)],
     [Number.POSITIVE_INFINITY, prompt.append.filter(isTurn).map(toMessage)],
   ])
-  const system = enrichSystem(members, prompt)
-  return system === undefined ? undefined : [...system, ...turns]
+  edits.splice(turns)
+  return enrichSystem(members, prompt, edits)
 }
 
-function enrichSystem(members: Members, prompt: PromptEnrichment): Splice[] | undefined {
+function enrichSystem(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const before = systemBlocks(prompt.prepend)
   const after = systemBlocks(prompt.append)
-  if (before.length + after.length === 0) return []
+  if (before.length + after.length === 0) return true
   const range = rangeOf(members, 'system')
-  if (range === undefined) return editMembers(members, new Map([['system', `[${[...before, ...after].join(',')}]`]]))
-  const { start, end } = range
-  const first = members.bytes[start]
-  if (first === 0x5b) {
-    return insertElements(members.bytes, start, end, [
-      [0, before],
-      [Number.POSITIVE_INFINITY, after],
-    ])
+  if (range === undefined) {
+    edits.set('system', -1, encode(`[${[...before, ...after].join(',')}]`))
+    return true
   }
-  if (first !== 0x22) return undefined
-  const lead = before.map((block) => `${block},`).join('')
-  const tail = after.map((block) => `,${block}`).join('')
-  return [insertAt(start, `[${lead}{"type":"text","text":`), insertAt(end, `}${tail}]`)]
+  switch (members.bytes[range.start]) {
+    case 0x5b:
+      edits.splice(
+        insertElements(members.bytes, range, [
+          [0, before],
+          [Number.POSITIVE_INFINITY, after],
+        ]),
+      )
+      return true
+    case 0x22:
+      edits.splice([
+        insertAt(range.start, `[${before.map((block) => `${block},`).join('')}{"type":"text","text":`),
+        insertAt(range.end, `}${after.map((block) => `,${block}`).join('')}]`),
+      ])
+      return true
+    default:
+      return false
+  }
 }
 
 function systemBlocks(messages: readonly PromptMessage[]): string[] {

@@ -7,7 +7,7 @@ const END_EVENTS = ['response.completed', 'response.incomplete', 'response.faile
 
 /** Streams of the responses API, ended by the event that carries the whole response. */
 export class ResponsesStream implements StreamFormat {
-  readonly finishMember = undefined
+  readonly finishMember = ''
   readonly readsAll = false
   #id = ''
   #created = 0
