@@ -1,4 +1,19 @@
-import { backendTransformation } from './backend/transformation/index.ts'
+import { ai } from './backend/ai/index.ts'
+import { health } from './backend/health/index.ts'
+import { http as backendHttp } from './backend/http/index.ts'
+import { mcp } from './backend/mcp/index.ts'
+import { tcp as backendTcp } from './backend/tcp/index.ts'
+import { tls as backendTls } from './backend/tls/index.ts'
+import { transformation as backendTransformation } from './backend/transformation/index.ts'
+import { tunnel } from './backend/tunnel/index.ts'
+import { accessLog } from './frontend/access-log/index.ts'
+import { http as frontendHttp } from './frontend/http/index.ts'
+import { metrics } from './frontend/metrics/index.ts'
+import { networkAuthorization } from './frontend/network-authorization/index.ts'
+import { proxyProtocol } from './frontend/proxy-protocol/index.ts'
+import { tcp as frontendTcp } from './frontend/tcp/index.ts'
+import { tls as frontendTls } from './frontend/tls/index.ts'
+import { tracing } from './frontend/tracing/index.ts'
 import type { PolicyDefinition, SettingDefinition } from './policy.ts'
 import { requestRedirect } from './route/request-redirect/index.ts'
 import { urlRewrite } from './route/url-rewrite/index.ts'
@@ -11,7 +26,7 @@ import { transformation } from './traffic/transformation/index.ts'
 
 /** Every field of the three sections and of the route filters, by section and name. Adding a policy adds a line here. */
 export const POLICIES = {
-  frontend: {},
+  frontend: { accessLog, http: frontendHttp, metrics },
   traffic: {
     apiKeyAuthentication,
     authorization,
@@ -22,7 +37,14 @@ export const POLICIES = {
     transformation,
     urlRewrite,
   },
-  backend: { transformation: backendTransformation },
+  backend: {
+    health: backendHealth,
+    http: backendHttp,
+    tcp: backendTcp,
+    tls: backendTls,
+    transformation: backendTransformation,
+    tunnel: backendTunnel,
+  },
 } as const
 
 type Section = keyof typeof POLICIES

@@ -1,7 +1,7 @@
-import { fromByteText, toByteText } from '#base/byte-text.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { Exchange, type Json } from '#exchange/exchange.ts'
-import type { Expression } from '#exchange/expression.ts'
+import { compileExpression } from '#exchange/compile-expression.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
@@ -123,8 +123,8 @@ export class TestContext implements CompileContext {
     this.problems.push({ ...problem, path: `${source.path}${path}` })
   }
 
-  expression(source: PolicySource<unknown>, path: string, text: string): Expression {
-    return standIn(text, (message) => this.report(source, path, { severity: 'error', code: 'invalid-cel', message }))
+  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression {
+    return compileExpression(text, place, (problem) => this.report(source, path, problem))
   }
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
@@ -155,68 +155,4 @@ export class TestContext implements CompileContext {
 
 export function contextWith(inputs: ContextInputs = {}): TestContext {
   return new TestContext(inputs)
-}
-
-type Evaluate = (exchange: Exchange) => unknown
-
-/** Knows the few forms of expression that the tests of this room use. */
-function standIn(text: string, fail: (message: string) => void): Expression {
-  const evaluate = constant(text) ?? literal(text) ?? header(text) ?? variable(text) ?? equality(text)
-  if (evaluate === undefined) fail('stand-in does not know it')
-  const value = (exchange: Exchange) => evaluate?.(exchange) as Json | undefined
-  return {
-    source: text,
-    references: new Set(text.match(/(request|response|metadata|apiKey|jwt)(\.[a-zA-Z]+)+/g) ?? []),
-    broken: evaluate === undefined,
-    isTrue: (exchange) => value(exchange) === true,
-    text: (exchange) => {
-      const result = value(exchange)
-      return typeof result === 'string' ? result : undefined
-    },
-    json: value,
-    body: (exchange) => {
-      const result = value(exchange)
-      if (result === undefined) return undefined
-      const isText = typeof result === 'string'
-      const bytes = new TextEncoder().encode(isText ? result : JSON.stringify(result))
-      return { bytes, kind: isText ? 'text' : 'json' }
-    },
-  }
-}
-
-function constant(text: string): Evaluate | undefined {
-  return /^(?:true|false|\d+)$/.test(text) ? () => JSON.parse(text) : undefined
-}
-
-function equality(text: string): Evaluate | undefined {
-  const [left, right] = text.split(' == ').map((side) => literal(side) ?? header(side))
-  if (left === undefined || right === undefined) return undefined
-  return (exchange) => {
-    const value = left(exchange)
-    return value === undefined ? undefined : value === right(exchange)
-  }
-}
-
-/** The paths that the tests read. */
-function variable(text: string): Evaluate | undefined {
-  if (text === 'request.method') return ({ request }) => request.method
-  if (text === 'request.path') return ({ request }) => request.target
-  if (text === 'request.body') return ({ requestBody }) => requestBody && new TextDecoder().decode(requestBody)
-  if (text === 'response.body') return ({ responseBody }) => responseBody && new TextDecoder().decode(responseBody)
-  const key = /^metadata\.(\w+)$/.exec(text)?.[1]
-  return key === undefined ? undefined : ({ metadata }) => metadata?.[key]
-}
-
-function literal(text: string): Evaluate | undefined {
-  const match = /^"([^"]*)"$/.exec(text)
-  return match === null ? undefined : () => match[1]
-}
-
-function header(text: string): Evaluate | undefined {
-  const match = /^(request|response)\.headers\["([^"]*)"\]$/.exec(text)
-  if (match === null) return undefined
-  return (exchange) => {
-    const found = exchange[match[1] as 'request' | 'response']?.get(match[2]!)
-    return found === undefined ? undefined : fromByteText(toByteText(found))
-  }
 }

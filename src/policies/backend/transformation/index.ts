@@ -1,7 +1,7 @@
 import { definePolicy } from '../../policy.ts'
 import { compileBackendTransformation } from './compile.ts'
 
-export const backendTransformation = definePolicy({
+export const transformation = definePolicy({
   section: 'backend',
   field: 'transformation',
   merge: 'replace',

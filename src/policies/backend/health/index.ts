@@ -1,0 +1,9 @@
+import { defineSetting } from '../../policy.ts'
+import { compileHealth } from './compile.ts'
+
+export const health = defineSetting({
+  section: 'backend',
+  field: 'health',
+  merge: 'replace',
+  compile: compileHealth,
+})

@@ -1,0 +1,106 @@
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import type { BackendTlsSpec } from './schema.ts'
+
+/** TLS towards a backend, its PEM material resolved. */
+export interface BackendTlsSetting {
+  /** Undefined: from the hostname of the destination. */
+  readonly serverName: string | undefined
+  /** PEM; undefined: the certificate authorities of the system. */
+  readonly ca: string | undefined
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  readonly verify: 'full' | 'chain-only' | 'none'
+  /** Undefined: as the connection sees fit. */
+  readonly alpn: readonly string[] | undefined
+  /** Set when the destination cannot be used as configured: nothing weaker is done instead (decision A-108). */
+  readonly refusal: Refusal | undefined
+}
+
+type Source = PolicySource<BackendTlsSpec>
+
+const VERIFY = { All: 'none', Hostname: 'chain-only' } as const
+
+/** @returns undefined without the policy: no TLS */
+export function compileBackendTls(sources: readonly Source[], context: CompileContext): BackendTlsSetting | undefined {
+  const source = sources[0]
+  if (source === undefined) return undefined
+  const { spec } = source
+  const client = clientCertificate(source, context)
+  const trust = authorities(source, context)
+  const alpn = protocols(source, context)
+  const unusable = [client.problem, trust.problem, alpn.problem, notImplemented(source, context)].find(Boolean)
+  return {
+    serverName: spec.sni,
+    ca: trust.ca ?? client.ca,
+    cert: client.cert,
+    key: client.key,
+    verify: spec.insecureSkipVerify === undefined ? 'full' : VERIFY[spec.insecureSkipVerify],
+    alpn: alpn.list,
+    refusal: unusable === undefined ? undefined : reject('upstream-failed', { detail: `backend.tls: ${unusable}` }),
+  }
+}
+
+interface ClientCertificate {
+  readonly cert?: string
+  readonly key?: string
+  readonly ca?: string
+  readonly problem?: string
+}
+
+function clientCertificate(source: Source, context: CompileContext): ClientCertificate {
+  const name = source.spec.mtlsCertificateRef?.[0]?.name
+  if (name === undefined) return {}
+  const data = context.secret(source, name)?.data
+  if (data === undefined) return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name} does not exist`)
+  const cert = data['tls.crt']
+  const key = data['tls.key']
+  if (!isPem(cert) || !isPem(key)) {
+    return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name} has no PEM text in tls.crt and tls.key`)
+  }
+  const ca = data['ca.cert'] ?? data['ca.crt']
+  if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return { cert, key }
+  if (!isPem(ca)) return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name} is no PEM text`)
+  return { cert, key, ca }
+}
+
+function authorities(source: Source, context: CompileContext): { readonly ca?: string; readonly problem?: string } {
+  const name = source.spec.caCertificateRefs?.[0]?.name
+  if (name === undefined) return {}
+  const ca = context.configMap(source, name)?.data['ca.crt']
+  if (isPem(ca)) return { ca }
+  return failed(source, context, '.caCertificateRefs[0]', `ConfigMap ${name} has no PEM text in ca.crt`)
+}
+
+/** HTTP/2 is not spoken to backends, so it must not be offered. */
+function protocols(
+  source: Source,
+  context: CompileContext,
+): { readonly list?: readonly string[]; readonly problem?: string } {
+  const wanted = source.spec.alpnProtocols
+  if (wanted === undefined) return {}
+  const list = wanted.filter((protocol) => protocol !== 'h2')
+  if (list.length < wanted.length) reportNotImplemented(context, source, '.alpnProtocols', 'h2 is not offered')
+  return list.length > 0 ? { list } : { problem: 'HTTP/2 towards backends is not implemented yet' }
+}
+
+function notImplemented(source: Source, context: CompileContext): string | undefined {
+  let problem: string | undefined
+  for (const field of ['verifySubjectAltNames', 'keyExchangeGroups'] as const) {
+    if (source.spec[field] === undefined) continue
+    problem ??= `${field} is not implemented yet`
+    reportNotImplemented(context, source, `.${field}`, 'requests to it are refused')
+  }
+  return problem
+}
+
+function failed(source: Source, context: CompileContext, path: string, problem: string): { readonly problem: string } {
+  const message = `${problem}; requests to it are refused`
+  context.report(source, path, { severity: 'error', code: 'certificate-missing', message })
+  return { problem }
+}
+
+function isPem(text: string | undefined): text is string {
+  return text?.includes('-----BEGIN ') ?? false
+}

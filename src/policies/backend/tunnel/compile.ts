@@ -1,0 +1,22 @@
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import type { BackendTunnelSpec } from './schema.ts'
+
+export interface BackendTunnelSetting {
+  /** A backend that must be reached through a proxy server is never reached directly. */
+  readonly refusal: Refusal
+}
+
+const REFUSAL = reject('upstream-failed', { detail: 'backend.tunnel is not implemented yet' })
+
+/** @returns undefined without the policy: direct connections */
+export function compileBackendTunnel(
+  sources: readonly PolicySource<BackendTunnelSpec>[],
+  context: CompileContext,
+): BackendTunnelSetting | undefined {
+  const source = sources[0]
+  if (source === undefined) return undefined
+  reportNotImplemented(context, source, '', 'requests to it are refused')
+  return { refusal: REFUSAL }
+}

@@ -1,0 +1,21 @@
+import type { AccessLogSettings } from '#observe/observer.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import { compileAttributes } from '../../shared/compile-attributes.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import type { AccessLogSpec } from './schema.ts'
+
+/** @returns undefined without the policy: every request is logged with the default fields (decision A-110) */
+export function compileAccessLog(
+  sources: readonly PolicySource<AccessLogSpec>[],
+  context: CompileContext,
+): AccessLogSettings | undefined {
+  const source = sources[0]
+  if (source === undefined) return undefined
+  const { filter, attributes, otlp } = source.spec
+  if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
+  return {
+    filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log'),
+    remove: new Set(attributes?.remove),
+    add: compileAttributes(source, '.attributes.add', attributes?.add ?? [], 'log', context),
+  }
+}

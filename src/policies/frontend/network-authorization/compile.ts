@@ -1,0 +1,42 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import { compileRules, expressionsOf, firstDenial } from '../../shared/rules.ts'
+import type { NetworkAuthorizationSpec } from './schema.ts'
+
+/** Who may connect; asked once for each connection, with an exchange that has a peer and no request yet. */
+export interface NetworkAuthorization {
+  /** The rule that denies, in words for the log; undefined: the connection may stay. */
+  denial(connection: Exchange): string | undefined
+  /** Some rule reads the client certificate: all are asked after the TLS handshake, else before it (decision A-48). */
+  readonly readsCertificate: boolean
+}
+
+const CERTIFICATE_FIELDS = [
+  'source.identity',
+  'source.spiffeId',
+  'source.subjectAltNames',
+  'source.issuer',
+  'source.subject',
+  'source.subjectCn',
+  'source.certificate',
+]
+
+/** @returns undefined without rules: everybody may connect */
+export function compileNetworkAuthorization(
+  sources: readonly PolicySource<NetworkAuthorizationSpec>[],
+  context: CompileContext,
+): NetworkAuthorization | undefined {
+  if (sources.length === 0) return undefined
+  const rules = compileRules(sources, context, 'network')
+  return {
+    denial(connection) {
+      const denied = firstDenial(rules, connection)
+      return denied === 'allow' ? 'no Allow rule matched' : denied?.label
+    },
+    readsCertificate: expressionsOf(rules).some(({ references }) => [...references].some(isOfCertificate)),
+  }
+}
+
+function isOfCertificate(reference: string): boolean {
+  return CERTIFICATE_FIELDS.some((field) => reference === field || reference.startsWith(`${field}.`))
+}

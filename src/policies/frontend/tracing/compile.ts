@@ -1,0 +1,17 @@
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import { compileAttributes } from '../../shared/compile-attributes.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import type { TracingSpec } from './schema.ts'
+
+/** Traces are not emitted yet: the policy is checked and said to be without effect; traffic passes unchanged. */
+export function compileTracing(sources: readonly PolicySource<TracingSpec>[], context: CompileContext): undefined {
+  const source = sources[0]
+  if (source === undefined) return undefined
+  const { attributes, resources = [], randomSampling, clientSampling } = source.spec
+  reportNotImplemented(context, source, '', 'no traces are emitted')
+  compileAttributes(source, '.attributes.add', attributes?.add ?? [], 'trace', context)
+  compileAttributes(source, '.resources', resources, 'trace', context)
+  if (randomSampling !== undefined) context.expression(source, '.randomSampling', randomSampling, 'trace')
+  if (clientSampling !== undefined) context.expression(source, '.clientSampling', clientSampling, 'trace')
+  return undefined
+}
