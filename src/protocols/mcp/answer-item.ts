@@ -1,0 +1,143 @@
+import type { JsonObject } from '#exchange/exchange.ts'
+import { isAllowed } from './authorization.ts'
+import { callTarget, discard, type TargetMessage } from './call-target.ts'
+import { type FoundItem, findItem } from './find-item.ts'
+import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isAnswerTo, isObject, type RequestMessage } from './json-rpc.ts'
+import { answerError, answerStream, encodeEvent, type McpAnswer, refuseRequest } from './mcp-answer.ts'
+import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
+import type { ItemPlace } from './methods.ts'
+import { publicUri } from './naming.ts'
+import type { Session } from './session-state.ts'
+import { answerFailure, hasFailed, noteFailure } from './target-failure.ts'
+import { ToClient } from './to-client.ts'
+import { trackInFlight } from './track-in-flight.ts'
+
+/** Answers a request about one item (a call, a read ...) from the target that owns it. */
+export async function answerItem(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+  place: ItemPlace,
+): Promise<McpAnswer> {
+  const { plan, exchange, deps } = request
+  const item = findItem(plan, place, message.params)
+  if (item === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters name no item')
+  describeItem(request, item)
+  const denied = checkItem(request, item, message)
+  if (denied !== undefined) return denied
+
+  const target = targetsOf(plan, session).find((entry) => entry.plan === item.target)
+  if (target === undefined) return refuseAbsent(request, message)
+
+  const done = trackInFlight(deps.memory, session, message.id, [target])
+  const reply = await callTarget(request, {
+    target: target.plan,
+    session: target.session,
+    method: 'POST',
+    message: item.params === message.params ? message.text : JSON.stringify({ ...message.json, params: item.params }),
+  })
+  if (reply.kind === 'messages') {
+    const messages = relay(request, session, target, { message, messages: reply.messages, done })
+    return answerStream(messages, () => {
+      done()
+      discard(reply.response)
+    })
+  }
+  done()
+  if (hasFailed(reply)) return answerFailure(exchange, reply, message.id)
+  return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
+}
+
+function describeItem({ exchange }: McpRequest, item: FoundItem): void {
+  if (exchange.mcp === undefined) return
+  exchange.mcp.resourceType = item.kind
+  exchange.mcp.name = item.name
+  exchange.mcp.target = item.target?.name
+}
+
+/** A refusal reads the same for items that do not exist and for items that are not allowed (decision B71). */
+function checkItem({ plan, exchange }: McpRequest, item: FoundItem, { id }: RequestMessage): McpAnswer | undefined {
+  const error = { id, code: INVALID_PARAMS, message: `Unknown ${item.kind}: ${item.publicName}` }
+  if (item.target === undefined) {
+    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'no target has a name like that' }, error)
+  }
+  if (isAllowed(plan.authorization, exchange)) return undefined
+  return refuseRequest(
+    exchange,
+    { code: 'authorization-denied', status: 400, detail: 'by backend.mcp.authorization' },
+    error,
+  )
+}
+
+/** With FailOpen a session can lack a target that was down when it began. */
+function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): McpAnswer {
+  const error = { id, code: INTERNAL_ERROR, message: 'the target is not part of this session' }
+  return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
+}
+
+interface Relayed {
+  readonly message: RequestMessage
+  readonly messages: AsyncIterable<TargetMessage>
+  readonly done: () => void
+}
+
+/** Everything that the target says until its response. With a single target, event ids pass, so that clients can resume. */
+async function* relay(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  { message, messages, done }: Relayed,
+): AsyncGenerator<Uint8Array> {
+  const { plan, exchange, deps } = request
+  const toClient = new ToClient(request, session, target)
+  let resumable = false
+  try {
+    for await (const received of messages) {
+      const isAnswer = isAnswerTo(received.message, message.id)
+      if (isAnswer) noteError(request, received)
+      const text = isAnswer ? translateAnswer(request, target, message, received) : toClient.translate(received)
+      if (plan.multiplexes) {
+        if (text !== undefined) yield encodeEvent(text)
+      } else {
+        resumable ||= received.eventId !== undefined
+        yield encodeEvent(text ?? '', received.eventId, received.retryMs)
+      }
+      if (isAnswer) return
+    }
+    // A server may close the stream before its answer; the client fetches the rest with GET and the last event id.
+    if (!resumable)
+      yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the target ended its stream without an answer'))
+  } catch (error) {
+    if (deps.signal.aborted) return
+    noteFailure(exchange, error)
+    yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the stream of the target failed'))
+  } finally {
+    done()
+  }
+}
+
+/** What a resource contains is named as the client asked for it. */
+function translateAnswer(
+  { plan }: McpRequest,
+  target: SessionTarget,
+  { method }: RequestMessage,
+  { message }: TargetMessage,
+): string | undefined {
+  if (message?.kind !== 'response') return undefined
+  const { text } = message
+  if (!plan.multiplexes || method !== 'resources/read' || message.result === undefined) return text
+  const { contents } = message.result
+  if (!Array.isArray(contents)) return text
+  const named = contents.map((content) => nameContent(content))
+  return JSON.stringify({ ...message.json, result: { ...message.result, contents: named } })
+
+  function nameContent(content: JsonObject[string]): JsonObject[string] {
+    if (!isObject(content) || typeof content.uri !== 'string') return content ?? null
+    return { ...content, uri: publicUri(plan, target.plan, content.uri) }
+  }
+}
+
+function noteError({ exchange }: McpRequest, { message }: TargetMessage): void {
+  if (exchange.mcp === undefined || message?.kind !== 'response') return
+  if (message.error !== undefined) exchange.mcp.errorCode = message.error.code
+}

@@ -1,0 +1,62 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+
+export type ItemKind = 'tool' | 'prompt' | 'resource'
+
+/** `backend.mcp.authorization` of all levels together (decision B71). */
+export interface McpAuthorization {
+  /** One of the rules does not compile: every item is hidden and refused. */
+  readonly broken: boolean
+  readonly deny: readonly Expression[]
+  readonly require: readonly Expression[]
+  readonly allow: readonly Expression[]
+}
+
+export const NO_RULES: McpAuthorization = { broken: false, deny: [], require: [], allow: [] }
+
+export function hasRules({ broken, deny, require, allow }: McpAuthorization): boolean {
+  return broken || deny.length + require.length + allow.length > 0
+}
+
+/** Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). */
+export function isAllowed({ broken, deny, require, allow }: McpAuthorization, exchange: Exchange): boolean {
+  if (broken) return false
+  if (deny.some((rule) => rule.isTrue(exchange))) return false
+  if (!require.every((rule) => rule.isTrue(exchange))) return false
+  return allow.length === 0 || allow.some((rule) => rule.isTrue(exchange))
+}
+
+/** Tests items of a list of one target, one after the other. What `exchange.mcp` says afterwards is as before. */
+export function filterItems<Item>(
+  authorization: McpAuthorization,
+  exchange: Exchange,
+  { items, kind, target, nameOf }: ItemsOfTarget<Item>,
+): Item[] {
+  const facts = exchange.mcp
+  const probe: McpFacts = {
+    method: facts?.method,
+    sessionId: facts?.sessionId,
+    target,
+    resourceType: kind,
+    name: undefined,
+    errorCode: undefined,
+  }
+  exchange.mcp = probe
+  try {
+    return items.filter((item) => {
+      probe.name = nameOf(item)
+      return isAllowed(authorization, exchange)
+    })
+  } finally {
+    exchange.mcp = facts
+  }
+}
+
+export interface ItemsOfTarget<Item> {
+  readonly items: readonly Item[]
+  readonly kind: ItemKind
+  readonly target: string
+  /** The name as the target knows it. */
+  readonly nameOf: (item: Item) => string
+}

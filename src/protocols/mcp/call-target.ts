@@ -1,0 +1,146 @@
+import { CallError, type CallResponse } from '#exchange/call.ts'
+import { readSse } from '#protocols/http/sse.ts'
+import { mediaTypeOf } from './accept.ts'
+import { targetHeaders } from './forward-headers.ts'
+import { type Message, parseMessage } from './json-rpc.ts'
+import type { McpTargetPlan } from './mcp-plan.ts'
+import type { McpRequest } from './mcp-request.ts'
+import type { TargetSession } from './session-state.ts'
+
+/** Longest message of a target that is accepted. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+
+/** A message of a target with what its event said besides. */
+export interface TargetMessage {
+  /** Undefined for an event without data, which only carries an id or a reconnection time. */
+  readonly message: Message | undefined
+  readonly eventId: string | undefined
+  readonly retryMs: number | undefined
+}
+
+/** How a target took a request. */
+export type TargetReply =
+  | { readonly kind: 'messages'; readonly response: CallResponse; readonly messages: AsyncIterable<TargetMessage> }
+  /** Nothing to say: what a notification gets. */
+  | { readonly kind: 'nothing' }
+  /** An HTTP status that is no success; its body has not been read. */
+  | { readonly kind: 'refused'; readonly response: CallResponse }
+  | { readonly kind: 'failed'; readonly failure: TargetFailure; readonly detail: string }
+
+export type TargetFailure = CallError['failure'] | 'invalid-answer'
+
+/** The target broke the protocol after its response had begun. */
+export class TargetStreamError extends Error {}
+
+export interface TargetCall {
+  readonly target: McpTargetPlan
+  /** Undefined before the target is initialised. */
+  readonly session: TargetSession | undefined
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  /** JSON-RPC text of a POST. */
+  readonly message: string | undefined
+  /** In place of the one of the request. */
+  readonly signal?: AbortSignal
+  /** Until the response head; that of the backend's policies when unset. */
+  readonly timeoutMs?: number
+}
+
+const encoder = new TextEncoder()
+
+/** Sends one HTTP request to a target. Never rejects for what the target does. */
+export async function callTarget({ plan, exchange, deps }: McpRequest, call: TargetCall): Promise<TargetReply> {
+  const { target, session, method, message } = call
+  if (target.unusable !== undefined) return { kind: 'failed', failure: 'no-endpoint', detail: target.unusable }
+  const headers = targetHeaders(plan, exchange, target, session)
+  headers.push(['accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'])
+  if (message !== undefined) headers.push(['content-type', 'application/json'])
+  try {
+    const body = message === undefined ? undefined : encoder.encode(message)
+    const request = {
+      method,
+      path: target.path,
+      headers,
+      body,
+      timeoutMs: call.timeoutMs ?? 0,
+      signal: call.signal ?? deps.signal,
+    }
+    return readReply(target, await deps.call(target.destination, request))
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    return { kind: 'failed', failure: error.failure, detail: `${error.failure} at target ${target.name}` }
+  }
+}
+
+function readReply(target: McpTargetPlan, response: CallResponse): TargetReply {
+  const { status } = response
+  if (status < 200 || status > 299) return { kind: 'refused', response }
+  if (status === 202 || status === 204) {
+    discard(response)
+    return { kind: 'nothing' }
+  }
+  switch (mediaTypeOf(response.header('content-type'))) {
+    case 'text/event-stream':
+      return { kind: 'messages', response, messages: readEvents(response.body) }
+    case 'application/json':
+      return { kind: 'messages', response, messages: readOne(response.body) }
+    case '':
+      discard(response)
+      return { kind: 'nothing' }
+    default: {
+      discard(response)
+      const detail = `target ${target.name} answered with neither JSON nor an event stream`
+      return { kind: 'failed', failure: 'invalid-answer', detail }
+    }
+  }
+}
+
+async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<TargetMessage> {
+  for await (const { data, id, retryMs } of readSse(body, MAX_MESSAGE_BYTES)) {
+    yield { message: data === '' ? undefined : readMessage(data), eventId: id, retryMs }
+  }
+}
+
+/** An empty body and `null` are what some servers answer to notifications. */
+async function* readOne(body: AsyncIterable<Uint8Array>): AsyncGenerator<TargetMessage> {
+  const text = await readText(body)
+  if (text === '' || text === 'null') return
+  yield { message: readMessage(text), eventId: undefined, retryMs: undefined }
+}
+
+function readMessage(text: string): Message {
+  const message = parseMessage(text)
+  if (typeof message === 'string') throw new TargetStreamError(`the target sent something that is ${message}`)
+  return message
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the answer of the target is too large')
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return (text + decoder.decode()).trim()
+}
+
+/**
+ * Lets go of a response that nobody will read. What is short is read, so that the connection can be used again; a stream may
+ * never end.
+ */
+export function discard(response: CallResponse): void {
+  const isStream = mediaTypeOf(response.header('content-type')) === 'text/event-stream'
+  const done = isStream ? response.body[Symbol.asyncIterator]().return?.() : drain(response.body)
+  done?.catch(() => {})
+}
+
+async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > MAX_DRAINED_BYTES) return
+  }
+}
+
+const MAX_DRAINED_BYTES = 64 * 1024

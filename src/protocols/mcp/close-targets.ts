@@ -1,0 +1,24 @@
+import { callTarget, discard } from './call-target.ts'
+import type { McpRequest, SessionTarget } from './mcp-request.ts'
+
+const CLOSE_TIMEOUT_MS = 10_000
+
+/** Ends the sessions of targets that have one. What goes wrong there is of no interest to the client. */
+export async function closeTargets(request: McpRequest, targets: readonly SessionTarget[]): Promise<void> {
+  const begun = targets.filter(({ session }) => session?.sessionId !== undefined)
+  await Promise.all(begun.map((target) => closeTarget(request, target)))
+}
+
+/** Does not stop when the client leaves: the target would keep the session. */
+async function closeTarget(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
+  const { signal } = new AbortController()
+  const reply = await callTarget(request, {
+    target: plan,
+    session,
+    method: 'DELETE',
+    message: undefined,
+    timeoutMs: CLOSE_TIMEOUT_MS,
+    signal,
+  })
+  if (reply.kind === 'messages' || reply.kind === 'refused') discard(reply.response)
+}

@@ -1,0 +1,135 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Origin } from '#base/origin.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { McpAuthorization } from './authorization.ts'
+import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
+
+/** A piece of configuration and who wrote it; the shape of a policy source. */
+export interface McpSource<Spec> {
+  readonly spec: Spec
+  readonly origin: Origin
+  /** `spec.mcp` */
+  readonly path: string
+  /** Key of what it belongs to: `ProxyBackend/<namespace>/<name>`. */
+  readonly target: string
+}
+
+/** The part of `ProxyBackend.spec.mcp` (specification 1, 2.3.4) that the protocol reads. */
+export interface McpBackendSpec {
+  readonly targets: readonly McpTargetSelectorSpec[]
+  readonly sessionRouting?: 'Stateful' | 'Stateless' | undefined
+  readonly failureMode?: 'FailClosed' | 'FailOpen' | undefined
+}
+
+export interface McpTargetSelectorSpec {
+  readonly name: string
+  readonly selector?: object | undefined
+  readonly static?: McpTargetSpec | undefined
+}
+
+export interface McpTargetSpec {
+  readonly path?: string | undefined
+  readonly protocol?: 'StreamableHTTP' | 'SSE' | undefined
+  readonly policies?: { readonly auth?: { readonly passthrough?: object | undefined } | undefined } | undefined
+}
+
+/** The part of `backend.mcp` (specification 2, 2.3) that the protocol reads. */
+export interface McpPolicySpec {
+  readonly authorization?: McpRuleSpec | undefined
+  readonly authentication?: object | undefined
+}
+
+export interface McpRuleSpec {
+  readonly action: 'Allow' | 'Deny' | 'Require'
+  readonly policy: { readonly matchExpressions: readonly string[] }
+}
+
+/** What compilation asks for; the policies' compile context has it. */
+export interface McpCompileContext {
+  report(source: McpSource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
+  expression(source: McpSource<unknown>, path: string, text: string, place: ExpressionPlace): Expression
+}
+
+/**
+ * Makes an MCP backend ready to run. What this version cannot do is reported as `not-implemented` and fails at run time with a
+ * clear error; it is never left out in silence.
+ *
+ * @param backend its `target` is the key of the backend
+ * @param policies `backend.mcp` of all levels that apply, strongest first
+ */
+export function compileMcp(
+  backend: McpSource<McpBackendSpec>,
+  policies: readonly McpSource<McpPolicySpec>[],
+  context: McpCompileContext,
+): McpPlan {
+  const { spec } = backend
+  const targets = spec.targets.map((target, index) => compileTarget(backend, target, index, context))
+  return {
+    backend: backend.target,
+    targets,
+    multiplexes: targets.length !== 1,
+    sessionRouting: spec.sessionRouting ?? 'Stateful',
+    failureMode: spec.failureMode ?? 'FailClosed',
+    authorization: compileAuthorization(policies, context),
+    refusal: findRefusal(policies, context),
+  }
+}
+
+function compileTarget(
+  backend: McpSource<McpBackendSpec>,
+  spec: McpTargetSelectorSpec,
+  index: number,
+  context: McpCompileContext,
+): McpTargetPlan {
+  const unusable = findUnusable(spec)
+  if (unusable !== undefined) {
+    const message = `target ${spec.name} cannot be reached: ${unusable.why}`
+    context.report(backend, `.targets[${index}]${unusable.path}`, {
+      code: 'not-implemented',
+      message,
+      severity: 'error',
+    })
+  }
+  return {
+    name: spec.name,
+    destination: `${backend.target}/${spec.name}`,
+    path: spec.static?.path ?? (spec.static?.protocol === 'SSE' ? '/sse' : '/mcp'),
+    takesCredentials: spec.static?.policies?.auth?.passthrough !== undefined,
+    unusable: unusable?.why,
+  }
+}
+
+function findUnusable({ selector, static: target }: McpTargetSelectorSpec): { path: string; why: string } | undefined {
+  if (selector !== undefined) return { path: '.selector', why: 'targets by selector are not implemented yet' }
+  if (target?.protocol === 'SSE') return { path: '.static.protocol', why: 'protocol SSE is not implemented yet' }
+  return undefined
+}
+
+function compileAuthorization(
+  policies: readonly McpSource<McpPolicySpec>[],
+  context: McpCompileContext,
+): McpAuthorization {
+  const rules: Record<McpRuleSpec['action'], Expression[]> = { Allow: [], Deny: [], Require: [] }
+  for (const source of policies) {
+    const { authorization } = source.spec
+    authorization?.policy.matchExpressions.forEach((text, index) => {
+      const path = `.authorization.policy.matchExpressions[${index}]`
+      rules[authorization.action].push(context.expression(source, path, text, 'mcp'))
+    })
+  }
+  const broken = Object.values(rules).some((expressions) => expressions.some((rule) => rule.broken))
+  return { broken, deny: rules.Deny, require: rules.Require, allow: rules.Allow }
+}
+
+/** Authentication that cannot be carried out must not let anybody in. */
+function findRefusal(policies: readonly McpSource<McpPolicySpec>[], context: McpCompileContext): string | undefined {
+  const demanding = policies.filter(({ spec }) => spec.authentication !== undefined)
+  for (const source of demanding) {
+    context.report(source, '.authentication', {
+      code: 'not-implemented',
+      message: 'backend.mcp.authentication is not implemented yet; every request to this backend is refused',
+      severity: 'error',
+    })
+  }
+  return demanding.length === 0 ? undefined : 'backend.mcp.authentication is not implemented yet'
+}

@@ -1,0 +1,92 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { accepts } from './accept.ts'
+import { closeTargets } from './close-targets.ts'
+import { allowedMethods, checkHasSessions, checkRevision, findSession } from './find-session.ts'
+import { handlePost } from './handle-post.ts'
+import { isMeantForLoopback } from './loopback.ts'
+import { ACCEPTED, type McpAnswer, refuse } from './mcp-answer.ts'
+import type { McpPlan } from './mcp-plan.ts'
+import { type McpDeps, type McpRequest, targetsOf } from './mcp-request.ts'
+import { openStream } from './open-stream.ts'
+import { endSession } from './session-state.ts'
+
+/**
+ * Answers one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2025-11-25). Fills `exchange.mcp`, and
+ * `exchange.refusal` when it refuses. Targets are called through `deps.call`; nothing is kept for later requests but what
+ * `deps.memory` says.
+ *
+ * @param body the whole body of a POST, within the buffer limit
+ */
+export async function handleMcp(
+  plan: McpPlan,
+  exchange: Exchange,
+  body: Uint8Array | undefined,
+  deps: McpDeps,
+): Promise<McpAnswer> {
+  const head = exchange.request
+  const sessionId = head.get('mcp-session-id')
+  exchange.mcp = {
+    method: undefined,
+    sessionId: plan.sessionRouting === 'Stateful' ? sessionId : undefined,
+    target: undefined,
+    resourceType: undefined,
+    name: undefined,
+    errorCode: undefined,
+  }
+  const request: McpRequest = { plan, exchange, deps }
+  const refused = checkPlace(request)
+  if (refused !== undefined) return refused
+  switch (head.method) {
+    case 'POST':
+      return handlePost(request, body)
+    case 'GET':
+      return handleGet(request)
+    case 'DELETE':
+      return handleDelete(request)
+    default:
+      return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
+  }
+}
+
+/** What is decided without looking at the message. */
+function checkPlace({ plan, exchange, deps }: McpRequest): McpAnswer | undefined {
+  const head = exchange.request
+  if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
+  if (deps.boundToLoopback === true && !isMeantForLoopback(head.authority, head.get('origin'))) {
+    return refuse(exchange, 'mcp-origin-refused')
+  }
+  const path = head.target.split('?', 1)[0]!
+  // Clients look for OAuth metadata here; "not found" tells them that there is none.
+  if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
+  if (isLegacyEntry(exchange, path)) {
+    return refuse(exchange, 'method-not-implemented', {
+      detail: 'the HTTP+SSE transport of revision 2024-11-05 is not implemented',
+    })
+  }
+  return undefined
+}
+
+/** The entry of the older transport (decision B82). A session header is only sent by clients of the newer one. */
+function isLegacyEntry({ request }: Exchange, path: string): boolean {
+  if (!path.endsWith('/sse') || request.has('mcp-session-id')) return false
+  return request.method === 'GET' || (request.method === 'POST' && /[?&]sessionId=/.test(request.target))
+}
+
+async function handleGet(request: McpRequest): Promise<McpAnswer> {
+  const { exchange } = request
+  const refused = checkHasSessions(request)
+  if (refused !== undefined) return refused
+  if (!accepts(exchange.request.get('accept'), 'text/event-stream')) return refuse(exchange, 'mcp-not-acceptable')
+  const session = checkRevision(exchange, null) ?? findSession(request)
+  return 'status' in session ? session : openStream(request, session)
+}
+
+async function handleDelete(request: McpRequest): Promise<McpAnswer> {
+  const refused = checkHasSessions(request) ?? checkRevision(request.exchange, null)
+  if (refused !== undefined) return refused
+  const session = findSession(request)
+  if ('status' in session) return session
+  endSession(session, request.deps.memory)
+  await closeTargets(request, targetsOf(request.plan, session))
+  return ACCEPTED
+}

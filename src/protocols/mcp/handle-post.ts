@@ -1,0 +1,100 @@
+import { accepts, mediaTypeOf } from './accept.ts'
+import { answerBroadcast } from './answer-broadcast.ts'
+import { answerInitialize } from './answer-initialize.ts'
+import { answerItem } from './answer-item.ts'
+import { answerList } from './answer-list.ts'
+import { deliverNotification, deliverResponse } from './deliver.ts'
+import { checkRevision, findSession } from './find-session.ts'
+import {
+  errorText,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  type Message,
+  type MessageProblem,
+  parseMessage,
+  type RequestMessage,
+  resultText,
+} from './json-rpc.ts'
+import { answerError, answerMessages, type McpAnswer, refuse } from './mcp-answer.ts'
+import type { McpRequest } from './mcp-request.ts'
+import { methodRoute } from './methods.ts'
+import type { Session } from './session-state.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Answers a POST: one JSON-RPC message of the client. */
+export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<McpAnswer> {
+  const { exchange } = request
+  const refused = checkMediaTypes(request)
+  if (refused !== undefined) return refused
+  const message = readMessage(body)
+  if (typeof message === 'string') return refuseUnreadable(request, message)
+  if (exchange.mcp !== undefined && message.kind !== 'response') exchange.mcp.method = message.method
+
+  const unsupported = checkRevision(exchange, message.kind === 'request' ? message.id : null)
+  if (unsupported !== undefined) return unsupported
+  if (message.kind === 'request' && message.method === 'initialize') return initialise(request, message)
+
+  const session = findSession(request)
+  if ('status' in session) return session
+  switch (message.kind) {
+    case 'request':
+      return answerRequest(request, session, message)
+    case 'notification':
+      return deliverNotification(request, session, message)
+    case 'response':
+      return deliverResponse(request, session, message)
+  }
+}
+
+/** An answer may be JSON or a stream; the protocol wants clients to take both. */
+function checkMediaTypes({ exchange }: McpRequest): McpAnswer | undefined {
+  const head = exchange.request
+  const accept = head.get('accept')
+  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
+    return refuse(exchange, 'mcp-not-acceptable')
+  }
+  if (mediaTypeOf(head.get('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
+  return undefined
+}
+
+function readMessage(body: Uint8Array | undefined): Message | MessageProblem {
+  if (body === undefined) return 'not-json'
+  try {
+    return parseMessage(decoder.decode(body))
+  } catch {
+    return 'not-json'
+  }
+}
+
+function refuseUnreadable({ exchange }: McpRequest, problem: MessageProblem): McpAnswer {
+  const json = problem === 'batch' ? { json: errorText(null, INVALID_REQUEST, 'batch not supported') } : {}
+  return refuse(exchange, 'mcp-message-invalid', { detail: `the body is ${problem}`, ...json })
+}
+
+/** An `initialize` within a session would leave two sessions with one id: it begins a new one, as without the header. */
+async function initialise(request: McpRequest, message: RequestMessage): Promise<McpAnswer> {
+  const { exchange } = request
+  const named = exchange.request.get('mcp-protocol-version')
+  if (named !== undefined && named !== message.params?.protocolVersion) {
+    return refuse(exchange, 'mcp-version-unsupported', { detail: 'header and message name different revisions' })
+  }
+  if (exchange.mcp !== undefined) exchange.mcp.sessionId = undefined
+  return answerInitialize(request, message)
+}
+
+async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<McpAnswer> {
+  const route = methodRoute(message.method)
+  switch (route?.kind) {
+    case 'ping':
+      return answerMessages([resultText(message.id, {})])
+    case 'list':
+      return answerList(request, session, message, route.list)
+    case 'broadcast':
+      return answerBroadcast(request, session, message, route.capability)
+    case 'item':
+      return answerItem(request, session, message, route.itemIn)
+    default:
+      return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
+  }
+}

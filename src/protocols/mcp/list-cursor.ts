@@ -1,0 +1,35 @@
+import type { ListRoute } from './methods.ts'
+import { openJson, type Sealer, sealJson } from './sealer.ts'
+
+/** What a combined cursor belongs to; elsewhere it is not accepted. */
+export interface CursorOwner {
+  readonly backend: string
+  readonly sessionKey: string
+  readonly list: ListRoute['member']
+}
+
+/** Where each target that has more to give goes on, by target name (decision B69). */
+export type Cursors = Readonly<Record<string, string>>
+
+interface SealedCursor {
+  readonly k: 'cursor'
+  readonly b: string
+  readonly r: string
+  readonly l: ListRoute['member']
+  readonly c: Cursors
+}
+
+/** Undefined when no target has more. */
+export function sealCursor(sealer: Sealer, owner: CursorOwner, cursors: Cursors): string | undefined {
+  if (Object.keys(cursors).length === 0) return undefined
+  const sealed: SealedCursor = { k: 'cursor', b: owner.backend, r: owner.sessionKey, l: owner.list, c: cursors }
+  return sealJson(sealer, sealed)
+}
+
+/** Undefined for a cursor of something else, or one that was tampered with. */
+export function openCursor(sealer: Sealer, owner: CursorOwner, text: string): Cursors | undefined {
+  const sealed = openJson<SealedCursor>(sealer, 'cursor', text)
+  if (sealed === undefined) return undefined
+  const belongs = sealed.b === owner.backend && sealed.r === owner.sessionKey && sealed.l === owner.list
+  return belongs ? sealed.c : undefined
+}

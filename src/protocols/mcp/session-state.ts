@@ -1,0 +1,124 @@
+import { toByteText } from '#base/byte-text.ts'
+import { sha256OfByteText } from '#base/sha256.ts'
+import type { Identity, Json } from '#exchange/exchange.ts'
+import { CAPABILITIES, type Capability } from './capabilities.ts'
+import type { McpMemory } from './mcp-memory.ts'
+import { openJson, type Sealer, sealJson } from './sealer.ts'
+
+/** Longest life of a session, whatever happens in it (decision B65). */
+const MAX_AGE_MS = 24 * 60 * 60 * 1000
+
+/**
+ * A session of a client with the targets of one backend. All of it stands in the session id, sealed, so that any worker of any
+ * replica serves any request of it (decisions B64, B65).
+ */
+export interface Session {
+  /** Value of `mcp-session-id`; '' when the client has none. */
+  readonly id: string
+  /** Random; ties cursors and answers to the session, and marks it when it is deleted. */
+  readonly key: string
+  readonly createdMs: number
+  readonly targets: readonly TargetSession[]
+}
+
+/** What a target agreed to when it was initialised. */
+export interface TargetSession {
+  readonly target: string
+  /** The target's own session id; undefined when it gave none. */
+  readonly sessionId: string | undefined
+  readonly version: string
+  readonly capabilities: ReadonlySet<Capability>
+}
+
+/** Whom a session belongs to; anybody else's request finds none. */
+export interface SessionOwner {
+  /** Key of the backend. */
+  readonly backend: string
+  readonly identity: Identity
+}
+
+/** `malformed`: not one of our ids; `unknown`: ended, deleted, somebody else's, or sealed with a key that is gone. */
+export type SessionProblem = 'malformed' | 'unknown'
+
+interface SealedSession {
+  readonly k: 'session'
+  readonly b: string
+  readonly i: string
+  readonly r: string
+  readonly c: number
+  /** Name, session id, version, capabilities as one letter each. */
+  readonly t: readonly (readonly [string, string | null, string, string])[]
+}
+
+export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<Session, 'id'>): Session {
+  const sealed: SealedSession = {
+    k: 'session',
+    b: owner.backend,
+    i: digestOfCaller(owner.identity),
+    r: session.key,
+    c: session.createdMs,
+    t: session.targets.map(({ target, sessionId, version, capabilities }) => [
+      target,
+      sessionId ?? null,
+      version,
+      [...capabilities].map((capability) => CAPABILITIES[capability]).join(''),
+    ]),
+  }
+  return { ...session, id: sealJson(sealer, sealed) }
+}
+
+export interface OpenSessionTools {
+  readonly sealer: Sealer
+  readonly memory: McpMemory
+  readonly nowMs: number
+}
+
+export function openSession(
+  id: string,
+  owner: SessionOwner,
+  { sealer, memory, nowMs }: OpenSessionTools,
+): Session | SessionProblem {
+  const sealed = openJson<SealedSession>(sealer, 'session', id)
+  if (sealed === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
+  if (sealed.b !== owner.backend || sealed.i !== digestOfCaller(owner.identity)) return 'unknown'
+  if (nowMs - sealed.c > MAX_AGE_MS || memory.isSpent(tombstone(sealed.r))) return 'unknown'
+  return {
+    id,
+    key: sealed.r,
+    createdMs: sealed.c,
+    targets: sealed.t.map(([target, sessionId, version, letters]) => ({
+      target,
+      sessionId: sessionId ?? undefined,
+      version,
+      capabilities: new Set(CAPABILITY_NAMES.filter((capability) => letters.includes(CAPABILITIES[capability]))),
+    })),
+  }
+}
+
+/** From now on the id opens no session any more. */
+export function endSession(session: Session, memory: McpMemory): void {
+  memory.spend(tombstone(session.key), session.createdMs + MAX_AGE_MS)
+}
+
+const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]
+
+function tombstone(sessionKey: string): string {
+  return `session ${sessionKey}`
+}
+
+/** A key may have been changed since, and clients start anew only after a 404; what never was an id is their mistake. */
+function looksSealed(id: string): boolean {
+  return /^[A-Za-z0-9_-]{64,}$/.test(id)
+}
+
+/** Same caller, same digest: `iss` and `sub` of a token, the entry of an API key, or the user of basic authentication. */
+function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
+  return sha256OfByteText(toByteText(JSON.stringify(nameCaller()))).slice(0, 32)
+
+  function nameCaller(): readonly (Json | undefined)[] {
+    if (jwt !== undefined) return ['jwt', jwt.claims.iss, jwt.claims.sub]
+    if (apiKey !== undefined) return ['apiKey', apiKey.entry]
+    if (basicAuth !== undefined) return ['basicAuth', basicAuth.username]
+    return []
+  }
+}

@@ -1,0 +1,69 @@
+import type { JsonObject } from '#exchange/exchange.ts'
+import type { TargetMessage } from './call-target.ts'
+import { sealReference } from './client-reference.ts'
+import { idKey, isObject, type MessageId, type NotificationMessage, type RequestMessage } from './json-rpc.ts'
+import type { McpRequest, SessionTarget } from './mcp-request.ts'
+import { publicUri } from './naming.ts'
+import type { Session } from './session-state.ts'
+
+/** Translates what one target sends on one stream into what the client may see. */
+export class ToClient {
+  readonly #request: McpRequest
+  readonly #session: Pick<Session, 'key'>
+  readonly #target: SessionTarget
+  /** Requests of the target on this stream, by its own id: a later cancellation names it. */
+  readonly #references = new Map<string, string>()
+
+  constructor(request: McpRequest, session: Pick<Session, 'key'>, target: SessionTarget) {
+    this.#request = request
+    this.#session = session
+    this.#target = target
+  }
+
+  /** The text for the client; undefined for what only the target and the gateway understand. Untouched messages are not rewritten. */
+  translate({ message }: TargetMessage): string | undefined {
+    if (message === undefined) return undefined
+    switch (message.kind) {
+      case 'request':
+        return JSON.stringify(this.#translateRequest(message))
+      case 'notification':
+        return this.#translateNotification(message)
+      case 'response':
+        return message.text
+    }
+  }
+
+  #translateRequest({ id, params, json }: RequestMessage): JsonObject {
+    const sealed = this.#seal('id', id)
+    this.#references.set(idKey(id), sealed)
+    return { ...json, id: sealed, ...(params && { params: this.#sealProgressToken(params) }) }
+  }
+
+  #sealProgressToken(params: JsonObject): JsonObject {
+    const meta = params._meta
+    if (!isObject(meta)) return params
+    const token = meta.progressToken
+    if (typeof token !== 'string' && typeof token !== 'number') return params
+    return { ...params, _meta: { ...meta, progressToken: this.#seal('progress', token) } }
+  }
+
+  #translateNotification({ method, params, json, text }: NotificationMessage): string | undefined {
+    if (params === undefined) return text
+    const { plan } = this.#request
+    if (method === 'notifications/resources/updated' && plan.multiplexes && typeof params.uri === 'string') {
+      const uri = publicUri(plan, this.#target.plan, params.uri)
+      return JSON.stringify({ ...json, params: { ...params, uri } })
+    }
+    if (method === 'notifications/cancelled') {
+      const { requestId } = params
+      if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined
+      const sealed = this.#references.get(idKey(requestId))
+      return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
+    }
+    return text
+  }
+
+  #seal(kind: 'id' | 'progress', original: MessageId): string {
+    return sealReference(this.#request.deps, this.#session, kind, { target: this.#target.plan.name, original })
+  }
+}
