@@ -26,7 +26,16 @@ import { transformation } from './traffic/transformation/index.ts'
 
 /** Every field of the three sections and of the route filters, by section and name. Adding a policy adds a line here. */
 export const POLICIES = {
-  frontend: { accessLog, http: frontendHttp, metrics },
+  frontend: {
+    accessLog,
+    http: frontendHttp,
+    metrics,
+    networkAuthorization,
+    proxyProtocol,
+    tcp: frontendTcp,
+    tls: frontendTls,
+    tracing,
+  },
   traffic: {
     apiKeyAuthentication,
     authorization,
@@ -38,12 +47,14 @@ export const POLICIES = {
     urlRewrite,
   },
   backend: {
-    health: backendHealth,
+    ai,
+    health,
     http: backendHttp,
+    mcp,
     tcp: backendTcp,
     tls: backendTls,
     transformation: backendTransformation,
-    tunnel: backendTunnel,
+    tunnel,
   },
 } as const
 
