@@ -1,6 +1,8 @@
 import { defineSetting } from '../../policy.ts'
 import { compileFrontendHttp } from './compile.ts'
 
+export type { FrontendHttpSetting } from './compile.ts'
+
 export const http = defineSetting({
   section: 'frontend',
   field: 'http',
