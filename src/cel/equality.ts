@@ -64,8 +64,7 @@ function equalOptionals(a: Optional, b: Optional): boolean {
  */
 export function compare(a: Value, b: Value): number | undefined {
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined
-  const x = numberOf(a)
-  if (x !== undefined) return compareNumbers(x, numberOf(b))
+  if (numberOf(a) !== undefined) return compareNumbers(a, b)
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : undefined
   if (a instanceof Uint8Array) return b instanceof Uint8Array ? compareBytes(a, b) : undefined
   if (a instanceof Timestamp) return b instanceof Timestamp ? compareTimes(a, b) : undefined
@@ -73,12 +72,15 @@ export function compare(a: Value, b: Value): number | undefined {
   return undefined
 }
 
-function compareNumbers(a: number | bigint, b: number | bigint | undefined): number | undefined {
-  if (b === undefined) return undefined
-  if (a < b) return -1
-  if (a > b) return 1
+/** A double and an int too large for doubles meet as doubles, as the language defines it. */
+function compareNumbers(a: Value, b: Value): number | undefined {
+  const [x, y] = [numberOf(a), numberOf(b)]
+  if (x === undefined || y === undefined) return undefined
+  if (a instanceof Double !== b instanceof Double) return Number(x) - Number(y)
+  if (x < y) return -1
+  if (x > y) return 1
   // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value
-  return a == b ? 0 : Number.NaN
+  return x == y ? 0 : Number.NaN
 }
 
 /** By code points: UTF-16 order differs where surrogates meet characters above them. */

@@ -141,7 +141,14 @@ function slotName(call: CallDraft, prefix: string, args: readonly Expr[], proble
   }
 }
 
+/** The name that other implementations use inside macros; refused so that expressions stay portable. */
+const RESERVED_VARIABLE = '__result__'
+
 function readBinding(expr: Expr, problems: ProblemList): Binding | undefined {
+  if (expr.kind === 'ident' && expr.name === RESERVED_VARIABLE) {
+    problems.error('macro', expr, `${RESERVED_VARIABLE} is a reserved name`)
+    return undefined
+  }
   if (expr.kind === 'ident' && !expr.absolute) return { name: expr.name, start: expr.start, end: expr.end }
   if (expr.kind !== 'bad') problems.error('macro', expr, 'expected a plain variable name here')
   return undefined

@@ -53,7 +53,6 @@ function resolve<S>(
   const chosen: S[] = []
   let result: Type | undefined
   for (const candidate of candidates) {
-    if (isFallback(candidate.of) && result !== undefined) continue
     const fresh = renameParameters(candidate, freshName)
     const next = assignAll(substitution, args, fresh.params)
     if (next === undefined) continue
@@ -61,7 +60,7 @@ function resolve<S>(
     chosen.push(candidate.of)
     const type = substitution.apply(fresh.result)
     if (result === undefined) result = type
-    else if (!isExactType(result, type)) result = DYN
+    else if (!isFallback(candidate.of) && !isExactType(result, type)) result = DYN
   }
   return result === undefined ? undefined : { chosen, result, substitution }
 }

@@ -27,7 +27,7 @@ export type Prepare = (args: readonly (Value | undefined)[]) => Implementation |
 export interface OverloadOptions {
   /** False when equal arguments may give different results; such calls are never computed ahead. Default true. */
   readonly pure?: boolean
-  /** Considered only when no earlier overload of the name fits. */
+  /** Runs when no earlier overload fits the values, and has no say in the type while one may. */
   readonly fallback?: boolean
   readonly prepare?: Prepare
 }

@@ -127,8 +127,8 @@ export abstract class HostObject {
     return typeof key === 'string' ? this.member(key) : undefined
   }
 
-  /** `has(x.name)`, `"name" in x`. */
-  has(name: Value): boolean {
+  /** `has(x.name)`, `"name" in x`; an error for a name that the object can never have. */
+  has(name: Value): boolean | CelError {
     return this.index(name) !== undefined
   }
 

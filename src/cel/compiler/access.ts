@@ -27,7 +27,10 @@ function select(value: Result, field: string): Result | undefined {
 
 function selectOptional(value: Result, field: string): Result {
   if (value instanceof Optional) return value.value === undefined ? value : selectOptional(value.value, field)
-  if (value instanceof HostObject && !value.has(field)) return Optional.none
+  if (value instanceof HostObject) {
+    const present = value.has(field)
+    if (present !== true) return present === false ? Optional.none : present
+  }
   return toOptional(select(value, field))
 }
 

@@ -6,6 +6,8 @@ import { type Code, failingNode, fold, type Node, nodeOf } from './node.ts'
 
 interface Candidate {
   readonly guards: readonly Guard[]
+  /** The first parameter is a string. */
+  readonly onText: boolean
   readonly call: Implementation
 }
 
@@ -29,7 +31,11 @@ export function compileCall<C>(
       return failingNode(prepared)
     }
     const call = prepared === undefined || prepared instanceof CelError ? overload.call : prepared
-    candidates.push({ guards: paramsFor(overload, args.length).map(guardOf), call })
+    candidates.push({
+      guards: paramsFor(overload, args.length).map(guardOf),
+      onText: overload.params[0]?.kind === 'string',
+      call,
+    })
   }
   const node = nodeOf(callCode(name, candidates, args))
   return usable.every((overload) => overload.pure) ? fold(node, args) : node
@@ -56,11 +62,11 @@ function unaryCall<C>(name: string, { guards, call }: Candidate, arg: Node<C>): 
   }
 }
 
-function binaryCall<C>(name: string, { guards, call }: Candidate, left: Node<C>, right: Node<C>): Code<C> {
+function binaryCall<C>(name: string, { guards, onText, call }: Candidate, left: Node<C>, right: Node<C>): Code<C> {
   const [a, b] = [left.code, right.code]
   const [guardA, guardB] = guards as [Guard, Guard]
   const constant = right.constant
-  if (typeof constant === 'string' && guardA('') && guardB(constant)) return textCall(name, call, left, constant)
+  if (typeof constant === 'string' && onText && guardB(constant)) return textCall(name, call, left, constant)
   return (context, frame) => {
     const x = a(context, frame)
     const y = b(context, frame)

@@ -23,9 +23,7 @@ export const TEXT_FUNCTIONS: readonly Overload[] = [
   define('(string).lastIndexOf(string, int) -> int', lastIndexOf),
   define('(string).lowerAscii() -> string', (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase())),
   define('(string).upperAscii() -> string', (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase())),
-  define('(string).trim() -> string', (text: string) =>
-    text.replace(/^[\s\u0085\u180e\u200b-\u200d\u2060\ufeff]+/u, '').replace(TRAILING_SPACE, ''),
-  ),
+  define('(string).trim() -> string', trim),
   define('(string).replace(string, string) -> string', (text: string, from: string, to: string) =>
     replace(text, from, to, -1),
   ),
@@ -49,13 +47,15 @@ export const TEXT_FUNCTIONS: readonly Overload[] = [
   define('strings.quote(string) -> string', quote),
 ]
 
-/** Matched from the end by hand: a regular expression for trailing space would be quadratic. */
-const TRAILING_SPACE = {
-  [Symbol.replace](text: string): string {
-    let end = text.length
-    while (end > 0 && /[\s\u0085\u180e\u200b-\u200d\u2060\ufeff]/.test(text[end - 1]!)) end--
-    return text.slice(0, end)
-  },
+const SPACE = /\p{White_Space}/u
+
+/** From both ends by hand: a regular expression for trailing space would be quadratic. */
+function trim(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && SPACE.test(text[start]!)) start++
+  while (end > start && SPACE.test(text[end - 1]!)) end--
+  return text.slice(start, end)
 }
 
 function charAt(text: string, index: number): Result {
