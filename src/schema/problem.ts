@@ -40,7 +40,6 @@ export const PROBLEM_CODES = [
   'conditional-exclusive',
   'conditional-order',
   'not-together',
-  'needs-field',
   'inconsistent',
   // what a policy may be attached to
   'target-not-allowed',

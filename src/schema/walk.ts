@@ -24,7 +24,7 @@ function* walkNode(node: SchemaNode, value: unknown, path: string): Generator<Vi
     for (const [index, item] of value.entries()) yield* walkNode(node.items, item, itemPath(path, index))
     return
   }
-  if (node.type !== 'object' || typeof value !== 'object' || value === null) return
+  if (node.type !== 'object' || typeof value !== 'object' || value === null || Array.isArray(value)) return
   for (const [name, member] of Object.entries(value)) {
     const property =
       node.properties !== undefined && Object.hasOwn(node.properties, name) ? node.properties[name] : undefined

@@ -62,7 +62,8 @@ function pathOfHole(value: unknown, path: string): string | undefined {
   if (value === HOLE) return path
   if (typeof value !== 'object' || value === null) return undefined
   for (const [key, member] of Object.entries(value)) {
-    const found = pathOfHole(member, Array.isArray(value) ? itemPath(path, key) : fieldPath(path, key))
+    const isField = /^[A-Za-z]\w*$/.test(key)
+    const found = pathOfHole(member, isField ? fieldPath(path, key) : itemPath(path, key))
     if (found !== undefined) return found
   }
   return undefined
