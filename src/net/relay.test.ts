@@ -1,4 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
 import { createClientPool } from './http1/client-pool.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { ClientPool, Destination } from './stream.ts'
@@ -69,4 +74,432 @@ test('pipelined requests are answered in order', async () => {
   )
   const text = await client.until((text) => text.endsWith('got /4 0'))
   expect(text.match(/got \/\d \d+/g)).toEqual(['got /1 0', 'got /2 3', 'got /3 12', 'got /4 0'])
+})
+
+const BIG = Array.from({ length: 3000 }, (_, i) => `${i}`.padStart(1024, '.')).join('')
+
+test.each(['Content-Length', 'chunked'])('3 MB both ways, %s', async (framing) => {
+  const { connect } = await rig(
+    answering((_, body) =>
+      framing === 'chunked'
+        ? `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
+        : `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    ),
+  )
+  const body = framing === 'chunked' ? `${BIG.length.toString(16)}\r\n${BIG}\r\n0\r\n\r\n` : BIG
+  const line = framing === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${BIG.length}`
+  const client = await connect()
+  client.send(`POST / HTTP/1.1\r\nHost: x\r\n${line}\r\n\r\n${body}`)
+  await client.until((text) => text.length >= body.length + 40 && text.endsWith(body.slice(-20)))
+  expect(client.text.slice(client.text.indexOf('\r\n\r\n') + 4) === body).toBe(true)
+})
+
+test('a slow reader holds the upstream back instead of filling memory', async () => {
+  let sent = 0
+  let stalled = false
+  const { connect } = await rig(({ socket }) => {
+    const chunk = Buffer.alloc(65_536, 'x')
+    const pump = () => {
+      while (sent < 64 * 1024 * 1024) {
+        sent += chunk.length
+        if (!socket.write(chunk)) {
+          stalled = true
+          return
+        }
+      }
+    }
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n`)
+      socket.on('drain', pump)
+      pump()
+    })
+  })
+  const client = await connect()
+  client.socket.pause()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  let before = -1
+  while (sent !== before || !stalled) {
+    before = sent
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  // What the kernel takes on both sides, and one read in between.
+  expect(sent).toBeLessThan(32 * 1024 * 1024)
+  let received = 0
+  client.socket.removeAllListeners('data')
+  client.socket.on('data', (bytes) => {
+    received += bytes.length
+  })
+  client.socket.resume()
+  while (received < 64 * 1024 * 1024) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(sent).toBe(64 * 1024 * 1024)
+})
+
+test('a chunked response is relayed as it comes, without trailers', async () => {
+  const { connect } = await rig((peer) => {
+    peer.socket.once('data', async () => {
+      const parts = [
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWi',
+        'ki\r\n5\r\npe',
+        'dia\r\n0\r\nX: y\r\n\r\n',
+      ]
+      for (const part of parts) {
+        peer.send(part)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    })
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const text = await client.until((text) => text.endsWith('0\r\n\r\n'))
+  expect(text).toBe('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nWiki\r\n5\r\npedia\r\n0\r\n\r\n')
+})
+
+test('a response that ends with the connection arrives in chunks, and the client connection is kept', async () => {
+  const { connect } = await rig((peer) => {
+    peer.socket.once('data', () => peer.socket.end('HTTP/1.1 200 OK\r\n\r\nuntil close'))
+  })
+  const client = await connect()
+  for (let turn = 1; turn <= 2; turn++) {
+    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await client.until((text) => text.split('0\r\n\r\n').length === turn + 1)
+  }
+  expect(client.text).toBe(
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nb\r\nuntil close\r\n0\r\n\r\n'.repeat(2),
+  )
+})
+
+test.each([
+  ['a length that is not reached', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012', '012'],
+  ['chunks that do not end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n012\r\n', '012\r\n'],
+])('a truncated upstream body cuts the client: %s', async (_, response, end) => {
+  const { connect, relay } = await rig((peer) => {
+    peer.socket.once('data', () => {
+      peer.send(response)
+      setTimeout(() => peer.socket.destroy(), 20)
+    })
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const text = await client.untilEnd()
+  expect(text.endsWith(end)).toBe(true)
+  expect(relay.events).toEqual(['aborted reset'])
+})
+
+test('an upstream that resets in a body without length does not look complete', async () => {
+  const { connect } = await rig((peer) => {
+    peer.socket.once('data', () => {
+      peer.send('HTTP/1.1 200 OK\r\n\r\nhalf')
+      setTimeout(() => peer.socket.resetAndDestroy(), 20)
+    })
+  })
+  const newer = await connect()
+  newer.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(await newer.untilEnd()).not.toContain('0\r\n\r\n')
+  const older = await connect()
+  older.send('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
+  await older.untilClosed()
+  expect(older.wasReset).toBe(true)
+})
+
+test.each([
+  ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n'],
+  ['204 with a length', 'HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 204 X\r\n\r\n'],
+  ['304 with a length', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n'],
+  ['no length but 0', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n'],
+])('a response without body keeps both connections: %s', async (_, response, expected) => {
+  const { connect, upstream } = await rig(answering(() => response))
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3))
+  await client.until((text) => text === expected.repeat(3))
+  expect(upstream.connections).toBe(1)
+})
+
+test('HEAD, then GET on the same connections', async () => {
+  const { connect, upstream } = await rig(
+    answering((head) => `HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${head.startsWith('HEAD') ? '' : '0123456789'}`),
+  )
+  const client = await connect()
+  client.send('HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const text = await client.until((text) => text.endsWith('0123456789'))
+  expect(text).toBe(`${'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'.repeat(2)}0123456789`)
+  expect(upstream.connections).toBe(1)
+})
+
+test('interim responses go through, 100 does not', async () => {
+  const { connect } = await rig(
+    answering(
+      () =>
+        'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n' +
+        'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+    ),
+  )
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const text = await client.until((text) => text.endsWith('ok'))
+  expect(text).toBe(
+    'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n' +
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+  )
+})
+
+test('Expect: 100-continue is answered here and goes no further', async () => {
+  let seen = ''
+  const { connect } = await rig(
+    answering((head, body) => {
+      seen = head
+      return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    }),
+  )
+  const client = await connect()
+  client.send('POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n')
+  await client.until((text) => text === 'HTTP/1.1 100 Continue\r\n\r\n')
+  client.send('hello')
+  await client.until((text) => text.endsWith('hello'))
+  expect(seen.toLowerCase()).not.toContain('expect')
+})
+
+test('an HTTP/1.0 client gets a chunked response without chunks', async () => {
+  const { connect } = await rig(
+    answering(() => 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n'),
+  )
+  const client = await connect()
+  client.send('GET / HTTP/1.0\r\nHost: x\r\n\r\n')
+  expect(await client.untilEnd()).toBe('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok!')
+})
+
+test('an HTTP/1.0 upstream is spoken to in HTTP/1.1 and answered for', async () => {
+  const { connect } = await rig((peer) => {
+    peer.socket.once('data', () => peer.socket.end('HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(await client.until((text) => text.endsWith('ok'))).toBe('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+})
+
+const BAD_RESPONSES = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'HTTP/1.1 200 OK\nContent-Length: 0\n\n',
+  'HTTP/2.0 200 OK\r\n\r\n',
+  'SSH-2.0-OpenSSH\r\n',
+  'HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n',
+]
+
+test.each(BAD_RESPONSES)(
+  'an upstream response that cannot be understood is answered with 503: %j',
+  async (response) => {
+    const { connect, relay } = await rig(answering(() => response))
+    const client = await connect()
+    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await client.until((text) => text.startsWith('HTTP/1.1 503 Service Unavailable\r\n') && text.endsWith('failed'))
+    expect(relay.events[0]).toBe('failed protocol-error sent')
+  },
+)
+
+test('bytes behind a response are not taken for the next one', async () => {
+  const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n'
+  const { connect, upstream } = await rig(answering(() => `${answer}ok${answer}no`))
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(await client.until((text) => text.split('ok').length === 3)).toBe(`${answer}ok`.repeat(2))
+  expect(upstream.connections).toBe(2)
+})
+
+test('bytes on an idle connection end it', async () => {
+  const { connect, upstream } = await rig((peer) => {
+    peer.socket.once('data', () => {
+      peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+      setTimeout(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno'), 20)
+    })
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('ok'))
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.split('ok').length === 3)
+  expect(upstream.connections).toBe(2)
+})
+
+/** Answers the first request of every connection, and closes it without a word when a second one comes. */
+function closesOnSecond(peer: Accepted): void {
+  let requests = 0
+  answering((head) => {
+    if (++requests === 2) {
+      peer.socket.destroy()
+      return ''
+    }
+    const { method = '' } = /^(?<method>\S+)/.exec(head)?.groups ?? {}
+    return `HTTP/1.1 200 OK\r\ncontent-length: ${method.length}\r\n\r\n${method}`
+  })(peer)
+}
+
+test.each([
+  ['GET', '', true],
+  ['PUT', 'hello', true],
+  ['DELETE', '', true],
+  ['POST', '', false],
+  ['PATCH', 'hello', false],
+  ['PUT', 'x'.repeat(20_000), false],
+])('a pooled connection turns out to be closed: %s with %j is sent again: %s', async (method, body, again) => {
+  const { connect, upstream, relay } = await rig(closesOnSecond)
+  const client = await connect()
+  const request = `${method} / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  client.send(request)
+  await client.until((text) => text.endsWith(method))
+  client.send(request)
+  await client.until((text) => text.split('HTTP/1.1 ').length === 3 && text.endsWith(again ? method : 'failed'))
+  expect(upstream.connections).toBe(again ? 2 : 1)
+  expect(relay.events.filter((event) => event.startsWith('failed'))).toEqual(again ? [] : ['failed reset sent'])
+})
+
+test('a fresh connection that is closed is not tried again', async () => {
+  const { connect, upstream } = await rig((peer) => {
+    peer.socket.once('data', () => peer.socket.destroy())
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('failed'))
+  expect(upstream.connections).toBe(1)
+})
+
+test('a refused connection fails unsent', async () => {
+  const { connect, relay, upstream } = await rig(echo)
+  upstream.close()
+  const client = await connect()
+  client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab')
+  await client.until((text) => text.endsWith('failed'))
+  expect(relay.events[0]).toBe('failed connect-failed unsent')
+})
+
+test('a response head that does not come in time', async () => {
+  const { connect, relay } = await rig(() => {})
+  relay.responseTimeoutMs = 100
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.startsWith('HTTP/1.1 504 '))
+  expect(relay.events[0]).toBe('failed timeout sent')
+})
+
+test('a client that leaves takes its upstream request with it', async () => {
+  let gone: () => void = () => {}
+  const left = new Promise<void>((resolve) => {
+    gone = resolve
+  })
+  const { connect, relay } = await rig((peer) => {
+    peer.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
+    peer.socket.on('end', gone)
+  })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('a\r\n'))
+  client.socket.resetAndDestroy()
+  await left
+  expect(relay.events).toEqual(['aborted reset'])
+})
+
+test('an early answer ends an upload without losing it', async () => {
+  const { connect, upstream } = await rig((peer) => {
+    peer.socket.once('data', () => peer.send('HTTP/1.1 413 X\r\ncontent-length: 3\r\n\r\nbig'))
+  })
+  const client = await connect()
+  client.send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n${'x'.repeat(500_000)}`)
+  await client.until((text) => text.endsWith('big'))
+  client.socket.write('x'.repeat(100_000))
+  expect(await client.untilEnd()).toBe('HTTP/1.1 413 X\r\ncontent-length: 3\r\nconnection: close\r\n\r\nbig')
+  expect(upstream.connections).toBe(1)
+})
+
+const UPGRADE = 'GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: echo\r\n\r\n'
+
+test('an upgrade relays bytes both ways until one side ends', async () => {
+  let seen = ''
+  const { connect, relay } = await rig((peer) => {
+    peer.socket.once('data', (bytes) => {
+      seen = bytes.toString('latin1')
+      peer.send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: Echo\r\nX: y\r\n\r\nhello ')
+      peer.socket.on('data', (more) => peer.socket.write(more))
+    })
+    peer.socket.on('end', () => peer.socket.end('bye'))
+  })
+  const client = await connect()
+  client.send(`${UPGRADE}early `)
+  await client.until((text) => text.endsWith('hello early '))
+  client.send('\0\u00ff\r\nGET / HTTP/1.1\r\n\r\n')
+  await client.until((text) => text.endsWith('HTTP/1.1\r\n\r\n'))
+  client.socket.end()
+  expect(await client.untilEnd()).toBe(
+    'HTTP/1.1 101 Switching Protocols\r\nX: y\r\nconnection: upgrade\r\nupgrade: Echo\r\n\r\n' +
+      'hello early \0\u00ff\r\nGET / HTTP/1.1\r\n\r\nbye',
+  )
+  expect(seen).toBe('GET /chat HTTP/1.1\r\nHost: x\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+  expect(relay.events[0]).toMatch(/^finished \/chat/)
+})
+
+test('an upgrade that the upstream declines is an ordinary response', async () => {
+  const { connect } = await rig(echo)
+  const client = await connect()
+  client.send(UPGRADE)
+  await client.until((text) => text.endsWith('got /chat 0'))
+  client.send('GET /next HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('got /next 0'))
+})
+
+test.each([
+  ['to another protocol', UPGRADE, 'Upgrade: other'],
+  ['nobody asked for', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'Upgrade: echo'],
+])('an upgrade %s is refused', async (_, request, line) => {
+  const { connect } = await rig(answering(() => `HTTP/1.1 101 X\r\nConnection: Upgrade\r\n${line}\r\n\r\n`))
+  const client = await connect()
+  client.send(request)
+  await client.until((text) => text.startsWith('HTTP/1.1 502 ') && text.endsWith('request upgrade failed'))
+})
+
+verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatewright-'))
+  const unixPath = path.join(folder, 'socket')
+  const server = net.createServer((socket) => {
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nunix'))
+  })
+  await new Promise<void>((resolve) => server.listen(unixPath, resolve))
+  cleanup.push(
+    () => rm(folder, { recursive: true }),
+    () => server.close(),
+  )
+  const { connect } = await rig(echo, { destination: { key: unixPath, unixPath } })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('unix'))
+})
+
+test('drain: no new connection, the request in hand is finished, then all is closed', async () => {
+  let answer: () => void = () => {}
+  const { connect, listener } = await rig((peer) => {
+    peer.socket.on('data', () => {
+      answer = () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    })
+  })
+  const idle = await connect()
+  const busy = await connect()
+  busy.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  while (listener.connections < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const { port } = listener
+  const closed = listener.close({ drainMs: 5000 })
+  await expect(RawClient.connect(port)).rejects.toThrow('ECONNREFUSED')
+  expect(await idle.untilEnd()).toBe('')
+  answer()
+  expect(await busy.untilEnd()).toBe('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok')
+  busy.close()
+  await closed
+  expect(listener.connections).toBe(0)
+})
+
+test('drain cuts what is not finished in time', async () => {
+  const { connect, listener, relay } = await rig(() => {})
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await listener.close({ drainMs: 50 })
+  expect(relay.events).toEqual(['aborted cancelled'])
+  expect(await client.untilEnd()).toBe('')
 })

@@ -147,7 +147,9 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   }
 
   messageCut(why: Abort): void {
-    this.fail(why)
+    // Given up on our side, nobody waits for an answer.
+    if (why === 'cancelled') this.cancel()
+    else this.fail(why)
   }
 
   #leave(): ClientConnection | null {

@@ -101,7 +101,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   // What the handler calls.
 
   respond(head: Head, kind: BodyKind, length: number): void {
-    if (this.#phase !== SERVING) return
+    if (this.#phase !== SERVING || this.#answered) return
     if (this.#responded) throw new Error('a request is answered once')
     this.#responded = true
     const { status } = head
