@@ -1,6 +1,6 @@
 import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
-import type { CompileContext, PolicySource } from '#policies/policy.ts'
+import type { CompileContext, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import { buildChain, type Chain, type ChainLink } from './chain.ts'
 import { PlanCompileContext, type SharedState } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
@@ -49,4 +49,14 @@ function compileMerged(section: PolicySection, merged: MergedField, context: Com
 /** A policy item as the `compile` of its field sees it. */
 export function toSource(item: PolicyItem): PolicySource<never> {
   return { spec: item.spec as never, origin: item.origin, path: item.path, target: item.target }
+}
+
+/** Compiles a setting from what was merged for it; without a source it yields its defaults. */
+export function compileSetting<Spec, Setting>(
+  definition: SettingDefinition<Spec, Setting>,
+  fields: ReadonlyMap<string, MergedField>,
+  context: CompileContext,
+): Setting {
+  const sources = fields.get(definition.field)?.sources ?? []
+  return definition.compile(sources.map(toSource) as readonly PolicySource<Spec>[], context)
 }

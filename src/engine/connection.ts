@@ -1,17 +1,61 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
-import type { Destination } from '#net/stream.ts'
+import type { Destination, DestinationTls } from '#net/stream.ts'
+import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
+import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
+import { compileSetting } from './build-chain.ts'
 import type { Address } from './find-addresses.ts'
 import type { MergedField } from './merge.ts'
 
 /** How one address is connected to and judged: the settings of `backend` that are no steps. */
 export interface Connection {
   readonly destination: Destination
-  /** A setting that this version cannot honour: nothing is sent. */
+  /** A setting that cannot be honoured: nothing is sent. */
   readonly refusal: Refusal | undefined
   readonly requestTimeoutMs: number
   readonly eviction: EvictionSettings | undefined
   readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
+}
+
+export function compileConnection(
+  address: Address,
+  fields: ReadonlyMap<string, MergedField>,
+  context: CompileContext,
+): Connection {
+  const { backend } = POLICIES
+  const { connectTimeoutMs } = compileSetting(backend.tcp, fields, context)
+  const http = compileSetting(backend.http, fields, context)
+  const tls = compileSetting(backend.tls, fields, context)
+  const tunnel = compileSetting(backend.tunnel, fields, context)
+  return {
+    destination: toDestination(address, tls, connectTimeoutMs),
+    refusal: http.refusal ?? tunnel?.refusal ?? tls?.refusal,
+    requestTimeoutMs: http.requestTimeoutMs,
+    ...compileSetting(backend.health, fields, context),
+  }
+}
+
+/** The key tells connections apart that must not be shared: other address, other TLS identity. */
+function toDestination(address: Address, tls: BackendTlsSetting | undefined, connectTimeoutMs: number): Destination {
+  const { host, port, unixPath } = address
+  const destination = { host, port, connectTimeoutMs, ...(unixPath === undefined ? {} : { unixPath }) }
+  const secured = tls === undefined ? systemTls(address) : configuredTls(address, tls)
+  const where = unixPath ?? `${host}:${port}`
+  if (secured === undefined) return { ...destination, key: where }
+  return { ...destination, key: `${where} ${JSON.stringify(secured)}`, tls: secured }
+}
+
+/** The HTTP/1.1 that we speak is all that may be agreed on. */
+const ALPN = ['http/1.1']
+
+function systemTls(address: Address): DestinationTls | undefined {
+  if (!address.tls) return undefined
+  return { serverName: address.hostname, ca: undefined, cert: undefined, key: undefined, verify: 'full', alpn: ALPN }
+}
+
+function configuredTls(address: Address, tls: BackendTlsSetting): DestinationTls {
+  const { ca, cert, key, verify } = tls
+  return { serverName: tls.serverName ?? address.hostname, ca, cert, key, verify, alpn: tls.alpn ?? ALPN }
 }

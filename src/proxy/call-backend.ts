@@ -3,7 +3,15 @@ import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http1/head.ts'
-import { type Abort, BODY_LENGTH, BODY_NONE, type BodySink, type BodySource, type ClientHandler } from '#net/stream.ts'
+import {
+  type Abort,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodySink,
+  type BodySource,
+  type ClientHandler,
+  type ClientPool,
+} from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
 import type { InFlight } from './in-flight.ts'
 
@@ -19,6 +27,8 @@ export function callOf(flight: InFlight): Call {
     return sendCall(flight, endpoint, head, request)
   }
 }
+
+type Framing = Parameters<ClientPool['send']>[2]
 
 function findEndpoint(flight: InFlight, destination: string): EndpointPlace | undefined {
   const { item, groups } = flight.backend
@@ -67,7 +77,7 @@ function sendCall(flight: InFlight, endpoint: EndpointPlace, head: Head, request
         reject(new CallError(why))
       },
     }
-    const framing = { kind: length === 0 ? BODY_NONE : BODY_LENGTH, length: length === 0 ? -1 : length }
+    const framing: Framing = length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length }
     const timeoutMs = endpoint.requestTimeoutMs || request.timeoutMs
     const stream = flight.context.pool.send(endpoint.destination, head, framing, timeoutMs, handler, undefined)
     const cancel = () => {

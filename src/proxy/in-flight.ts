@@ -3,9 +3,9 @@ import type { Progress } from '#engine/chain.ts'
 import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
-import { collectBody } from '#net/collect-body.ts'
+import { type Collected, collectBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
-import { BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
+import { type Abort, BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
 import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
@@ -111,8 +111,9 @@ export class InFlight implements BodyReader, Observed {
     const turn = this.turn
     return new Promise((resolve) => {
       collectBody(this.stream.body, maxBytes, (result) => {
-        if (turn !== this.turn || result.kind === 'aborted') return
-        exchange.requestBody = result.kind === 'complete' ? result.bytes : null
+        // When the client left, nobody waits any more.
+        if (turn !== this.turn || isAbort(result)) return
+        exchange.requestBody = result === 'too-large' ? null : result
         resolve()
       })
     })
@@ -123,8 +124,8 @@ export class InFlight implements BodyReader, Observed {
     return new Promise((resolve, reject) => {
       collectBody(this.upstream!.body, maxBytes, (result) => {
         if (turn !== this.turn) return
-        if (result.kind === 'aborted') return reject(new Error('upstream response was cut off'))
-        exchange.responseBody = result.kind === 'complete' ? result.bytes : null
+        if (isAbort(result)) return reject(new Error(`the response ended early: ${result}`))
+        exchange.responseBody = result === 'too-large' ? null : result
         resolve()
       })
     })
@@ -171,4 +172,8 @@ export class InFlight implements BodyReader, Observed {
     this.pending = false
     this.endpoint?.health.end()
   }
+}
+
+function isAbort(result: Collected): result is Abort {
+  return typeof result === 'string' && result !== 'too-large'
 }

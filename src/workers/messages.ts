@@ -1,5 +1,6 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+import type { SessionKeys } from './sealer.ts'
 
 /** What the main thread tells a proxy worker. Plans travel as JSON text: cheaper to copy than object graphs. */
 export type ToWorker =
@@ -27,6 +28,7 @@ export type FromWorker =
   | { readonly kind: 'records'; readonly request: number; readonly records: readonly DecisionRecord[] }
   /** Where numbers of this worker are to be found. */
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
+  | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   | { readonly kind: 'drained' }
 
 /** What a worker is started with. */
@@ -35,6 +37,6 @@ export interface WorkerStart {
   /** Shared by all workers of the instance. */
   readonly slots: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'
-  /** Key of MCP session ids, 32 bytes. */
-  readonly sessionKey: Uint8Array
+  /** Keys that seal MCP session ids. */
+  readonly sessionKeys: SessionKeys
 }

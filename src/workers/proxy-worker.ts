@@ -1,20 +1,34 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { AccessLog } from '#observe/log/access-log.ts'
+import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
+import { LineWriter } from '#observe/log/line-writer.ts'
+import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import { RequestObserver } from '#observe/request-observer.ts'
 import { applyDelta, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
-import { createProxy } from '#proxy/proxy.ts'
+import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import { ProxyServer } from '#proxy/server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import { createSealer } from './sealer.ts'
 
 /** Entry of a proxy thread: hears of plans from the main thread and serves traffic on them. */
 const start = workerData as WorkerStart
 const port = parentPort!
 
 let items: ReadonlyMap<string, PlanItem> = new Map()
-const proxy = createProxy({
+const lines = new LineWriter(1)
+const observer = new RequestObserver(
+  new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line)),
+  new MetricsWriter((news) => tell({ kind: 'metrics', news })),
+  (decisionId, error) =>
+    tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+)
+const proxy = new ProxyServer({
   name: start.name,
-  slots: { words: new Int32Array(start.slots) },
-  logFormat: start.logFormat,
-  sessionKey: start.sessionKey,
-  tellMetrics: (news) => tell({ kind: 'metrics', news }),
+  memory: { words: new Int32Array(start.slots) },
+  observer,
+  sealer: createSealer(start.sessionKeys),
+  mcpMemory: new LocalMcpMemory(),
 })
 
 function tell(message: FromWorker): void {
@@ -28,9 +42,10 @@ async function hear(message: ToWorker): Promise<void> {
     const failed = await proxy.update(items, new Map(message.slots), message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'records') {
-    tell({ kind: 'records', request: message.request, records: proxy.records() })
+    tell({ kind: 'records', request: message.request, records: observer.records.list() })
   } else {
     await proxy.drain(message.minMs, message.maxMs)
+    lines.flush()
     tell({ kind: 'drained' })
     port.close()
   }

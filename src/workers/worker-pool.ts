@@ -20,6 +20,8 @@ export interface WorkerPoolEvents {
   /** A worker died and another one is being started. */
   replaced(name: string, cause: string): void
   metrics(worker: string, news: MetricsNews): void
+  /** A request met a bug; its client was told the id. */
+  bug(decisionId: string, stack: string): void
 }
 
 interface Member {
@@ -49,8 +51,9 @@ export class WorkerPool {
     for (let i = 0; i < count; i++) this.#spawn()
   }
 
-  get names(): string[] {
-    return [...this.#members.keys()]
+  /** The threads and the plan that each runs on. */
+  get members(): { readonly name: string; readonly planVersion: number }[] {
+    return [...this.#members.values()].map(({ name, version }) => ({ name, planVersion: version }))
   }
 
   publish(published: Published): void {
@@ -117,6 +120,8 @@ export class WorkerPool {
       this.#waiting.delete(message.request)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.news)
+    } else if (message.kind === 'bug') {
+      this.#events.bug(message.decisionId, message.stack)
     }
   }
 

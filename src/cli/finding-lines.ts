@@ -1,0 +1,39 @@
+import type { Finding } from '#base/finding.ts'
+import { describeOrigin } from '#base/origin.ts'
+import { formatProblem } from '#store/file-problem.ts'
+import type { FileStore } from '#store/files.ts'
+
+/** Everything wrong with the objects of a store and with what they mean together, as lines for a terminal, by file and line. */
+export function findingLines(
+  store: FileStore,
+  findings: readonly Finding[],
+): { readonly lines: string[]; readonly errors: number; readonly warnings: number } {
+  const placed = [...store.problems(), ...findings.map((finding) => place(store, finding))]
+  const sorted = placed.toSorted(
+    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
+  )
+  return {
+    lines: sorted.map((problem) => indent(formatProblem(problem))),
+    errors: placed.filter(({ severity }) => severity === 'error').length,
+    warnings: placed.filter(({ severity }) => severity === 'warning').length,
+  }
+}
+
+function place(store: FileStore, finding: Finding) {
+  const { origin, ...problem } = finding
+  const position = store.locate(origin, problem.path) ?? { file: origin.file ?? '', line: origin.line ?? 1, column: 1 }
+  return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
+}
+
+function describeName(origin: Finding['origin']): string {
+  return describeOrigin({ kind: origin.kind, namespace: origin.namespace, name: origin.name })
+}
+
+/** Further lines of a message (the caret under an expression) stand below it. */
+function indent(text: string): string {
+  return text.replaceAll('\n', '\n    ')
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

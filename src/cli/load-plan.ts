@@ -1,0 +1,27 @@
+import type { Finding } from '#base/finding.ts'
+import { translate } from '#control/translate.ts'
+import { PlanCheck } from '#engine/check-plan.ts'
+import type { SharedState } from '#engine/compile-context.ts'
+import { PlanIndex } from '#engine/plan-index.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
+import type { FileStore } from '#store/files.ts'
+
+const SLOTS = 65_536
+
+/** What the objects of a store mean, with everything that is wrong with them. */
+export interface LoadedPlan {
+  readonly items: ReadonlyMap<string, PlanItem>
+  readonly findings: readonly Finding[]
+  readonly state: SharedState
+}
+
+/** Translates and checks, with memory of its own for buckets and health. */
+export function loadPlan(store: FileStore): LoadedPlan {
+  const { items, findings } = translate(store.list())
+  const memory = createSlotMemory(SLOTS, false)
+  const directory = new SlotDirectory(memory)
+  const state: SharedState = { memory, slotOf: (key) => directory.assign(key) }
+  const checked = new PlanCheck().check(new PlanIndex(items), state)
+  return { items, findings: [...findings, ...checked.findings], state }
+}

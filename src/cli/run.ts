@@ -1,0 +1,108 @@
+import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { NotLoopback } from '#admin/admin-server.ts'
+import { PortInUse } from '#admin/port-in-use.ts'
+import { AddressPool, BadAddressPool } from '#instance/address-pool.ts'
+import { Instance } from '#instance/instance.ts'
+import type { HostPort, InstanceOptions } from '#instance/options.ts'
+import { readSessionKeys } from '#workers/sealer.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { Terminal } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface RunFlags {
+  readonly file: readonly string[]
+  readonly state: string
+  readonly bind: string
+  readonly workers?: string
+  readonly addressPool?: string
+}
+
+/** Runs a gateway until it is told to stop. */
+export async function run(flags: RunFlags): Promise<ExitCode> {
+  const options = toOptions(flags, process.env)
+  const terminal = new Terminal()
+  let instance: Instance
+  try {
+    instance = await Instance.start(options, terminal)
+  } catch (error) {
+    if (!(error instanceof PortInUse || error instanceof BadAddressPool || error instanceof NotLoopback)) throw error
+    console.error(`gatewright: ${error.message}`)
+    return EXIT.findings
+  }
+  terminal.started(instance)
+  await untilStopped(instance)
+  terminal.stopping()
+  await instance.close()
+  return EXIT.ok
+}
+
+/** The first signal drains; a second one ends at once (decision A-117). */
+function untilStopped(instance: Instance): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    const stop = () => {
+      if (stopping) process.exit(EXIT.findings)
+      stopping = true
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+    instance.onQuit(stop)
+  })
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
+  const { bind } = flags
+  if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is no IP address`)
+  if (flags.addressPool !== undefined) checkPool(flags.addressPool)
+  return {
+    files: flags.file,
+    workers: workerCount(flags.workers),
+    bind,
+    addressPool: flags.addressPool,
+    logFormat: environment.GATEWRIGHT_LOG_FORMAT === 'json' ? 'json' : 'text',
+    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
+    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
+    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
+    shutdown: { minMs: 0, maxMs: 60_000 },
+    sessionKeys: sessionKeys(environment),
+  }
+}
+
+function workerCount(text: string | undefined): number {
+  if (text === undefined) return availableParallelism()
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1 || count > 256) throw new UsageError(`--workers ${text} is not 1 to 256`)
+  return count
+}
+
+function checkPool(range: string): void {
+  try {
+    new AddressPool(range)
+  } catch (error) {
+    throw new UsageError(`--address-pool: ${(error as Error).message}`)
+  }
+}
+
+function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {
+  try {
+    return readSessionKeys(environment)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** `host:port` from the environment, `[::1]:0` for IPv6. */
+function address(environment: Environment, name: string, otherwise: HostPort): HostPort {
+  const text = environment[name]
+  if (text === undefined || text === '') return otherwise
+  const colon = text.lastIndexOf(':')
+  const host = text.slice(0, colon).replace(/^\[|\]$/g, '')
+  const port = Number(text.slice(colon + 1))
+  if (colon < 1 || isIP(host) === 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`${name} is ${text}; it must be an IP address and a port, such as 127.0.0.1:15000`)
+  }
+  return { host, port }
+}

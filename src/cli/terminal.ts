@@ -1,0 +1,72 @@
+import type { Translation } from '#control/translation.ts'
+import type { InstanceEvents } from '#instance/events.ts'
+import type { Instance } from '#instance/instance.ts'
+import { type FileProblem, formatProblem } from '#store/file-problem.ts'
+import type { FileStore, StaleFile } from '#store/files.ts'
+import { findingLines } from './finding-lines.ts'
+
+/** Tells a person what happens; everything goes to standard error, so that standard output is the access log alone. */
+export class Terminal implements InstanceEvents {
+  #said = ''
+  #stale = new Set<string>()
+  #bound = new Map<string, string | undefined>()
+  #running = false
+
+  objectsChanged(_: readonly FileProblem[], stale: readonly StaleFile[]): void {
+    const now = new Set(stale.map(({ file }) => file))
+    for (const { file, problems } of stale) {
+      if (this.#stale.has(file)) continue
+      say(`${file} cannot be used as it is now; its last good objects stay in force:`)
+      for (const problem of problems) say(`  ${formatProblem(problem)}`)
+    }
+    for (const file of this.#stale) if (!now.has(file)) say(`${file} is in use again`)
+    this.#stale = now
+  }
+
+  /** Everything that is wrong, whenever it has changed. */
+  translated({ findings }: Translation, store: FileStore): void {
+    const { lines, errors, warnings } = findingLines(store, findings)
+    const text = lines.join('\n')
+    if (text === this.#said) return
+    this.#said = text
+    if (lines.length === 0) return say('everything that was wrong with the objects has been mended')
+    say(`the objects have ${errors} errors and ${warnings} warnings; what is right in them works:`)
+    for (const line of lines) say(`  ${line}`)
+  }
+
+  applied(
+    version: number,
+    listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
+  ): void {
+    const before = this.#bound
+    this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
+    for (const { name, url, problem } of listeners) {
+      if (before.has(url) && before.get(url) === problem) continue
+      say(problem === undefined ? `listening on ${url} (${name})` : `listener ${name} does not serve: ${problem}`)
+    }
+    if (this.#running) say(`plan ${version} is in force`)
+  }
+
+  started(instance: Instance): void {
+    this.#running = true
+    const { admin, metrics, readiness } = instance.ports
+    say(`admin http://127.0.0.1:${admin}, metrics port ${metrics}, readiness port ${readiness}`)
+    if (instance.listeners.length === 0) say('no Gateway listens yet; the files are being watched')
+  }
+
+  stopping(): void {
+    say('stopping: requests in flight are finished')
+  }
+
+  workerReplaced(name: string, cause: string): void {
+    say(`worker ${name} died and is replaced: ${cause}`)
+  }
+
+  bug(decisionId: string, stack: string): void {
+    say(`a bug in the gateway met request ${decisionId}: ${stack}`)
+  }
+}
+
+function say(text: string): void {
+  console.error(`gatewright: ${text}`)
+}

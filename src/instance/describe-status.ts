@@ -1,0 +1,52 @@
+import type { StatusReport } from '#admin/status-report.ts'
+import { keyOf } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import type { Translation } from '#control/translation.ts'
+import { formatProblem } from '#store/file-problem.ts'
+import type { FileStore } from '#store/files.ts'
+import type { WorkerPool } from '#workers/worker-pool.ts'
+import { type PlanPublisher, socketOf } from './plan-publisher.ts'
+import { VERSION } from './version.ts'
+
+interface Parts {
+  readonly store: FileStore
+  readonly translation: Translation | undefined
+  readonly publisher: PlanPublisher
+  readonly workers: WorkerPool
+  readonly planVersion: number
+}
+
+/** How the instance is doing, for `/status`. */
+export function describeStatus({ store, translation, publisher, workers, planVersion }: Parts): StatusReport {
+  const findings = Map.groupBy(translation?.findings ?? [], ({ origin }: Finding) => originKey(origin))
+  return {
+    version: VERSION,
+    planVersion,
+    objects: store.list().map((object) => ({
+      origin: object.origin,
+      status: store.statusOf(keyOf(object)),
+      findings: (findings.get(originKey(object.origin)) ?? []).map(({ origin: _, ...finding }) => finding),
+    })),
+    listeners: publisher.listeners.map((item) => {
+      const message = publisher.refused.get(socketOf(item))
+      return {
+        listener: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
+        address: item.address,
+        port: item.port,
+        bound: message === undefined,
+        ...(message === undefined ? {} : { message }),
+      }
+    }),
+    staleFiles: store.stale().map(({ file, since, objects, problems }) => ({
+      file,
+      since: new Date(since).toISOString(),
+      objects,
+      problems: problems.map(formatProblem),
+    })),
+    workers: workers.members,
+  }
+}
+
+function originKey({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string {
+  return `${kind}/${namespace}/${name}`
+}

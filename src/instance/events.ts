@@ -1,0 +1,15 @@
+import type { Translation } from '#control/translation.ts'
+import type { FileProblem } from '#store/file-problem.ts'
+import type { FileStore, StaleFile } from '#store/files.ts'
+
+/** What an instance tells its terminal. */
+export interface InstanceEvents {
+  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
+  translated(translation: Translation, store: FileStore): void
+  applied(
+    version: number,
+    listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
+  ): void
+  workerReplaced(name: string, cause: string): void
+  bug(decisionId: string, stack: string): void
+}

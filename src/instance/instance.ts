@@ -1,0 +1,216 @@
+import { startAdminServer } from '#admin/admin-server.ts'
+import { startMetricsServer } from '#admin/metrics-server.ts'
+import { startReadinessServer } from '#admin/readiness-server.ts'
+import type { RunningServer } from '#admin/small-server.ts'
+import { clock } from '#base/clock.ts'
+import { type ControlLoop, startControlLoop } from '#control/loop.ts'
+import type { ObjectStatus, Translation } from '#control/translation.ts'
+import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
+import type { PlanDelta } from '#plan/delta.ts'
+import { createSlotMemory } from '#state/slots.ts'
+import { FileStore } from '#store/files.ts'
+import { WorkerPool } from '#workers/worker-pool.ts'
+import { AddressPool } from './address-pool.ts'
+import { describeStatus } from './describe-status.ts'
+import type { InstanceEvents } from './events.ts'
+import type { InstanceOptions } from './options.ts'
+import { PlanPublisher } from './plan-publisher.ts'
+import { VERSION } from './version.ts'
+
+const SLOTS = 65_536
+/** A listener whose port is taken is tried again this often. */
+const RETRY_SOCKETS_MS = 2000
+
+/** One running gateway: objects from files, control, proxy workers, and the servers for operators. */
+export class Instance {
+  readonly #options: InstanceOptions
+  readonly #events: InstanceEvents
+  readonly #store: FileStore
+  readonly #publisher: PlanPublisher
+  readonly #metrics = new MetricsReader()
+  readonly #workers: WorkerPool
+  readonly #loop: ControlLoop
+  readonly #servers: RunningServer[] = []
+  #translation: Translation | undefined
+  #appliedVersion = 0
+  /** Plans go to the workers one after the other, since opening sockets takes time. */
+  #publishing: Promise<void> = Promise.resolve()
+  #retry: { cancel(): void } | undefined
+  #draining = false
+  #quit: () => void = () => {}
+
+  private constructor(options: InstanceOptions, events: InstanceEvents) {
+    this.#options = options
+    this.#events = events
+    const memory = createSlotMemory(SLOTS)
+    this.#publisher = new PlanPublisher(memory)
+    this.#store = new FileStore(options.files, { watch: true })
+    const pool = options.addressPool === undefined ? undefined : new AddressPool(options.addressPool)
+    this.#workers = new WorkerPool(
+      options.workers,
+      {
+        slots: memory.words.buffer as SharedArrayBuffer,
+        logFormat: options.logFormat,
+        sessionKeys: options.sessionKeys,
+      },
+      {
+        applied: (version, failed) => this.#applied(version, failed),
+        replaced: (name, cause) => events.workerReplaced(name, cause),
+        metrics: (worker, news) => this.#metrics.hear(worker, news),
+        bug: (decisionId, stack) => events.bug(decisionId, stack),
+      },
+    )
+    this.#loop = startControlLoop({
+      objects: () => this.#store.list(),
+      translate: {
+        address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
+      },
+      compile: () => this.#publisher.findings,
+      publishPlan: (delta) => this.#publish(delta),
+      publishStatuses: (changed, translation) => this.#statuses(changed, translation),
+      setTimer: (callback, afterMs) => {
+        const timer = clock.after(afterMs, callback)
+        return () => timer.cancel()
+      },
+    })
+  }
+
+  /**
+   * Starts everything; resolves when the first plan is in force and its sockets are open or known to be taken.
+   * @throws PortInUse, NotLoopback, BadAddressPool
+   */
+  static async start(options: InstanceOptions, events: InstanceEvents): Promise<Instance> {
+    const instance = new Instance(options, events)
+    try {
+      await instance.#startServers()
+    } catch (error) {
+      await instance.#workers.drain(0, 0)
+      instance.#store.close()
+      throw error
+    }
+    instance.#store.subscribe(() => {
+      events.objectsChanged(instance.#store.problems(), instance.#store.stale())
+      instance.#loop.changed()
+    })
+    events.objectsChanged(instance.#store.problems(), instance.#store.stale())
+    instance.#loop.run()
+    await instance.#publishing
+    await instance.#untilApplied()
+    return instance
+  }
+
+  /** Ports of the servers for operators: admin, metrics, readiness. */
+  get ports(): { readonly admin: number; readonly metrics: number; readonly readiness: number } {
+    const [readiness, metrics, admin] = this.#servers.map(({ port }) => port)
+    return { admin: admin!, metrics: metrics!, readiness: readiness! }
+  }
+
+  get listeners(): readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[] {
+    return this.#publisher.listeners.map((item) => ({
+      name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
+      url: `${item.protocol.toLowerCase()}://${item.address}:${item.port}`,
+      problem: this.#publisher.refused.get(`${item.address}:${item.port}`),
+    }))
+  }
+
+  get store(): FileStore {
+    return this.#store
+  }
+
+  get translation(): Translation | undefined {
+    return this.#translation
+  }
+
+  get workers(): WorkerPool {
+    return this.#workers
+  }
+
+  /** Called once when somebody asks for a shutdown on the admin port. */
+  onQuit(quit: () => void): void {
+    this.#quit = quit
+  }
+
+  /** Stops taking traffic, lets requests in flight end, stops everything. */
+  async close(shutdown = this.#options.shutdown): Promise<void> {
+    this.#draining = true
+    this.#retry?.cancel()
+    this.#loop.close()
+    this.#store.close()
+    await this.#publishing
+    await this.#workers.drain(shutdown.minMs, shutdown.maxMs)
+    await Promise.all(this.#servers.map((server) => server.close()))
+  }
+
+  async #startServers(): Promise<void> {
+    const { admin, metrics, readiness } = this.#options
+    const reportBug = (error: unknown) => this.#events.bug('main', error instanceof Error ? (error.stack ?? '') : '')
+    this.#servers.push(await startReadinessServer({ ...readiness, pending: () => this.#pending(), reportBug }))
+    this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metrics.text(), reportBug }))
+    this.#servers.push(
+      await startAdminServer({
+        ...admin,
+        version: VERSION,
+        status: () =>
+          describeStatus({
+            store: this.#store,
+            translation: this.#translation,
+            publisher: this.#publisher,
+            workers: this.#workers,
+            planVersion: this.#appliedVersion,
+          }),
+        dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
+        decisions: () => this.#workers.records(),
+        quit: () => this.#quit(),
+        reportBug,
+      }),
+    )
+  }
+
+  #pending(): string[] {
+    if (this.#draining) return ['draining']
+    return this.#appliedVersion === 0 && this.#publisher.version > 0 ? ['first plan'] : []
+  }
+
+  #publish(delta: PlanDelta): void {
+    this.#publisher.take(delta)
+    this.#send(delta)
+  }
+
+  #send(delta: PlanDelta): void {
+    this.#publishing = this.#publishing.then(async () => {
+      this.#workers.publish(await this.#publisher.publish(delta))
+    })
+  }
+
+  #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {
+    this.#appliedVersion = version
+    for (const { socket, message } of failed) this.#publisher.lost(socket, message)
+    this.#loop.bound(this.#publisher.bindings())
+    this.#events.applied(version, this.listeners)
+    this.#retrySockets()
+  }
+
+  /** A port that is taken may become free without any object changing. */
+  #retrySockets(): void {
+    this.#retry?.cancel()
+    this.#retry = undefined
+    if (this.#publisher.refused.size === 0 || this.#draining) return
+    this.#retry = clock.after(RETRY_SOCKETS_MS, () => {
+      this.#send({ version: this.#publisher.version, set: [], removed: [] })
+    })
+  }
+
+  #statuses(changed: readonly ObjectStatus[], translation: Translation): void {
+    this.#translation = translation
+    for (const { kind, namespace, name, status } of changed) {
+      this.#store.writeStatus(`${kind}/${namespace}/${name}`, status)
+    }
+    this.#events.translated(translation, this.#store)
+  }
+
+  async #untilApplied(): Promise<void> {
+    while (this.#appliedVersion < this.#publisher.version) {
+      await new Promise<void>((resolve) => clock.after(5, resolve))
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { SessionKeys } from '#workers/sealer.ts'
+
+/** How one instance is set up; the command line and tests fill it in. */
+export interface InstanceOptions {
+  /** Files and folders with objects. */
+  readonly files: readonly string[]
+  /** Proxy workers. */
+  readonly workers: number
+  /** Where listeners and the metrics and readiness servers bind. */
+  readonly bind: string
+  /** A range of loopback addresses; every Gateway gets one of its own. */
+  readonly addressPool: string | undefined
+  readonly logFormat: 'text' | 'json'
+  /** Addresses of the main thread's own servers. */
+  readonly admin: HostPort
+  readonly metrics: HostPort
+  readonly readiness: HostPort
+  /** How long a shutdown waits at least and at most. */
+  readonly shutdown: { readonly minMs: number; readonly maxMs: number }
+  /** Keys that seal MCP session ids. */
+  readonly sessionKeys: SessionKeys
+}
+
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}

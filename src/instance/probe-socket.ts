@@ -1,0 +1,27 @@
+import { createServer } from 'node:net'
+
+/**
+ * Whether a socket can be opened. Workers share their sockets with `SO_REUSEPORT`, with which a second gateway on the same port
+ * would go unnoticed and take half of the connections; so the port is tried alone first.
+ * @returns why it cannot be opened
+ */
+export function probeSocket(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(describe(error, host, port)))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${host}:${port} is in use by another program`
+    case 'EACCES':
+      return `${host}:${port} may not be opened without more rights`
+    case 'EADDRNOTAVAIL':
+      return `${host} is no address of this machine`
+    default:
+      return `${host}:${port} cannot be opened: ${error.code ?? error.message}`
+  }
+}

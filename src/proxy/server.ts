@@ -1,0 +1,131 @@
+import { clock } from '#base/clock.ts'
+import { LivePlan } from '#engine/live-plan.ts'
+import type { SocketPlace } from '#engine/places.ts'
+import { createClientPool } from '#net/http1/client-pool.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '#net/limits.ts'
+import { type Listener, listen } from '#net/listen.ts'
+import type { ClientPool } from '#net/stream.ts'
+import { workerWheel } from '#net/timer-wheel.ts'
+import type { Observer } from '#observe/observer.ts'
+import type { PlanItem } from '#plan/item.ts'
+import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
+import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { SlotMemory } from '#state/slots.ts'
+import type { ProxyContext } from './proxy-context.ts'
+import { Receiver } from './receive.ts'
+
+/** What a proxy is made of besides its plan. */
+export interface ProxyServerOptions {
+  /** Shown in decision ids. */
+  readonly name: string
+  readonly memory: SlotMemory
+  readonly observer: Observer
+  readonly sealer: Sealer
+  readonly mcpMemory: McpMemory
+}
+
+/** A socket that could not be opened. */
+export interface FailedSocket {
+  readonly socket: string
+  readonly message: string
+}
+
+/** How long requests may go on at a socket that the plan has given up. */
+const DRAIN_MS = 60_000
+
+interface OpenSocket {
+  readonly listener: Listener
+  readonly receiver: Receiver
+}
+
+/** The data plane of one thread: listens where the plan says and serves by it. */
+export class ProxyServer {
+  readonly #plan: LivePlan
+  readonly #pool: ClientPool
+  readonly #context: ProxyContext
+  readonly #open = new Map<string, OpenSocket>()
+  #slots: ReadonlyMap<string, number> = new Map()
+
+  constructor({ name, memory, observer, sealer, mcpMemory }: ProxyServerOptions) {
+    const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key) })
+    const pool = createClientPool()
+    let lastId = 0
+    this.#plan = plan
+    this.#pool = pool
+    this.#context = {
+      workerName: name,
+      get index() {
+        return plan.index
+      },
+      pool,
+      wheel: workerWheel,
+      observer,
+      mcp: { sealer, memory: mcpMemory },
+      random: Math.random,
+      now: clock.monotonic,
+      nextId: () => ++lastId,
+    }
+  }
+
+  /**
+   * Serves by a new plan. Requests in flight keep what they were decided on; a route change closes no connection. Sockets that are
+   * not in `sockets` any more are drained.
+   */
+  async update(
+    items: ReadonlyMap<string, PlanItem>,
+    slots: ReadonlyMap<string, number>,
+    sockets: readonly string[],
+  ): Promise<FailedSocket[]> {
+    this.#slots = slots
+    this.#plan.update(items)
+    const failed: FailedSocket[] = []
+    for (const [key, open] of this.#open) {
+      const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
+      if (place !== undefined) open.receiver.socket = place
+      else this.#drainSocket(key, open)
+    }
+    for (const key of sockets) {
+      const place = this.#plan.sockets.get(key)
+      if (place === undefined || this.#open.has(key)) continue
+      const message = await this.#openSocket(key, place)
+      if (message !== undefined) failed.push({ socket: key, message })
+    }
+    return failed
+  }
+
+  /** Stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them. */
+  async drain(minMs: number, maxMs: number): Promise<void> {
+    await new Promise<void>((resolve) => clock.after(minMs, resolve))
+    const drainMs = Math.max(0, maxMs - minMs)
+    await Promise.all([...this.#open.values()].map(({ listener }) => listener.close({ drainMs })))
+    this.#pool.close()
+  }
+
+  async #openSocket(key: string, place: SocketPlace): Promise<string | undefined> {
+    const receiver = new Receiver(this.#context, place)
+    try {
+      const listener = await listen({
+        host: place.address,
+        port: place.port,
+        reusePort: true,
+        handler: receiver,
+        limits: limitsOf(place, this.#context),
+      })
+      this.#open.set(key, { listener, receiver })
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  #drainSocket(key: string, { listener }: OpenSocket): void {
+    this.#open.delete(key)
+    listener.close({ drainMs: DRAIN_MS }).catch(() => {})
+  }
+}
+
+/** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
+function limitsOf(place: SocketPlace, { index }: ProxyContext): ServerLimits {
+  const settings = place.listeners[0]!.frontend.get(index)
+  return { ...DEFAULT_SERVER_LIMITS, maxHeaders: settings.maxHeaders, idleTimeoutMs: settings.idleTimeoutMs }
+}
