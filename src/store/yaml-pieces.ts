@@ -112,7 +112,7 @@ function childOf(document: Document, node: Node, step: string): Child | undefine
 /** A field that came in through a merge key (`<<`). */
 function mergedChildOf(document: Document, node: Node, step: string): Child | undefined {
   if (!isMap(node)) return undefined
-  const merge = node.items.find(({ key }) => isScalar(key) && key.value === '<<')
+  const merge = node.items.find(({ key }) => isScalar(key) && key.source === '<<')
   const source = merge === undefined ? undefined : resolve(document, merge.value as Node)
   if (source === undefined) return undefined
   const sources = isSeq(source) ? (source.items as Node[]) : [source]

@@ -1,0 +1,242 @@
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { FileStore } from './files.ts'
+
+let directory: string
+let store: FileStore | undefined
+const now = clock.now
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'gatewright-files-'))
+})
+
+afterEach(() => {
+  store?.close()
+  store = undefined
+  clock.now = now
+  rmSync(directory, { recursive: true })
+})
+
+const path = (name: string) => join(directory, name)
+
+function write(name: string, text: string): void {
+  mkdirSync(join(path(name), '..'), { recursive: true })
+  writeFileSync(path(name), text)
+}
+
+function configMap(name: string, value = '1'): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {value: "${value}"}\n`
+}
+
+const broken = 'a: [\n'
+const invalid = (name: string) => configMap(name).replace('"1"', '1')
+
+function open(...paths: string[]): FileStore {
+  store = new FileStore(paths.length === 0 ? [directory] : paths)
+  return store
+}
+
+function namesOf(files: FileStore): readonly string[] {
+  return files.list().map(({ metadata, origin }) => `${metadata.name} ${origin.file?.slice(directory.length + 1)}`)
+}
+
+test('reads directories to their depth, in order, and passes over other files and hidden ones', () => {
+  write('b.yaml', configMap('b'))
+  write('a/deep/c.yml', configMap('c'))
+  write('a/d.json', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"}}')
+  write('readme.md', 'not yaml: [')
+  write('.git/x.yaml', broken)
+  symlinkSync(directory, path('a/loop'))
+  const files = open()
+  expect(files.problems()).toEqual([])
+  expect(namesOf(files)).toEqual(['d a/d.json', 'c a/deep/c.yml', 'b b.yaml'])
+})
+
+test('a file named by the user is read whatever its ending', () => {
+  write('gateway.conf', configMap('a'))
+  expect(namesOf(open(path('gateway.conf')))).toEqual(['a gateway.conf'])
+})
+
+test('what is missing or cannot be read is named', () => {
+  write('a.yaml', configMap('a'))
+  chmodSync(path('a.yaml'), 0o200)
+  const files = open(path('a.yaml'), path('none.yaml'))
+  const root = process.getuid?.() === 0
+  expect(files.problems().map(({ file, code, line }) => [file, code, line])).toEqual([
+    [path('none.yaml'), 'file-missing', 1],
+    ...(root ? [] : [[path('a.yaml'), 'file-unreadable', 1]]),
+  ])
+})
+
+test('a directory gains, loses and renames files', () => {
+  write('a.yaml', configMap('a'))
+  const files = open()
+  write('b.yaml', configMap('b'))
+  files.reload()
+  expect(namesOf(files)).toEqual(['a a.yaml', 'b b.yaml'])
+  renameSync(path('a.yaml'), path('z.yaml'))
+  files.reload()
+  expect(namesOf(files)).toEqual(['b b.yaml', 'a z.yaml'])
+  rmSync(path('b.yaml'))
+  files.reload()
+  expect(namesOf(files)).toEqual(['a z.yaml'])
+})
+
+test('subscribers hear of changes and of nothing else', () => {
+  write('a.yaml', configMap('a'))
+  const files = open(directory, path('none.yaml'))
+  let calls = 0
+  const stop = files.subscribe(() => calls++)
+  files.reload()
+  expect(calls).toBe(0)
+  write('a.yaml', configMap('a', '2'))
+  files.reload()
+  expect(calls).toBe(1)
+  stop()
+  rmSync(path('a.yaml'))
+  files.reload()
+  expect(calls).toBe(1)
+})
+
+test('an object that did not change stays the same object; one whose content changed gets a new generation', () => {
+  write('a.yaml', configMap('a'))
+  write('b.yaml', configMap('b'))
+  const files = open()
+  const [a, b] = files.list()
+  expect(a?.metadata.generation).toBe(1)
+
+  write('a.yaml', `# only a comment\n${configMap('a')}`)
+  files.reload()
+  expect(files.list()[0]).toMatchObject({ metadata: { generation: 1 }, origin: { line: 2, generation: 1 } })
+  expect(files.list()[1]).toBe(b)
+
+  write('a.yaml', configMap('a', '2'))
+  files.reload()
+  expect(files.list()[0]).toMatchObject({ metadata: { generation: 2 }, data: { value: '2' } })
+})
+
+test('a file that stops parsing keeps its last good objects, loudly', () => {
+  clock.now = () => 1000
+  write('a.yaml', `${configMap('a')}---\n${configMap('b')}`)
+  write('c.yaml', configMap('c'))
+  const files = open()
+  expect(files.stale()).toEqual([])
+
+  write('a.yaml', broken)
+  files.reload()
+  expect(namesOf(files)).toEqual(['a a.yaml', 'b a.yaml', 'c c.yaml'])
+  expect(files.stale()).toMatchObject([
+    {
+      file: path('a.yaml'),
+      since: 1000,
+      objects: ['ConfigMap/default/a', 'ConfigMap/default/b'],
+      problems: [{ code: 'invalid-yaml', line: 2 }],
+    },
+  ])
+
+  clock.now = () => 2000
+  write('a.yaml', `${broken}# still\n`)
+  files.reload()
+  expect(files.stale()).toMatchObject([{ since: 1000 }])
+
+  write('a.yaml', configMap('a', '2'))
+  files.reload()
+  expect(files.stale()).toEqual([])
+  expect(files.problems()).toEqual([])
+  expect(namesOf(files)).toEqual(['a a.yaml', 'c c.yaml'])
+})
+
+test('an object that becomes invalid keeps its last good version, the others of the file move on', () => {
+  write('a.yaml', `${configMap('a')}---\n${configMap('b')}`)
+  const files = open()
+  write('a.yaml', `${invalid('a')}---\n${configMap('b', '2')}`)
+  files.reload()
+  const values = files.list().map(({ metadata, ...rest }) => [metadata.name, (rest as { data?: unknown }).data])
+  expect(values).toEqual([
+    ['b', { value: '2' }],
+    ['a', { value: '1' }],
+  ])
+  expect(files.stale()).toMatchObject([{ objects: ['ConfigMap/default/a'], problems: [{ code: 'wrong-type' }] }])
+})
+
+test('an object that was never good is absent', () => {
+  write('a.yaml', invalid('a'))
+  const files = open()
+  expect(files.list()).toEqual([])
+  expect(files.stale()).toEqual([])
+  expect(files.problems()).toHaveLength(1)
+})
+
+test('the same object in two files: the first file has it', () => {
+  write('a.yaml', configMap('x', 'first'))
+  write('b.yaml', configMap('x', 'second'))
+  const files = open()
+  expect(namesOf(files)).toEqual(['x a.yaml'])
+  expect(files.problems()).toMatchObject([
+    { file: path('b.yaml'), line: 3, column: 12, code: 'duplicate-object', object: 'ConfigMap default/x' },
+  ])
+})
+
+test('finds fields again for later findings', () => {
+  write('a.yaml', `---\n${configMap('a')}---\n${configMap('b')}`)
+  const files = open()
+  const { origin } = files.list()[1]!
+  expect(files.locate(origin, 'data.value')).toEqual({ file: path('a.yaml'), line: 10, column: 8 })
+  expect(files.locate(origin, 'data[value]')).toEqual({ file: path('a.yaml'), line: 10, column: 8 })
+  expect(files.locate(origin, 'data.other.deeper')).toEqual({ file: path('a.yaml'), line: 10, column: 1 })
+  expect(files.locate(origin, '')).toEqual({ file: path('a.yaml'), line: 7, column: 1 })
+  expect(files.locate({ ...origin, name: 'c' }, 'data')).toBeUndefined()
+  expect(files.locate({ kind: 'ConfigMap', namespace: 'default', name: 'a' }, 'data')).toBeUndefined()
+})
+
+test('statuses live as long as their objects', () => {
+  write('a.yaml', configMap('a'))
+  const files = open()
+  const key = 'ConfigMap/default/a'
+  files.writeStatus(key, { fine: true })
+  files.writeStatus('ConfigMap/default/none', {})
+  expect(files.statusOf(key)).toEqual({ fine: true })
+  expect(files.statusOf('ConfigMap/default/none')).toBeUndefined()
+  rmSync(path('a.yaml'))
+  files.reload()
+  expect(files.statusOf(key)).toBeUndefined()
+})
+
+/** Settles when the files hold what is expected; a change may be reported in several steps. */
+function until(files: FileStore, expected: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (namesOf(files).join() === expected.join()) resolve()
+    }
+    files.subscribe(look)
+    look()
+  })
+}
+
+test('watches a directory and the files in it', async () => {
+  write('a.yaml', configMap('a'))
+  store = new FileStore([directory], { watch: true, quietMs: 1 })
+  write('b.yaml', configMap('b'))
+  await until(store, ['a a.yaml', 'b b.yaml'])
+  rmSync(path('a.yaml'))
+  await until(store, ['b b.yaml'])
+})
+
+test('watches a single file that an editor replaces', async () => {
+  write('a.yaml', configMap('a'))
+  store = new FileStore([path('a.yaml')], { watch: true, quietMs: 1 })
+  write('a.yaml~', configMap('new'))
+  renameSync(path('a.yaml~'), path('a.yaml'))
+  await until(store, ['new a.yaml'])
+})
+
+test('notices a path that appears later', async () => {
+  store = new FileStore([path('later')], { watch: true, quietMs: 1, pollMs: 5 })
+  expect(store.problems()).toMatchObject([{ code: 'file-missing' }])
+  write('later/a.yaml', configMap('a'))
+  await until(store, ['a later/a.yaml'])
+  expect(store.problems()).toEqual([])
+})
