@@ -33,9 +33,14 @@ interface Scope {
 export function measureReach(scope: Scope): Reach {
   const inside = placesInside(scope)
   const reached = spread(scope, inside)
+  const known = new Map<string, ReadonlySet<string>>()
   return {
     gatewaysOf: (target) => reached.get(target) ?? [],
-    around: (target) => surroundings(inside, target),
+    around(target) {
+      const places = known.get(target) ?? surroundings(inside, target)
+      known.set(target, places)
+      return places
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import type { GatewayObject } from '#api/gateway.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { PlanItem } from '#plan/item.ts'
-import { serviceItems } from './backends/service-items.ts'
+import { isIdle, serviceItems } from './backends/service-items.ts'
 import { translateBackend } from './backends/translate-backend.ts'
 import { isServed } from './gateways/listener.ts'
 import { listenerItem } from './gateways/listener-item.ts'
@@ -12,7 +12,7 @@ import { collect } from './inventory.ts'
 import { findOverlaps, reportOverlaps } from './policies/find-overlaps.ts'
 import { placePolicy } from './policies/place-policy.ts'
 import { settlePolicies } from './policies/settle-policies.ts'
-import { joinFields, translateField, translatePolicy } from './policies/translate-policy.ts'
+import { joinFields, translatePolicy } from './policies/translate-policy.ts'
 import { measureReach } from './reach.ts'
 import { materialItems } from './references/material-items.ts'
 import { reportUnused } from './report-unused.ts'
@@ -54,21 +54,19 @@ export function translate(objects: readonly ApiObject[], options: TranslateOptio
 
   // items
   const rules = routes.map((route) => ({ route, ...translateRoute(scope, route, reportOn(route.object)) }))
-  const inline = backends.map(({ object, policies }) =>
-    joinFields(policies.map(({ field, place }) => translateField(scope, field, [place], reportOn(object)))),
-  )
   const policies = placed.map((it) => translatePolicy(scope, it, reportOn(it.object)))
-  const fields = joinFields([...inline, ...policies])
+  const fields = joinFields([...backends.map((it) => it.fields), ...policies])
   const routed = rules.flatMap(({ uses }) => uses)
   const called = [...fields.calls, ...backends.flatMap(({ uses }) => uses)]
   const listeners = [...gateways.listeners.values()].flat().filter(isServed)
   const used = new Set([...routed, ...called].map(({ to }) => to))
   const material = new Set([...fields.material, ...listeners.flatMap(({ certificates }) => certificates)])
+  const services = serviceItems(inventory, used, reportOn)
   const items: PlanItem[] = [
     ...listeners.map(listenerItem),
     ...rules.flatMap((it) => it.items),
     ...backends.map(({ item }) => item),
-    ...serviceItems(inventory, used, reportOn),
+    ...services,
     ...fields.items,
     ...materialItems(inventory, material),
   ]
@@ -82,6 +80,7 @@ export function translate(objects: readonly ApiObject[], options: TranslateOptio
     classes: gateways.classes,
     gateways,
     routes: rules,
+    idleServices: new Set(services.filter(isIdle).map(({ key }) => key.replace('Endpoints/', 'Service/'))),
     backends,
     policies: settlePolicies({ policies: placed, overlaps, reach, reportOn }),
     reach,

@@ -1,6 +1,6 @@
 import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
 import type { ServiceObject } from '#api/service.ts'
-import type { BackendItem, EndpointsItem } from '#plan/item.ts'
+import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
 import { append } from '../append.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import type { ReportOn } from '../reporting.ts'
@@ -32,6 +32,11 @@ export function serviceItems(
     if (addresses.length === 0) reportNoEndpoints(service, port, reportOn)
     return [backendItem(key, service, port), endpointsItem(service, port, addresses)]
   })
+}
+
+/** A Service port that nobody serves at the moment. */
+export function isIdle(item: PlanItem): boolean {
+  return item.kind === 'endpoints' && item.addresses.length === 0
 }
 
 function slicesByService(inventory: Inventory): ReadonlyMap<string, readonly EndpointSliceObject[]> {

@@ -8,6 +8,7 @@ import type { Report } from '../finding-code.ts'
 import type { Grants } from '../grants.ts'
 import type { Inventory } from '../inventory.ts'
 import { fieldsOf, type Place, type PolicyField } from '../policies/policy-item.ts'
+import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
 import type { Use } from '../reach.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
 
@@ -18,7 +19,7 @@ export interface TranslatedBackend {
   /** Names that a `sectionName` can have. */
   readonly sections: readonly string[]
   /** Policies written in the backend itself. */
-  readonly policies: readonly { readonly field: PolicyField; readonly place: Place }[]
+  readonly fields: TranslatedFields
   /** Services that it sends to. */
   readonly uses: readonly Use[]
 }
@@ -28,20 +29,32 @@ interface Scope {
   readonly grants: Grants
 }
 
+interface InlineField {
+  readonly field: PolicyField
+  readonly place: Place
+}
+
 interface Sectioned {
   readonly spec: unknown
   readonly sections: readonly string[]
-  readonly policies?: TranslatedBackend['policies']
+  readonly policies?: readonly InlineField[]
   readonly uses?: readonly Use[]
   readonly broken?: string
 }
 
+/** A fault in the policies of the whole backend breaks it; one in those of a provider or target breaks only that (decision A-37). */
 export function translateBackend(scope: Scope, object: ProxyBackendObject, report: Report): TranslatedBackend {
   const { spec, metadata, origin } = object
   const type = destinationOf(object)
   const target = backendTarget('ProxyBackend', metadata)
   const { sections, policies = [], uses = [], ...resolved } = resolveDestination(scope, object, type, report)
-  const own = fieldsOf(object, 'backend', spec.policies ?? {}, 'spec.policies')
+  const level = 'BackendInline'
+  const own = fieldsOf(object, 'backend', spec.policies ?? {}, 'spec.policies').map((field) =>
+    translateField(scope, field, [{ target, level }], report),
+  )
+  const ofSections = policies.map(({ field, place }) => translateField(scope, field, [place], report))
+  const faults = own.flatMap((field) => field.faults)
+  const broken = [...(resolved.broken === undefined ? [] : [resolved.broken]), ...faults]
   return {
     object,
     item: {
@@ -51,11 +64,11 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
       name: metadata.name,
       type,
       spec: resolved.spec,
-      broken: resolved.broken,
+      broken: broken.length === 0 ? undefined : broken.join('; '),
       origin,
     },
     sections,
-    policies: [...own.map((field) => ({ field, place: { target, level: 'BackendInline' } as const })), ...policies],
+    fields: joinFields([...own, ...ofSections]),
     uses,
   }
 }
@@ -82,7 +95,7 @@ function resolveProviders(object: ProxyBackendObject): Sectioned {
   const { ai } = object.spec
   if (ai?.groups === undefined) return { spec: ai, sections: ['backend'] }
   const sections: string[] = []
-  const policies: TranslatedBackend['policies'][number][] = []
+  const policies: InlineField[] = []
   const groups = ai.groups.map(({ providers }, g) => ({
     providers: providers.map(({ policies: inline = {}, ...provider }, p) => {
       sections.push(provider.name)

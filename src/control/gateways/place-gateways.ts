@@ -132,7 +132,7 @@ function placeListener(
   const resolvedRefs = certificates.complaint ?? kindsComplaint
   const bad = certificates.complaint !== undefined && certificates.secrets.length === 0
   const faults: ListenerFaults = {
-    ...judgeListener(spec, path, report),
+    ...judgeListener(gateway, spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
     ...(bad ? { programmed: { reason: 'Invalid', message: 'bad TLS configuration: every handshake fails' } } : {}),
   }
@@ -185,9 +185,9 @@ function parametersFault(inventory: Inventory, gateway: GatewayObject, report: R
   return { reason: 'InvalidParameters', message }
 }
 
-/** Parts of a Gateway that change who may connect; leaving them out in silence would open doors. */
-function reportUnsupported(gateway: GatewayObject, report: Report): void {
-  if (gateway.spec.tls === undefined) return
-  const message = 'TLS settings of the whole Gateway (client certificates) are not implemented yet'
-  report({ path: 'spec.tls', code: 'not-implemented', message, severity: 'error' })
+/** What a Gateway asks for and does not get. */
+function reportUnsupported({ spec }: GatewayObject, report: Report): void {
+  if (spec.tls?.backend === undefined) return
+  const message = 'client certificates towards backends are not implemented yet; use backend.tls of a ProxyPolicy'
+  report({ path: 'spec.tls.backend', code: 'not-implemented', message, severity: 'error' })
 }

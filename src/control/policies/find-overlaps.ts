@@ -39,16 +39,13 @@ export function findOverlaps(
   around: (target: string) => ReadonlySet<string>,
 ): readonly Overlap[] {
   const byPlace = new Map<string, PolicyItem[]>()
-  const byField = new Map<string, PolicyItem[]>()
-  for (const item of items) {
-    if (ACCUMULATING.has(nameOf(item))) continue
-    append(byPlace, placeKey(item, item.target), item)
-    if (OF_MEMBERS.has(nameOf(item))) append(byField, fieldKey(item), item)
-  }
+  for (const item of items) if (!ACCUMULATING.has(nameOf(item))) append(byPlace, placeKey(item), item)
   const ties = [...byPlace.values()].flatMap(findTies)
-  const lost = new Set(ties.map(({ loser }) => loser))
-  const partial = [...byField.values()].flatMap((candidates) => findPartial(candidates, byPlace, around))
-  return [...ties, ...partial.filter(({ loser, winner }) => !lost.has(loser) && !lost.has(winner))]
+
+  const losers = new Set(ties.map(({ loser }) => loser))
+  const byField = new Map<string, PolicyItem[]>()
+  for (const item of items) if (OF_MEMBERS.has(nameOf(item)) && !losers.has(item)) append(byField, fieldKey(item), item)
+  return [...ties, ...[...byField.values()].flatMap((field) => findPartial(field, around))]
 }
 
 /** `traffic.rateLimit` */
@@ -61,8 +58,8 @@ function fieldKey(item: PolicyItem): string {
   return `${nameOf(item)}/${item.phase ?? ''}`
 }
 
-function placeKey(item: PolicyItem, target: string): string {
-  return `${fieldKey(item)} ${target}`
+function placeKey(item: PolicyItem): string {
+  return `${fieldKey(item)} ${item.target}`
 }
 
 function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
@@ -85,22 +82,34 @@ function byPrecedence(a: PolicyItem, b: PolicyItem): number {
   )
 }
 
+/** Among policies of one field, none of which lost a tie. */
 function findPartial(
-  winners: readonly PolicyItem[],
-  byPlace: ReadonlyMap<string, readonly PolicyItem[]>,
+  field: readonly PolicyItem[],
   around: (target: string) => ReadonlySet<string>,
 ): readonly Overlap[] {
-  if (winners.length < 2) return []
-  return winners.flatMap((winner) =>
-    [winner.target, ...around(winner.target)].flatMap((target) =>
-      (byPlace.get(placeKey(winner, target)) ?? []).flatMap((loser) => {
-        if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
-        const kept = new Set(membersOf(winner))
-        const lost = membersOf(loser).filter((member) => !kept.has(member))
-        return lost.length === 0 ? [] : [{ loser, winner, lost }]
-      }),
-    ),
-  )
+  if (field.length < 2) return []
+  const byTarget = new Map<string, PolicyItem[]>()
+  for (const item of field) append(byTarget, item.target, item)
+  return field.flatMap((winner) => {
+    const kept = new Set(membersOf(winner))
+    return itemsAround(winner.target, byTarget, around).flatMap((loser) => {
+      if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
+      const lost = membersOf(loser).filter((member) => !kept.has(member))
+      return lost.length === 0 ? [] : [{ loser, winner, lost }]
+    })
+  })
+}
+
+/** Items at a place and around it. A shared backend has very many places around it, a field rarely has many items. */
+function itemsAround(
+  target: string,
+  byTarget: ReadonlyMap<string, readonly PolicyItem[]>,
+  around: (target: string) => ReadonlySet<string>,
+): readonly PolicyItem[] {
+  const places = around(target)
+  const here = byTarget.get(target) ?? []
+  if (places.size < byTarget.size) return [...here, ...[...places].flatMap((place) => byTarget.get(place) ?? [])]
+  return [...here, ...[...byTarget].flatMap(([place, items]) => (places.has(place) ? items : []))]
 }
 
 /** The members of the field that can be lost. */

@@ -113,7 +113,7 @@ interface Part {
 function placeAt(scope: Scope, { kind, path, sectionName }: Part, object: TargetObject): PolicyPlace | PolicyMiss {
   const title = `${kind} ${object.metadata.namespace}/${object.metadata.name}`
   if (isForeign(scope, kind, object)) {
-    const message = `Policy is not attached: ${title} is not attached to any Gateway of this controller`
+    const message = `Policy is not attached: ${title} is not served by this controller`
     return { path, code: 'target-not-attached', message }
   }
   if (sectionName !== undefined) {

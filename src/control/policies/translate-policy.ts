@@ -15,6 +15,8 @@ export interface TranslatedFields {
   readonly calls: readonly Use[]
   /** Keys of Secrets and ConfigMaps that they read. */
   readonly material: readonly string[]
+  /** What is wrong with their references, in words. */
+  readonly faults: readonly string[]
 }
 
 interface Scope {
@@ -42,11 +44,12 @@ export function translateField(
   places: readonly Place[],
   report: Report,
 ): TranslatedFields {
-  const { backends, notPermitted, material }: ResolvedField = resolveField(scope, field, report)
+  const { backends, notPermitted, material, faults }: ResolvedField = resolveField(scope, field, report)
   return {
     items: places.map((place) => policyItem(field, place, notPermitted)),
     calls: places.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
     material: places.length === 0 ? [] : material,
+    faults,
   }
 }
 
@@ -55,6 +58,7 @@ export function joinFields(fields: readonly TranslatedFields[]): TranslatedField
     items: fields.flatMap(({ items }) => items),
     calls: fields.flatMap(({ calls }) => calls),
     material: fields.flatMap(({ material }) => material),
+    faults: fields.flatMap(({ faults }) => faults),
   }
 }
 

@@ -16,6 +16,8 @@ export interface ResolvedField {
   readonly notPermitted: readonly string[]
   /** Keys of the Secrets and ConfigMaps that it reads. */
   readonly material: readonly string[]
+  /** What is wrong with its references, in words. */
+  readonly faults: readonly string[]
 }
 
 interface Scope {
@@ -30,22 +32,23 @@ interface Progress {
   readonly backends: string[]
   readonly notPermitted: string[]
   readonly material: string[]
+  readonly faults: string[]
 }
 
-const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [] }
+const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [], faults: [] }
 
 /** Follows the references of a field and reports those that lead nowhere; the field itself goes into the plan all the same. */
 export function resolveField(scope: Scope, field: PolicyField, report: Report): ResolvedField {
   const references = referencesOf(field.section, field.field)
   if (references.length === 0) return NOTHING
-  const progress: Progress = { scope, field, report, backends: [], notPermitted: [], material: [] }
+  const progress: Progress = { scope, field, report, backends: [], notPermitted: [], material: [], faults: [] }
   for (const reference of references) {
     for (const { value, path } of valuesAt(field.spec, reference.at)) {
       resolveReference(progress, reference, value, `${field.path}${path}`)
     }
   }
-  const { backends, notPermitted, material } = progress
-  return { backends, notPermitted, material }
+  const { backends, notPermitted, material, faults } = progress
+  return { backends, notPermitted, material, faults }
 }
 
 // The schema of the field guarantees the shape of what stands at the path of a reference.
@@ -64,7 +67,8 @@ function resolveReference(progress: Progress, reference: FieldReference, value: 
   }
 }
 
-function complain({ report }: Progress, path: string, code: FindingCode, message: string): void {
+function complain({ report, faults }: Progress, path: string, code: FindingCode, message: string): void {
+  faults.push(`${path}: ${message}`)
   report({ path, code, message, severity: 'error' })
 }
 

@@ -112,7 +112,7 @@ function narrow(
   }
   const allowing = served.filter((listener) => allowsRoute(inventory, listener, route))
   if (allowing.length === 0) {
-    const message = `no listener of ${parent} allows a ${route.kind} from namespace ${route.metadata.namespace}`
+    const message = `no listener of ${parent} allows ${route.kind}s from namespace ${route.metadata.namespace}`
     return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
   }
   const matches = allowing.flatMap((listener) => {

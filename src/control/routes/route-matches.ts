@@ -47,11 +47,16 @@ function grpcPath(call: GrpcRouteMatchSpec['method']): RouteMatch['path'] {
   if (call === undefined) return ANY.path
   const { type, service, method } = call
   if (type === 'RegularExpression') {
-    return { type, value: `/${service ?? '[^/]+'}/${method ?? '[^/]+'}` }
+    return { type, value: `/${group(service)}/${group(method)}` }
   }
   if (service !== undefined && method !== undefined) return { type: 'Exact', value: `/${service}/${method}` }
   if (service !== undefined) return { type: 'PathPrefix', value: `/${service}/` }
   return { type: 'RegularExpression', value: `/[^/]+/${method!.replace(/[^A-Za-z0-9_]/g, '\\$&')}` }
+}
+
+/** A part of the path by its own expression, or any. */
+function group(expression: string | undefined): string {
+  return expression === undefined ? '[^/]+' : `(?:${expression})`
 }
 
 /** Header names do not depend on case; of several matches for one name the first counts (Gateway API). */

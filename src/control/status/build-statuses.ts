@@ -23,7 +23,7 @@ export function buildStatuses(
     ),
     ...facts.gateways.gateways.map((gateway) => statusOf(gateway.object, gatewayStatus(gateway, traffic))),
     ...facts.gateways.listenerSets.map((set) => statusOf(set.object, listenerSetStatus(set, traffic))),
-    ...facts.routes.map((route) => statusOf(route.route.object, routeStatus(route))),
+    ...facts.routes.map((route) => statusOf(route.route.object, routeStatus(route, facts.idleServices))),
     ...facts.backends.map((it) => statusOf(it.object, backendStatus(it, errors.get(keyOf(it.object)) ?? []))),
     ...facts.policies.map((it) =>
       statusOf(it.object, policyStatus(it, facts.reach, errors.get(keyOf(it.object)) ?? [])),

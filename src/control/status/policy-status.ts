@@ -40,7 +40,8 @@ export function policyStatus(policy: PolicyFacts, reach: Reach, errors: readonly
   })
   const own = gatewaysOf(policy, reach).map((gateway) => {
     const [, namespace = '', name = ''] = gateway.split('/')
-    const attached = condition('Attached', 'True', 'Attached', 'Attached to all targets')
+    const extent = policy.misses.length === 0 ? 'Attached to all targets' : 'Attached to its targets at this Gateway'
+    const attached = condition('Attached', 'True', 'Attached', extent)
     const ref = { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }
     return entry(ref, attached, overlappedConditions(policy, reach, gateway))
   })

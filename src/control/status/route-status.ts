@@ -4,9 +4,11 @@ import type { AttachedParent } from '../routes/attach-routes.ts'
 import { conditionsOf } from './condition.ts'
 import type { RouteFacts } from './status-facts.ts'
 
-/** `status` of a route: one entry for each parent (control plane reference, 2.2). */
-export function routeStatus({ route, accepted, resolvedRefs }: RouteFacts) {
+/** `status` of a route: one entry for each parent (control plane reference, 2.2). Services without endpoints are named (decision A-131). */
+export function routeStatus({ route, accepted, resolvedRefs, uses }: RouteFacts, idleServices: ReadonlySet<string>) {
   const condition = conditionsOf(route.object)
+  const idle = [...new Set(uses.map(({ to }) => to).filter((key) => idleServices.has(key)))]
+  const note = idle.length === 0 ? '' : `; no endpoints for ${idle.join(', ')}`
   const own = route.parents.map(({ ref, fault }) => {
     const refused = fault ?? accepted
     return {
@@ -17,7 +19,7 @@ export function routeStatus({ route, accepted, resolvedRefs }: RouteFacts) {
           ? condition('Accepted', 'True', 'Accepted', 'Route accepted')
           : condition('Accepted', 'False', refused.reason, refused.message),
         resolvedRefs === undefined
-          ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
+          ? condition('ResolvedRefs', 'True', 'ResolvedRefs', `All references resolved${note}`)
           : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
       ],
     }

@@ -12,12 +12,14 @@ export interface StatusFacts {
   readonly classes: readonly GatewayClassObject[]
   readonly gateways: PlacedGateways
   readonly routes: readonly RouteFacts[]
+  /** Keys of Service backends without an endpoint. */
+  readonly idleServices: ReadonlySet<string>
   readonly backends: readonly TranslatedBackend[]
   readonly policies: readonly PolicyFacts[]
   readonly reach: Reach
 }
 
-export interface RouteFacts extends Pick<TranslatedRoute, 'accepted' | 'resolvedRefs'> {
+export interface RouteFacts extends Omit<TranslatedRoute, 'items'> {
   readonly route: AttachedRoute
 }
 

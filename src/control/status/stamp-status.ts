@@ -1,0 +1,43 @@
+/**
+ * Gives the conditions of a new status their `lastTransitionTime`: the old one where the condition is there with the same `status`
+ * already, else now. Everything else stays as it is, also conditions that have a time.
+ * @param before the status as it is stored
+ * @param now RFC 3339
+ */
+export function stampStatus(next: unknown, before: unknown, now: string): unknown {
+  if (Array.isArray(next)) return next.map((item) => stampStatus(item, counterpart(item, before), now))
+  if (!isRecord(next)) return next
+  const stamped = Object.entries(next).map(([name, value]) => [name, stampStatus(value, memberOf(before, name), now)])
+  return isCondition(next) ? { lastTransitionTime: timeOf(next, before, now), ...next } : Object.fromEntries(stamped)
+}
+
+interface Condition extends Readonly<Record<string, unknown>> {
+  readonly type: string
+  readonly status: string
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function isCondition(value: Readonly<Record<string, unknown>>): value is Condition {
+  return typeof value.type === 'string' && typeof value.status === 'string'
+}
+
+function timeOf(next: Condition, before: unknown, now: string): unknown {
+  return memberOf(before, 'status') === next.status ? (memberOf(before, 'lastTransitionTime') ?? now) : now
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined
+}
+
+/** What identifies an item of a list in a status: the type of a condition, the name of a listener, the parent, the ancestor. */
+const IDENTITY = ['type', 'name', 'parentRef', 'ancestorRef', 'controllerName']
+
+function counterpart(item: unknown, before: unknown): unknown {
+  if (!Array.isArray(before)) return undefined
+  return before.find((other) =>
+    IDENTITY.every((name) => JSON.stringify(memberOf(other, name)) === JSON.stringify(memberOf(item, name))),
+  )
+}
