@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import type { LoadResult } from './load-result.ts'
+import { cpuNs } from './process-cost.ts'
+import { LOAD_CORE, projectFile } from './settings.ts'
+import type { EventClientOptions, EventReport } from './sse/event-client.ts'
+import type { Suite } from './suite.ts'
+import { parseWrk } from './wrk-output.ts'
+
+/** Enough to keep a proxy busy, few enough to keep it fair. */
+const CONNECTIONS = 64
+
+/** Sends traffic of a suite to a port for some seconds. */
+export function load(suite: Suite, port: number, seconds: number): Promise<LoadResult> {
+  const url = `http://127.0.0.1:${port}${suite.path}`
+  return suite.unit === 'event' ? readEvents(suite, url, seconds) : sendRequests(suite, url, seconds)
+}
+
+async function sendRequests({ headers, script }: Suite, url: string, seconds: number): Promise<LoadResult> {
+  const { output, cpuNs } = await runPinned([
+    ...['wrk', '--threads', '1', '--connections', String(CONNECTIONS)],
+    ...['--duration', `${seconds}s`, '--latency'],
+    ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    ...(script === undefined ? [] : ['--script', script]),
+    url,
+  ])
+  return { ...parseWrk(output), cpuNs }
+}
+
+async function readEvents({ headers, body }: Suite, url: string, seconds: number): Promise<LoadResult> {
+  const options: EventClientOptions = { url, seconds, headers, body }
+  const client = projectFile('bench/sse/event-client.ts')
+  const { output, cpuNs } = await runPinned([process.execPath, client, JSON.stringify(options)])
+  const { events, errors, p50Us, p99Us } = JSON.parse(output) as EventReport
+  return { count: events, perSecond: events / seconds, p50Us, p99Us, errors, cpuNs }
+}
+
+async function runPinned(command: readonly string[]): Promise<{ output: string; cpuNs: number }> {
+  const child = spawn('taskset', ['-c', String(LOAD_CORE), ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const readCpu = watchCpu(child)
+  const exit = new Promise<number | null>((resolve, reject) => {
+    child.once('exit', resolve)
+    child.once('error', reject)
+  })
+  const [output, code] = await Promise.all([text(child.stdout), exit])
+  if (code !== 0) throw new Error(`${command[0]} ended with code ${code}`)
+  return { output, cpuNs: readCpu() }
+}
+
+/** The kernel forgets a process when it ends, so its time is read while it runs. */
+function watchCpu(child: ChildProcess): () => number {
+  let last = 0
+  const timer = setInterval(() => {
+    last = Math.max(last, cpuNs(child.pid ?? 0))
+  }, 50)
+  return () => {
+    clearInterval(timer)
+    return last
+  }
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SEARCH_PATH } from './tools.ts'
+
+export interface PinnedOptions {
+  readonly name: string
+  readonly core: number
+  readonly command: readonly string[]
+  /** Folder for what it writes to stderr. */
+  readonly scratch: string
+}
+
+/** A program that runs on one core until it is stopped. What it prints goes to /dev/null, as an access log would. */
+export class PinnedProcess {
+  readonly pid: number
+  readonly #child: ChildProcess
+  readonly #ended: Promise<void>
+  readonly #errorFile: string
+
+  constructor({ name, core, command, scratch }: PinnedOptions) {
+    this.#errorFile = join(scratch, `${name}.stderr`)
+    const errors = openSync(this.#errorFile, 'w')
+    this.#child = spawn('taskset', ['-c', String(core), ...command], {
+      stdio: ['ignore', 'ignore', errors],
+      env: { ...process.env, PATH: SEARCH_PATH },
+    })
+    closeSync(errors)
+    this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()))
+    this.pid = this.#child.pid ?? 0
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** What it said on stderr so far. */
+  errors(): string {
+    return readFileSync(this.#errorFile, 'utf8').trim()
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    const force = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
+    await this.#ended
+    clearTimeout(force)
+  }
+}
+
+const STOP_MS = 5_000

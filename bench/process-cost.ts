@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** CPU time of a process in nanoseconds, all threads, as the scheduler counts it. 0 for a process that has ended. */
+export function cpuNs(pid: number): number {
+  let total = 0
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      total += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+    }
+  } catch {
+    // It ended between two reads.
+  }
+  return total
+}
+
+/** Resident memory of a process in megabytes. */
+export function residentMb(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes ?? 0) / 1024
+}
+
+/** Time (ms) that the cores used by the benchmark have been busy since boot, whoever used them. */
+export function busyMs(cores: readonly number[]): number {
+  const text = readFileSync('/proc/stat', 'utf8')
+  const ticks = cores.map((core) => {
+    const line = new RegExp(`^cpu${core} (.*)$`, 'm').exec(text)?.[1] ?? ''
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(' ').map(Number)
+    return user + nice + system + irq + softirq
+  })
+  return ticks.reduce((sum, count) => sum + count, 0) * TICK_MS
+}
+
+/** USER_HZ is 100 on every Linux that Node runs on. */
+const TICK_MS = 10

@@ -1,0 +1,41 @@
+import { type Candidate, DIRECT } from './candidate.ts'
+import { measure, type Sample } from './measure.ts'
+import type { PinnedProcess } from './pinned-process.ts'
+import type { Suite } from './suite.ts'
+import type { Row } from './table.ts'
+import { waitForAnswer } from './wait-for-answer.ts'
+
+const WARM_UP_SECONDS = 2
+
+export interface RunOptions {
+  readonly suite: Suite
+  readonly candidates: readonly Candidate[]
+  readonly upstreams: readonly PinnedProcess[]
+  readonly rounds: number
+  readonly seconds: number
+  readonly progress: (text: string) => void
+}
+
+/** Measures all candidates in turn, round after round, so that a slow minute of the machine hits all of them. */
+export async function runSuite(options: RunOptions): Promise<readonly Row[]> {
+  const { suite, rounds, seconds, upstreams, progress } = options
+  const candidates = suite.unit === 'event' ? [DIRECT, ...options.candidates] : options.candidates
+  for (const candidate of candidates) {
+    await waitForAnswer(candidate, suite)
+    await measure(candidate, suite, WARM_UP_SECONDS, upstreams)
+  }
+  const samples = new Map<Candidate, Sample[]>(candidates.map((candidate) => [candidate, []]))
+  for (let round = 0; round < rounds; round++) {
+    progress(`${suite.name}: round ${round + 1} of ${rounds}`)
+    for (const candidate of rotate(candidates, round)) {
+      samples.get(candidate)!.push(await measure(candidate, suite, seconds, upstreams))
+    }
+  }
+  return candidates.map((candidate) => ({ name: candidate.name, samples: samples.get(candidate)! }))
+}
+
+/** Nobody is always the one that follows the busiest. */
+function rotate<T>(list: readonly T[], by: number): T[] {
+  const start = by % list.length
+  return [...list.slice(start), ...list.slice(0, start)]
+}

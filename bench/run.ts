@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { CANDIDATE_NAMES, startCandidate } from './candidate.ts'
+import type { PinnedProcess } from './pinned-process.ts'
+import { runSuite } from './run-suite.ts'
+import { SUITES } from './suite.ts'
+import { formatTable } from './table.ts'
+import { findObstacle } from './tools.ts'
+import { startUpstreams } from './upstreams.ts'
+
+const USAGE = `usage: npm run bench -- [suite|all] [rounds] [seconds] [--only ${CANDIDATE_NAMES.join(',')}]
+suites: ${SUITES.map(({ name }) => name).join(', ')}`
+
+interface Wishes {
+  readonly suites: typeof SUITES
+  readonly candidates: readonly string[]
+  readonly rounds: number
+  readonly seconds: number
+}
+
+/** @returns undefined when the command line makes no sense */
+function readWishes(): Wishes | undefined {
+  const given = readArguments()
+  if (given === undefined) return undefined
+  const { positionals, values } = given
+  const [suite = 'all', rounds = '5', seconds = '4'] = positionals
+  const wishes = {
+    suites: suite === 'all' ? SUITES : SUITES.filter(({ name }) => name === suite),
+    candidates: values.only === undefined ? CANDIDATE_NAMES : values.only.split(','),
+    rounds: Number(rounds),
+    seconds: Number(seconds),
+  }
+  const makesSense =
+    wishes.suites.length > 0 &&
+    wishes.candidates.every((name) => CANDIDATE_NAMES.includes(name)) &&
+    [wishes.rounds, wishes.seconds].every((count) => Number.isInteger(count) && count > 0)
+  return makesSense ? wishes : undefined
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
+  } catch {
+    return undefined
+  }
+}
+
+async function main(): Promise<number> {
+  const wishes = readWishes()
+  if (wishes === undefined) return giveUp(USAGE, 2)
+  const obstacle = findObstacle()
+  if (obstacle !== undefined) return giveUp(`bench: ${obstacle}`, 2)
+  const scratch = mkdtempSync(join(tmpdir(), 'gatewright-bench-'))
+  const started: PinnedProcess[] = []
+  try {
+    const upstreams = startUpstreams(scratch)
+    started.push(...upstreams)
+    const candidates = wishes.candidates.map((name) => startCandidate(name, scratch))
+    started.push(...candidates.flatMap((candidate) => candidate.process ?? []))
+    for (const suite of wishes.suites) {
+      const { rounds, seconds } = wishes
+      const progress = (text: string) => console.error(text)
+      const rows = await runSuite({ suite, candidates, upstreams, rounds, seconds, progress })
+      console.log(`\n${formatTable(suite, rows)}`)
+    }
+    return 0
+  } catch (error) {
+    return giveUp(`bench: ${error instanceof Error ? error.message : String(error)}`, 1)
+  } finally {
+    await Promise.all(started.map((one) => one.stop()))
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function giveUp(why: string, exitCode: number): number {
+  console.error(why)
+  return exitCode
+}
+
+process.exitCode = await main()

@@ -1,0 +1,95 @@
+import { PORTS, projectFile } from './settings.ts'
+
+/** One sort of traffic. */
+export interface Suite {
+  readonly name: string
+  /** What the table compares, in one sentence. */
+  readonly about: string
+  readonly path: string
+  /** The gateway's listener; the other candidates have one for everything. */
+  readonly gatewayPort: number
+  /** What is counted. */
+  readonly unit: 'request' | 'event'
+  readonly headers: Readonly<Record<string, string>>
+  /** POST this body; GET when unset. */
+  readonly body?: string
+  /** A script of wrk that sends the body. */
+  readonly script?: string
+  /** What every answer contains; a benchmark of error pages proves nothing. */
+  readonly expect: string
+}
+
+const CHAT = JSON.stringify({
+  model: 'fast',
+  messages: [
+    { role: 'system', content: 'You answer in one short paragraph, in plain words, without lists.' },
+    { role: 'user', content: 'What is a reverse proxy, and what is it good for? About one hundred words will do.' },
+  ],
+  temperature: 0.2,
+  max_completion_tokens: 256,
+})
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+export const SUITES: readonly Suite[] = [
+  {
+    name: 'small',
+    about: 'GET of 32 bytes, passed through.',
+    path: '/small',
+    gatewayPort: PORTS.gatewrightBare,
+    unit: 'request',
+    headers: {},
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: '10k',
+    about: 'GET of 10 KB, passed through.',
+    path: '/10k',
+    gatewayPort: PORTS.gatewrightBare,
+    unit: 'request',
+    headers: {},
+    expect: '0123456789',
+  },
+  {
+    name: 'policies',
+    about:
+      'GET of 32 bytes; the gateway checks an API key and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, the others do nothing.',
+    path: '/small',
+    gatewayPort: PORTS.gatewrightFull,
+    unit: 'request',
+    headers: { authorization: 'Bearer k-bench' },
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: 'llm',
+    about:
+      'Chat completion, 300 B up and 1 KB down; the gateway replaces the model by its alias and counts tokens, the others pass bytes.',
+    path: '/v1/chat/completions',
+    gatewayPort: PORTS.gatewrightBare,
+    unit: 'request',
+    headers: JSON_BODY,
+    body: CHAT,
+    script: projectFile('bench/servers/chat.lua'),
+    expect: '"total_tokens"',
+  },
+  {
+    name: 'sse',
+    about:
+      'Event streams, passed through: 32 at once, an event every 10 ms on each. Latency is from the server to the client.',
+    path: '/events',
+    gatewayPort: PORTS.gatewrightBare,
+    unit: 'event',
+    headers: {},
+    expect: 'data: ',
+  },
+  {
+    name: 'llm-sse',
+    about: 'The same as chat completions; the gateway counts tokens, the others pass bytes.',
+    path: '/events/chat',
+    gatewayPort: PORTS.gatewrightBare,
+    unit: 'event',
+    headers: JSON_BODY,
+    body: CHAT.replace('"model":"fast"', '"model":"mock-small","stream":true'),
+    expect: 'data: ',
+  },
+]
