@@ -91,17 +91,26 @@ const OUT_OF_BOUNDS = new CelError('limit', 'evaluation exceeds what the runtime
 
 function evaluator<C>(code: Code<C>, constant: Value | undefined, slotCount: number): (context: C) => Result {
   if (constant !== undefined) return () => constant
-  const run =
-    slotCount === 0
-      ? (context: C): Result => code(context, NO_SLOTS)
-      : (context: C): Result => code(context, { slots: new Array<Result>(slotCount), steps: 0 })
-  return (context) => {
-    try {
-      return run(context)
-    } catch (error) {
-      // Deeply nested data or a huge text: the runtime's own limits. Anything else is a bug and goes on.
-      if (error instanceof RangeError) return OUT_OF_BOUNDS
-      throw error
+  if (slotCount === 0) {
+    return (context) => {
+      try {
+        return code(context, NO_SLOTS)
+      } catch (error) {
+        return limitOrThrow(error)
+      }
     }
   }
+  return (context) => {
+    try {
+      return code(context, { slots: new Array<Result>(slotCount), steps: 0 })
+    } catch (error) {
+      return limitOrThrow(error)
+    }
+  }
+}
+
+/** Deeply nested data or a huge text meet the runtime's own limits; anything else is a bug and goes on. */
+function limitOrThrow(error: unknown): CelError {
+  if (error instanceof RangeError) return OUT_OF_BOUNDS
+  throw error
 }

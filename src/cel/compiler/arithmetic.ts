@@ -50,8 +50,9 @@ function additionCode<C>(a: Code<C>, b: Code<C>): Code<C> {
 
 /** A chain of `+` whose parts are strings by their types: one loop instead of nested additions. */
 export function compileConcatenation<C>(parts: readonly Node<C>[]): Node<C> {
+  if (parts.length === 2) return compileArithmetic('+', parts[0]!, parts[1]!)
   const codes = parts.map((part) => part.code)
-  const code: Code<C> = (context, frame) => {
+  const concatenate: Code<C> = (context, frame) => {
     let text = ''
     for (let i = 0; i < codes.length; i++) {
       const part = codes[i]!(context, frame)
@@ -62,17 +63,20 @@ export function compileConcatenation<C>(parts: readonly Node<C>[]): Node<C> {
     }
     return text
   }
-  const [a, b, c] = codes as [Code<C>, Code<C>, Code<C>]
-  if (codes.length === 2) return fold(nodeOf(additionCode(a, b)), parts)
-  if (codes.length !== 3) return fold(nodeOf(code), parts)
-  const three: Code<C> = (context, frame) => {
+  const [first, middle, last] = parts
+  if (parts.length !== 3 || typeof middle?.constant !== 'string') return fold(nodeOf(concatenate), parts)
+  return fold(nodeOf(joinCode(first!, middle.constant, last!, concatenate)), parts)
+}
+
+/** `a + "/" + b` */
+function joinCode<C>(first: Node<C>, middle: string, last: Node<C>, slowly: Code<C>): Code<C> {
+  const [a, b] = [first.raw, last.raw]
+  return (context, frame) => {
     const x = a(context, frame)
     const y = b(context, frame)
-    const z = c(context, frame)
-    if (typeof x !== 'string' || typeof y !== 'string' || typeof z !== 'string') return code(context, frame)
-    return x.length + y.length + z.length > MAX_TEXT ? TOO_LARGE : x + y + z
+    if (typeof x !== 'string' || typeof y !== 'string') return slowly(context, frame)
+    return x.length + middle.length + y.length > MAX_TEXT ? TOO_LARGE : x + middle + y
   }
-  return fold(nodeOf(three), parts)
 }
 
 export function compileNegation<C>(operand: Node<C>): Node<C> {

@@ -204,9 +204,10 @@ class Compiler<C> {
     const isMember = expr.target !== undefined && (overloads.length === 0 || overloads[0]!.isMember)
     const args = isMember ? [expr.target!, ...expr.args] : expr.args
     if (overloads.length === 0) return failingNode(new CelError('no-such-overload', `undeclared function ${expr.name}`))
-    return compileCall(expr.name, overloads, this.#metered(args), (error) => {
+    const node = compileCall(expr.name, overloads, this.#metered(args), (error) => {
       this.#problems.error('invalid-pattern', expr, `this call always fails: ${error.message}`)
     })
+    return this.#loopDepth === 0 ? node : charged(node, this.#checked.types.get(expr))
   }
 
   #lazyCall(expr: Call): Node<C> {

@@ -75,7 +75,15 @@ function run<C>(
   frame: Frame,
   turn: (key: Value, value: Result) => Result | undefined,
 ): Result | undefined {
-  const range = loop.range(context, frame)
+  return runOver(loop, loop.range(context, frame), frame, turn)
+}
+
+function runOver<C>(
+  loop: Loop<C>,
+  range: Result,
+  frame: Frame,
+  turn: (key: Value, value: Result) => Result | undefined,
+): Result | undefined {
   if (Array.isArray(range)) return runList(loop, range, frame, turn)
   if (range instanceof MapValue) return runKeys(loop, range.keys(), (key) => range.get(key), frame, turn)
   if (range instanceof HostObject) return runKeys(loop, range.keys(), (key) => range.index(key), frame, turn)
@@ -133,16 +141,27 @@ function notBoolean(macro: string, value: Result): CelError {
 
 /** `all` (decided by false) and `exists` (decided by true): an element that decides wins over errors of others. */
 function quantifier<C>(loop: Loop<C>, decisive: boolean): Code<C> {
-  const { body, macro } = loop
+  const { body, macro, range, first, second, weight } = loop
   return (context, frame) => {
+    const list = range(context, frame)
     let failure: CelError | undefined
-    const outcome = run(loop, context, frame, () => {
+    const turn = (): boolean | undefined => {
       const value = body(context, frame)
       if (value === decisive) return decisive
       if (value !== !decisive) failure ??= notBoolean(macro, value)
       return undefined
-    })
-    return outcome ?? failure ?? !decisive
+    }
+    if (!Array.isArray(list) || second >= 0) return runOver(loop, list, frame, turn) ?? failure ?? !decisive
+    const { slots } = frame
+    for (let i = 0; i < list.length; i++) {
+      frame.steps += weight
+      if (frame.steps > MAX_STEPS) return COST_EXCEEDED
+      slots[first] = list[i]
+      const value = body(context, frame)
+      if (value === decisive) return decisive
+      if (value !== !decisive) failure ??= notBoolean(macro, value)
+    }
+    return failure ?? !decisive
   }
 }
 

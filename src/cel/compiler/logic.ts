@@ -24,10 +24,11 @@ function notBoolean(value: Result): CelError {
 }
 
 function allOf<C>(codes: readonly Code<C>[]): Code<C> {
-  const [a, b, c] = codes as [Code<C>, Code<C>, Code<C>]
-  if (codes.length === 2) return bothOf(a, b)
-  if (codes.length === 3) return bothOf(bothOf(a, b), c)
+  const [a, b, c, d] = codes as [Code<C>, Code<C>, Code<C>, Code<C>]
   if (codes.length === 1) return onlyBoolean(a)
+  if (codes.length === 2) return bothOf(a, b)
+  if (codes.length === 3) return allOfThree(a, b, c)
+  if (codes.length === 4) return bothOf(bothOf(a, b), bothOf(c, d))
   return (context, frame) => {
     let failure: CelError | undefined
     for (const code of codes) {
@@ -36,6 +37,20 @@ function allOf<C>(codes: readonly Code<C>[]): Code<C> {
       if (value !== true) failure ??= notBoolean(value)
     }
     return failure ?? true
+  }
+}
+
+function allOfThree<C>(a: Code<C>, b: Code<C>, c: Code<C>): Code<C> {
+  return (context, frame) => {
+    const x = a(context, frame)
+    if (x === false) return false
+    const y = b(context, frame)
+    if (y === false) return false
+    const z = c(context, frame)
+    if (z === false) return false
+    if (x !== true) return notBoolean(x)
+    if (y !== true) return notBoolean(y)
+    return z === true ? true : notBoolean(z)
   }
 }
 

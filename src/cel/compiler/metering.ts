@@ -4,9 +4,9 @@ import type { Node } from './node.ts'
 
 /** Text units and list elements that count as one step. */
 const TEXT_PER_STEP = 256
-const ELEMENTS_PER_STEP = 16
+const ELEMENTS_PER_STEP = 4
 
-/** Counts the size of an operand as steps, where the type does not say that it is small. */
+/** Counts the size of an operand or result as steps, where the type does not say that it is small. */
 export function charged<C>(node: Node<C>, type: Type | undefined): Node<C> {
   if (node.constant !== undefined || isSmall(type)) return node
   const { code, raw, absent } = node

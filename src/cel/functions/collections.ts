@@ -2,12 +2,12 @@ import { compare, equals } from '../equality.ts'
 import { CelError, noSuchOverload, TOO_LARGE } from '../error.ts'
 import { EntryMap, toMapKey } from '../map-value.ts'
 import { define, type Overload } from '../overload.ts'
-import { type MapValue, Optional, type Result, type Value } from '../value.ts'
+import { Double, type MapValue, Optional, type Result, type Value } from '../value.ts'
 
 type List = readonly Value[]
 
 /** Longest list a function may build. */
-export const MAX_LIST = 1_000_000
+export const MAX_LIST = 100_000
 
 /** The lists and sets extensions, and `merge` of maps. */
 export const COLLECTION_FUNCTIONS: readonly Overload[] = [
@@ -24,7 +24,7 @@ export const COLLECTION_FUNCTIONS: readonly Overload[] = [
   define('(list(A)).first() -> optional_type(A)', (list: List) => optionalAt(list, 0)),
   define('(list(A)).last() -> optional_type(A)', (list: List) => optionalAt(list, list.length - 1)),
   define('sets.contains(list(A), list(A)) -> bool', containsAll),
-  define('sets.equivalent(list(A), list(A)) -> bool', (a: List, b: List) => containsAll(a, b) && containsAll(b, a)),
+  define('sets.equivalent(list(A), list(A)) -> bool', areEquivalent),
   define('sets.intersects(list(A), list(A)) -> bool', intersects),
   define('(map(A, B)).merge(map(A, B)) -> map(A, B)', merge),
   define('(map(dyn, dyn)).merge(map(dyn, dyn)) -> map(dyn, dyn)', merge, { fallback: true }),
@@ -55,44 +55,69 @@ function optionalAt(list: List, index: number): Optional {
   return value === undefined ? Optional.none : new Optional(value)
 }
 
-/** Membership in about constant time for what can be a key of a map, else by comparing. */
+/** Values without a text of their own that a set holds at most: they are compared one by one. */
+const MAX_OPAQUE = 1000
+
+/** Membership in about constant time. */
 class Members {
-  readonly #keys = new Set<unknown>()
-  readonly #others: Value[] = []
+  readonly #keys = new Set<string>()
+  readonly #opaque: Value[] = []
 
   constructor(list: List = []) {
     for (const value of list) this.add(value)
   }
 
+  get isFull(): boolean {
+    return this.#opaque.length > MAX_OPAQUE
+  }
+
   add(value: Value): void {
-    const key = toMapKey(value)
-    if (key === undefined) this.#others.push(value)
-    else this.#keys.add(key)
+    const key = equalityKey(value)
+    if (key !== undefined) this.#keys.add(key)
+    else if (!this.isFull) this.#opaque.push(value)
   }
 
   has(value: Value): boolean {
-    const key = toMapKey(value)
-    return key === undefined ? this.#others.some((other) => equals(other, value)) : this.#keys.has(key)
+    const key = equalityKey(value)
+    return key === undefined ? this.#opaque.some((other) => equals(other, value)) : this.#keys.has(key)
   }
+}
+
+/** Equal values give equal texts, unequal ones different texts; undefined where there is no such text. */
+function equalityKey(value: Value): string | undefined {
+  if (typeof value === 'string') return `"${value.length}:${value}`
+  if (value === null || typeof value === 'boolean') return String(value)
+  const key = toMapKey(value)
+  if (key !== undefined) return String(key)
+  if (value instanceof Double && !Number.isNaN(value.value)) return String(value.value)
+  if (!Array.isArray(value)) return undefined
+  const keys = (value as List).map(equalityKey)
+  return keys.includes(undefined) ? undefined : `[${keys.join(' ')}]`
 }
 
 function distinct(list: List): Result {
   const seen = new Members()
-  return list.filter((value) => {
+  const first = list.filter((value) => {
     if (seen.has(value)) return false
     seen.add(value)
     return true
   })
+  return seen.isFull ? TOO_LARGE : first
 }
 
-function containsAll(list: List, wanted: List): boolean {
+function containsAll(list: List, wanted: List): Result {
   const members = new Members(list)
-  return wanted.every((value) => members.has(value))
+  return members.isFull ? TOO_LARGE : wanted.every((value) => members.has(value))
 }
 
-function intersects(a: List, b: List): boolean {
+function areEquivalent(a: List, b: List): Result {
+  const forth = containsAll(a, b)
+  return forth === true ? containsAll(b, a) : forth
+}
+
+function intersects(a: List, b: List): Result {
   const members = new Members(a)
-  return b.some((value) => members.has(value))
+  return members.isFull ? TOO_LARGE : b.some((value) => members.has(value))
 }
 
 /** Orders a list by keys, one per element; the keys must be comparable with each other. */

@@ -7,6 +7,9 @@ import { formatText } from './format-text.ts'
 /** Longest string a function may build, in UTF-16 code units. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
+/** Longest list that `split` may return. */
+const MAX_PARTS = 100_000
+
 const outOfRange = (index: number | bigint): CelError => new CelError('range', `index out of range: ${index}`)
 
 /** Strings: what the language has built in, the strings extension, and the gateway's own. Positions count code points. */
@@ -95,7 +98,9 @@ function replace(text: string, from: string, to: string, limit: number | bigint)
 
 function split(text: string, separator: string, limit: number | bigint): Result {
   if (limit === 0) return []
+  if (separator === '' && text.length > MAX_PARTS) return TOO_LARGE
   const parts = separator === '' ? [...text] : text.split(separator)
+  if (parts.length > MAX_PARTS) return TOO_LARGE
   if (limit < 0 || parts.length <= limit) return parts
   const head = parts.slice(0, Number(limit) - 1)
   return [...head, parts.slice(head.length).join(separator)]
