@@ -1,4 +1,6 @@
 import { ai } from './backend/ai/index.ts'
+import { auth } from './backend/auth/index.ts'
+import { extAuth as backendExtAuth } from './backend/ext-auth/index.ts'
 import { health } from './backend/health/index.ts'
 import { http as backendHttp } from './backend/http/index.ts'
 import { mcp } from './backend/mcp/index.ts'
@@ -15,13 +17,23 @@ import { tcp as frontendTcp } from './frontend/tcp/index.ts'
 import { tls as frontendTls } from './frontend/tls/index.ts'
 import { tracing } from './frontend/tracing/index.ts'
 import type { PolicyDefinition, SettingDefinition } from './policy.ts'
+import { requestMirror } from './route/request-mirror/index.ts'
 import { requestRedirect } from './route/request-redirect/index.ts'
 import { urlRewrite } from './route/url-rewrite/index.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/index.ts'
 import { authorization } from './traffic/authorization/index.ts'
+import { basicAuthentication } from './traffic/basic-authentication/index.ts'
+import { cors } from './traffic/cors/index.ts'
+import { csrf } from './traffic/csrf/index.ts'
 import { directResponse } from './traffic/direct-response/index.ts'
+import { extAuth } from './traffic/ext-auth/index.ts'
+import { extProc } from './traffic/ext-proc/index.ts'
 import { headerModifiers } from './traffic/header-modifiers/index.ts'
+import { hostRewrite } from './traffic/host-rewrite/index.ts'
+import { jwtAuthentication } from './traffic/jwt-authentication/index.ts'
 import { rateLimit } from './traffic/rate-limit/index.ts'
+import { retry } from './traffic/retry/index.ts'
+import { timeouts } from './traffic/timeouts/index.ts'
 import { transformation } from './traffic/transformation/index.ts'
 
 /** Every field of the three sections and of the route filters, by section and name. Adding a policy adds a line here. */
@@ -39,15 +51,27 @@ export const POLICIES = {
   traffic: {
     apiKeyAuthentication,
     authorization,
+    basicAuthentication,
+    cors,
+    csrf,
     directResponse,
+    extAuth,
+    extProc,
     headerModifiers,
+    hostRewrite,
+    jwtAuthentication,
     rateLimit,
+    requestMirror,
     requestRedirect,
+    retry,
+    timeouts,
     transformation,
     urlRewrite,
   },
   backend: {
     ai,
+    auth,
+    extAuth: backendExtAuth,
     health,
     http: backendHttp,
     mcp,

@@ -2,6 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
 import type { PathModifier } from '../../shared/path-modifier.ts'
+import { DEFAULT_PORT, splitAuthority } from '../../shared/web-origin.ts'
 
 export interface RedirectPlan {
   readonly scheme: 'http' | 'https' | undefined
@@ -10,8 +11,6 @@ export interface RedirectPlan {
   readonly port: number | undefined
   readonly status: number
 }
-
-const DEFAULT_PORT = { http: 80, https: 443 } as const
 
 /**
  * Sends the caller to another URL (data plane, 1.7; Gateway API, HTTPRequestRedirectFilter). What the filter does not name stays as
@@ -39,10 +38,4 @@ function authorityOf(plan: RedirectPlan, scheme: 'http' | 'https', original: str
   const wanted = plan.port ?? (plan.scheme === undefined ? port : undefined)
   const name = plan.hostname ?? host
   return wanted === undefined || wanted === DEFAULT_PORT[scheme] ? name : `${name}:${wanted}`
-}
-
-function splitAuthority(authority: string): { readonly host: string; readonly port: number | undefined } {
-  const colon = authority.lastIndexOf(':')
-  if (colon < 0 || authority.endsWith(']')) return { host: authority, port: undefined }
-  return { host: authority.slice(0, colon), port: Number(authority.slice(colon + 1)) }
 }

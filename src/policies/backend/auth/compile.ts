@@ -1,0 +1,61 @@
+import { toByteText } from '#base/byte-text.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import {
+  authorizationHeader,
+  canHold,
+  compileWritableLocation,
+  type WritableLocation,
+} from '../../shared/credential-location.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { passCredential, sendCredential } from './run.ts'
+import type { BackendAuthSpec } from './schema.ts'
+
+type Source = PolicySource<BackendAuthSpec>
+
+/** A request never leaves with its credential missing: what cannot be had is refused before anything is sent (decision A-36). */
+export function compileBackendAuth(sources: readonly Source[], context: CompileContext): PolicyRun {
+  const source = sources[0]!
+  const { passthrough, location: where } = source.spec
+  const location = where === undefined ? undefined : compileWritableLocation(where)
+  if (passthrough !== undefined) return { request: (exchange) => passCredential(location, exchange) }
+
+  const place = location ?? authorizationHeader('Bearer')
+  const credential = credentialOf(source, place, context)
+  if (typeof credential !== 'string') return { request: () => credential }
+  return { request: (exchange) => sendCredential(place, credential, exchange) }
+}
+
+/** Byte text of the configured credential, or why there is none. */
+function credentialOf(source: Source, location: WritableLocation, context: CompileContext): string | Refusal {
+  const { key, secretRef } = source.spec
+  if (key !== undefined) return usable(source, '.key', toByteText(key), location, context)
+  if (secretRef !== undefined) {
+    const value = context.secret(source, secretRef.name)?.data.Authorization
+    if (value !== undefined) return usable(source, '.secretRef', value, location, context)
+    const message = `Secret ${secretRef.name} has no entry Authorization; requests are refused`
+    context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
+    return reject('backend-auth-failed', { detail: `Secret ${secretRef.name} has no entry Authorization` })
+  }
+  return cloudCredential(source, context)
+}
+
+function usable(
+  source: Source,
+  path: string,
+  value: string,
+  location: WritableLocation,
+  context: CompileContext,
+): string | Refusal {
+  const credential = value.trim()
+  if (credential !== '' && canHold(location, credential)) return credential
+  const message = 'is empty or cannot be written to the location; requests are refused'
+  context.report(source, path, { severity: 'error', code: 'credential-invalid', message })
+  return reject('backend-auth-failed', { detail: `the credential of ${source.path}${path} is not usable` })
+}
+
+function cloudCredential(source: Source, context: CompileContext): Refusal {
+  const cloud = (['cloudOne', 'cloudTwo', 'cloudThree'] as const).find((name) => source.spec[name] !== undefined)
+  reportNotImplemented(context, source, cloud === undefined ? '' : `.${cloud}`, 'requests are refused')
+  return reject('backend-auth-failed', { detail: `${cloud ?? 'this form of backend.auth'} is not implemented yet` })
+}

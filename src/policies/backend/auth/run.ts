@@ -1,0 +1,28 @@
+import type { Exchange, Identity } from '#exchange/exchange.ts'
+import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import { authorizationHeader, type WritableLocation, writeCredential } from '../../shared/credential-location.ts'
+
+const BEARER = authorizationHeader('Bearer')
+const BASIC = authorizationHeader('Basic')
+
+/** Writes the configured credential; whatever the client sent there is replaced (decision A-103). */
+export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
+  if (writeCredential(location, exchange.request, credential)) return proceed
+  return reject('backend-auth-failed', { detail: 'the credential cannot be written to its location' })
+}
+
+/**
+ * Adds the credential again that the client sent and that validated: JWT, else API key, else Basic (decision A-102). Where nothing
+ * validated the request stays as it is.
+ */
+export function passCredential(location: WritableLocation | undefined, exchange: Exchange): Outcome {
+  const { identity } = exchange
+  const credential = validatedCredential(identity)
+  if (credential === undefined) return proceed
+  const isBasic = identity.jwt === undefined && identity.apiKey === undefined
+  return sendCredential(location ?? (isBasic ? BASIC : BEARER), credential, exchange)
+}
+
+function validatedCredential({ jwt, apiKey, basicAuth }: Identity): string | undefined {
+  return jwt?.token ?? apiKey?.key ?? basicAuth?.credential
+}

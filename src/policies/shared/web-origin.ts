@@ -1,0 +1,25 @@
+/** An origin of the web: scheme, host in lower case, and port with the scheme's default filled in (RFC 6454, 4). */
+export interface WebOrigin {
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly port: number
+}
+
+export const DEFAULT_PORT = { http: 80, https: 443 } as const
+
+const ORIGIN = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]\s]+)(?::(\d{1,5}))?$/
+
+/** @returns undefined for `null`, other schemes and everything that is more or less than an origin */
+export function parseOrigin(text: string): WebOrigin | undefined {
+  const match = ORIGIN.exec(text.toLowerCase())
+  if (match === null) return undefined
+  const [, scheme, host, port] = match as unknown as [string, 'http' | 'https', string, string | undefined]
+  return { scheme, host, port: port === undefined ? DEFAULT_PORT[scheme] : Number(port) }
+}
+
+/** Host in lower case and port of an authority; the port undefined when it names none. */
+export function splitAuthority(authority: string): { readonly host: string; readonly port: number | undefined } {
+  const colon = authority.lastIndexOf(':')
+  if (colon <= authority.lastIndexOf(']')) return { host: authority.toLowerCase(), port: undefined }
+  return { host: authority.slice(0, colon).toLowerCase(), port: Number(authority.slice(colon + 1)) }
+}

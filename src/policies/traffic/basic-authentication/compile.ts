@@ -1,0 +1,13 @@
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { refuseUnimplemented } from '../../shared/refuse-unimplemented.ts'
+import type { BasicAuthenticationSpec } from './schema.ts'
+
+/** Passwords cannot be checked yet, so nobody passes. */
+export function compileBasicAuthentication(
+  sources: readonly PolicySource<BasicAuthenticationSpec>[],
+  context: CompileContext,
+): PolicyRun {
+  reportNotImplemented(context, sources[0]!, '', 'all requests are refused')
+  return { request: refuseUnimplemented('policy-invalid', 'basicAuthentication') }
+}

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, type Fields, linesOf, sourceOf, specFrom } from '../../shared/testing.ts'
+import { parseOrigin } from '../../shared/web-origin.ts'
+import { cors } from './index.ts'
+import { parseOriginPattern } from './origin-pattern.ts'
+import { cors as schema } from './schema.ts'
+
+function policyOf(written: object) {
+  const context = contextWith()
+  return { context, run: cors.compile([sourceOf(specFrom(schema, written))], context)! }
+}
+
+function send(written: object, method: string, headers: Fields) {
+  const exchange = exchangeWith({ method, headers })
+  const outcome = policyOf(written).run.request!(exchange)
+  if (outcome instanceof Promise || outcome?.kind === 'refusal') throw new Error('unexpected')
+  return {
+    answer:
+      outcome === undefined
+        ? undefined
+        : { status: outcome.head.status, lines: linesOf(outcome.head), body: outcome.body },
+    queued: exchange.queuedHeaders?.map((pair) => pair.join(': ')) ?? [],
+  }
+}
+
+const A = 'https://a.test'
+const FULL = {
+  allowOrigins: [A],
+  allowMethods: ['GET', 'PUT'],
+  allowHeaders: ['X-One', 'X-Two'],
+  exposeHeaders: ['X-Out'],
+  allowCredentials: true,
+  maxAge: 60,
+}
+const preflight = (more: Fields = {}): Fields => ({ origin: A, 'access-control-request-method': 'PUT', ...more })
+
+verifies('traffic.cors/applies', 'a preflight of an allowed origin is answered', () => {
+  expect(send(FULL, 'OPTIONS', preflight())).toEqual({
+    answer: {
+      status: 200,
+      lines: [
+        `access-control-allow-origin: ${A}`,
+        'access-control-allow-methods: GET, PUT',
+        'access-control-allow-headers: X-One, X-Two',
+        'access-control-allow-credentials: true',
+        'access-control-expose-headers: X-Out',
+        'access-control-max-age: 60',
+        'vary: Origin',
+      ],
+      body: undefined,
+    },
+    queued: [],
+  })
+})
+
+test('wildcards echo what is asked for', () => {
+  const spec = { allowOrigins: ['*'], allowMethods: ['*'], allowHeaders: ['*'] }
+  const asked = { 'access-control-request-headers': ['x-one,x-two ', 'x-three'] }
+  expect(send(spec, 'OPTIONS', preflight(asked)).answer?.lines).toEqual([
+    `access-control-allow-origin: ${A}`,
+    'access-control-allow-methods: PUT',
+    'access-control-allow-headers: x-one, x-two, x-three',
+    'access-control-max-age: 5',
+    'vary: Origin',
+  ])
+})
+
+test('a preflight of another origin is answered without permission', () => {
+  expect(send(FULL, 'OPTIONS', preflight({ origin: 'https://b.test' })).answer).toEqual({
+    status: 200,
+    lines: ['vary: Origin'],
+    body: undefined,
+  })
+})
+
+test('other requests of an allowed origin go on, and their answers may be read', () => {
+  expect(send(FULL, 'PUT', { origin: A })).toEqual({
+    answer: undefined,
+    queued: [
+      `access-control-allow-origin: ${A}`,
+      'access-control-allow-credentials: true',
+      'access-control-expose-headers: X-Out',
+    ],
+  })
+})
+
+const ordinary: [what: string, method: string, headers: Fields, queued: number][] = [
+  ['no Origin', 'GET', {}, 0],
+  ['another Origin', 'GET', { origin: 'https://b.test' }, 0],
+  ['OPTIONS without a requested method', 'OPTIONS', { origin: A }, 3],
+  ['OPTIONS with an empty one', 'OPTIONS', preflight({ 'access-control-request-method': '' }), 3],
+  ['OPTIONS without Origin', 'OPTIONS', { 'access-control-request-method': 'PUT' }, 0],
+  ['another method with a requested method', 'POST', preflight(), 3],
+]
+for (const [what, method, headers, queued] of ordinary) {
+  test(`${what} is an ordinary request`, () => {
+    const result = send(FULL, method, headers)
+    expect([result.answer, result.queued.length]).toEqual([undefined, queued])
+  })
+}
+
+const origins: [pattern: string, origin: string, matches: boolean][] = [
+  ['https://a.test', 'https://a.test', true],
+  ['https://a.test', 'https://A.TEST', true],
+  ['https://a.test', 'https://a.test:443', true],
+  ['https://a.test:443', 'https://a.test', true],
+  ['https://a.test', 'http://a.test', false],
+  ['https://a.test', 'https://a.test:8443', false],
+  ['https://a.test', 'https://b.a.test', false],
+  ['https://*.a.test', 'https://b.a.test', true],
+  ['https://*.a.test', 'https://c.b.a.test', true],
+  ['https://*.a.test', 'https://a.test', false],
+  ['https://*.a.test', 'https://.a.test', true],
+  ['https://*.a.test', 'https://b.a.test.evil.test', false],
+  ['http://*.com', 'http://x.y.com', true],
+  ['http://*', 'http://anything.test', true],
+  ['http://*', 'https://anything.test', false],
+  ['http://a.*.b.*.c', 'http://a.1.b.2.c', true],
+  ['http://a.*.b.*.c', 'http://a.b.c', false],
+  ['http://*aa', 'http://a', false],
+  ['http://[::1]:8080', 'http://[::1]:8080', true],
+]
+for (const [text, origin, matches] of origins) {
+  test(`${text} ${matches ? 'matches' : 'does not match'} ${origin}`, () => {
+    expect(parseOriginPattern(text)!(parseOrigin(origin)!)).toBe(matches)
+  })
+}
+
+test('an origin that is none matches only *', () => {
+  expect(send(FULL, 'GET', { origin: 'null' }).queued).toEqual([])
+  expect(send({ allowOrigins: ['*'] }, 'GET', { origin: 'null' }).queued).toEqual(['access-control-allow-origin: null'])
+})
+
+const varies: [before: string | string[] | undefined, after: string[]][] = [
+  [undefined, ['vary: Origin']],
+  ['Accept-Encoding', ['vary: Accept-Encoding', 'vary: Origin']],
+  ['accept, ORIGIN', ['vary: accept, ORIGIN']],
+  [
+    ['accept', 'origin'],
+    ['vary: accept', 'vary: origin'],
+  ],
+  ['*', ['vary: *']],
+]
+for (const [before, after] of varies) {
+  test(`answers vary by Origin: ${before}`, () => {
+    const exchange = exchangeWith({ status: 200, responseHeaders: before === undefined ? {} : { vary: before } })
+    policyOf(FULL).run.response!(exchange)
+    expect(linesOf(exchange.response!)).toEqual(after)
+  })
+}
+
+const warnings: [spec: object, reports: string[]][] = [
+  [FULL, []],
+  [{ allowOrigins: ['*'] }, []],
+  [
+    { allowOrigins: ['*'], allowCredentials: true },
+    ['cors-any-origin-with-credentials spec.traffic.field.allowOrigins'],
+  ],
+  [{}, ['cors-no-origin spec.traffic.field.allowOrigins']],
+]
+for (const [spec, reports] of warnings) {
+  test(`what is said of ${JSON.stringify(spec)}`, () => {
+    expect(policyOf(spec).context.reports).toEqual(reports)
+  })
+}
+
+test('an origin of another form, which a route filter may name, allows nothing and is reported', () => {
+  const context = contextWith()
+  cors.compile([sourceOf({ allowOrigins: ['a.test'], maxAge: 5 })], context)
+  expect(context.reports).toEqual(['invalid-origin spec.traffic.field.allowOrigins[0]'])
+})

@@ -1,0 +1,78 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Outcome, proceed } from '#exchange/outcome.ts'
+import { Head } from '#net/http1/head.ts'
+import { parseOrigin } from '../../shared/web-origin.ts'
+import type { OriginPattern } from './origin-pattern.ts'
+
+export interface CorsPlan {
+  readonly allowsAll: boolean
+  readonly origins: readonly OriginPattern[]
+  /** Comma-separated; `*`: whatever is asked for; undefined: none. */
+  readonly methods: string | undefined
+  readonly headers: string | undefined
+  readonly exposed: string | undefined
+  readonly credentials: boolean
+  /** Seconds. */
+  readonly maxAge: string
+}
+
+/**
+ * Answers preflights before anybody has to show a credential, and queues what a browser must read on other answers, refusals
+ * included (data plane, 4.9; decision A-84).
+ */
+export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
+  const { request } = exchange
+  const origin = request.get('origin')
+  if (origin === undefined) return proceed
+  const allowed = isAllowed(plan, origin)
+  const method = request.method === 'OPTIONS' ? request.get('access-control-request-method') : undefined
+  if (method) return preflight(plan, allowed ? origin : undefined, method, exchange)
+  if (!allowed) return proceed
+  exchange.queueHeader('access-control-allow-origin', origin)
+  if (plan.credentials) exchange.queueHeader('access-control-allow-credentials', 'true')
+  if (plan.exposed !== undefined) exchange.queueHeader('access-control-expose-headers', plan.exposed)
+  return proceed
+}
+
+/** The policy looks at Origin, so that every answer depends on it, also one without an Origin (Fetch, CORS protocol and caches). */
+export function varyByOrigin({ response }: Exchange): Outcome {
+  if (response === undefined) return proceed
+  const named = response.getAll('vary').join(',').toLowerCase().split(',')
+  if (!named.some((name) => name.trim() === 'origin' || name.trim() === '*')) response.append('vary', 'Origin')
+  return proceed
+}
+
+function isAllowed(plan: CorsPlan, origin: string): boolean {
+  if (plan.allowsAll) return true
+  const parsed = parseOrigin(origin)
+  return parsed !== undefined && plan.origins.some((matches) => matches(parsed))
+}
+
+/** An origin that is not allowed gets the same status without any permission; nothing is forwarded. */
+function preflight(plan: CorsPlan, origin: string | undefined, method: string, { request }: Exchange): Outcome {
+  const head = Head.response(200)
+  if (origin !== undefined) {
+    head.set('access-control-allow-origin', origin)
+    if (plan.methods !== undefined) {
+      head.set('access-control-allow-methods', plan.methods === '*' ? method : plan.methods)
+    }
+    const headers = allowedHeaders(plan, request.getAll('access-control-request-headers'))
+    if (headers !== undefined) head.set('access-control-allow-headers', headers)
+    if (plan.credentials) head.set('access-control-allow-credentials', 'true')
+    if (plan.exposed !== undefined) head.set('access-control-expose-headers', plan.exposed)
+    head.set('access-control-max-age', plan.maxAge)
+  }
+  head.set('vary', 'Origin')
+  return { kind: 'answer', head, body: undefined }
+}
+
+/** `*` means what is asked for, because with credentials a browser takes it literally. */
+function allowedHeaders(plan: CorsPlan, asked: readonly string[]): string | undefined {
+  if (plan.headers !== '*') return plan.headers
+  const names = asked
+    .join(',')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return names.length === 0 ? undefined : names.join(', ')
+}

@@ -1,0 +1,18 @@
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import { parseOrigin } from '../../shared/web-origin.ts'
+import { checkCsrf, originKey } from './run.ts'
+import type { CsrfSpec } from './schema.ts'
+
+export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context: CompileContext): PolicyRun {
+  const source = sources[0]!
+  const additional = new Set<string>()
+  for (const [index, text] of (source.spec.additionalOrigins ?? []).entries()) {
+    const origin = parseOrigin(text)
+    if (origin !== undefined) additional.add(originKey(origin))
+    else {
+      const message = 'must be <scheme>://<host>(:<port>); it allows nothing'
+      context.report(source, `.additionalOrigins[${index}]`, { severity: 'error', code: 'invalid-origin', message })
+    }
+  }
+  return { request: (exchange) => checkCsrf(additional, exchange) }
+}

@@ -1,0 +1,28 @@
+import { parseDuration } from '#base/duration.ts'
+import type { RetrySettings } from '#exchange/exchange.ts'
+import { proceed } from '#exchange/outcome.ts'
+import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { RetrySpec } from './schema.ts'
+
+const MAX_ATTEMPTS = 255
+
+/** Only noted here: whether a request can be sent again is known by who sends it (decision A-93). */
+export function compileRetry(sources: readonly PolicySource<RetrySpec>[], context: CompileContext): PolicyRun {
+  const source = sources[0]!
+  const { attempts = 1, codes = [], backoff = '0s' } = source.spec
+  if (attempts < 0 || attempts > MAX_ATTEMPTS) {
+    const message = `must be 0 to ${MAX_ATTEMPTS}; the nearest value is used`
+    context.report(source, '.attempts', { severity: 'error', code: 'out-of-range', message })
+  }
+  const retry: RetrySettings = {
+    attempts: Math.min(Math.max(attempts, 0), MAX_ATTEMPTS),
+    codes: new Set(codes),
+    backoffMs: parseDuration(backoff) ?? 0,
+  }
+  return {
+    request(exchange) {
+      exchange.retry = retry
+      return proceed
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import type { PlaceNames } from '#exchange/exchange.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, sourceOf } from '../../shared/testing.ts'
+import { timeouts } from './index.ts'
+
+const PLACE: PlaceNames = {
+  gateway: 'default/main',
+  listener: 'http',
+  route: 'default/r',
+  routeKind: 'HTTPRoute',
+  rule: '',
+  backend: '',
+  backendType: '',
+  protocol: 'http',
+}
+
+function timeoutOn(routeKind: string, request: string): number {
+  const exchange = exchangeWith()
+  exchange.place = { ...PLACE, routeKind }
+  timeouts.compile([sourceOf({ request })], contextWith())?.request?.(exchange)
+  return exchange.requestTimeoutMs
+}
+
+verifies('traffic.timeouts/http-route', 'the time of an HTTPRoute is noted', () => {
+  expect(timeoutOn('HTTPRoute', '1m30s')).toBe(90_000)
+  expect(timeoutOn('HTTPRoute', '0s')).toBe(0)
+})
+
+verifies('traffic.timeouts/other-kinds-ignored', 'a GRPCRoute has no time limit, and the policy on it says so', () => {
+  expect(timeoutOn('GRPCRoute', '1s')).toBe(0)
+  const context = contextWith()
+  const source = sourceOf({ request: '1s' }, { target: 'GRPCRoute/default/r' })
+  expect(timeouts.compile([source], context)).toBeUndefined()
+  expect(context.reports).toEqual(['no-effect spec.traffic.field.request'])
+})
+
+test('a time limit for each attempt, which a route rule may name, is reported', () => {
+  const context = contextWith()
+  timeouts.compile([sourceOf({ request: '1s', backendRequest: '0s' } as object)], context)
+  expect(context.reports).toEqual([])
+  timeouts.compile([sourceOf({ request: '2s', backendRequest: '1s' } as object)], context)
+  expect(context.reports).toEqual(['not-implemented spec.traffic.field.backendRequest'])
+})
