@@ -1,6 +1,6 @@
 import type { JsonObject } from '#exchange/exchange.ts'
 import { isAllowed } from './authorization.ts'
-import { callTarget, discard, type TargetMessage } from './call-target.ts'
+import { callTarget, type TargetMessage } from './call-target.ts'
 import { type FoundItem, findItem } from './find-item.ts'
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isAnswerTo, isObject, type RequestMessage } from './json-rpc.ts'
 import { answerError, answerStream, encodeEvent, type McpAnswer, refuseRequest } from './mcp-answer.ts'
@@ -40,7 +40,7 @@ export async function answerItem(
     const messages = relay(request, session, target, { message, messages: reply.messages, done })
     return answerStream(messages, () => {
       done()
-      discard(reply.response)
+      reply.abort()
     })
   }
   done()

@@ -1,4 +1,5 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { readSse } from '#protocols/http/sse.ts'
 import { mediaTypeOf } from './accept.ts'
 import { targetHeaders } from './forward-headers.ts'
@@ -20,7 +21,14 @@ export interface TargetMessage {
 
 /** How a target took a request. */
 export type TargetReply =
-  | { readonly kind: 'messages'; readonly response: CallResponse; readonly messages: AsyncIterable<TargetMessage> }
+  | {
+      readonly kind: 'messages'
+      /** What the target gave as `mcp-session-id`. */
+      readonly sessionId: string | undefined
+      readonly messages: AsyncIterable<TargetMessage>
+      /** Gives up on what has not been read. */
+      readonly abort: () => void
+    }
   /** Nothing to say: what a notification gets. */
   | { readonly kind: 'nothing' }
   /** An HTTP status that is no success; its body has not been read. */
@@ -39,8 +47,8 @@ export interface TargetCall {
   readonly method: 'POST' | 'GET' | 'DELETE'
   /** JSON-RPC text of a POST. */
   readonly message: string | undefined
-  /** In place of the one of the request. */
-  readonly signal?: AbortSignal
+  /** The target must hear of it even if the client leaves. */
+  readonly outlivesClient?: boolean
   /** Until the response head; that of the backend's policies when unset. */
   readonly timeoutMs?: number
 }
@@ -49,49 +57,45 @@ const encoder = new TextEncoder()
 
 /** Sends one HTTP request to a target. Never rejects for what the target does. */
 export async function callTarget({ plan, exchange, deps }: McpRequest, call: TargetCall): Promise<TargetReply> {
-  const { target, session, method, message } = call
+  const { target, session, method, message, timeoutMs = 0 } = call
   if (target.unusable !== undefined) return { kind: 'failed', failure: 'no-endpoint', detail: target.unusable }
   const headers = targetHeaders(plan, exchange, target, session)
   headers.push(['accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'])
   if (message !== undefined) headers.push(['content-type', 'application/json'])
+  const body = message === undefined ? undefined : encoder.encode(message)
+  const controller = new AbortController()
+  const signal = call.outlivesClient ? controller.signal : AbortSignal.any([deps.signal, controller.signal])
   try {
-    const body = message === undefined ? undefined : encoder.encode(message)
-    const request = {
-      method,
-      path: target.path,
-      headers,
-      body,
-      timeoutMs: call.timeoutMs ?? 0,
-      signal: call.signal ?? deps.signal,
-    }
-    return readReply(target, await deps.call(target.destination, request))
+    const request = { method, path: target.path, headers, body, timeoutMs, signal }
+    const response = await deps.call(target.destination, request)
+    noteAttempt(exchange, target, response.status, undefined)
+    return readReply(target, response, () => controller.abort())
   } catch (error) {
     if (!(error instanceof CallError)) throw error
+    noteAttempt(exchange, target, 0, error.failure)
     return { kind: 'failed', failure: error.failure, detail: `${error.failure} at target ${target.name}` }
   }
 }
 
-function readReply(target: McpTargetPlan, response: CallResponse): TargetReply {
+function noteAttempt(exchange: Exchange, { name }: McpTargetPlan, status: number, failure: string | undefined): void {
+  exchange.attempts ??= []
+  exchange.attempts.push({ endpoint: name, status, failure })
+}
+
+function readReply(target: McpTargetPlan, response: CallResponse, abort: () => void): TargetReply {
   const { status } = response
   if (status < 200 || status > 299) return { kind: 'refused', response }
-  if (status === 202 || status === 204) {
+  const type = mediaTypeOf(response.header('content-type'))
+  const sessionId = response.header('mcp-session-id')
+  if (status === 202 || status === 204 || type === '') {
     discard(response)
     return { kind: 'nothing' }
   }
-  switch (mediaTypeOf(response.header('content-type'))) {
-    case 'text/event-stream':
-      return { kind: 'messages', response, messages: readEvents(response.body) }
-    case 'application/json':
-      return { kind: 'messages', response, messages: readOne(response.body) }
-    case '':
-      discard(response)
-      return { kind: 'nothing' }
-    default: {
-      discard(response)
-      const detail = `target ${target.name} answered with neither JSON nor an event stream`
-      return { kind: 'failed', failure: 'invalid-answer', detail }
-    }
-  }
+  if (type === 'text/event-stream') return { kind: 'messages', sessionId, messages: readEvents(response.body), abort }
+  if (type === 'application/json') return { kind: 'messages', sessionId, messages: readOne(response.body), abort }
+  discard(response)
+  const detail = `target ${target.name} answered with neither JSON nor an event stream`
+  return { kind: 'failed', failure: 'invalid-answer', detail }
 }
 
 async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<TargetMessage> {
@@ -125,14 +129,9 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return (text + decoder.decode()).trim()
 }
 
-/**
- * Lets go of a response that nobody will read. What is short is read, so that the connection can be used again; a stream may
- * never end.
- */
+/** Lets go of a response that nobody wants. What is short is read, so that the connection can be used again. */
 export function discard(response: CallResponse): void {
-  const isStream = mediaTypeOf(response.header('content-type')) === 'text/event-stream'
-  const done = isStream ? response.body[Symbol.asyncIterator]().return?.() : drain(response.body)
-  done?.catch(() => {})
+  drain(response.body).catch(() => {})
 }
 
 async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {

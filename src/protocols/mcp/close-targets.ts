@@ -9,16 +9,15 @@ export async function closeTargets(request: McpRequest, targets: readonly Sessio
   await Promise.all(begun.map((target) => closeTarget(request, target)))
 }
 
-/** Does not stop when the client leaves: the target would keep the session. */
 async function closeTarget(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
-  const { signal } = new AbortController()
   const reply = await callTarget(request, {
     target: plan,
     session,
     method: 'DELETE',
     message: undefined,
     timeoutMs: CLOSE_TIMEOUT_MS,
-    signal,
+    outlivesClient: true,
   })
-  if (reply.kind === 'messages' || reply.kind === 'refused') discard(reply.response)
+  if (reply.kind === 'messages') reply.abort()
+  if (reply.kind === 'refused') discard(reply.response)
 }

@@ -14,23 +14,22 @@ export interface McpSource<Spec> {
   readonly target: string
 }
 
-/** The part of `ProxyBackend.spec.mcp` (specification 1, 2.3.4) that the protocol reads. */
+/** `ProxyBackend.spec.mcp` (specification 1, 2.3.4) with its targets as they resolve now. */
 export interface McpBackendSpec {
-  readonly targets: readonly McpTargetSelectorSpec[]
+  /** None when selectors find nothing. */
+  readonly targets: readonly McpTargetSpec[]
   readonly sessionRouting?: 'Stateful' | 'Stateless' | undefined
   readonly failureMode?: 'FailClosed' | 'FailOpen' | undefined
 }
 
-export interface McpTargetSelectorSpec {
-  readonly name: string
-  readonly selector?: object | undefined
-  readonly static?: McpTargetSpec | undefined
-}
-
 export interface McpTargetSpec {
+  readonly name: string
   readonly path?: string | undefined
   readonly protocol?: 'StreamableHTTP' | 'SSE' | undefined
-  readonly policies?: { readonly auth?: { readonly passthrough?: object | undefined } | undefined } | undefined
+  /** Why it cannot be used; reported by whoever found out. */
+  readonly broken?: string | undefined
+  /** The target's `auth.passthrough` is set (decision B80). */
+  readonly passthrough?: boolean | undefined
 }
 
 /** The part of `backend.mcp` (specification 2, 2.3) that the protocol reads. */
@@ -63,7 +62,7 @@ export function compileMcp(
   context: McpCompileContext,
 ): McpPlan {
   const { spec } = backend
-  const targets = spec.targets.map((target, index) => compileTarget(backend, target, index, context))
+  const targets = spec.targets.map((target) => compileTarget(backend, target, context))
   return {
     backend: backend.target,
     targets,
@@ -77,33 +76,27 @@ export function compileMcp(
 
 function compileTarget(
   backend: McpSource<McpBackendSpec>,
-  spec: McpTargetSelectorSpec,
-  index: number,
+  { name, path, protocol, broken, passthrough }: McpTargetSpec,
   context: McpCompileContext,
 ): McpTargetPlan {
-  const unusable = findUnusable(spec)
-  if (unusable !== undefined) {
-    const message = `target ${spec.name} cannot be reached: ${unusable.why}`
-    context.report(backend, `.targets[${index}]${unusable.path}`, {
+  const isLegacy = protocol === 'SSE'
+  if (isLegacy) {
+    context.report(backend, '.targets', {
       code: 'not-implemented',
-      message,
+      message: `target ${name} cannot be reached: ${LEGACY_TRANSPORT}`,
       severity: 'error',
     })
   }
   return {
-    name: spec.name,
-    destination: `${backend.target}/${spec.name}`,
-    path: spec.static?.path ?? (spec.static?.protocol === 'SSE' ? '/sse' : '/mcp'),
-    takesCredentials: spec.static?.policies?.auth?.passthrough !== undefined,
-    unusable: unusable?.why,
+    name,
+    destination: `${backend.target}/${name}`,
+    path: path ?? (isLegacy ? '/sse' : '/mcp'),
+    takesCredentials: passthrough === true,
+    unusable: broken ?? (isLegacy ? LEGACY_TRANSPORT : undefined),
   }
 }
 
-function findUnusable({ selector, static: target }: McpTargetSelectorSpec): { path: string; why: string } | undefined {
-  if (selector !== undefined) return { path: '.selector', why: 'targets by selector are not implemented yet' }
-  if (target?.protocol === 'SSE') return { path: '.static.protocol', why: 'protocol SSE is not implemented yet' }
-  return undefined
-}
+const LEGACY_TRANSPORT = 'protocol SSE is not implemented yet'
 
 function compileAuthorization(
   policies: readonly McpSource<McpPolicySpec>[],

@@ -77,7 +77,7 @@ async function deliver(request: McpRequest, targets: readonly SessionTarget[], m
   const failed: FailedReply[] = []
   for (const reply of await Promise.all(calls)) {
     if (hasFailed(reply)) failed.push(reply)
-    else if (reply.kind === 'messages') discard(reply.response)
+    else if (reply.kind === 'messages') reply.abort()
   }
   const first = failed[0]
   const passes = request.plan.failureMode === 'FailClosed' ? first : undefined

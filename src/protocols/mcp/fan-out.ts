@@ -1,5 +1,5 @@
 import type { JsonObject } from '#exchange/exchange.ts'
-import { callTarget, discard, type TargetMessage, type TargetReply } from './call-target.ts'
+import { callTarget, discard, type TargetMessage } from './call-target.ts'
 import { interleave } from './interleave.ts'
 import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMessage } from './json-rpc.ts'
 import { encodeEvent, type McpAnswer } from './mcp-answer.ts'
@@ -35,18 +35,18 @@ export type FanOutReply =
  * with FailOpen it is left out; when all fail, the first failure is the answer.
  */
 export async function fanOut(request: McpRequest, { id, targets, textFor }: FanOut): Promise<FanOutReply> {
-  const calls = targets.map((target) => startCall(request, target, textFor(target)))
+  const calls = targets.map((target) =>
+    callTarget(request, { target: target.plan, session: target.session, method: 'POST', message: textFor(target) }),
+  )
+  const replies = await Promise.all(calls)
   const opened: OpenTarget[] = []
   const failed: FailedReply[] = []
-  for (const call of calls) {
-    const reply = await call.reply
-    if (reply.kind === 'messages') {
-      const sessionId = reply.response.header('mcp-session-id')
-      opened.push({ target: call.target, sessionId, messages: reply.messages, abort: call.abort })
-    } else {
-      failed.push(hasFailed(reply) ? reply : { kind: 'failed', failure: 'invalid-answer', detail: NO_ANSWER })
-    }
-  }
+  replies.forEach((reply, index) => {
+    if (hasFailed(reply)) failed.push(reply)
+    else if (reply.kind === 'nothing') failed.push({ kind: 'failed', failure: 'invalid-answer', detail: NO_ANSWER })
+    else
+      opened.push({ target: targets[index]!, sessionId: reply.sessionId, messages: reply.messages, abort: reply.abort })
+  })
   const first = failed[0]
   if (first === undefined) return { kind: 'open', opened }
   if (request.plan.failureMode === 'FailOpen' && opened.length > 0) {
@@ -63,19 +63,6 @@ export function giveUp(opened: readonly OpenTarget[]): void {
 }
 
 const NO_ANSWER = 'a target did not answer the request'
-
-interface StartedCall {
-  readonly target: SessionTarget
-  readonly reply: Promise<TargetReply>
-  readonly abort: () => void
-}
-
-function startCall(request: McpRequest, target: SessionTarget, message: string): StartedCall {
-  const controller = new AbortController()
-  const signal = AbortSignal.any([request.deps.signal, controller.signal])
-  const call = { target: target.plan, session: target.session, method: 'POST', message, signal } as const
-  return { target, reply: callTarget(request, call), abort: () => controller.abort() }
-}
 
 /** What a target answered in the end. */
 export interface TargetOutcome {

@@ -55,6 +55,9 @@ function checkPlace({ plan, exchange, deps }: McpRequest): McpAnswer | undefined
   if (deps.boundToLoopback === true && !isMeantForLoopback(head.authority, head.get('origin'))) {
     return refuse(exchange, 'mcp-origin-refused')
   }
+  if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
+    return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
+  }
   const path = head.target.split('?', 1)[0]!
   // Clients look for OAuth metadata here; "not found" tells them that there is none.
   if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')

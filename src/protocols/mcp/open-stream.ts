@@ -38,7 +38,7 @@ export async function openStream(request: McpRequest, session: Session): Promise
 }
 
 function discardAll(open: readonly OpenStream[]): void {
-  for (const { reply } of open) discard(reply.response)
+  for (const { reply } of open) reply.abort()
 }
 
 /**

@@ -1,0 +1,222 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Upstream } from '#examples/upstreams/listen.ts'
+import { startNotes, startWeather } from '#examples/upstreams/mcp.ts'
+import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
+import { fetchCall } from '#test/support/fetch-call.ts'
+import { type McpFront, type McpFrontOptions, startMcpFront } from '#test/support/mcp-front.ts'
+import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { createSealer, readSessionKeys } from '#workers/sealer.ts'
+
+const KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
+
+let weather: Upstream
+let notes: Upstream
+const opened: { close(): Promise<unknown> }[] = []
+
+beforeEach(async () => {
+  weather = await startWeather({ port: 0 })
+  notes = await startNotes({ port: 0 })
+})
+
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close()
+  await Promise.all([weather.close(), notes.close()])
+})
+
+async function startFront(plan: McpPlan, options: Partial<McpFrontOptions['deps']> = {}): Promise<McpFront> {
+  const call = fetchCall({
+    [`${MCP_BACKEND}/weather`]: weather.url,
+    [`${MCP_BACKEND}/notes`]: notes.url,
+    [`${MCP_BACKEND}/down`]: 'http://127.0.0.1:1',
+  })
+  const sealer = createSealer(readSessionKeys({ SESSION_KEY: KEY }))
+  const front = await startMcpFront({ plan, deps: { call, sealer, memory: new LocalMcpMemory(), ...options } })
+  opened.push(front)
+  return front
+}
+
+interface Connected {
+  readonly client: Client
+  readonly transport: StreamableHTTPClientTransport
+}
+
+async function connect(front: McpFront): Promise<Connected> {
+  const client = new Client({ name: 'test', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(front.url))
+  await client.connect(transport)
+  opened.push(client)
+  return { client, transport }
+}
+
+/** One POST with plain HTTP, in the session of a client. */
+function post(front: McpFront, sessionId: string | undefined, message: object): Promise<Response> {
+  return fetch(front.url, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(sessionId !== undefined && { 'mcp-session-id': sessionId }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  })
+}
+
+const both = mcpPlan(['weather', 'notes'])
+
+verifies('service/forwards-mcp', 'two targets look like one server', async () => {
+  const { client } = await connect(await startFront(both))
+
+  expect(client.getServerVersion()).toEqual({ name: 'gatewright', version: '0.1.0' })
+  expect(client.getServerCapabilities()).toMatchObject({ tools: {}, prompts: {}, resources: {} })
+  expect(client.getInstructions()).toMatch(/\[weather\]\nMade-up weather.*\n\n\[notes\]\nNotes live/s)
+
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['weather_forecast', 'weather_alerts', 'notes_add', 'notes_search'])
+  const { prompts } = await client.listPrompts()
+  expect(prompts.map(({ name }) => name)).toEqual(['weather_packing', 'notes_summary'])
+  const { resources } = await client.listResources()
+  expect(resources.map(({ uri }) => uri)).toEqual(['weather+weather://stations', 'notes+notes://all'])
+
+  const alerts = await client.callTool({ name: 'weather_alerts', arguments: { city: 'Oslo' } })
+  expect(alerts.content).toEqual([{ type: 'text', text: 'no alerts for Oslo' }])
+  const added = await client.callTool({ name: 'notes_add', arguments: { text: 'hello' } })
+  expect(added.content).toEqual([{ type: 'text', text: 'note 2 kept' }])
+  const { contents } = await client.readResource({ uri: 'notes+notes://all' })
+  expect(contents).toMatchObject([{ uri: 'notes+notes://all', text: expect.stringContaining('hello') }])
+  const prompt = await client.getPrompt({ name: 'weather_packing', arguments: { city: 'Quito' } })
+  expect(prompt.messages).toHaveLength(1)
+})
+
+test('a single target is passed through under its own names', async () => {
+  const { client } = await connect(await startFront(mcpPlan(['weather'])))
+  expect(client.getServerVersion()).toMatchObject({ name: 'weather' })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['forecast', 'alerts'])
+  const { contents } = await client.readResource({ uri: 'weather://stations' })
+  expect(contents).toMatchObject([{ uri: 'weather://stations' }])
+})
+
+test('progress arrives while the call goes on', async () => {
+  const { client } = await connect(await startFront(both))
+  const steps: number[] = []
+  const options = { onprogress: ({ progress }: { progress: number }) => void steps.push(progress) }
+  await client.callTool({ name: 'weather_forecast', arguments: { city: 'Perth', days: 3 } }, options)
+  expect(steps).toEqual([1, 2, 3])
+})
+
+verifies('backend.mcp/stateful-session-header', 'a session survives a change of the instance', async () => {
+  const first = await startFront(both)
+  const { transport } = await connect(first)
+  const second = await startFront(both)
+  const answer = await post(second, transport.sessionId, { id: 5, method: 'tools/list' })
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('notes_search')
+})
+
+test('a deleted session is gone for every method', async () => {
+  const front = await startFront(both)
+  const { transport } = await connect(front)
+  const { sessionId } = transport
+  await transport.terminateSession()
+  expect((await post(front, sessionId, { id: 5, method: 'ping' })).status).toBe(404)
+  const headers = { accept: 'text/event-stream', 'mcp-session-id': sessionId ?? '' }
+  expect((await fetch(front.url, { headers })).status).toBe(404)
+  expect((await fetch(front.url, { method: 'DELETE', headers })).status).toBe(404)
+})
+
+verifies(
+  ['backend.mcp/fail-closed-initialization', 'backend.mcp/failureMode-default'],
+  'by default a target that is down fails the whole session',
+  async () => {
+    const front = await startFront(mcpPlan(['weather', 'down']))
+    await expect(connect(front)).rejects.toThrow()
+    expect(front.exchanges[0]?.refusal).toBe('upstream-failed')
+  },
+)
+
+verifies('backend.mcp/fail-open-initialization', 'FailOpen: the others go on serving', async () => {
+  const front = await startFront(mcpPlan(['down', 'notes'], { failureMode: 'FailOpen' }))
+  const { client } = await connect(front)
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['notes_add', 'notes_search'])
+  await expect(client.callTool({ name: 'down_x' })).rejects.toThrow()
+  expect(front.exchanges[0]?.attempts).toContainEqual({ endpoint: 'down', status: 0, failure: 'connect-failed' })
+})
+
+verifies('backend.mcp/fail-open-initialization', 'FailOpen: nobody left is a failure', async () => {
+  const front = await startFront(mcpPlan(['down'], { failureMode: 'FailOpen' }))
+  await expect(connect(front)).rejects.toThrow()
+})
+
+verifies(
+  'backend.mcp/fail-closed-runtime',
+  'a target that is lost fails lists, its siblings can still be called',
+  async () => {
+    const front = await startFront(both)
+    const { client } = await connect(front)
+    await weather.close()
+    await expect(client.listTools()).rejects.toThrow()
+    const added = await client.callTool({ name: 'notes_add', arguments: { text: 'still here' } })
+    expect(added.content).toEqual([{ type: 'text', text: 'note 2 kept' }])
+  },
+)
+
+verifies('backend.mcp/fail-open-runtime', 'FailOpen: a target that is lost is left out of lists', async () => {
+  const front = await startFront(mcpPlan(['weather', 'notes'], { failureMode: 'FailOpen' }))
+  const { client } = await connect(front)
+  await weather.close()
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['notes_add', 'notes_search'])
+})
+
+const rule = (action: 'Allow' | 'Deny' | 'Require', ...matchExpressions: string[]) => ({
+  authorization: { action, policy: { matchExpressions } },
+})
+
+verifies(
+  [
+    'backend.mcp.authorization/mcp-level',
+    'backend.mcp.authorization/list-filtered',
+    'backend.mcp.authorization/call-refused',
+  ],
+  'rules hide items of lists and refuse calls',
+  async () => {
+    const targets = [{ name: 'weather' }, { name: 'notes' }]
+    const { plan } = compileTestMcp({ targets }, [
+      rule('Deny', 'mcp.tool.name == "alerts" && mcp.tool.target == "weather"'),
+      rule('Allow', 'has(mcp.tool)', 'mcp.prompt.name == "summary"'),
+    ])
+    const front = await startFront(plan)
+    const { client, transport } = await connect(front)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['weather_forecast', 'notes_add', 'notes_search'])
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(['notes_summary'])
+    expect((await client.listResources()).resources).toEqual([])
+
+    const params = { name: 'weather_alerts', arguments: { city: 'Oslo' } }
+    const refused = await post(front, transport.sessionId, { id: 7, method: 'tools/call', params })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32602, message: 'Unknown tool: weather_alerts' },
+    })
+    expect(front.exchanges.at(-1)).toMatchObject({
+      refusal: 'authorization-denied',
+      mcp: { method: 'tools/call', target: 'weather', resourceType: 'tool', name: 'alerts', errorCode: -32602 },
+    })
+    await expect(client.readResource({ uri: 'notes+notes://all' })).rejects.toThrow('Unknown resource')
+  },
+)
+
+test('a client of the newest revision falls back to a session', async () => {
+  const front = await startFront(both)
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(front.url)))
+  opened.push(client)
+  expect((await client.listTools()).tools).toHaveLength(4)
+})

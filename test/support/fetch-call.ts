@@ -1,0 +1,39 @@
+import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
+
+/** Fields that `fetch` writes itself. */
+const OWN_FIELDS = new Set(['host', 'connection', 'content-length'])
+
+/** Calls of the gateway by way of `fetch`, for tests without a proxy. `origins`: destination to `http://host:port`. */
+export function fetchCall(origins: Readonly<Record<string, string>>): Call {
+  return async (destination, request) => {
+    const origin = origins[destination]
+    if (origin === undefined) throw new CallError('no-endpoint')
+    return toCallResponse(await send(`${origin}${request.path}`, request))
+  }
+}
+
+async function send(url: string, { method, headers, body, signal }: CallRequest): Promise<Response> {
+  const fields = headers
+    .filter(([name]) => !OWN_FIELDS.has(name))
+    .map(([name, value]): [string, string] => [name, value])
+  try {
+    return await fetch(url, {
+      method,
+      headers: fields,
+      signal,
+      redirect: 'manual',
+      ...(body !== undefined && { body: new Uint8Array(body) }),
+    })
+  } catch {
+    throw new CallError(signal.aborted ? 'cancelled' : 'connect-failed')
+  }
+}
+
+function toCallResponse(response: Response): CallResponse {
+  return {
+    status: response.status,
+    headers: [...response.headers],
+    header: (lowerName) => response.headers.get(lowerName) ?? undefined,
+    body: response.body ?? (async function* () {})(),
+  }
+}
