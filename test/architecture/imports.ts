@@ -13,8 +13,8 @@ export interface Outline {
   readonly imports: readonly Import[]
   readonly defaultExports: readonly number[]
   readonly starExports: readonly number[]
-  /** Names that are used as variables, not as members: `Buffer`, but not `stream.Buffer`. */
-  readonly names: ReadonlyMap<string, number>
+  /** Variables of which a member is used, by line of the first use: `Buffer` in `Buffer.from`, but not in `bytes: Buffer`. */
+  readonly objects: ReadonlyMap<string, number>
 }
 
 export function outline(source: string): Outline {
@@ -22,7 +22,7 @@ export function outline(source: string): Outline {
   const imports: Import[] = []
   const defaultExports: number[] = []
   const starExports: number[] = []
-  const names = new Map<string, number>()
+  const objects = new Map<string, number>()
   for (const [index, token] of tokens.entries()) {
     if (token.kind !== 'name' || tokens[index - 1]?.text === '.') continue
     if (token.text === 'import') push(imports, readImport(tokens, index))
@@ -31,19 +31,13 @@ export function outline(source: string): Outline {
       const next = tokens[index + 1]
       if (next?.text === 'default') defaultExports.push(token.line)
       if (next?.text === '*') starExports.push(token.line)
-    } else if (!isKey(tokens, index) && !names.has(token.text)) names.set(token.text, token.line)
+    } else if (tokens[index + 1]?.text === '.' && !objects.has(token.text)) objects.set(token.text, token.line)
   }
-  return { imports, defaultExports, starExports, names }
+  return { imports, defaultExports, starExports, objects }
 }
 
 function push<T>(list: T[], value: T | undefined): void {
   if (value !== undefined) list.push(value)
-}
-
-/** `name:` in an object or an interface, `name?:`. */
-function isKey(tokens: readonly Token[], index: number): boolean {
-  const next = tokens[index + 1]?.text
-  return next === ':' || (next === '?' && tokens[index + 2]?.text === ':')
 }
 
 function readImport(tokens: readonly Token[], index: number): Import | undefined {

@@ -152,7 +152,8 @@ const findings: readonly (readonly [what: string, rule: Rule, sources: Sources, 
     ['net/c.ts:1 imports node:net'],
   ],
   ['a global of Node', browserCode, { 'base/a.ts': 'export const a = Buffer.from("a")' }, ['base/a.ts:1 uses Buffer']],
-  ['a member of that name', browserCode, { 'base/a.ts': 'const a = { process: 1 }\na.process++' }, []],
+  ['a member of that name', browserCode, { 'base/a.ts': 'const a = { process: b }\na.process.exit' }, []],
+  ['a type of Node', browserCode, { 'base/a.ts': 'export type A = (bytes: Buffer) => void' }, []],
 
   [
     'test support in the product',

@@ -77,7 +77,7 @@ export const browserCode: Rule = (files) => {
     .flatMap((file) => [
       ...nodeImports(file).map(({ line, specifier }) => `${file.path}:${line} imports ${specifier}`),
       ...['Buffer', 'process'].flatMap((name) => {
-        const line = file.names.get(name)
+        const line = file.objects.get(name)
         return line === undefined ? [] : [`${file.path}:${line} uses ${name}`]
       }),
     ])
