@@ -7,7 +7,7 @@ export interface RangeTaker {
 }
 
 const SIZE = 0
-const EXTENSION = 1
+const EXTENSION_START = 1
 const SIZE_LF = 2
 const DATA = 3
 const DATA_CR = 4
@@ -17,6 +17,12 @@ const TRAILER_NAME = 7
 const TRAILER_VALUE = 8
 const TRAILER_LF = 9
 const FINAL_LF = 10
+const EXTENSION_NAME = 11
+const EXTENSION_VALUE = 16
+const EXTENSION_TOKEN = 12
+const EXTENSION_QUOTED = 13
+const EXTENSION_ESCAPED = 14
+const EXTENSION_END = 15
 
 /** A chunk of 4 GiB; more digits only serve to confuse readers with narrower numbers. */
 const MAX_SIZE_DIGITS = 8
@@ -28,6 +34,9 @@ const MAX_TRAILER_BYTES = 16_384
 const CR = 13
 const LF = 10
 const SEMICOLON = 59
+const EQUALS = 61
+const QUOTE = 34
+const BACKSLASH = 92
 const COLON = 58
 const FINAL_LINE = Buffer.from('\r\n')
 
@@ -141,10 +150,6 @@ export class Framer {
     switch (this.#state) {
       case SIZE:
         return this.#stepSize(byte)
-      case EXTENSION:
-        if (byte === CR) this.#state = SIZE_LF
-        else if (!isVisible(byte) || ++this.#overhead > MAX_EXTENSION_BYTES) return this.#fail()
-        return true
       case SIZE_LF:
         this.#digits = 0
         this.#overhead = 0
@@ -168,10 +173,47 @@ export class Framer {
         return true
       case TRAILER_LF:
         return this.#expect(byte, LF, TRAILER_START)
-      default:
+      case FINAL_LF:
         this.done = byte === LF
         return this.done || this.#fail()
+      default:
+        return ++this.#overhead <= MAX_EXTENSION_BYTES ? this.#stepExtension(byte) : this.#fail()
     }
+  }
+
+  /** `;name`, `;name=token` or `;name="quoted"`, without the white space that RFC 9112, 7.1.1 calls bad. */
+  #stepExtension(byte: number): boolean {
+    switch (this.#state) {
+      case EXTENSION_QUOTED:
+        if (byte === BACKSLASH) this.#state = EXTENSION_ESCAPED
+        else if (byte === QUOTE) this.#state = EXTENSION_END
+        else if (!isVisible(byte)) return this.#fail()
+        return true
+      case EXTENSION_ESCAPED:
+        this.#state = EXTENSION_QUOTED
+        return isVisible(byte) || this.#fail()
+      case EXTENSION_START:
+        this.#state = EXTENSION_NAME
+        return isToken(byte) || this.#fail()
+      case EXTENSION_NAME:
+        if (byte === EQUALS) this.#state = EXTENSION_VALUE
+        else if (!isToken(byte)) return this.#endExtension(byte)
+        return true
+      case EXTENSION_VALUE:
+        this.#state = byte === QUOTE ? EXTENSION_QUOTED : EXTENSION_TOKEN
+        return byte === QUOTE || isToken(byte) || this.#fail()
+      case EXTENSION_TOKEN:
+        return isToken(byte) || this.#endExtension(byte)
+      default:
+        return this.#endExtension(byte)
+    }
+  }
+
+  #endExtension(byte: number): boolean {
+    if (byte === CR) this.#state = SIZE_LF
+    else if (byte === SEMICOLON) this.#state = EXTENSION_START
+    else return this.#fail()
+    return true
   }
 
   #stepSize(byte: number): boolean {
@@ -182,7 +224,7 @@ export class Framer {
     }
     if (this.#digits === 0) return this.#fail()
     if (byte === CR) this.#state = SIZE_LF
-    else if (byte === SEMICOLON) this.#state = EXTENSION
+    else if (byte === SEMICOLON) this.#state = EXTENSION_START
     else return this.#fail()
     return true
   }
@@ -209,7 +251,7 @@ function isToken(byte: number): boolean {
   return (CHARACTER[byte]! & TOKEN) !== 0
 }
 
-/** What chunk extensions consist of besides names: no controls, and nothing beyond ASCII. */
+/** What a quoted extension value consists of: no controls, and nothing beyond ASCII. */
 function isVisible(byte: number): boolean {
   return (byte >= 32 && byte < 127) || byte === 9
 }

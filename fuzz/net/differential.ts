@@ -1,0 +1,83 @@
+import { METHODS } from 'node:http'
+import requests from './corpus/requests.json' with { type: 'json' }
+import { cutAnywhere, mutate, seeded } from './mutate.ts'
+import { type GatewayReading, type ReadRequest, readWithGateway } from './read-with-gateway.ts'
+import { readWithNode } from './read-with-node.ts'
+
+// Usage: node fuzz/net/differential.ts [seconds] [seed]
+// What the wire engine accepts, node:http in its strict mode must read with the same framing: the raw bytes as far as it accepts
+// them, and what we would send on in any case. The first disagreement is printed with its seed and ends the run with 1.
+
+const seconds = Number(process.argv[2] ?? 30)
+const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
+const KNOWN = new Set(METHODS)
+
+const counts = { messages: 0, accepted: 0, stricter: 0, laxer: 0 }
+/**
+ * Why node:http may refuse raw bytes that we accept. None of it goes on: what we send must be accepted in any case. Any other
+ * reason is a disagreement.
+ */
+const EXPLAINED = new Map([
+  [
+    'HPE_UNEXPECTED_CONTENT_LENGTH',
+    'the same length twice; we send it once (RFC 9112, 6.3). Also a length among trailers',
+  ],
+  ['HPE_INVALID_CONTENT_LENGTH', 'a length among trailers, which we drop'],
+  ['HPE_INVALID_TRANSFER_ENCODING', 'a tab behind the value; we write the field anew. Also a coding among trailers'],
+  ['HPE_CLOSED_CONNECTION', '`Connection: close` among trailers, which we drop'],
+])
+
+const until = performance.now() + seconds * 1000
+let seed = firstSeed
+for (const text of requests) await check(text, [text])
+while (performance.now() < until) {
+  const random = seeded(++seed)
+  const text = mutate(requests[Math.floor(random() * requests.length)]!, random)
+  await check(text, cutAnywhere(text, random))
+}
+console.log(`seed ${firstSeed} to ${seed}:`, counts)
+
+async function check(text: string, pieces: readonly string[]): Promise<void> {
+  counts.messages++
+  const ours = readWithGateway(pieces)
+  const whole = readWithGateway([text])
+  if (!sameRequests(ours.requests, whole.requests)) fail('pieces read otherwise than the whole', text, ours, whole)
+  if (ours.special || ours.requests.some(({ method }) => !KNOWN.has(method))) return
+  counts.accepted += ours.requests.length > 0 ? 1 : 0
+  await checkRaw(text, ours)
+  await checkForwarded(text, ours)
+}
+
+/** Both readers must see the same messages, as far as both go. */
+async function checkRaw(text: string, ours: GatewayReading): Promise<void> {
+  const node = await readWithNode(text)
+  const common = Math.min(node.requests.length, ours.requests.length)
+  for (let i = 0; i < common; i++) {
+    const [one, other] = [ours.requests[i]!, node.requests[i]!]
+    if (one.method !== other.method || one.body !== other.body) fail('raw bytes read otherwise', text, ours, node)
+  }
+  if (node.requests.length > ours.requests.length) counts.stricter++
+  if (node.requests.length >= ours.requests.length) return
+  if (node.error === undefined) fail('a request that node:http does not see', text, ours, node)
+  counts.laxer++
+  if (!EXPLAINED.has(node.error ?? '')) fail('accepted without a reason that we know', text, ours, node)
+}
+
+/** What we send on must be read as exactly the requests that we think they are. */
+async function checkForwarded(text: string, ours: GatewayReading): Promise<void> {
+  if (ours.forwarded === '') return
+  const node = await readWithNode(ours.forwarded)
+  if (node.error !== undefined || !sameRequests(node.requests, ours.requests)) {
+    fail('what is sent on is read otherwise', text, ours, node)
+  }
+}
+
+function sameRequests(some: readonly ReadRequest[], others: readonly ReadRequest[]): boolean {
+  return JSON.stringify(some) === JSON.stringify(others)
+}
+
+function fail(what: string, text: string, ...readings: unknown[]): never {
+  console.log(`${what} (seed ${seed}):\n${JSON.stringify(text)}`)
+  for (const reading of readings) console.log(JSON.stringify(reading, null, 1))
+  process.exit(1)
+}

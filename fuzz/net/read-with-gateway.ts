@@ -1,0 +1,79 @@
+import { ServerConnection } from '#net/http1/server-connection.ts'
+import { DEFAULT_SERVER_LIMITS } from '#net/limits.ts'
+import type { Peer, ServerStream } from '#net/stream.ts'
+import { answerWith, RecordingHandler, TextSink } from '#net/testing/recording-handler.ts'
+import { TimerWheel } from '#net/timer-wheel.ts'
+import { MemoryTransport } from '#net/transport-memory.ts'
+
+/** One request as a reader understood it. */
+export interface ReadRequest {
+  readonly method: string
+  readonly target: string
+  readonly body: string
+}
+
+/** What our side made of the bytes of one connection. */
+export interface GatewayReading {
+  readonly requests: readonly ReadRequest[]
+  /** The requests as they would go on to an upstream. */
+  readonly forwarded: string
+  /** Wire refusals and the like. */
+  readonly events: readonly string[]
+  /** Some request asked for something that node:http stops reading at: an upgrade, also one that we ignore, or CONNECT. */
+  readonly special: boolean
+}
+
+const PEER: Peer = {
+  remoteAddress: '192.0.2.1',
+  remotePort: 1,
+  localAddress: '192.0.2.2',
+  localPort: 80,
+  secure: false,
+  serverName: undefined,
+}
+
+/** Has a server connection read `pieces` one after another. */
+export function readWithGateway(pieces: readonly string[]): GatewayReading {
+  const requests: ReadRequest[] = []
+  let forwarded = ''
+  let special = false
+  const handler = new RecordingHandler((stream: ServerStream) => {
+    const { head, body } = stream
+    special ||= /\nupgrade:/i.test(head.text) || head.method === 'CONNECT'
+    const text = head.writeRequest(body.kind, body.length, '')
+    const { method, target } = head
+    const plain = new TextSink()
+    // The relayed form keeps the chunks of the wire; the payload is decoded from it by a reader we did not write.
+    plain.takesFramed = true
+    plain.onEnd = () => {
+      forwarded += text + plain.text
+      requests.push({ method, target, body: plain.framed ? payloadOf(plain.text) : plain.text })
+      answerWith(stream, 'ok')
+    }
+    body.pipe(plain)
+  })
+  const transport = new MemoryTransport()
+  const connection = new ServerConnection(PEER, {
+    handler,
+    limits: DEFAULT_SERVER_LIMITS,
+    wheel: new TimerWheel(),
+    onClosed: () => {},
+  })
+  transport.owner = connection
+  connection.attach(transport)
+  for (const piece of pieces) transport.receive(piece)
+  connection.abort()
+  return { requests, forwarded, events: handler.events, special }
+}
+
+/** Payload of a well-formed chunked body, the simple way. */
+function payloadOf(text: string): string {
+  let payload = ''
+  for (let at = 0; ; ) {
+    const lineEnd = text.indexOf('\r\n', at)
+    const size = Number.parseInt(text.slice(at, lineEnd), 16)
+    if (size === 0) return payload
+    payload += text.slice(lineEnd + 2, lineEnd + 2 + size)
+    at = lineEnd + 2 + size + 2
+  }
+}

@@ -1,0 +1,51 @@
+import http from 'node:http'
+import { duplexPair } from 'node:stream'
+import type { ReadRequest } from './read-with-gateway.ts'
+
+/** What node:http, in its strict mode, made of the bytes of one connection. */
+export interface NodeReading {
+  readonly requests: readonly ReadRequest[]
+  /** Code of the error that ended it; undefined when it read everything. */
+  readonly error: string | undefined
+}
+
+/** Has an HTTP server of Node read `text`, without a socket. */
+export function readWithNode(text: string): Promise<NodeReading> {
+  return new Promise((resolve) => {
+    const requests: ReadRequest[] = []
+    let error: string | undefined
+    const [ours, theirs] = duplexPair()
+    const server = http.createServer({ maxHeaderSize: 131_072, keepAliveTimeout: 0 }, (request, response) => {
+      let body = ''
+      request.on('data', (bytes: Buffer) => {
+        body += bytes.toString('latin1')
+      })
+      request.on('end', () => {
+        requests.push({ method: request.method ?? '', target: request.url ?? '', body })
+        response.end()
+      })
+      request.on('error', () => {})
+    })
+    // Node answers unknown expectations and continues by events of their own; the framing is the same.
+    const serve = (request: http.IncomingMessage, response: http.ServerResponse) =>
+      server.emit('request', request, response)
+    server.on('checkExpectation', serve)
+    server.on('checkContinue', serve)
+    server.on('clientError', (cause: NodeJS.ErrnoException) => {
+      error ??= cause.code ?? cause.message
+      // The requests before the bad one are complete, but their ends are told later.
+      setImmediate(() => theirs.destroy())
+    })
+    let answers = ''
+    ours.on('data', (bytes: Buffer) => {
+      answers += bytes.toString('latin1')
+      // Node itself refuses some requests with 400 and no event.
+      if (/HTTP\/1\.1 4\d\d /.test(answers)) error ??= 'refused'
+    })
+    ours.on('error', () => {})
+    theirs.on('error', () => {})
+    theirs.on('close', () => resolve({ requests, error }))
+    server.emit('connection', theirs)
+    ours.end(text, 'latin1')
+  })
+}
