@@ -1,7 +1,7 @@
 import type { BodySettings } from './body-settings.ts'
+import type { PromptGuards } from './guards/compile-guards.ts'
 import type { ModelAliases, ModelName } from './model-aliases.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
-import type { PromptGuards } from './prompt-guards.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import type { ProviderDestination } from './providers.ts'
 import type { RouteTypes } from './route-type.ts'

@@ -3,9 +3,9 @@ import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiSettingsSpec } from './ai-settings.ts'
 import { compileBodySettings } from './body-settings.ts'
+import { compileGuards } from './guards/compile-guards.ts'
 import { compileAliases, toModelName } from './model-aliases.ts'
 import { compilePrompt } from './prompt-enrichment.ts'
-import { compileGuards } from './prompt-guards.ts'
 import type { AiBackendSpec, LlmProviderSpec, NamedLlmProviderSpec } from './provider-spec.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import { buildProvider, providerDestination, providerKind, takesPathPrefix } from './providers.ts'
@@ -40,13 +40,14 @@ export interface AiInput {
 export function compileAi(input: AiInput): AiPlan {
   const providers: AiProviderPlan[] = []
   const compiled = new Map<AiSettingsSource | undefined, AiSettings>()
+  const once = reportOnce()
   const add = (name: string, spec: LlmProviderSpec, path: string): number => {
     const source = input.settingsOf(name)
     const settings = compiled.get(source) ?? compileSettings(source)
     compiled.set(source, settings)
     const plan = compileProvider(name, spec, settings, input.credentialOf(name))
     reportProvider(spec, (field, problem) => input.report(path + field, problem))
-    reportRoutes(plan, spec, source?.report ?? ((_, problem) => input.report(path, problem)))
+    reportRoutes(plan, spec, source === undefined ? (_, problem) => input.report(path, problem) : once(source.report))
     return providers.push(plan) - 1
   }
   const { provider, groups = [] } = input.spec
@@ -56,6 +57,19 @@ export function compileAi(input: AiInput): AiPlan {
     indexes.push(group.providers.map(addNamed))
   })
   return { providers, groups: indexes }
+}
+
+/** Providers that share settings share what is wrong with them. */
+function reportOnce(): (report: Report) => Report {
+  const known = new Map<Report, Set<string>>()
+  return (report) => (path, problem) => {
+    const seen = known.get(report) ?? new Set()
+    known.set(report, seen)
+    const text = `${path} ${problem.message}`
+    if (seen.has(text)) return
+    seen.add(text)
+    report(path, problem)
+  }
 }
 
 function compileProvider(
@@ -86,7 +100,7 @@ function compileSettings(source: AiSettingsSource | undefined): AiSettings {
     body: compileBodySettings(spec, (path, text) => source.expression(path, text, 'llm')),
     prompt: compilePrompt(spec.prompt),
     guards: compileGuards(spec.promptGuard, (path, message) =>
-      report(path, { code: 'not-implemented', message, severity: 'error' }),
+      report(path, { code: 'guard-not-runnable', message, severity: 'error' }),
     ),
   }
 }
@@ -130,18 +144,35 @@ function reportProvider(spec: LlmProviderSpec, report: Report): void {
 
 /** Says now which route types will be answered 400 or 501, and which settings a route type leaves unused. */
 function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Report): void {
-  const { routes } = plan.settings
-  const entries: [path: string, type: RouteType][] = routes.suffixes.map(({ suffix, type }) => [pathOf(suffix), type])
-  if (routes.otherwiseGiven) entries.push([pathOf('*'), routes.otherwise])
-  else if (entries.length === 0) entries.push(['', routes.otherwise])
+  const { settings } = plan
+  const { suffixes, otherwise, otherwiseGiven } = settings.routes
+  const entries: [path: string, type: RouteType][] = suffixes.map(({ suffix, type }) => [pathOf(suffix), type])
+  if (otherwiseGiven) entries.push([pathOf('*'), otherwise])
+  else if (entries.length === 0) entries.push(['', otherwise])
   for (const [path, type] of entries) {
     const problem = routeProblem(type, plan.provider, providerKind(spec))
     if (problem !== undefined) report(path, problem)
+    for (const unused of unusedSettings(type, settings)) report(path, unused)
   }
 }
 
 function pathOf(suffix: string): string {
   return `.routes[${JSON.stringify(suffix)}]`
+}
+
+/** Route types that send requests as they are leave these settings out (decisions B06, B42). */
+function unusedSettings(type: RouteType, { guards, body, prompt }: AiSettings): Omit<ConfigProblem, 'path'>[] {
+  if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime') return []
+  const problems: Omit<ConfigProblem, 'path'>[] = []
+  if (guards !== undefined) {
+    const message = `requests of type ${type} are not guarded: promptGuard has no effect on them`
+    problems.push({ code: 'guard-not-applied', message, severity: 'error' })
+  }
+  if (body !== undefined || prompt !== undefined) {
+    const message = `requests of type ${type} go as they are: settings of the body have no effect on them`
+    problems.push({ code: 'no-effect', message, severity: 'warning' })
+  }
+  return problems
 }
 
 function routeProblem(type: RouteType, provider: Provider, kind: string): Omit<ConfigProblem, 'path'> | undefined {

@@ -4,6 +4,8 @@ import type { Refusal } from '#exchange/outcome.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
+import type { PromptGuards } from './guards/compile-guards.ts'
+import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { enrichConversation } from './messages/request.ts'
@@ -127,7 +129,8 @@ function prepareTyped(
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
     return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
   }
-  const body = edits.apply()
+  const body = guard(type, settings.guards, edits.apply())
+  if ('kind' in body) return body
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
@@ -141,6 +144,16 @@ function rescan(received: Members, changed: Uint8Array | undefined): Members {
   const members = scanMembers(changed)
   if ('fault' in members) throw new Error('editing a body broke its JSON')
   return members
+}
+
+/** Runs the guards over the request as it would be sent, with the configured messages in it. */
+function guard(type: ClientFormat, guards: PromptGuards | undefined, body: Uint8Array): Uint8Array | Refusal {
+  if (guards === undefined) return body
+  const members = scanMembers(body)
+  if ('fault' in members) throw new Error('editing a body broke its JSON')
+  const guarded = guardRequest(guards.request, type, members)
+  if (!('unreadableAt' in guarded)) return guarded
+  return refuse(type, 'llm-body-invalid', `not JSON at byte ${guarded.unreadableAt}`)
 }
 
 type Enrich = (members: Members, prompt: PromptEnrichment, edits: BodyEdits) => boolean

@@ -1,0 +1,290 @@
+import { expect, test } from 'vitest'
+import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { verifies } from '#test/support/verifies.ts'
+import type { GuardSpec, RegexGuardSpec } from '../ai-settings.ts'
+import type { RouteType } from '../route-type.ts'
+
+function guarded(
+  regex: Partial<RegexGuardSpec>,
+  type: RouteType = 'Completions',
+  response?: GuardSpec['response'],
+): Setup {
+  const guard = { regex: { action: 'Mask' as const, ...regex }, response }
+  const provider = type === 'Messages' ? { providerFour: {} } : { providerOne: {} }
+  return { provider, ai: { promptGuard: { request: [guard] }, routes: { '*': type } } }
+}
+
+const chat = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
+
+verifies(
+  ['backend.ai.promptGuard.regex/matches', 'backend.ai.promptGuard.regex/action-mask'],
+  'a match is masked in place, everything else keeps its bytes',
+  () => {
+    const body = '{ "model":"m", "n": 1.0, "messages":[{"content":"my code is k-1234\\n, say it","role":"user"}] }'
+    expect(sent(body, guarded({ matches: ['k-\\d+'] })).text).toBe(
+      '{ "model":"m", "n": 1.0, "messages":[{"content":"my code is <masked>\\n, say it","role":"user"}] }',
+    )
+  },
+)
+
+verifies('backend.ai.promptGuard.regex/action-reject', 'a match refuses the request', () => {
+  const setup = guarded({ matches: ['secret'], action: 'Reject' })
+  expect(sent(chat('nothing'), setup).text).toBe(chat('nothing'))
+  expect(refused(chat('a secret'), setup)).toMatchObject({ code: 'prompt-guard-rejected' })
+})
+
+verifies(
+  ['backend.ai.promptGuard.response/statusCode-default', 'backend.ai.promptGuard.response/message'],
+  'the refusal is exactly the message',
+  () => {
+    const regex = { matches: ['x'], action: 'Reject' as const }
+    expect(refused(chat('x'), guarded(regex))).toMatchObject({
+      status: 403,
+      body: 'The request was rejected due to inappropriate content',
+      contentType: 'text/plain; charset=utf-8',
+    })
+    const message = '{"error":"no"}'
+    expect(refused(chat('x'), guarded(regex, 'Completions', { message }))).toMatchObject({
+      status: 403,
+      body: message,
+      contentType: 'application/json',
+    })
+  },
+)
+
+verifies('backend.ai.promptGuard.response/statusCode', 'the refusal has the configured status', () => {
+  const regex = { matches: ['x'], action: 'Reject' as const }
+  expect(refused(chat('x'), guarded(regex, 'Completions', { statusCode: 422 }))).toMatchObject({ status: 422 })
+  expect(refused(chat('x'), guarded(regex, 'Completions', { statusCode: 204 }))).toMatchObject({
+    status: 204,
+    body: '',
+  })
+})
+
+const builtins: [name: 'Ssn' | 'CreditCard' | 'Email' | 'CaSin', text: string, masked: string][] = [
+  ['Ssn', 'it is 123-45-6789.', 'it is <SSN>.'],
+  [
+    'Ssn',
+    '123 45 6789 or 123.45.6789 or 12345-6789 or 123-456789 or 123456789',
+    '<SSN> or <SSN> or <SSN> or <SSN> or <SSN>',
+  ],
+  ['Ssn', 'part 1234567890', 'part 1234567890'],
+  ['CreditCard', 'pay 4111 1111 1111 1111 now', 'pay <CREDIT_CARD> now'],
+  ['CreditCard', '5500-0000-0000-0004', '<CREDIT_CARD>'],
+  ['CreditCard', 'order 2111111111111111', 'order 2111111111111111'],
+  ['Email', 'write to a.b+c@mail.example.org!', 'write to <EMAIL_ADDRESS>!'],
+  ['CaSin', '046-454-286 and 046 454 286', '<CA_SIN> and <CA_SIN>'],
+]
+verifies(
+  [
+    'backend.ai.promptGuard.regex/builtin-ssn',
+    'backend.ai.promptGuard.regex/builtin-credit-card',
+    'backend.ai.promptGuard.regex/builtin-email',
+    'backend.ai.promptGuard.regex/builtin-ca-sin',
+  ],
+  'built-in patterns',
+  () => {
+    for (const [name, text, masked] of builtins) {
+      expect(sent(chat(text), guarded({ builtins: [name] })).text).toBe(chat(masked))
+    }
+  },
+)
+
+verifies('backend.ai.promptGuard.regex/additive', 'own patterns run before the built-in ones', () => {
+  const setup = guarded({ matches: ['code \\d+'], builtins: ['Email'] })
+  expect(sent(chat('code 7, a@b.example'), setup).text).toBe(chat('<masked>, <EMAIL_ADDRESS>'))
+})
+
+const places: [type: RouteType, body: object, masked: object][] = [
+  [
+    'Completions',
+    {
+      model: 'm',
+      messages: [
+        { role: 'developer', content: 'bad' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'bad', function: { name: 'bad', arguments: '"bad"' } }],
+        },
+        { role: 'tool', tool_call_id: 'bad', content: 'bad' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'bad' },
+            { type: 'image_url', image_url: { url: 'bad' } },
+          ],
+        },
+      ],
+    },
+    {
+      model: 'm',
+      messages: [
+        { role: 'developer', content: '<masked>' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'bad', function: { name: 'bad', arguments: '"bad"' } }],
+        },
+        { role: 'tool', tool_call_id: 'bad', content: '<masked>' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: '<masked>' },
+            { type: 'image_url', image_url: { url: 'bad' } },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'Messages',
+    {
+      model: 'm',
+      system: [{ type: 'text', text: 'bad', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        { role: 'user', content: 'bad' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'bad' },
+            { type: 'tool_use', input: { a: 'bad' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', content: [{ type: 'text', text: 'bad' }] },
+            { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'bad' } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'bad' } },
+          ],
+        },
+      ],
+    },
+    {
+      model: 'm',
+      system: [{ type: 'text', text: '<masked>', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        { role: 'user', content: '<masked>' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'bad' },
+            { type: 'tool_use', input: { a: 'bad' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', content: [{ type: 'text', text: '<masked>' }] },
+            { type: 'document', source: { type: 'text', media_type: 'text/plain', data: '<masked>' } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'bad' } },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'Responses',
+    {
+      model: 'm',
+      instructions: 'bad',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'bad' }] },
+        { type: 'function_call', name: 'bad', arguments: 'bad' },
+        { type: 'function_call_output', call_id: 'bad', output: 'bad' },
+      ],
+    },
+    {
+      model: 'm',
+      instructions: '<masked>',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: '<masked>' }] },
+        { type: 'function_call', name: 'bad', arguments: 'bad' },
+        { type: 'function_call_output', call_id: 'bad', output: '<masked>' },
+      ],
+    },
+  ],
+  ['Embeddings', { model: 'm', input: ['bad', 'good'] }, { model: 'm', input: ['<masked>', 'good'] }],
+]
+for (const [type, body, masked] of places) {
+  test(`texts of ${type} that are masked (B43, B44)`, () => {
+    const { text } = sent(JSON.stringify(body), guarded({ matches: ['bad'] }, type))
+    expect(JSON.parse(text ?? '')).toEqual(masked)
+  })
+}
+
+test('arguments of tool calls are checked for rejection', () => {
+  const call = (input: string) =>
+    JSON.stringify({ model: 'm', messages: [{ role: 'assistant', tool_calls: [{ function: { arguments: input } }] }] })
+  const setup = guarded({ matches: ['^se\nret$'], action: 'Reject' })
+  expect(refused(call('{"q":["se\\nret"]}'), setup).code).toBe('prompt-guard-rejected')
+  expect(sent(call('{"q":["open"]}'), setup).kind).toBe('send')
+})
+
+test('a match across adjacent parts masks each share (B44)', () => {
+  const body = (...texts: string[]) =>
+    JSON.stringify({ model: 'm', messages: [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }] })
+  expect(sent(body('my ssn 123-', '45-', '6789 ok'), guarded({ builtins: ['Ssn'] })).text).toBe(
+    body('my ssn <SSN>', '<SSN>', '<SSN> ok'),
+  )
+  const reject = guarded({ matches: ['forbidden'], action: 'Reject' })
+  expect(refused(body('forb', 'idden'), reject).code).toBe('prompt-guard-rejected')
+})
+
+test('a member that is there twice hides nothing', () => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"bad","content":"good"}]}'
+  expect(refused(body, guarded({ matches: ['bad'], action: 'Reject' })).code).toBe('prompt-guard-rejected')
+  expect(refused(body.replace('"bad"', '"b\\u0061d"'), guarded({ matches: ['bad'], action: 'Reject' })).code).toBe(
+    'prompt-guard-rejected',
+  )
+})
+
+test('guards see the configured messages and what earlier guards masked (B51)', () => {
+  const promptGuard = {
+    request: [
+      { regex: { matches: ['alpha'], action: 'Mask' as const } },
+      { regex: { matches: ['alpha'], action: 'Reject' as const } },
+    ],
+  }
+  const ai = { promptGuard, prompt: { prepend: [{ role: 'system', content: 'alpha rules' }] } }
+  expect(sent(chat('alpha'), { ai }).text).toBe(
+    '{"model":"m","messages":[{"role":"system","content":"<masked> rules"},{"role":"user","content":"<masked>"}]}',
+  )
+})
+
+test('a text that cannot be read is refused', () => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"\\q"}]}'
+  expect(refused(body, guarded({ matches: ['x'] })).code).toBe('llm-body-invalid')
+  expect(sent(body).text).toBe(body)
+})
+
+test('guards that cannot be run close the route, loudly', () => {
+  const cases: [guards: object, path: string][] = [
+    [{ request: [{ webhook: {} }] }, '.promptGuard.request[0].webhook'],
+    [{ request: [{ regex: { action: 'Mask', matches: ['a', '(?=b)'] } }] }, '.promptGuard.request[0].regex.matches[1]'],
+    [
+      { request: [{ regex: { action: 'Mask', builtins: ['PhoneNumber'] } }] },
+      '.promptGuard.request[0].regex.builtins[0]',
+    ],
+    [{ response: [{ regex: { action: 'Mask', matches: ['a'] } }] }, '.promptGuard.response[0].regex'],
+  ]
+  for (const [promptGuard, path] of cases) {
+    const setup = { ai: { promptGuard } }
+    expect(compile({ provider: { providerOne: {} } }, setup).problems).toEqual([`${path}: guard-not-runnable`])
+    const refusal = refused(chat('hi'), setup)
+    expect(refusal.code).toBe('prompt-guard-failed')
+    expect(JSON.parse(refusal.body ?? '').error.message).toBe('prompt guard failed')
+  }
+})
+
+test('a route type that guards do not reach is reported (B42)', () => {
+  const ai = {
+    ...guarded({ matches: ['x'] }).ai,
+    routes: { '/raw': 'Passthrough' as const, '/seen': 'Detect' as const },
+  }
+  expect(compile({ provider: { providerOne: {} } }, { ai }).problems).toEqual([
+    '.routes["/seen"]: guard-not-applied',
+    '.routes["/raw"]: guard-not-applied',
+  ])
+})

@@ -1,0 +1,75 @@
+import { RE2JS } from 're2js'
+import type { RegexGuardSpec } from '../ai-settings.ts'
+
+/** One pattern and what stands in for its matches. */
+export interface RegexRule {
+  readonly pattern: RE2JS
+  readonly placeholder: string
+}
+
+type Builtin = NonNullable<RegexGuardSpec['builtins']>[number]
+
+/** Patterns that come with the gateway. No check digits: masking too much is the safe side (decision B57). */
+const BUILTINS: Readonly<Record<Exclude<Builtin, 'PhoneNumber'>, readonly [placeholder: string, pattern: string]>> = {
+  Ssn: ['<SSN>', String.raw`\b(?:\d{5}-\d{4}|\d{3}-\d{6}|\d{3}[- .]\d{2}[- .]\d{4}|\d{9})\b`],
+  CreditCard: [
+    '<CREDIT_CARD>',
+    String.raw`\b(?:(?:4\d{3}|5[0-5]\d{2}|6\d{3}|3\d{3})(?:[- ]?\d{3,4}){2}[- ]?\d{3,5}|1\d{3}(?:[- ]?\d{3,4}){2}[- ]?\d{4,5})\b`,
+  ],
+  Email: ['<EMAIL_ADDRESS>', String.raw`[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`],
+  CaSin: ['<CA_SIN>', String.raw`\b(?:\d{3}[- ]\d{3}[- ]\d{3}|\d{9})\b`],
+}
+
+/**
+ * The rules of a guard: its own patterns first, then the built-in ones, in order.
+ * @returns rules, and what cannot be run, with its path within the guard
+ */
+export function compileRegexRules(spec: RegexGuardSpec): {
+  readonly rules: readonly RegexRule[]
+  readonly faults: readonly { readonly path: string; readonly message: string }[]
+} {
+  const rules: RegexRule[] = []
+  const faults: { path: string; message: string }[] = []
+  spec.matches?.forEach((source, index) => {
+    const pattern = compilePattern(source)
+    if (typeof pattern === 'string') faults.push({ path: `.matches[${index}]`, message: pattern })
+    else rules.push({ pattern, placeholder: '<masked>' })
+  })
+  spec.builtins?.forEach((name, index) => {
+    if (name === 'PhoneNumber') {
+      faults.push({ path: `.builtins[${index}]`, message: 'PhoneNumber is not implemented yet' })
+      return
+    }
+    const [placeholder, pattern] = BUILTINS[name]
+    rules.push({ pattern: RE2JS.compile(pattern), placeholder })
+  })
+  return { rules, faults }
+}
+
+/** @returns the pattern, or why it is none */
+function compilePattern(source: string): RE2JS | string {
+  try {
+    return RE2JS.compile(source)
+  } catch (error) {
+    return `not a regular expression of RE2 syntax: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+/** A match from `start` to `end`, in UTF-16 units; never empty. */
+export interface Match {
+  readonly start: number
+  readonly end: number
+}
+
+/** All matches in a text, from left to right. */
+export function findMatches(pattern: RE2JS, text: string): Match[] {
+  const matches: Match[] = []
+  const matcher = pattern.matcher(text)
+  while (matcher.find()) {
+    const start = matcher.start()
+    const end = matcher.end()
+    // Matches of nothing mask nothing (decision B57).
+    if (end > start) matches.push({ start, end })
+  }
+  return matches
+}

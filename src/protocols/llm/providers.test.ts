@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest'
+import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { verifies } from '#test/support/verifies.ts'
+import type { LlmProviderSpec } from './provider-spec.ts'
+import type { Credential } from './providers/provider.ts'
+import { buildProvider, providerDestination } from './providers.ts'
+import type { RouteType } from './route-type.ts'
+
+const project = { resourceName: 'res', resourceType: 'ResourceTypeTwo', projectName: 'my proj' } as const
+const resource = { resourceName: 'my-resource', resourceType: 'ResourceTypeOne' } as const
+
+const systems: [spec: LlmProviderSpec, system: string, host: string][] = [
+  [{ providerOne: {} }, 'openai', 'api.openai.com'],
+  [{ providerTwo: { endpoint: 'a.openai.azure.com' } }, 'azure', 'a.openai.azure.com'],
+  [{ providerThree: resource }, 'azure', 'my-resource.openai.azure.com'],
+  [{ providerThree: project }, 'azure', 'res.services.ai.azure.com'],
+  [{ providerFour: {} }, 'anthropic', 'api.anthropic.com'],
+  [{ providerFive: {} }, 'gcp.gemini', 'generativelanguage.googleapis.com'],
+  [{ providerSix: { projectId: 'p' } }, 'gcp.vertex_ai', 'aiplatform.googleapis.com'],
+  [{ providerSix: { projectId: 'p', region: 'eu' } }, 'gcp.vertex_ai', 'aiplatform.eu.rep.googleapis.com'],
+  [{ providerSix: { projectId: 'p', region: 'us-west1' } }, 'gcp.vertex_ai', 'us-west1-aiplatform.googleapis.com'],
+  [{ providerSeven: {} }, 'aws.bedrock', 'bedrock-runtime.us-east-1.amazonaws.com'],
+  [{ providerSeven: { region: 'eu-west-1' } }, 'aws.bedrock', 'bedrock-runtime.eu-west-1.amazonaws.com'],
+]
+
+verifies(
+  [
+    'backend.ai.provider/host-default',
+    'backend.ai.providerThree/host-resource-type-one',
+    'backend.ai.providerThree/host-resource-type-two',
+    'backend.ai.providerThree/resource-ending-kept',
+    'backend.ai.providerSix/region-default',
+    'backend.ai.providerSeven/region-default',
+  ],
+  'names and hosts of the providers',
+  () => {
+    for (const [spec, system, host] of systems) {
+      expect(buildProvider(spec).system).toBe(system)
+      expect(providerDestination(spec)).toEqual({ host, port: 443, tls: true })
+    }
+  },
+)
+
+verifies('backend.ai.provider/host', 'host and port, alone and together (B10, B11)', () => {
+  const one = (fields: object) => providerDestination({ providerOne: {}, ...fields })
+  expect(one({ host: '127.0.0.1', port: 9111 })).toEqual({ host: '127.0.0.1', port: 9111, tls: false })
+  expect(one({ host: 'llm.example' })).toEqual({ host: 'llm.example', port: 443, tls: true })
+  expect(one({ host: 'llm.example', port: 443 })).toEqual({ host: 'llm.example', port: 443, tls: true })
+  expect(one({ port: 8443 })).toEqual({ host: 'api.openai.com', port: 8443, tls: true })
+})
+
+verifies(
+  ['backend.ai.providerTwo/endpoint', 'backend.ai.providerTwo/endpoint-scheme'],
+  'the endpoint is the host, without scheme and slash, with its port (B15)',
+  () => {
+    const host = (endpoint: string) => providerDestination({ providerTwo: { endpoint } })
+    expect(host('https://a.openai.azure.com/')).toEqual({ host: 'a.openai.azure.com', port: 443, tls: true })
+    expect(host('models.corp.example:8443')).toEqual({ host: 'models.corp.example', port: 8443, tls: true })
+    expect(host('https://[::1]:8443')).toEqual({ host: '[::1]', port: 8443, tls: true })
+  },
+)
+
+const as = (type: RouteType): Setup => ({ ai: { routes: { '*': type } } })
+const two = { endpoint: 'h', deploymentName: 'dep/1' }
+
+const paths: [type: RouteType, provider: LlmProviderSpec, path: string][] = [
+  ['Completions', { providerTwo: two }, '/openai/v1/chat/completions'],
+  ['Responses', { providerTwo: { ...two, apiVersion: 'preview' } }, '/openai/v1/responses?api-version=preview'],
+  [
+    'Completions',
+    { providerTwo: { ...two, apiVersion: '2024-10-21' } },
+    '/openai/deployments/dep%2F1/chat/completions?api-version=2024-10-21',
+  ],
+  ['Responses', { providerTwo: { ...two, apiVersion: '2024-10-21' } }, '/openai/responses?api-version=2024-10-21'],
+  ['Embeddings', { providerThree: resource }, '/openai/v1/embeddings'],
+  [
+    'Embeddings',
+    { providerThree: { ...resource, apiVersion: '2024-10-21' } },
+    '/openai/deployments/m/embeddings?api-version=2024-10-21',
+  ],
+  ['Completions', { providerThree: project }, '/api/projects/my%20proj/openai/v1/chat/completions'],
+  ['Messages', { providerThree: { ...project, model: 'Claude-x' } }, '/anthropic/v1/messages'],
+  ['MessagesTokenCount', { providerThree: { ...project, model: 'claude-x' } }, '/anthropic/v1/messages/count_tokens'],
+  ['Messages', { providerFour: {} }, '/v1/messages'],
+  ['Messages', { providerFour: {}, pathPrefix: 'proxy/v1/' }, '/proxy/v1/messages'],
+  ['MessagesTokenCount', { providerFour: {} }, '/v1/messages/count_tokens'],
+  ['Completions', { providerFive: {} }, '/v1beta/openai/chat/completions'],
+  ['Embeddings', { providerFive: {} }, '/v1beta/openai/embeddings'],
+  ['Completions', { providerFive: {}, host: 'localhost', port: 1 }, '/v1beta/openai/chat/completions'],
+  ['Completions', { providerOne: {}, path: 'my chat#1' }, '/my%20chat%231'],
+]
+verifies(
+  [
+    'backend.ai.provider/path-default',
+    'backend.ai.providerTwo/apiVersion-default',
+    'backend.ai.providerThree/apiVersion-default',
+    'backend.ai.providerThree/projectName-path',
+  ],
+  'paths of the formats that a provider speaks',
+  () => {
+    for (const [type, provider, path] of paths) {
+      expect(sent('{"model":"m"}', { ...as(type), provider }).path).toBe(path)
+    }
+  },
+)
+
+test("a parameter of the provider's path cannot be changed from outside (B13)", () => {
+  const provider = { providerTwo: { ...two, apiVersion: 'preview' } }
+  const target = '/x?api%2Dversion=old&api-version=older&a=b'
+  expect(sent('{"model":"m"}', { provider, target }).path).toBe('/openai/v1/chat/completions?api-version=preview&a=b')
+})
+
+const pinned: LlmProviderSpec[] = [
+  { providerOne: { model: 'pin' } },
+  { providerTwo: { endpoint: 'h', deploymentName: 'pin' } },
+  { providerThree: { ...resource, model: 'pin' } },
+  { providerFive: { model: 'pin' } },
+]
+verifies(
+  ['backend.ai.providerOne/model', 'backend.ai.providerThree/model', 'backend.ai.providerFive/model'],
+  'a configured model replaces that of the request',
+  () => {
+    for (const provider of pinned) {
+      const { text, facts } = sent('{"model":"asked"}', { provider })
+      expect(text).toBe('{"model":"pin"}')
+      expect(facts?.requestModel).toBe('pin')
+    }
+  },
+)
+
+verifies('backend.ai.providerFour/model', 'provider four too', () => {
+  const setup = { ...as('Messages'), provider: { providerFour: { model: 'pin' } } }
+  expect(sent('{"model":"asked","max_tokens":9}', setup).text).toBe('{"model":"pin","max_tokens":9}')
+})
+
+verifies(
+  ['backend.ai.provider/model-from-request', 'backend.ai.providerTwo/model-in-request'],
+  'without one the model of the request stays',
+  () => {
+    for (const provider of [{ providerOne: {} }, { providerTwo: { endpoint: 'h' } }, { providerThree: resource }]) {
+      expect(sent('{"model":"asked"}', { provider }).text).toBe('{"model":"asked"}')
+    }
+  },
+)
+
+const KEY: Credential = { source: 'key', explicitLocation: false }
+const bearer = { authorization: 'Bearer sk-1' }
+
+const messagesHeaders: [
+  name: string,
+  headers: object,
+  credential: Credential | undefined,
+  set: object,
+  remove: string[],
+][] = [
+  ['nothing sent', {}, undefined, { 'anthropic-version': '2023-06-01' }, []],
+  ['a newer version stays', { 'anthropic-version': '2030-01-01' }, undefined, {}, []],
+  ['configured key', bearer, KEY, { 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-1' }, ['authorization']],
+  [
+    "the client's own",
+    bearer,
+    undefined,
+    { 'anthropic-version': '2023-06-01', 'x-api-key': 'sk-1' },
+    ['authorization'],
+  ],
+  ['explicit location', bearer, { ...KEY, explicitLocation: true }, { 'anthropic-version': '2023-06-01' }, []],
+  ['OAuth', { authorization: 'bearer sk-ant-oat01' }, KEY, { 'anthropic-version': '2023-06-01' }, ['x-api-key']],
+  [
+    'browser',
+    { origin: 'x', 'sec-fetch-mode': 'cors' },
+    undefined,
+    { 'anthropic-version': '2023-06-01' },
+    ['origin', 'sec-fetch-mode'],
+  ],
+]
+for (const [name, headers, credential, set, remove] of messagesHeaders) {
+  test(`headers of provider four: ${name} (B20)`, () => {
+    const setup = { provider: { providerFour: {} }, headers: { ...headers }, ...(credential && { credential }) }
+    for (const type of ['Passthrough', 'Detect', 'Messages'] as const) {
+      const edits = sent('{"model":"m"}', { ...setup, ...as(type) }).headers
+      expect(Object.fromEntries(edits.set)).toEqual(set)
+      expect(edits.remove.filter((field) => field !== 'accept-encoding')).toEqual(remove)
+    }
+  })
+}
+
+test('keys for providers two and three (B16)', () => {
+  const headers = (provider: LlmProviderSpec, credential?: Credential, type: RouteType = 'Completions') =>
+    sent('{"model":"claude-x"}', { ...as(type), provider, headers: bearer, ...(credential && { credential }) }).headers
+  expect(headers({ providerTwo: { endpoint: 'h' } }, KEY).set).toEqual([['api-key', 'sk-1']])
+  expect(headers({ providerThree: resource }, { ...KEY, explicitLocation: true }).set).toEqual([])
+  expect(headers({ providerThree: resource }, { source: 'token', explicitLocation: false }).set).toEqual([])
+  expect(headers({ providerThree: resource }).set).toEqual([])
+  const moved = headers({ providerThree: project }, KEY, 'Messages')
+  expect(moved).toEqual({
+    set: [
+      ['anthropic-version', '2023-06-01'],
+      ['x-api-key', 'sk-1'],
+    ],
+    remove: ['authorization', 'accept-encoding'],
+  })
+})
+
+test('what a provider cannot take, and what is not there yet, by status', () => {
+  const cases: [type: RouteType, provider: LlmProviderSpec, code: string][] = [
+    ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
+    ['Responses', { providerFour: {} }, 'llm-unsupported'],
+    ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-unsupported'],
+    ['Completions', { providerFour: {} }, 'llm-not-implemented'],
+    ['Messages', { providerOne: {} }, 'llm-not-implemented'],
+    ['Completions', { providerSix: { projectId: 'p' } }, 'llm-not-implemented'],
+    ['MessagesTokenCount', { providerOne: {} }, 'llm-not-implemented'],
+  ]
+  for (const [type, provider, code] of cases) {
+    expect(refused('{"model":"m"}', { ...as(type), provider }).code).toBe(code)
+    const problem = code === 'llm-unsupported' ? 'unsupported-conversion' : 'not-implemented'
+    expect(compile({ provider }, as(type)).problems).toEqual([`.routes["*"]: ${problem}`])
+  }
+})
+
+verifies('backend.ai.provider/pathPrefix-providers', 'a prefix elsewhere is reported', () => {
+  expect(compile({ provider: { providerFive: {}, pathPrefix: '/x' } }).problems).toEqual([
+    '.provider.pathPrefix: not-supported',
+  ])
+  expect(compile({ provider: { providerOne: {}, pathPrefix: '/x', path: '/y' } }).problems).toEqual([
+    '.provider.pathPrefix: no-effect',
+  ])
+})
+
+verifies('backend.ai.groups/priority-order', 'groups keep their order', () => {
+  const named = (name: string) => ({ name, providerOne: {} })
+  const { plan } = compile({ groups: [{ providers: [named('a'), named('b')] }, { providers: [named('c')] }] })
+  expect(plan.providers.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+  expect(plan.groups).toEqual([[0, 1], [2]])
+})
+
+test('providers that share settings report once', () => {
+  const groups = [
+    {
+      providers: [
+        { name: 'a', providerSix: { projectId: 'p' } },
+        { name: 'b', providerSix: { projectId: 'p' } },
+      ],
+    },
+  ]
+  expect(compile({ groups }, as('Completions')).problems).toEqual(['.routes["*"]: not-implemented'])
+  expect(compile({ groups }).problems).toEqual([
+    '.groups[0].providers[0]: not-implemented',
+    '.groups[0].providers[1]: not-implemented',
+  ])
+})

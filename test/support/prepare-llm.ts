@@ -1,0 +1,83 @@
+import { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { Refusal } from '#exchange/outcome.ts'
+import { Head } from '#net/http1/head.ts'
+import type { AiSettingsSpec } from '#protocols/llm/ai-settings.ts'
+import { type AiSettingsSource, compileAi } from '#protocols/llm/compile-ai.ts'
+import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/prepare-request.ts'
+import type { AiBackendSpec, LlmProviderSpec } from '#protocols/llm/provider-spec.ts'
+import type { Credential } from '#protocols/llm/providers/provider.ts'
+
+/** For tests: what a request meets. Unset members have the values of a plain chat request to provider one. */
+export interface Setup {
+  readonly provider?: LlmProviderSpec
+  readonly ai?: AiSettingsSpec
+  readonly credential?: Credential
+  readonly method?: string
+  readonly target?: string
+  /** As the client sent it, before rewrites. */
+  readonly originalTarget?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly usageNeeded?: boolean
+  /** What expressions give, by their source; any other fails. */
+  readonly results?: Readonly<Record<string, string | number>>
+}
+
+/** Compiles a backend with one set of settings for all providers; problems come as `path: code`. */
+export function compile(spec: AiBackendSpec, setup: Setup = {}) {
+  const problems: string[] = []
+  const report = (path: string, { code }: { code: string }) => problems.push(`${path}: ${code}`)
+  const settings: AiSettingsSource | undefined = setup.ai && {
+    spec: setup.ai,
+    report,
+    expression: (_path, text) => expressionOf(text, setup.results?.[text]),
+  }
+  const plan = compileAi({ spec, report, settingsOf: () => settings, credentialOf: () => setup.credential })
+  return { plan, problems }
+}
+
+/** Runs one request through `prepareLlmRequest`. */
+export function prepare(body: string | undefined, setup: Setup = {}) {
+  const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
+  const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
+  for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
+  const exchange = new Exchange()
+  exchange.reset(head, {
+    remoteAddress: '127.0.0.1',
+    remotePort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    secure: false,
+    serverName: undefined,
+  })
+  exchange.originalTarget = setup.originalTarget ?? head.target
+  const bytes = body === undefined ? undefined : new TextEncoder().encode(body)
+  const prepared = prepareLlmRequest(plan, 0, exchange, { body: bytes, usageNeeded: setup.usageNeeded ?? false })
+  return { prepared, bytes }
+}
+
+/** What is sent upstream, the body also as text; throws when it is refused. */
+export function sent(body: string | undefined, setup?: Setup): PreparedLlmRequest & { text: string | undefined } {
+  const { prepared } = prepare(body, setup)
+  if (prepared.kind !== 'send') throw new Error(`not sent: ${JSON.stringify(prepared)}`)
+  return { ...prepared, text: prepared.body && new TextDecoder().decode(prepared.body) }
+}
+
+/** The refusal; throws when there is none. */
+export function refused(body: string | undefined, setup?: Setup): Refusal {
+  const { prepared } = prepare(body, setup)
+  if (prepared.kind !== 'refusal') throw new Error(`not refused: ${prepared.kind}`)
+  return prepared
+}
+
+function expressionOf(source: string, result: string | number | undefined): Expression {
+  return {
+    source,
+    references: new Set(),
+    broken: false,
+    isTrue: () => false,
+    text: () => undefined,
+    json: () => result,
+    body: () => undefined,
+  }
+}
