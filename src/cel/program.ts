@@ -1,5 +1,5 @@
-import { assignAll, Substitution } from './assignability.ts'
-import { check } from './checker.ts'
+import { assignAll, Substitution } from './checker/assignability.ts'
+import { check } from './checker/check.ts'
 import { compileChecked } from './compiler/compile.ts'
 import type { Code, Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'

@@ -1,9 +1,9 @@
-import type { Expr } from './ast.ts'
-import type { Environment, Scope } from './environment.ts'
-import { qualifiedName } from './qualified-name.ts'
-import { type Type, typeOf } from './type.ts'
-import { BUILT_IN_TYPES, typeValueOf } from './type-name.ts'
-import type { Value } from './value.ts'
+import type { Expr } from '../ast.ts'
+import type { Environment, Scope } from '../environment.ts'
+import { qualifiedName } from '../qualified-name.ts'
+import { type Type, typeOf } from '../type.ts'
+import { BUILT_IN_TYPES, typeValueOf } from '../type-name.ts'
+import type { Value } from '../value.ts'
 
 /** What a name stands for. */
 export type Resolution<C> =

@@ -1,4 +1,4 @@
-import { DYN, isExactType, type Type } from './type.ts'
+import { DYN, isExactType, type Type } from '../type.ts'
 
 /**
  * What type parameters stand for so far. Immutable towards callers: an attempt that fails leaves it untouched.

@@ -1,6 +1,6 @@
-import type { Binding, Comprehension, Expr } from './ast.ts'
-import type { ProblemCode, Range as SourceRange } from './source.ts'
-import { BOOL, DYN, ERROR, formatType, INT, listOf, mapOf, STRING, type Type } from './type.ts'
+import type { Binding, Comprehension, Expr } from '../ast.ts'
+import type { ProblemCode, Range as SourceRange } from '../source.ts'
+import { BOOL, DYN, ERROR, formatType, INT, listOf, mapOf, STRING, type Type } from '../type.ts'
 
 /** The part of the checker that macros need. */
 export interface ScopedChecker {

@@ -1,4 +1,4 @@
-import { parseSignature, type Signature } from './parse-type.ts'
+import { parseSignature, type Signature } from '../parse-type.ts'
 
 const NUMERIC = ['int', 'uint', 'double']
 const ORDERED = ['bool', 'string', 'bytes', 'timestamp', 'duration']

@@ -1,7 +1,7 @@
+import { acceptsCount, type Overload, paramsFor } from '../overload.ts'
+import type { Signature } from '../parse-type.ts'
+import { DYN, isExactType, type Type } from '../type.ts'
 import { assignAll, type Substitution } from './assignability.ts'
-import { acceptsCount, type Overload, paramsFor } from './overload.ts'
-import type { Signature } from './parse-type.ts'
-import { DYN, isExactType, type Type } from './type.ts'
 
 export interface Resolved<S> {
   readonly chosen: readonly S[]

@@ -1,0 +1,108 @@
+import { suggest } from '#base/suggest.ts'
+import type { Call, Expr } from '../ast.ts'
+import type { Overload } from '../overload.ts'
+import { isAbsolute, qualifiedName } from '../qualified-name.ts'
+import type { Range } from '../source.ts'
+import { DYN, ERROR, mapOf, STRING, type Type } from '../type.ts'
+import { type CheckState, didYouMean } from './check-state.ts'
+import { candidateNames, headOf } from './resolve-name.ts'
+
+/** Functions that evaluate their arguments themselves: errors inside may be what they are for. */
+export const LAZY_FUNCTIONS: ReadonlySet<string> = new Set(['default', 'coalesce', 'variables'])
+
+/** Overloads of which a message names at most so many. */
+const SHOWN_OVERLOADS = 4
+
+export function checkCall<C>(expr: Call, state: CheckState<C>): Type {
+  if (expr.target === undefined && LAZY_FUNCTIONS.has(expr.name)) return checkLazy(expr, state)
+  const qualified = qualifiedFunction(expr, state)
+  const name = qualified ?? expr.name
+  if (expr.target === undefined || qualified !== undefined) {
+    return checkArguments(expr, name, functionsNamed(name, expr, state), expr.args, false, state)
+  }
+  const methods = state.environment.functions.get(name) ?? []
+  return checkArguments(expr, name, methods, [expr.target, ...expr.args], true, state)
+}
+
+/** `math.least(...)`: the full name when the target is a namespace and no variable. */
+function qualifiedFunction<C>(expr: Call, state: CheckState<C>): string | undefined {
+  const prefix = expr.target === undefined ? undefined : qualifiedName(expr.target)
+  if (prefix === undefined || state.findLocal(headOf(expr.target!)!) !== undefined) return undefined
+  const name = `${prefix}.${expr.name}`
+  return functionsNamed(name, expr, state).length > 0 ? name : undefined
+}
+
+function functionsNamed<C>(name: string, expr: Call, { environment }: CheckState<C>): readonly Overload[] {
+  const absolute = expr.absolute || (expr.target !== undefined && isAbsolute(expr.target))
+  for (const candidate of candidateNames(name, absolute ? '' : environment.container)) {
+    const found = environment.functions.get(candidate) ?? environment.provider?.findFunction?.(candidate)
+    if (found?.some((overload) => !overload.isMember)) return found
+  }
+  return []
+}
+
+function checkArguments<C>(
+  expr: Call,
+  name: string,
+  all: readonly Overload[],
+  args: readonly Expr[],
+  isMember: boolean,
+  state: CheckState<C>,
+): Type {
+  const types = args.map((arg) => state.check(arg))
+  const overloads = all.filter((overload) => overload.isMember === isMember)
+  state.overloads.set(expr, overloads)
+  const range = { start: expr.nameStart, end: expr.nameStart + expr.name.length }
+  if (overloads.length === 0) return unknownFunction(name, all, isMember, range, state)
+  const resolved = state.resolveCall(overloads, types)
+  if (resolved !== undefined) {
+    state.overloads.set(expr, resolved.chosen)
+    return resolved.result
+  }
+  const shown = types.map((type) => state.show(type))
+  const form = isMember ? `(${shown[0]}).${name}(${shown.slice(1).join(', ')})` : `${name}(${shown.join(', ')})`
+  const known = overloads.slice(0, SHOWN_OVERLOADS).map((overload) => overload.signature)
+  state.problems.error('no-overload', range, `no matching overload for ${form}; there is ${known.join('; ')}`)
+  return ERROR
+}
+
+function unknownFunction<C>(
+  name: string,
+  all: readonly Overload[],
+  isMember: boolean,
+  range: Range,
+  state: CheckState<C>,
+): Type {
+  if (all.length > 0) {
+    const form = isMember ? `${name}(...)` : `x.${name}(...)`
+    state.problems.error('no-overload', range, `${name} has another form: ${form}`)
+    return ERROR
+  }
+  const alike = [...state.environment.functions].filter(([, list]) => list.some((o) => o.isMember === isMember))
+  const near = suggest(
+    name,
+    alike.map(([known]) => known),
+  )
+  state.problems.error('undeclared', range, `undeclared function ${name}${didYouMean(near)}`, near)
+  return ERROR
+}
+
+function checkLazy<C>(expr: Call, state: CheckState<C>): Type {
+  state.overloads.set(expr, [])
+  const { name, args } = expr
+  if (name === 'variables') return checkVariables(expr, state)
+  if (name === 'default' ? args.length !== 2 : args.length === 0) {
+    const form = name === 'default' ? 'default(value, fallback)' : 'coalesce(value, ...)'
+    state.problems.error('no-overload', expr, `wrong number of arguments: ${form}`)
+  }
+  // The last alternative has nothing behind it that could help.
+  const types = args.map((arg, i) => (i < args.length - 1 ? state.forgiving(() => state.check(arg)) : state.check(arg)))
+  const known = types.filter((type) => type.kind !== 'error' && type.kind !== 'null')
+  return known.length === 0 ? DYN : state.join(known)
+}
+
+function checkVariables<C>(expr: Call, state: CheckState<C>): Type {
+  if (expr.args.length > 0) state.problems.error('no-overload', expr, 'variables() takes no arguments')
+  state.referWhole(state.environment.root)
+  return mapOf(STRING, DYN)
+}

@@ -1,0 +1,209 @@
+import type { Binding, Expr } from '../ast.ts'
+import type { Environment, Scope } from '../environment.ts'
+import type { Overload } from '../overload.ts'
+import type { Signature } from '../parse-type.ts'
+import type { ProblemCode, ProblemList, Range } from '../source.ts'
+import { DYN, formatType, optionalElement, type Type } from '../type.ts'
+import { assignAll, moreGeneral, Substitution } from './assignability.ts'
+import { resolveOverloads, resolveSignatures } from './overload-resolution.ts'
+import { type Resolution, variablesBelow } from './resolve-name.ts'
+
+/** What checking found out, for the compiler. */
+export interface Checked<C> {
+  readonly type: Type
+  readonly types: ReadonlyMap<Expr, Type>
+  /** Names that stand for variables, constants and locals; an unresolved name is absent. */
+  readonly resolutions: ReadonlyMap<Expr, Resolution<C>>
+  /** For calls: the overloads that may run; empty when the function is unknown. */
+  readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
+  /** Slots of comprehensions, binds and blocks. */
+  readonly slots: ReadonlyMap<Expr, readonly number[]>
+  readonly slotCount: number
+  /** Declared paths that the expression reads. */
+  readonly references: ReadonlySet<string>
+}
+
+export interface Local {
+  readonly name: string
+  readonly slot: number
+  readonly type: Type
+}
+
+/** What the parts of the checker share while they walk one expression. */
+export class CheckState<C> {
+  readonly environment: Environment<C>
+  readonly problems: ProblemList
+  /** Checks a part and remembers its type. */
+  readonly check: (expr: Expr) => Type
+  readonly resolutions = new Map<Expr, Resolution<C>>()
+  readonly overloads = new Map<Expr, readonly Overload[]>()
+  readonly references = new Set<string>()
+  readonly #types = new Map<Expr, Type>()
+  readonly #slots = new Map<Expr, readonly number[]>()
+  readonly #locals: Local[] = []
+  #substitution = new Substitution()
+  #freshCount = 0
+  #slotCount = 0
+  #forgiving = 0
+
+  constructor(environment: Environment<C>, problems: ProblemList, typeOf: (expr: Expr, state: CheckState<C>) => Type) {
+    this.environment = environment
+    this.problems = problems
+    this.check = (expr) => {
+      const type = typeOf(expr, this)
+      this.#types.set(expr, type)
+      return type
+    }
+  }
+
+  /** Everything found, with the types that are still open closed to `dyn`. */
+  finish(expr: Expr): Checked<C> {
+    const types = new Map<Expr, Type>()
+    for (const [part, type] of this.#types) types.set(part, this.#substitution.apply(type, true))
+    const { resolutions, overloads, references } = this
+    const slots = this.#slots
+    return { type: types.get(expr)!, types, resolutions, overloads, slots, slotCount: this.#slotCount, references }
+  }
+
+  // Types
+
+  /** The type as far as it is known now. */
+  apply(type: Type): Type {
+    return this.#substitution.apply(type)
+  }
+
+  /** For messages: open parts as `dyn`. */
+  show(type: Type): string {
+    return formatType(this.#substitution.apply(type, true))
+  }
+
+  #freshName = (): string => `@${this.#freshCount++}`
+
+  /** A type of which nothing is known yet. */
+  fresh(): Type {
+    return { kind: 'param', name: this.#freshName() }
+  }
+
+  bindToDyn(type: Type): void {
+    this.#substitution = assignAll(this.#substitution, [DYN], [type]) ?? this.#substitution
+  }
+
+  isAssignable(from: Type, to: Type): boolean {
+    return assignAll(this.#substitution, [from], [to]) !== undefined
+  }
+
+  /** Reports unless `found` can be passed where `wanted` is needed. */
+  requireType(range: Range, found: Type, wanted: Type, what: string): void {
+    const next = assignAll(this.#substitution, [found], [wanted])
+    if (next !== undefined) this.#substitution = next
+    else {
+      this.problems.error('type-mismatch', range, `${what} must be ${formatType(wanted)}, found ${this.show(found)}`)
+    }
+  }
+
+  /** The type that fits all; `dyn` when they differ, an open type when there are none. */
+  join(types: readonly Type[]): Type {
+    let joined: Type | undefined
+    for (const type of types) {
+      if (joined === undefined) {
+        joined = type
+        continue
+      }
+      const next = assignAll(this.#substitution, [joined], [type])
+      if (next === undefined) return DYN
+      this.#substitution = next
+      joined = moreGeneral(this.apply(joined), this.apply(type))
+    }
+    return joined ?? this.fresh()
+  }
+
+  /** The overloads that fit, and the result type; undefined when none does. */
+  resolveCall(
+    overloads: readonly Overload[],
+    args: readonly Type[],
+  ): { chosen: readonly Overload[]; result: Type } | undefined {
+    const resolved = resolveOverloads(overloads, args, this.#substitution, this.#freshName)
+    if (resolved !== undefined) this.#substitution = resolved.substitution
+    return resolved
+  }
+
+  resolveOperator(signatures: readonly Signature[], operands: readonly Type[]): Type | undefined {
+    const resolved = resolveSignatures(signatures, operands, this.#substitution, this.#freshName)
+    if (resolved !== undefined) this.#substitution = resolved.substitution
+    return resolved?.result
+  }
+
+  /** The type of an element written `?value`, or of a plain one. */
+  checkElement(value: Expr, optional: boolean): Type {
+    const type = this.check(value)
+    if (!optional) return type
+    const applied = this.apply(type)
+    if (isWild(applied)) return DYN
+    const element = optionalElement(applied)
+    if (element !== undefined) return element
+    this.problems.error('type-mismatch', value, `expected an optional after ?, found ${this.show(applied)}`)
+    return { kind: 'error' }
+  }
+
+  // Names
+
+  findLocal(name: string): Local | undefined {
+    return this.#locals.findLast((local) => local.name === name)
+  }
+
+  /** Names that an expression may begin with, for suggestions. */
+  knownNames(): string[] {
+    return [...this.#locals.map((local) => local.name), ...this.environment.root.children.keys()]
+  }
+
+  /** A root used as a whole reads everything below it. */
+  referWhole(scope: Scope<C>): void {
+    if (scope.path !== '') this.references.add(scope.path)
+    for (const path of variablesBelow(scope)) this.references.add(path)
+  }
+
+  /** What `x[key]` of a host object is; undefined when the type is no host object. */
+  elementOfHost(type: Type): Type | undefined {
+    const applied = this.apply(type)
+    if (applied.kind !== 'object') return undefined
+    const host = this.environment.hostTypes.get(applied.name)
+    return host === undefined ? undefined : (host.element ?? DYN)
+  }
+
+  /** Runs `work` with local variables; their slots are kept for the expression. */
+  withLocals<T>(expr: Expr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T {
+    const slots = bindings.map(() => this.#slotCount++)
+    this.#slots.set(expr, [...(this.#slots.get(expr) ?? []), ...slots])
+    bindings.forEach((binding, i) => {
+      this.#locals.push({ name: binding.name, slot: slots[i]!, type: types[i]! })
+    })
+    const result = work()
+    this.#locals.length -= bindings.length
+    return result
+  }
+
+  // Problems
+
+  /** Runs `work` where a missing name is no error: the expression provides for it. */
+  forgiving<T>(work: () => T): T {
+    this.#forgiving++
+    const result = work()
+    this.#forgiving--
+    return result
+  }
+
+  /** A fault that is only a warning where the expression provides for it. */
+  missing(code: ProblemCode, range: Range, message: string, suggestion?: string): void {
+    if (this.#forgiving > 0) this.problems.warn(code, range, message, suggestion)
+    else this.problems.error(code, range, message, suggestion)
+  }
+}
+
+/** Types of which the checker knows nothing. */
+export function isWild(type: Type): boolean {
+  return type.kind === 'dyn' || type.kind === 'error' || type.kind === 'any'
+}
+
+export function didYouMean(near: string | undefined): string {
+  return near === undefined ? '' : `; did you mean ${near}?`
+}
