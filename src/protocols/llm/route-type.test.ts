@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { compileRouteTypes, resolveRouteType } from './route-type.ts'
+
+const routes = compileRouteTypes({
+  '/messages': 'Messages',
+  '/v1/messages': 'Detect',
+  '/b': 'Embeddings',
+  '/a': 'Responses',
+  '*': 'Passthrough',
+})
+
+verifies(
+  ['llm.routes/suffix-match', 'llm.routes/any-path'],
+  'longest suffix first, `*` last, the query does not count',
+  () => {
+    const cases: [target: string, type: string][] = [
+      ['/v1/messages', 'Detect'],
+      ['/v2/messages?x=/a', 'Messages'],
+      ['/x/a', 'Responses'],
+      ['/x/A', 'Passthrough'],
+      ['/x?/v1/messages', 'Passthrough'],
+    ]
+    for (const [target, type] of cases) expect(resolveRouteType(routes, target, target)).toBe(type)
+  },
+)
+
+verifies('llm.routes/unset', 'without routes everything is Completions', () => {
+  for (const none of [undefined, {}])
+    expect(resolveRouteType(compileRouteTypes(none), '/v1/messages', '/')).toBe('Completions')
+  expect(resolveRouteType(compileRouteTypes({ '/a': 'Messages' }), '/b', '/b')).toBe('Completions')
+})
+
+test('the path that the client sent decides when the rewritten one fits nothing (B02)', () => {
+  expect(resolveRouteType(routes, '/rewritten', '/team/v2/messages')).toBe('Messages')
+  expect(resolveRouteType(routes, '/a', '/b')).toBe('Responses')
+  expect(resolveRouteType(routes, '/rewritten', '/other')).toBe('Passthrough')
+})
+
+const raw = (type: 'Passthrough' | 'Detect'): Setup => ({
+  ai: {
+    routes: { '*': type },
+    overrides: [{ field: 'n', value: 1 }],
+    modelAliases: { m: 'x' },
+    promptGuard: { request: [{ regex: { action: 'Reject', matches: ['m'] } }] },
+  },
+  provider: { providerOne: { model: 'pin' }, path: '/other', pathPrefix: '/p' },
+  method: 'PATCH',
+  target: '/whatever?a=b',
+})
+
+verifies(['llm.routes/passthrough', 'llm.routes/detect-as-is'], 'sent as they are (B05, B06)', () => {
+  for (const type of ['Passthrough', 'Detect'] as const) {
+    const { path, body, facts } = sent('{"model":"m","stream":true}', raw(type))
+    expect({ path, body }).toEqual({ path: '/whatever?a=b', body: undefined })
+    if (type === 'Passthrough') expect(facts).toBeUndefined()
+    else expect(facts).toMatchObject({ requestModel: 'm', streaming: true })
+  }
+  expect(sent('no json', raw('Detect')).facts).toMatchObject({ requestModel: '', streaming: false })
+  expect(sent(undefined, raw('Detect')).kind).toBe('send')
+})
+
+test('methods of route types (B04)', () => {
+  const refusal = refused('{"model":"m"}', { method: 'GET' })
+  expect(refusal).toMatchObject({ code: 'method-not-allowed', headers: [['allow', 'POST']] })
+  const models = refused('', { ai: { routes: { '*': 'Models' } } })
+  expect(models).toMatchObject({ code: 'method-not-allowed', headers: [['allow', 'GET']] })
+})
+
+test('a body over the limit is refused on routes that need it', () => {
+  expect(refused(undefined).code).toBe('body-too-large')
+})
+
+test('errors come in the dialect of the client', () => {
+  const setup: Setup = { ai: { routes: { '*': 'Messages' } }, provider: { providerFour: {} } }
+  expect(JSON.parse(refused('{}', setup).body ?? '')).toEqual({
+    type: 'error',
+    error: { type: 'invalid_request_error', message: 'model is required' },
+  })
+  expect(JSON.parse(refused(undefined, setup).body ?? '').error.type).toBe('request_too_large')
+})
+
+verifies('llm.routes/models', 'models are listed in the dialect of the client (B07)', () => {
+  const setup: Setup = {
+    ai: { routes: { '/models': 'Models' }, modelAliases: { fast: 'x', 'gpt-*': 'y' } },
+    provider: { providerOne: { model: 'pin' } },
+    method: 'GET',
+    target: '/v1/models',
+  }
+  const chat = prepare(undefined, setup).prepared
+  expect(chat.kind === 'llm-answer' && JSON.parse(chat.body)).toMatchObject({
+    object: 'list',
+    data: [
+      { id: 'fast', object: 'model', owned_by: 'openai' },
+      { id: 'pin', object: 'model' },
+    ],
+  })
+  const messages = prepare(undefined, { ...setup, headers: { 'anthropic-version': '2023-06-01' } }).prepared
+  expect(messages.kind === 'llm-answer' && JSON.parse(messages.body)).toMatchObject({
+    data: [{ type: 'model', id: 'fast' }, { id: 'pin' }],
+    has_more: false,
+    first_id: 'fast',
+    last_id: 'pin',
+  })
+})
