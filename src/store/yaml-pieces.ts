@@ -30,8 +30,10 @@ export function readPieces(text: string): YamlPieces {
   const pieces: Piece[] = []
   const faults: SyntaxFault[] = []
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
-    for (const { pos, message } of document.errors) faults.push({ message, ...positionAt(lines, pos[0]) })
-    if (document.errors.length > 0 || document.contents === null) continue
+    const [first] = document.errors
+    // Further errors of the same document are mostly consequences of the first.
+    if (first !== undefined) faults.push({ message: first.message, ...positionAt(lines, first.pos[0]) })
+    if (first !== undefined || document.contents === null) continue
     const value = resolvedValue(document)
     if (value instanceof Error) faults.push({ message: value.message, ...startOf(lines, document.contents) })
     else if (!isEmpty(document.contents)) pieces.push(...cut(lines, document, value))
