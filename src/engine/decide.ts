@@ -1,29 +1,48 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
-import type { BackendPlace } from './backend-place.ts'
-import { type Chain, type Progress, runChain } from './chain.ts'
+import type { RouteMatch } from '#plan/item.ts'
+import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
+import type { BackendPlace, EndpointPlace } from './backend-place.ts'
+import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
 import { chooseBackend, hostOf, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
+import type { NearMiss } from './route/route-table.ts'
+
+const NO_MISSES: readonly NearMiss[] = []
 
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
 export class Decision {
   listener: ListenerPlace | undefined
   rule: RulePlace | undefined
+  /** Which of the rule's matches it was. */
+  match: RouteMatch | undefined
+  /** Rules of the host that do not take the request; only when a trace is kept. */
+  nearMisses: readonly NearMiss[] = NO_MISSES
   backend: BackendPlace | undefined
   preRouting: Chain | undefined
   postRouting: Chain | undefined
   readonly preProgress: Progress = { reached: -1 }
   readonly postProgress: Progress = { reached: -1 }
+  /** Of the last attempt. */
+  endpoint: EndpointPlace | undefined
+  readonly backendProgress: Progress = { reached: -1 }
+  /** How the answer of an LLM provider is read. */
+  llmResponse: ResponsePlan | undefined
 
   reset(): void {
     this.listener = undefined
     this.rule = undefined
+    this.match = undefined
+    this.nearMisses = NO_MISSES
     this.backend = undefined
     this.preRouting = undefined
     this.postRouting = undefined
     this.preProgress.reached = -1
     this.postProgress.reached = -1
+    this.endpoint = undefined
+    this.backendProgress.reached = -1
+    this.llmResponse = undefined
   }
 }
 
@@ -61,10 +80,13 @@ function route(
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
-  const hit = listener.routes.find(hostOf(exchange.request.authority), exchange.request)
+  const host = hostOf(exchange.request.authority)
+  if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request)
+  const hit = listener.routes.find(host, exchange.request)
   if (hit === undefined) return reject('route-not-found')
   const rule = hit.place
   decision.rule = rule
+  decision.match = hit.match
   exchange.place = rule.names
   exchange.matchedPrefix = hit.match.path.type === 'PathPrefix' ? hit.match.path.value : undefined
 
@@ -83,6 +105,27 @@ function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, de
   decision.backend = backend
   exchange.place = backend.names
   return backend.refusal
+}
+
+/** Response steps of every chain that the request reached, in the order of data plane 2.5. @returns what replaces the response */
+export function runResponsePolicies(exchange: Exchange, decision: Decision): Outcome {
+  const { postRouting, preRouting, endpoint } = decision
+  let replaced = responsesOf(postRouting, exchange, decision.postProgress)
+  replaced = responsesOf(endpoint?.chain, exchange, decision.backendProgress) ?? replaced
+  return responsesOf(preRouting, exchange, decision.preProgress) ?? replaced
+}
+
+function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: Progress): Outcome {
+  return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, exchange, reached)
+}
+
+/** Whether some response policy waits for the whole body. */
+export function readsResponseBody({ postRouting, preRouting, endpoint }: Decision): boolean {
+  return (
+    postRouting?.readsResponseBody === true ||
+    preRouting?.readsResponseBody === true ||
+    endpoint?.chain.readsResponseBody === true
+  )
 }
 
 /** Runs a chain, after gathering the body if one of its policies reads it (data plane, 7.5; decision A-49). */

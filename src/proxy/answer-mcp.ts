@@ -1,3 +1,4 @@
+import { runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
@@ -7,7 +8,7 @@ import { asBuffer } from './as-buffer.ts'
 import { callOf } from './call-backend.ts'
 import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
-import { fail, respondLocally, runResponsePolicies, writeQueuedHeaders } from './respond.ts'
+import { fail, respondLocally, writeQueuedHeaders } from './respond.ts'
 
 /** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
 export function answerMcp(flight: InFlight): void {
@@ -39,7 +40,7 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
   for (const [name, value] of answer.headers) head.append(name, value)
   if (exchange.refusal !== undefined) head.set('gatewright-decision', flight.decisionId)
   exchange.response = head
-  runResponsePolicies(flight)
+  runResponsePolicies(exchange, flight.decision)
   writeQueuedHeaders(flight)
   flight.status = answer.status
   flight.responded = true

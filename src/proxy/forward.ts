@@ -1,14 +1,13 @@
 import { clock } from '#base/clock.ts'
 import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
-import { runChain } from '#engine/chain.ts'
+import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
 import { asBuffer } from './as-buffer.ts'
-import { llmBodyNeed, prepareLlmAttempt } from './forward-llm.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
 import { fail, respondLocally } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
@@ -20,14 +19,14 @@ export function forward(flight: InFlight): void {
   if (type === 'mcp') return answerMcp(flight)
   startDeadline(flight)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
-  if (needsWholeBody(flight)) return gatherBody(flight)
+  if (mustGatherBody(flight)) return gatherBody(flight)
   attempt(flight)
 }
 
 /** LLM requests are understood as a whole, and a retry needs something to send again. */
-function needsWholeBody(flight: InFlight): boolean {
+function mustGatherBody(flight: InFlight): boolean {
   if (!flight.hasStreamingBody) return false
-  if (flight.backend.ai !== undefined && llmBodyNeed(flight) === 'whole') return true
+  if (needsWholeBody(flight.decision, flight.exchange)) return true
   if (flight.retriesLeft === 0) return false
   const { kind, length } = flight.stream.body
   if (kind === BODY_LENGTH && length <= REPLAY_LIMIT) return true
@@ -55,15 +54,13 @@ function attempt(flight: InFlight): void {
   const { exchange, context } = flight
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
-  flight.endpoint = endpoint
-  if (endpoint.refusal !== undefined) return respondLocally(flight, endpoint.refusal)
   if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
     flight.tried.push(endpoint)
     flight.pristine ??= exchange.request.clone()
     exchange.request = flight.pristine.clone()
     exchange.newRequestBody = undefined
   }
-  const outcome = runChain(endpoint.chain, exchange, flight.backendProgress)
+  const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
   const { turn } = flight
   outcome
@@ -77,26 +74,12 @@ function attempt(flight: InFlight): void {
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
   if (outcome !== undefined) return respondLocally(flight, outcome)
-  rewriteHost(flight)
-  if (flight.backend.ai !== undefined) {
-    const prepared = prepareLlmAttempt(flight)
-    if (prepared === 'answered') return
-    if (prepared !== 'send') return respondLocally(flight, prepared)
-  }
   send(flight)
-}
-
-/** `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless something already set the host. */
-function rewriteHost(flight: InFlight): void {
-  const { exchange } = flight
-  const endpoint = flight.endpoint!
-  if (endpoint.hostname === undefined || exchange.hostRewritten || exchange.hostRewrite === 'None') return
-  if (exchange.hostRewrite === 'Auto' || endpoint.rewritesHost) exchange.request.authority = endpoint.hostname
 }
 
 function send(flight: InFlight): void {
   const { exchange, context, framing, stream } = flight
-  const endpoint = flight.endpoint!
+  const endpoint = flight.decision.endpoint!
   const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
   if (body === undefined) {
     framing.kind = stream.body.kind
@@ -172,14 +155,14 @@ const UPSTREAM: ClientHandler = {
     if (flight.upstream !== stream) return
     recordAttempt(flight, undefined, why)
     if (flight.retriesLeft > 0) return retry(flight)
-    respondLocally(flight, reject(failureCode(why), { detail: `${why} at ${flight.endpoint!.label}` }))
+    respondLocally(flight, reject(failureCode(why), { detail: `${why} at ${flight.decision.endpoint!.label}` }))
   },
 }
 
 /** Health of the endpoint, and the attempt for log and record. */
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Abort): void {
   const { exchange, context } = flight
-  const endpoint = flight.endpoint!
+  const endpoint = flight.decision.endpoint!
   flight.releaseEndpoint()
   if (endpoint.isUnhealthy(exchange, status)) endpoint.health.recordUnhealthy()
   else endpoint.health.recordHealthy(context.now() - flight.attemptStartMs)

@@ -1,5 +1,4 @@
 import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
-import type { Progress } from '#engine/chain.ts'
 import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
@@ -8,7 +7,6 @@ import type { Head } from '#net/http1/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
-import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 /** A larger body is not kept for a retry (decision A-93). */
@@ -31,8 +29,6 @@ export class InFlight implements BodyReader, Observed {
   turn = 0
 
   upstream: ClientStream | undefined
-  endpoint: EndpointPlace | undefined
-  readonly backendProgress: Progress = { reached: -1 }
   /** Endpoints tried so far; filled only when there may be another attempt. */
   readonly tried: EndpointPlace[] = []
   /** The request head before the first attempt changed it. */
@@ -46,8 +42,6 @@ export class InFlight implements BodyReader, Observed {
   deadline: WheelTimer | undefined
   /** Ends a retry's wait. */
   backoff: { cancel(): void } | undefined
-  /** How the answer of an LLM provider is read. */
-  llmResponse: ResponsePlan | undefined
   /** Stops calls that the gateway makes for this request. */
   abort: AbortController | undefined
   attemptStartMs = 0
@@ -65,14 +59,11 @@ export class InFlight implements BodyReader, Observed {
     this.stream = stream
     this.socket = socket
     this.upstream = undefined
-    this.endpoint = undefined
-    this.backendProgress.reached = -1
     this.tried.length = 0
     this.pristine = undefined
     this.retriesLeft = 0
     this.responded = false
     this.pending = false
-    this.llmResponse = undefined
     this.abort = undefined
     this.status = 0
     this.recordId = context.nextId()
@@ -154,7 +145,7 @@ export class InFlight implements BodyReader, Observed {
   }
 
   get endpointLabel(): string | undefined {
-    return this.endpoint?.label
+    return this.decision.endpoint?.label
   }
 
   /** What is observed, as policies of the listener say. */
@@ -164,13 +155,13 @@ export class InFlight implements BodyReader, Observed {
 
   occupyEndpoint(): void {
     this.pending = true
-    this.endpoint?.health.begin()
+    this.decision.endpoint?.health.begin()
   }
 
   releaseEndpoint(): void {
     if (!this.pending) return
     this.pending = false
-    this.endpoint?.health.end()
+    this.decision.endpoint?.health.end()
   }
 }
 

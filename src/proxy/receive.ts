@@ -2,6 +2,7 @@ import { decide } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Abort, Peer, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
+import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
@@ -36,6 +37,7 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight
     flight.endDeadline()
     flight.releaseEndpoint()
+    chargeFor(flight)
     this.#context.observer.ended(flight, sentBytes, undefined)
     flight.upstream?.release()
     flight.turn++
@@ -45,12 +47,19 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
     flight.abandon()
+    chargeFor(flight)
     this.#context.observer.ended(flight, 0, why)
   }
 
   refused(peer: Peer, code: WireRefusal): void {
     this.#context.observer.refusedByWire(peer, code)
   }
+}
+
+/** Tokens are known only now; what was used counts even when the client did not wait for it (decision B38). */
+function chargeFor({ exchange }: InFlight): void {
+  if (exchange.tokenLimits === undefined || exchange.llm?.totalTokens === undefined) return
+  chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
 function settle(flight: InFlight, outcome: Outcome): void {

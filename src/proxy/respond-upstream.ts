@@ -1,20 +1,22 @@
+import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type ClientStream } from '#net/stream.ts'
-import { filterLlmResponse } from './forward-llm.ts'
+import { observeResponse } from '#protocols/llm/read-response.ts'
 import type { InFlight } from './in-flight.ts'
-import { fail, respondLocally, runResponsePolicies, sendReply, writeQueuedHeaders } from './respond.ts'
+import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.ts'
 
 /** Passes an upstream response on, through the response policies. Its body streams unless a policy needs it whole. */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
   flight.exchange.response = upstream.head
-  if (readsResponseBody(flight)) return gatherResponse(flight, upstream)
-  const replaced = runResponsePolicies(flight)
+  if (readsResponseBody(flight.decision)) return gatherResponse(flight, upstream)
+  const replaced = runResponsePolicies(flight.exchange, flight.decision)
   if (replaced !== undefined) {
     upstream.cancel()
     return respondLocally(flight, replaced)
   }
   const { kind, length } = upstream.body
-  const filter = filterLlmResponse(flight)
+  const { llmResponse } = flight.decision
+  const filter = llmResponse === undefined ? undefined : observeResponse(llmResponse, flight.exchange)
   writeQueuedHeaders(flight)
   flight.status = upstream.head.status
   flight.responded = true
@@ -27,15 +29,6 @@ function framingOf(kind: BodyKind, length: number, changes: boolean): [BodyKind,
   return changes && kind === BODY_LENGTH ? [BODY_CHUNKED, -1] : [kind, length]
 }
 
-function readsResponseBody(flight: InFlight): boolean {
-  const { decision, endpoint } = flight
-  return (
-    decision.postRouting?.readsResponseBody === true ||
-    decision.preRouting?.readsResponseBody === true ||
-    endpoint?.chain.readsResponseBody === true
-  )
-}
-
 /** A response-time expression reads the body (data plane, 7.5): it waits until it is there. */
 function gatherResponse(flight: InFlight, upstream: ClientStream): void {
   const { exchange, turn } = flight
@@ -45,7 +38,7 @@ function gatherResponse(flight: InFlight, upstream: ClientStream): void {
     .then(() => {
       if (turn !== flight.turn) return
       if (exchange.responseBody === null) return respondLocally(flight, reject('response-too-large'))
-      const replaced = runResponsePolicies(flight)
+      const replaced = runResponsePolicies(flight.exchange, flight.decision)
       if (replaced !== undefined) return respondLocally(flight, replaced)
       sendReply(flight, { head: upstream.head, body: exchange.responseBody })
     })

@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { type Chain, runResponses } from '#engine/chain.ts'
+import { runResponsePolicies } from '#engine/decide.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
@@ -22,7 +22,7 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   }
   exchange.response = reply.head
   exchange.responseBody = reply.body ?? new Uint8Array(0)
-  const replaced = runResponsePolicies(flight)
+  const replaced = runResponsePolicies(exchange, flight.decision)
   if (replaced?.kind === 'refusal') reply = replyToRefusal(replaced, exchange, flight.decisionId)
   sendReply(flight, reply)
 }
@@ -39,21 +39,6 @@ export function sendReply(flight: InFlight, reply: Reply): void {
   stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
   if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
   stream.response.end()
-}
-
-/** Response steps of every chain that the request reached, in the order of data plane 2.5. */
-export function runResponsePolicies(flight: InFlight): Outcome {
-  const { decision } = flight
-  let replaced = responses(decision.postRouting, flight, decision.postProgress.reached)
-  if (flight.endpoint !== undefined) {
-    replaced = responses(flight.endpoint.chain, flight, flight.backendProgress.reached) ?? replaced
-  }
-  replaced = responses(decision.preRouting, flight, decision.preProgress.reached) ?? replaced
-  return replaced
-}
-
-function responses(chain: Chain | undefined, flight: InFlight, reached: number): Outcome {
-  return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, flight.exchange, reached)
 }
 
 /** What policies queued for the response beats everything else. */

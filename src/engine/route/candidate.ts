@@ -72,7 +72,7 @@ export function whyNot<P>(candidate: Candidate<P>, path: string, query: string, 
   return undefined
 }
 
-function pathFits<P>(candidate: Candidate<P>, path: string): boolean {
+export function pathFits<P>(candidate: Candidate<P>, path: string): boolean {
   const { type, value } = candidate.match.path
   if (type === 'Exact') return path === value
   if (type === 'RegularExpression') return candidate.pattern?.matches(path) ?? false

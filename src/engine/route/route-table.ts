@@ -1,6 +1,6 @@
 import type { Head } from '#net/http1/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
-import { byRank, type Candidate, compileCandidate, fits, whyNot } from './candidate.ts'
+import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
 
@@ -14,6 +14,8 @@ export interface NearMiss {
   readonly item: RouteItem
   readonly match: RouteMatch
   readonly why: string
+  /** It would have taken this path, but something else did not fit or another rule was nearer. */
+  readonly takesPath: boolean
 }
 
 /**
@@ -44,7 +46,7 @@ export class RouteTable<P> {
     return this.#hosts.first(host, (tier) => tier.find(path, query, head))
   }
 
-  /** Every rule whose host matches but which does not take the request, with the first thing that does not fit. */
+  /** Every rule whose host matches, with why it is not the one that takes the request; the one that does is in it too. */
   nearMisses(host: string, head: Head): NearMiss[] {
     const target = head.target
     const mark = target.indexOf('?')
@@ -53,8 +55,8 @@ export class RouteTable<P> {
     const misses: NearMiss[] = []
     this.#hosts.first(host, (tier) => {
       for (const candidate of tier.candidates) {
-        const why = whyNot(candidate, path, query, head)
-        if (why !== undefined) misses.push({ item: candidate.item, match: candidate.match, why })
+        const why = whyNot(candidate, path, query, head) ?? 'it fits as well, but a more specific rule goes first'
+        misses.push({ item: candidate.item, match: candidate.match, why, takesPath: pathFits(candidate, path) })
       }
       return undefined
     })

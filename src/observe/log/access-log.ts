@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { LineFormat } from './field-line.ts'
@@ -60,7 +61,7 @@ export class AccessLog {
       text('mcp.target', exchange.mcp.target)
       text('mcp.resource.type', exchange.mcp.resourceType)
       text(mcpNameField(exchange.mcp.resourceType), exchange.mcp.name)
-      text('mcp.session.id', exchange.mcp.sessionId)
+      text('mcp.session.id', shortSession(exchange.mcp.sessionId))
       number('mcp.error.code', exchange.mcp.errorCode)
     }
     if (exchange.llm !== undefined) {
@@ -106,6 +107,11 @@ export class AccessLog {
 
 function mcpNameField(type: 'tool' | 'prompt' | 'resource' | undefined): string {
   return type === 'tool' ? 'gen_ai.tool.name' : type === 'prompt' ? 'gen_ai.prompt.name' : 'mcp.resource.uri'
+}
+
+/** A session id opens its session; the log only has to tell sessions apart. */
+function shortSession(id: string | undefined): string | undefined {
+  return id === undefined ? undefined : sha256OfByteText(id).slice(0, 12)
 }
 
 function subject(exchange: Exchange): string | undefined {

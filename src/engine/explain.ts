@@ -1,0 +1,130 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Outcome } from '#exchange/outcome.ts'
+import type { Trace, TraceStep } from '#exchange/trace.ts'
+import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
+import { backendTarget } from '#plan/target.ts'
+import { chooseEndpoint } from './balance.ts'
+import { mergeSection } from './build-chain.ts'
+import { Decision, decide } from './decide.ts'
+import type { LivePlan } from './live-plan.ts'
+import { Lookups } from './lookups.ts'
+import type { MergedField } from './merge.ts'
+import { listenerTargets, ruleTargets, type SocketPlace } from './places.ts'
+import { needsWholeBody, prepareAttempt } from './prepare-attempt.ts'
+import type { NearMiss } from './route/route-table.ts'
+
+/** What the engine would do with one request, and who said so. */
+export interface Explanation {
+  readonly listener: ListenerItem | undefined
+  readonly route: { readonly item: RouteItem; readonly match: RouteMatch } | undefined
+  readonly nearMisses: readonly NearMiss[]
+  readonly policies: readonly EffectivePolicy[]
+  readonly steps: readonly TraceStep[]
+  /** Backend references of the rule with their weights; the chosen one is marked. */
+  readonly backends: readonly { readonly key: string; readonly weight: number; readonly chosen: boolean }[]
+  /** Endpoints by priority; the chosen one is marked. */
+  readonly endpoints: readonly {
+    readonly label: string
+    readonly section: string | undefined
+    readonly priority: number
+    readonly chosen: boolean
+  }[]
+  /** Undefined: it would be forwarded. */
+  readonly outcome: Outcome
+  /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends here (MCP). */
+  readonly upstream: string | undefined
+}
+
+/** One field in force: who set it, and what lost against it. */
+export interface EffectivePolicy {
+  readonly section: PolicySection
+  readonly phase: Phase | undefined
+  readonly field: string
+  readonly sources: readonly PolicyItem[]
+  readonly overridden: readonly PolicyItem[]
+}
+
+export interface ExplainInputs {
+  readonly plan: LivePlan
+  readonly socket: SocketPlace
+}
+
+/** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
+export async function explainRequest({ plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
+  const steps: TraceStep[] = []
+  const trace: Trace = { step: (step) => steps.push(step) }
+  exchange.trace = trace
+  const decision = new Decision()
+  const { index } = plan
+  // Always the first draw, so that the same question has the same answer.
+  const first = () => 0
+  let outcome = await decide({ index, socket, random: first }, exchange, decision)
+  const sends = outcome === undefined && decision.backend?.mcp === undefined
+  if (sends) outcome = await attempt(exchange, decision)
+  const { listener, rule, match } = decision
+  return {
+    listener: listener?.item,
+    route: rule === undefined || match === undefined ? undefined : { item: rule.item, match },
+    nearMisses: decision.nearMisses,
+    policies: effectivePolicies(decision, new Lookups(index)),
+    steps,
+    backends: (rule?.backends ?? []).map(({ reference, place }) => ({
+      key: reference.backend ?? reference.path,
+      weight: reference.weight,
+      chosen: decision.backend !== undefined && place.get(index) === decision.backend,
+    })),
+    endpoints: (decision.backend?.groups ?? []).flatMap((group, priority) =>
+      group.map((endpoint) => ({
+        label: endpoint.label,
+        section: endpoint.section,
+        priority,
+        chosen: endpoint === decision.endpoint,
+      })),
+    ),
+    outcome,
+    upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
+  }
+}
+
+async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
+  const endpoint = chooseEndpoint(decision.backend!.groups, [], () => 0)
+  if (endpoint === undefined) return undefined
+  if (needsWholeBody(decision, exchange)) await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY)
+  return prepareAttempt(endpoint, exchange, decision)
+}
+
+/** Everything that was merged for the request, in the order traffic, backend, frontend. */
+function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolicy[] {
+  const { listener, rule, backend, endpoint } = decision
+  if (listener === undefined) return []
+  const atListener = listenerTargets(listener.item)
+  const atRule = rule === undefined ? atListener : [...atListener, ...ruleTargets(rule.item)]
+  const list = (section: PolicySection, phase: Phase | undefined, targets: readonly string[]) =>
+    [...mergeSection({ section, phase, targets }, lookups).values()].map((merged) => describe(section, phase, merged))
+  const policies = list('traffic', 'PreRouting', atListener)
+  if (rule !== undefined) policies.push(...list('traffic', 'PostRouting', atRule))
+  if (backend !== undefined) {
+    const kind = backend.item.type === 'service' ? 'Service' : 'ProxyBackend'
+    const targets = [...atRule, backendTarget(kind, backend.item)]
+    if (endpoint?.section !== undefined) targets.push(backendTarget(kind, backend.item, endpoint.section))
+    policies.push(...list('backend', undefined, targets))
+  }
+  policies.push(...list('frontend', undefined, atListener))
+  return policies
+}
+
+function describe(section: PolicySection, phase: Phase | undefined, merged: MergedField): EffectivePolicy {
+  return { section, phase, ...merged }
+}
+
+function upstreamText(exchange: Exchange): string {
+  const { request } = exchange
+  const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+  const length = body?.length ?? 0
+  const head = request.writeRequest(length === 0 ? BODY_NONE : BODY_LENGTH, length === 0 ? -1 : length, '')
+  if (body === undefined) return head
+  let text = head
+  for (const byte of body) text += String.fromCharCode(byte)
+  return text
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const READY_WITHIN_MS = 15_000
+
+export interface GatewayOptions {
+  /** What stands after `-f`. */
+  readonly files: readonly string[]
+  readonly workers?: number
+  /** Further words of the command line. */
+  readonly arguments?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A gateway in a process of its own, as a user starts it, with operators' servers on free ports. */
+export interface TestGateway {
+  /** Base URL of a listener port; 15000, 15020 and 15021 stand for the operators' servers, wherever they are. */
+  url(port: number): string
+  /** Everything it has written so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string }
+  readonly process: ChildProcess
+  /** Ends it as a user would, with SIGTERM. @returns its exit code */
+  close(): Promise<number | null>
+}
+
+/** Starts a gateway and waits until it says that it is ready. Rejects with its output when it ends before. */
+export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+  const { files, workers = 2, environment = {} } = options
+  const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
+  const child = spawn(join(ROOT, 'bin', 'gatewright'), [...words, ...(options.arguments ?? [])], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+      ...environment,
+    },
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk
+  })
+  const ports = await readPorts(child, output)
+  return {
+    url: (port) => `http://127.0.0.1:${ports.get(port) ?? port}`,
+    output,
+    process: child,
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      const [code] = (await exit) as [number | null]
+      return code
+    },
+  }
+}
+
+/** The line with which a gateway says that it is ready. */
+const READY = /admin http:\/\/127\.0\.0\.1:(\d+), metrics port (\d+), readiness port (\d+)/
+
+function readPorts(child: ChildProcess, output: { readonly stderr: string }): Promise<Map<number, number>> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const found = READY.exec(output.stderr)
+      if (found === null) return
+      stop()
+      resolve(
+        new Map([
+          [15_000, Number(found[1])],
+          [15_020, Number(found[2])],
+          [15_021, Number(found[3])],
+        ]),
+      )
+    }
+    const fail = (why: string) => {
+      stop()
+      child.kill('SIGKILL')
+      reject(new Error(`the gateway ${why}:\n${output.stderr}`))
+    }
+    const ended = (code: number | null) => fail(`ended with code ${code}`)
+    const timer = setTimeout(() => fail('did not become ready'), READY_WITHIN_MS)
+    const stop = () => {
+      clearTimeout(timer)
+      child.off('exit', ended)
+      child.stderr?.off('data', look)
+    }
+    child.on('exit', ended)
+    child.stderr?.on('data', look)
+  })
+}
