@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { contextWith, sourceOf, specFrom } from '../shared/testing.ts'
+import { http } from './http/index.ts'
+import { backendHttp } from './http/schema.ts'
+import { tcp } from './tcp/index.ts'
+import { backendTcp } from './tcp/schema.ts'
+import { tunnel } from './tunnel/index.ts'
+
+test('http: version and time limit', () => {
+  const context = contextWith()
+  const compile = (written: object) => http.compile([sourceOf(specFrom(backendHttp, written))], context)
+  expect(http.compile([], context)).toEqual({ version: undefined, requestTimeoutMs: 0, refusal: undefined })
+  expect(compile({ version: 'HTTP1', requestTimeout: '2s' })).toEqual({
+    version: 'HTTP1',
+    requestTimeoutMs: 2000,
+    refusal: undefined,
+  })
+  expect(context.reports).toEqual([])
+  expect(compile({ version: 'HTTP2' }).refusal?.code).toBe('policy-invalid')
+  expect(context.reports).toEqual(['not-implemented spec.traffic.field.version'])
+})
+
+test('tcp: time to connect, and keepalive that is not set yet', () => {
+  const context = contextWith()
+  const compile = (written: object) => tcp.compile([sourceOf(specFrom(backendTcp, written))], context)
+  const DEFAULT = { retries: 9, timeMs: 180_000, intervalMs: 180_000 }
+  expect(tcp.compile([], context)).toEqual({ connectTimeoutMs: 10_000, keepalive: DEFAULT })
+  expect(compile({ connectTimeout: '250ms' })).toEqual({ connectTimeoutMs: 250, keepalive: DEFAULT })
+  expect(context.reports).toEqual([])
+  expect(compile({ keepalive: { retries: 3, time: '1m' } }).keepalive).toEqual({
+    ...DEFAULT,
+    retries: 3,
+    timeMs: 60_000,
+  })
+  expect(context.reports).toEqual(['not-implemented spec.traffic.field.keepalive'])
+})
+
+test('tunnel: a destination behind a proxy server is never reached directly', () => {
+  const context = contextWith()
+  expect(tunnel.compile([], context)).toBeUndefined()
+  const spec = { backendRef: { group: '', kind: 'Service', name: 'proxy', port: 3128 } }
+  expect(tunnel.compile([sourceOf(spec)], context)?.refusal.code).toBe('upstream-failed')
+  expect(context.reports).toEqual(['not-implemented spec.traffic.field'])
+})

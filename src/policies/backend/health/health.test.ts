@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { health } from './index.ts'
+import { backendHealth } from './schema.ts'
+
+const compile = (written: object) => health.compile([sourceOf(specFrom(backendHealth, written))], contextWith())
+
+function isUnhealthy(setting: ReturnType<typeof compile>, status: number | undefined): boolean {
+  return setting.isUnhealthy(exchangeWith(status === undefined ? {} : { status }), status)
+}
+
+verifies(['health/unset-5xx', 'health/unset-connection-failure'], 'the default condition', () => {
+  for (const setting of [compile({}), health.compile([], contextWith())]) {
+    for (const status of [200, 404, 429, 499]) expect(isUnhealthy(setting, status)).toBe(false)
+    for (const status of [500, 503, 599, undefined]) expect(isUnhealthy(setting, status)).toBe(true)
+  }
+})
+
+verifies(
+  ['health/unhealthyCondition', 'health/unhealthyCondition-response-code'],
+  'a condition takes the place of the default',
+  () => {
+    const setting = compile({ unhealthyCondition: 'response.code == 429' })
+    expect(isUnhealthy(setting, 429)).toBe(true)
+    expect(isUnhealthy(setting, 500)).toBe(false)
+    expect(isUnhealthy(setting, undefined)).toBe(false)
+  },
+)
+
+test('a condition that does not compile is reported, and finds nothing unhealthy', () => {
+  const context = contextWith()
+  const setting = health.compile([sourceOf({ unhealthyCondition: '1 +' })], context)
+  expect(context.reports).toEqual(['cel-syntax spec.traffic.field.unhealthyCondition'])
+  expect(isUnhealthy(setting, 500)).toBe(false)
+})
+
+const NOTHING = { restoreHealth: undefined, consecutiveFailures: undefined, healthThreshold: undefined }
+
+verifies('health/evict-default-duration', 'eviction settings, percent as shares', () => {
+  expect(compile({}).eviction).toBeUndefined()
+  expect(compile({ eviction: {} }).eviction).toEqual({ ...NOTHING, durationMs: 3000 })
+  const eviction = { duration: '1m', restoreHealth: 25, consecutiveFailures: 0, healthThreshold: 50 }
+  expect(compile({ eviction }).eviction).toEqual({
+    durationMs: 60_000,
+    restoreHealth: 0.25,
+    consecutiveFailures: 0,
+    healthThreshold: 0.5,
+  })
+})

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { tls } from './index.ts'
+import { backendTls } from './schema.ts'
+
+const pem = (what: string) => `-----BEGIN ${what}-----\n...`
+const CERT = pem('CERTIFICATE')
+const KEY = pem('PRIVATE KEY')
+const CA = `${pem('CERTIFICATE')} ca`
+const OTHER_CA = `${pem('CERTIFICATE')} other`
+
+const INPUTS = {
+  secrets: {
+    client: { 'tls.crt': CERT, 'tls.key': KEY },
+    'with-ca': { 'tls.crt': CERT, 'tls.key': KEY, 'ca.cert': CA, 'ca.crt': OTHER_CA },
+    'with-ca-crt': { 'tls.crt': CERT, 'tls.key': KEY, 'ca.crt': CA },
+    'bad-ca': { 'tls.crt': CERT, 'tls.key': KEY, 'ca.cert': 'nothing' },
+    keyless: { 'tls.crt': CERT },
+  },
+  configMaps: { trust: { 'ca.crt': OTHER_CA }, empty: {} },
+}
+
+function compile(written: object) {
+  const context = contextWith(INPUTS)
+  const setting = tls.compile([sourceOf(specFrom(backendTls, written))], context)
+  return { setting, reports: context.reports }
+}
+
+const NOTHING = {
+  serverName: undefined,
+  ca: undefined,
+  cert: undefined,
+  key: undefined,
+  verify: 'full',
+  alpn: undefined,
+  refusal: undefined,
+}
+
+test('without fields: the system trusts, the destination names', () => {
+  expect(compile({})).toEqual({ setting: NOTHING, reports: [] })
+  expect(tls.compile([], contextWith())).toBeUndefined()
+})
+
+test('certificate, key and CA of the Secret', () => {
+  expect(compile({ mtlsCertificateRef: [{ name: 'client' }] }).setting).toEqual({ ...NOTHING, cert: CERT, key: KEY })
+  for (const name of ['with-ca', 'with-ca-crt']) {
+    expect(compile({ mtlsCertificateRef: [{ name }] }).setting).toEqual({ ...NOTHING, cert: CERT, key: KEY, ca: CA })
+  }
+})
+
+verifies('backend.tls/caCertificateRefs-wins', 'the CA of the ConfigMap comes first', () => {
+  const caCertificateRefs = [{ name: 'trust' }]
+  expect(compile({ caCertificateRefs }).setting).toEqual({ ...NOTHING, ca: OTHER_CA })
+  expect(compile({ caCertificateRefs, mtlsCertificateRef: [{ name: 'with-ca' }] }).setting?.ca).toBe(OTHER_CA)
+})
+
+test('verification and server name', () => {
+  expect(compile({ insecureSkipVerify: 'All' }).setting?.verify).toBe('none')
+  expect(compile({ insecureSkipVerify: 'Hostname' }).setting?.verify).toBe('chain-only')
+  expect(compile({ sni: 'a.test' }).setting?.serverName).toBe('a.test')
+})
+
+const refused: [written: object, reports: string[]][] = [
+  [{ mtlsCertificateRef: [{ name: 'absent' }] }, ['certificate-missing spec.traffic.field.mtlsCertificateRef[0]']],
+  [{ mtlsCertificateRef: [{ name: 'keyless' }] }, ['certificate-missing spec.traffic.field.mtlsCertificateRef[0]']],
+  [{ mtlsCertificateRef: [{ name: 'bad-ca' }] }, ['certificate-missing spec.traffic.field.mtlsCertificateRef[0]']],
+  [{ caCertificateRefs: [{ name: 'absent' }] }, ['certificate-missing spec.traffic.field.caCertificateRefs[0]']],
+  [{ caCertificateRefs: [{ name: 'empty' }] }, ['certificate-missing spec.traffic.field.caCertificateRefs[0]']],
+  [{ verifySubjectAltNames: ['a.test'] }, ['not-implemented spec.traffic.field.verifySubjectAltNames']],
+  [{ keyExchangeGroups: ['X25519'] }, ['not-implemented spec.traffic.field.keyExchangeGroups']],
+  [{ alpnProtocols: ['h2'] }, ['not-implemented spec.traffic.field.alpnProtocols']],
+]
+for (const [written, reports] of refused) {
+  test(`never weaker than asked for: ${JSON.stringify(written)}`, () => {
+    const compiled = compile(written)
+    expect(compiled.reports).toEqual(reports)
+    expect(compiled.setting?.refusal?.code).toBe('upstream-failed')
+  })
+}
+
+test('of the protocols h2 is not offered', () => {
+  const compiled = compile({ alpnProtocols: ['h2', 'http/1.1'] })
+  expect(compiled.setting).toEqual({ ...NOTHING, alpn: ['http/1.1'] })
+  expect(compiled.reports).toEqual(['not-implemented spec.traffic.field.alpnProtocols'])
+})

@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
+import { accessLog } from './access-log/index.ts'
+import { accessLog as accessLogSchema } from './access-log/schema.ts'
+import { http } from './http/index.ts'
+import { frontendHttp } from './http/schema.ts'
+import { metrics } from './metrics/index.ts'
+import { metrics as metricsSchema } from './metrics/schema.ts'
+import { proxyProtocol } from './proxy-protocol/index.ts'
+import { proxyProtocol as proxyProtocolSchema } from './proxy-protocol/schema.ts'
+import { tcp } from './tcp/index.ts'
+import { frontendTcp } from './tcp/schema.ts'
+import { tls } from './tls/index.ts'
+import { frontendTls } from './tls/schema.ts'
+import { tracing } from './tracing/index.ts'
+import { tracing as tracingSchema } from './tracing/schema.ts'
+
+const SERVICE = { name: 'collector', port: 4317 }
+
+verifies(
+  [
+    'frontend.http/maxBufferSize-default',
+    'frontend.http/http1MaxHeaders-default',
+    'frontend.http/http1IdleTimeout-default',
+  ],
+  'http: defaults',
+  () => {
+    const DEFAULT = { maxBufferBytes: 2_097_152, maxHeaders: 100, idleTimeoutMs: 600_000 }
+    expect(http.compile([], contextWith())).toEqual(DEFAULT)
+    expect(http.compile([sourceOf({ http1MaxHeaders: 5 })], contextWith())).toEqual({ ...DEFAULT, maxHeaders: 5 })
+  },
+)
+
+test('http: written values, and what has no effect yet', () => {
+  const context = contextWith()
+  const written = {
+    maxBufferSize: '64Ki',
+    http1MaxHeaders: 10,
+    http1IdleTimeout: '30s',
+    http2FrameSize: 16_384,
+    maxConnectionDuration: '1h',
+  }
+  expect(http.compile([sourceOf(specFrom(frontendHttp, written))], context)).toEqual({
+    maxBufferBytes: 65_536,
+    maxHeaders: 10,
+    idleTimeoutMs: 30_000,
+  })
+  expect(context.reports).toEqual([
+    'not-implemented spec.traffic.field.http2FrameSize',
+    'not-implemented spec.traffic.field.maxConnectionDuration',
+  ])
+})
+
+test('accessLog: filter, fields that go, fields that come', () => {
+  const context = contextWith()
+  const written = {
+    filter: 'response.code >= 400',
+    attributes: { remove: ['http.method'], add: [{ name: 'path', expression: 'request.path' }] },
+    otlp: { backendRef: SERVICE },
+  }
+  const setting = accessLog.compile([sourceOf(specFrom(accessLogSchema, written))], context)!
+  expect(setting.filter?.isTrue(exchangeWith({ status: 404 }))).toBe(true)
+  expect(setting.filter?.isTrue(exchangeWith({ status: 200 }))).toBe(false)
+  expect([...setting.remove]).toEqual(['http.method'])
+  expect(setting.add.map(({ name, expression }) => [name, expression.text(exchangeWith({ target: '/p' }))])).toEqual([
+    ['path', '/p'],
+  ])
+  expect(context.reports).toEqual(['not-implemented spec.traffic.field.otlp'])
+  expect(accessLog.compile([], contextWith())).toBeUndefined()
+  expect(accessLog.compile([sourceOf({})], contextWith())).toEqual({ filter: undefined, remove: new Set(), add: [] })
+})
+
+test('metrics: labels', () => {
+  const written = { attributes: { add: [{ name: 'tier', expression: 'request.headers["tier"]' }] } }
+  const labels = metrics.compile([sourceOf(specFrom(metricsSchema, written))], contextWith())
+  expect(
+    labels.map(({ name, expression }) => [name, expression.text(exchangeWith({ headers: { tier: 'gold' } }))]),
+  ).toEqual([['tier', 'gold']])
+  expect(metrics.compile([], contextWith())).toEqual([])
+})
+
+test('tracing: checked and said to be without effect', () => {
+  const context = contextWith()
+  const written = {
+    backendRef: SERVICE,
+    randomSampling: '1 +',
+    attributes: { add: [{ name: 'a', expression: '"x"' }] },
+  }
+  expect(tracing.compile([sourceOf(specFrom(tracingSchema, written))], context)).toBeUndefined()
+  expect(context.reports).toEqual([
+    'not-implemented spec.traffic.field',
+    'cel-syntax spec.traffic.field.randomSampling',
+  ])
+})
+
+verifies(
+  [
+    'frontend.tcp.keepalive/retries-default',
+    'frontend.tcp.keepalive/time-default',
+    'frontend.tcp.keepalive/interval-default',
+  ],
+  'tcp: keepalive with its defaults, off without it, and not set yet',
+  () => {
+    const context = contextWith()
+    expect(tcp.compile([], context)).toEqual({ keepalive: undefined })
+    expect(tcp.compile([sourceOf(specFrom(frontendTcp, { keepalive: {} }))], context)).toEqual({
+      keepalive: { retries: 9, timeMs: 180_000, intervalMs: 180_000 },
+    })
+    expect(context.reports).toEqual(['not-implemented spec.traffic.field.keepalive'])
+  },
+)
+
+test('tls: defaults; restrictions that cannot be enforced yet close connections', () => {
+  const compile = (written: object) => {
+    const context = contextWith()
+    const { closesConnections } = tls.compile([sourceOf(specFrom(frontendTls, written))], context)
+    return { closesConnections, reports: context.reports }
+  }
+  expect(tls.compile([], contextWith())).toMatchObject({
+    handshakeTimeoutMs: 15_000,
+    alpnProtocols: ['h2', 'http/1.1'],
+    closesConnections: false,
+  })
+  expect(compile({ handshakeTimeout: '5s' })).toEqual({
+    closesConnections: false,
+    reports: ['not-implemented spec.traffic.field.handshakeTimeout'],
+  })
+  expect(compile({ minProtocolVersion: '1.3' })).toEqual({
+    closesConnections: true,
+    reports: ['not-implemented spec.traffic.field.minProtocolVersion'],
+  })
+})
+
+verifies(
+  ['frontend.proxyProtocol/version-default', 'frontend.proxyProtocol/mode-default'],
+  'proxyProtocol: a header that cannot be read yet closes connections where it is required',
+  () => {
+    const compile = (written: object) => {
+      const context = contextWith()
+      const setting = proxyProtocol.compile([sourceOf(specFrom(proxyProtocolSchema, written))], context)
+      expect(context.reports).toEqual(['not-implemented spec.traffic.field'])
+      return setting
+    }
+    expect(compile({})).toEqual({ version: 'V2', mode: 'Strict', closesConnections: true })
+    expect(compile({ version: 'All', mode: 'Optional' })).toEqual({
+      version: 'All',
+      mode: 'Optional',
+      closesConnections: false,
+    })
+    expect(proxyProtocol.compile([], contextWith())).toBeUndefined()
+  },
+)

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http1/head.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { networkAuthorization } from './index.ts'
+import { networkAuthorization as schema } from './schema.ts'
+
+function rulesOf(...rules: [action: string, ...expressions: string[]][]) {
+  const context = contextWith()
+  const sources = rules.map(([action, ...matchExpressions]) =>
+    sourceOf(specFrom(schema, { action, policy: { matchExpressions } })),
+  )
+  return { context, rules: networkAuthorization.compile(sources, context) }
+}
+
+function connectionFrom(remoteAddress: string): Exchange {
+  const exchange = new Exchange()
+  exchange.reset(new Head(), { ...exchangeWith().peer, remoteAddress })
+  return exchange
+}
+
+verifies(
+  ['frontend.networkAuthorization/rules', 'frontend.networkAuthorization/source-address'],
+  'rules on the address of the peer',
+  () => {
+    const { rules } = rulesOf(['Allow', 'cidr("10.0.0.0/8").containsIP(source.address)'])
+    expect(rules?.denial(connectionFrom('10.1.2.3'))).toBeUndefined()
+    expect(rules?.denial(connectionFrom('192.0.2.1'))).toBe('no Allow rule matched')
+  },
+)
+
+test('rules of all policies count', () => {
+  const { rules } = rulesOf(['Require', 'source.port > 0'], ['Deny', 'source.address == "192.0.2.1"'])
+  expect(rules?.denial(connectionFrom('192.0.2.2'))).toBeUndefined()
+  expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('Deny rule')
+})
+
+test('a Deny rule that does not compile denies everybody', () => {
+  const { rules, context } = rulesOf(['Deny', '1 +'])
+  expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('Deny rule')
+  expect(context.reports).toEqual(['cel-syntax spec.traffic.field.policy.matchExpressions[0]'])
+})
+
+test('whether a rule needs the client certificate is known beforehand', () => {
+  expect(rulesOf(['Allow', 'source.address == "x"']).rules?.readsCertificate).toBe(false)
+  expect(networkAuthorization.compile([], contextWith())).toBeUndefined()
+})
