@@ -1,7 +1,7 @@
 import type { ApiObject } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
-import { diffPlans, type PlanDelta } from '#plan/delta.ts'
+import { applyDelta, diffPlans, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { withBindings, withCompileProblems } from './complete-translation.ts'
 import { type TranslateOptions, translate } from './translate.ts'
@@ -66,12 +66,14 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     const before = translation?.items ?? new Map<string, PlanItem>()
     const raw = translate(options.objects(), options.translate)
     const delta = diffPlans(before, raw.items, version + 1)
+    // Items that did not change stay the very same objects, so that what was made of them can stay too.
+    const items = delta === undefined ? before : applyDelta(before, delta)
     if (delta !== undefined) {
       version = delta.version
       options.publishPlan(delta)
     }
-    const problems = options.compile?.(raw.items) ?? []
-    publishStatuses(withBindings(withCompileProblems(raw, problems), bindings))
+    const problems = options.compile?.(items) ?? []
+    publishStatuses(withBindings(withCompileProblems({ ...raw, items }, problems), bindings))
   }
 
   return {

@@ -3,9 +3,10 @@ import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
 import type { PlacedGateways } from './gateways/place-gateways.ts'
 import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
+import type { Scope } from './scope.ts'
 
 /** What objects ask for and nobody does. */
-export function reportUnused(inventory: Inventory, gateways: PlacedGateways, reportOn: ReportOn): void {
+export function reportUnused({ inventory, reportOn }: Scope, gateways: PlacedGateways): void {
   for (const parameters of inventory.all('ProxyParameters')) reportParameters(parameters, reportOn)
   for (const kind of ['TCPRoute', 'TLSRoute', 'BackendTLSPolicy'] as const) {
     for (const object of inventory.all(kind)) {

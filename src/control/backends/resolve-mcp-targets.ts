@@ -6,15 +6,10 @@ import type { ResolvedMcpTarget } from '#plan/mcp-targets.ts'
 import { itemPath } from '#schema/index.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import { selectsLabels } from '../label-selector.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
-}
+import type { Scope } from '../scope.ts'
 
 /** `appProtocol` of Service ports that speak MCP. */
 const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([

@@ -5,11 +5,10 @@ import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#plan/mcp-targets.ts
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, itemPath } from '#schema/index.ts'
 import type { Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
-import type { Inventory } from '../inventory.ts'
 import { fieldsOf, type Place, type PolicyField } from '../policies/policy-item.ts'
 import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
 import type { Use } from '../reach.ts'
+import type { Scope } from '../scope.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
 
 /** What a ProxyBackend became. */
@@ -22,11 +21,6 @@ export interface TranslatedBackend {
   readonly fields: TranslatedFields
   /** Services that it sends to. */
   readonly uses: readonly Use[]
-}
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
 }
 
 interface InlineField {

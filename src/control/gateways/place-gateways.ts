@@ -6,11 +6,10 @@ import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
 import { append } from '../append.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
 import { selectsLabels } from '../label-selector.ts'
-import type { ReportOn } from '../reporting.ts'
+import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
 import type { Listener, ListenerFaults } from './listener.ts'
@@ -40,19 +39,19 @@ export interface PlacedGateways {
   readonly classes: readonly GatewayClassObject[]
   readonly gateways: readonly PlacedGateway[]
   readonly listenerSets: readonly PlacedListenerSet[]
-  /** By key of the Gateway or ListenerSet that declares them; the keys are all parents that are ours. */
+  /**
+   * By key of the Gateway or ListenerSet that declares them, in order of precedence: older Gateways first, the Gateway before its
+   * ListenerSets. The keys are all parents that are ours.
+   */
   readonly listeners: ReadonlyMap<string, readonly Listener[]>
 }
 
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
+interface GatewayScope extends Scope {
   readonly addressOf: (gateway: GatewayObject) => string
-  readonly reportOn: ReportOn
 }
 
 /** Finds our Gateways, and which of their listeners and of their ListenerSets' listeners can be served where. */
-export function placeGateways(scope: Scope): PlacedGateways {
+export function placeGateways(scope: GatewayScope): PlacedGateways {
   const { inventory, reportOn } = scope
   const classes = inventory.all('GatewayClass').filter(({ spec }) => spec.controllerName === CONTROLLER_NAME)
   const classNames = ownClassNames(inventory, classes)
@@ -61,29 +60,23 @@ export function placeGateways(scope: Scope): PlacedGateways {
 
   const gateways: PlacedGateway[] = []
   const listenerSets: PlacedListenerSet[] = []
+  const listeners = new Map<string, readonly Listener[]>()
   for (const object of inventory.all('Gateway')) {
     if (!classNames.has(object.spec.gatewayClassName)) continue
     const report = reportOn(object)
     reportUnsupported(object, report)
     const fault = parametersFault(inventory, object, report)
     const address = scope.addressOf(object)
-    const listeners = placeListeners(scope, sockets, { gateway: object, owner: object, address })
-    gateways.push({ object, address, listeners, ...(fault === undefined ? {} : { fault }) })
+    const own = placeListeners(scope, sockets, { gateway: object, owner: object, address })
+    gateways.push({ object, address, listeners: own, ...(fault === undefined ? {} : { fault }) })
+    listeners.set(keyOf(object), own)
     for (const set of setsByGateway.get(keyOf(object)) ?? []) {
-      const refusal = listenerSetFault(inventory, object, set, reportOn(set))
-      listenerSets.push(
-        refusal === undefined
-          ? {
-              object: set,
-              gateway: object,
-              listeners: placeListeners(scope, sockets, { gateway: object, owner: set, address }),
-            }
-          : { object: set, gateway: object, listeners: [], fault: refusal },
-      )
+      const placed = placeListenerSet(scope, sockets, { gateway: object, owner: set, address })
+      listenerSets.push(placed)
+      listeners.set(keyOf(set), placed.listeners)
     }
   }
-  const placed = [...gateways, ...listenerSets]
-  return { classes, gateways, listenerSets, listeners: new Map(placed.map((it) => [keyOf(it.object), it.listeners])) }
+  return { classes, gateways, listenerSets, listeners }
 }
 
 /** Ours are the class that needs no object, unless somebody else has made one of that name, and all classes with our controller. */
@@ -152,6 +145,17 @@ function placeListener(
     supportedKinds: kinds,
     faults,
   }
+}
+
+function placeListenerSet(
+  scope: Scope,
+  sockets: Sockets,
+  owner: Owner & { readonly owner: ListenerSetObject },
+): PlacedListenerSet {
+  const { gateway, owner: object } = owner
+  const fault = listenerSetFault(scope.inventory, gateway, object, scope.reportOn(object))
+  if (fault !== undefined) return { object, gateway, listeners: [], fault }
+  return { object, gateway, listeners: placeListeners(scope, sockets, owner) }
 }
 
 /** Whether the Gateway takes the ListenerSet; without a word about it, it takes none. */

@@ -2,9 +2,8 @@ import type { ListenerSpec } from '#api/gateway.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
-import type { Inventory } from '../inventory.ts'
 import { secretData } from '../references/secret-data.ts'
+import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 
 export interface Certificates {
@@ -13,16 +12,11 @@ export interface Certificates {
   readonly complaint?: Complaint
 }
 
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
-}
-
 const INVALID = 'InvalidCertificateRef'
 
 /** Finds the certificates of an HTTPS listener. Unusable ones are left out; without any, every handshake fails. */
 export function resolveCertificates(
-  { inventory, grants }: Scope,
+  scope: Scope,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   listener: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
@@ -39,7 +33,7 @@ export function resolveCertificates(
   const secrets: string[] = []
   const complaints: Complaint[] = []
   for (const [index, ref] of refs.entries()) {
-    const found = resolveCertificate({ inventory, grants }, owner, ref)
+    const found = resolveCertificate(scope, owner, ref)
     if (typeof found === 'string') secrets.push(found)
     else {
       report({ path: `${path}[${index}]`, code: found.code, message: found.message, severity: 'error' })

@@ -2,14 +2,16 @@ import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
 import { append } from '../append.ts'
 import { compareText } from '../inventory.ts'
-import type { ReportOn } from '../reporting.ts'
 
-/** A field of a policy that another object overrides where its author may not expect it (decision A-24). */
+/** A field of a policy that is overridden where its author may not expect it (decision A-24). */
 export interface Overlap {
   readonly loser: PolicyItem
-  readonly winner: PolicyItem
-  /** Members of the field that are lost with it, for an override by a stronger level; undefined for a tie, which loses all. */
+  /** Members of the field that are lost; undefined when all of it is. */
   readonly lost: readonly string[] | undefined
+  /** The place where it has no effect: that of the winner, which lies inside its own. */
+  readonly at: string
+  /** Who overrides it, in words. */
+  readonly by: string
 }
 
 /** Rule sets of all levels count together; nobody loses (decision A-21). */
@@ -39,23 +41,33 @@ export function findOverlaps(
   around: (target: string) => ReadonlySet<string>,
 ): readonly Overlap[] {
   const byPlace = new Map<string, PolicyItem[]>()
-  for (const item of items) if (!ACCUMULATING.has(nameOf(item))) append(byPlace, placeKey(item), item)
+  for (const item of items) if (!ACCUMULATING.has(fieldName(item))) append(byPlace, placeKey(item), item)
   const ties = [...byPlace.values()].flatMap(findTies)
 
   const losers = new Set(ties.map(({ loser }) => loser))
   const byField = new Map<string, PolicyItem[]>()
-  for (const item of items) if (OF_MEMBERS.has(nameOf(item)) && !losers.has(item)) append(byField, fieldKey(item), item)
+  for (const item of items)
+    if (OF_MEMBERS.has(fieldName(item)) && !losers.has(item)) append(byField, fieldKey(item), item)
   return [...ties, ...[...byField.values()].flatMap((field) => findPartial(field, around))]
 }
 
-/** `traffic.rateLimit` */
-function nameOf({ section, field }: PolicyItem): string {
+function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): Overlap {
+  return { loser, lost, at: winner.target, by: `${describeOrigin(nameOnly(winner.origin))} at ${winner.target}` }
+}
+
+/** The text of a status does not depend on where files lie. */
+function nameOnly({ kind, namespace, name }: Origin): Origin {
+  return { kind, namespace, name }
+}
+
+/** The field as authors call it: `traffic.rateLimit`. */
+export function fieldName({ section, field }: PolicyItem): string {
   return `${section}.${field}`
 }
 
 /** What merges with each other: the phases of `traffic` do not. */
 function fieldKey(item: PolicyItem): string {
-  return `${nameOf(item)}/${item.phase ?? ''}`
+  return `${fieldName(item)}/${item.phase ?? ''}`
 }
 
 function placeKey(item: PolicyItem): string {
@@ -68,8 +80,8 @@ function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
   return sorted.flatMap((loser, index) => {
     const winner = sorted.find((item) => item.level === loser.level)
     if (winner === undefined || sorted.indexOf(winner) === index) return []
-    const losesNothing = ACCUMULATING_MEMBERS.has(nameOf(loser)) && membersOf(loser).length === 0
-    return losesNothing ? [] : [{ loser, winner, lost: undefined }]
+    const losesNothing = ACCUMULATING_MEMBERS.has(fieldName(loser)) && membersOf(loser).length === 0
+    return losesNothing ? [] : [overlap(loser, winner, undefined)]
   })
 }
 
@@ -95,7 +107,7 @@ function findPartial(
     return itemsAround(winner.target, byTarget, around).flatMap((loser) => {
       if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
       const lost = membersOf(loser).filter((member) => !kept.has(member))
-      return lost.length === 0 ? [] : [{ loser, winner, lost }]
+      return lost.length === 0 ? [] : [overlap(loser, winner, lost)]
     })
   })
 }
@@ -114,55 +126,6 @@ function itemsAround(
 
 /** The members of the field that can be lost. */
 function membersOf(item: PolicyItem): readonly string[] {
-  const accumulating = ACCUMULATING_MEMBERS.get(nameOf(item)) ?? []
+  const accumulating = ACCUMULATING_MEMBERS.get(fieldName(item)) ?? []
   return Object.keys(item.spec ?? {}).filter((name) => !accumulating.includes(name))
-}
-
-/** Tells the author of each overridden field by whom it is overridden. */
-export function reportOverlaps(overlaps: readonly Overlap[], reportOn: ReportOn): void {
-  for (const group of groupOverlaps(overlaps)) {
-    const { loser, lost } = group[0]!
-    const tie = lost === undefined
-    reportOn(loser)({
-      path: loser.path,
-      code: tie ? 'overridden-by-tie' : 'overridden-in-part',
-      message: describeOverlaps(group),
-      severity: lost?.includes('promptGuard') ? 'error' : 'warning',
-    })
-  }
-}
-
-/** How many winners a text names. */
-const MAX_NAMED = 3
-
-/** One sentence about overlaps of one field: `traffic.rateLimit (local) is overridden by ProxyPolicy default/b at Gateway/default/main`. */
-export function describeOverlaps(group: readonly Overlap[]): string {
-  const { loser, lost } = group[0]!
-  const what = lost === undefined ? '' : ` (${lost.join(', ')})`
-  const winners = group
-    .slice(0, MAX_NAMED)
-    .map(({ winner }) => `${describeOrigin(nameOnly(winner.origin))} at ${winner.target}`)
-  const more = group.length > MAX_NAMED ? ` and ${group.length - MAX_NAMED} more` : ''
-  return `${nameOf(loser)}${what} is overridden by ${winners.join(', ')}${more}`
-}
-
-/** The text of a status does not depend on where files lie. */
-function nameOnly({ kind, namespace, name }: Origin): Origin {
-  return { kind, namespace, name }
-}
-
-/** Overlaps that differ only in the winner, or in the place of the loser, together. */
-export function groupOverlaps(overlaps: readonly Overlap[]): readonly (readonly Overlap[])[] {
-  const groups = new Map<string, Overlap[]>()
-  const seen = new Set<string>()
-  for (const overlap of overlaps) {
-    const { loser, winner, lost } = overlap
-    const { kind, namespace, name } = loser.origin
-    const key = `${kind}/${namespace}/${name} ${loser.path} ${lost?.join(' ') ?? 'tie'}`
-    const once = `${key} ${winner.key}`
-    if (seen.has(once)) continue
-    seen.add(once)
-    append(groups, key, overlap)
-  }
-  return [...groups.values()]
 }

@@ -1,10 +1,10 @@
 import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import type { Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Use } from '../reach.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
+import type { Scope } from '../scope.ts'
 import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
 import { fieldsOf, type Place, type PolicyField, policyItem } from './policy-item.ts'
 
@@ -17,11 +17,6 @@ export interface TranslatedFields {
   readonly material: readonly string[]
   /** What is wrong with their references, in words. */
   readonly faults: readonly string[]
-}
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
 }
 
 const SECTIONS = ['frontend', 'traffic', 'backend'] as const
@@ -62,17 +57,13 @@ export function joinFields(fields: readonly TranslatedFields[]): TranslatedField
   }
 }
 
-/** Fields that say something that does not apply to the kind of target. */
+/** `ai` and `mcp` mean nothing to backends of other kinds (specification 2, 2.3). */
 function reportNoEffect(
   inventory: Inventory,
   policy: ProxyPolicyObject,
   places: readonly PolicyPlace[],
   report: Report,
 ): void {
-  if (policy.spec.traffic?.timeouts !== undefined && places.some(({ kind }) => kind === 'GRPCRoute')) {
-    const message = 'timeouts apply to HTTPRoute only; they have no effect on a GRPCRoute'
-    report({ path: 'spec.traffic.timeouts', code: 'no-effect', message, severity: 'warning' })
-  }
   for (const member of ['ai', 'mcp'] as const) {
     if (policy.spec.backend?.[member] === undefined) continue
     const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))

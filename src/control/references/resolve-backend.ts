@@ -1,8 +1,7 @@
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import type { FindingCode } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
-import type { Inventory } from '../inventory.ts'
+import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 
 /** `BackendObjectReference`: a Service with its port, or a ProxyBackend. */
@@ -20,11 +19,6 @@ export interface BackendResolution {
   readonly key: string | undefined
   /** Why it may not be used; `field` is relative to the reference, with its dot, or empty. */
   readonly fault?: Complaint & { readonly code: FindingCode; readonly field: string }
-}
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
 }
 
 /** Follows a `backendRef` of an object; namespaces other than its own need a ReferenceGrant (decision A-35). */

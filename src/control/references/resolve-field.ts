@@ -1,9 +1,8 @@
 import { objectKey } from '#api/object.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
-import type { Inventory } from '../inventory.ts'
 import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
+import type { Scope } from '../scope.ts'
 import { type FieldReference, referencesOf, valuesAt } from './field-references.ts'
 import { type BackendRef, resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
@@ -18,11 +17,6 @@ export interface ResolvedField {
   readonly material: readonly string[]
   /** What is wrong with its references, in words. */
   readonly faults: readonly string[]
-}
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
 }
 
 interface Progress {

@@ -4,11 +4,10 @@ import { keyOf } from '#api/object.ts'
 import type { PlanItem, PolicyItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
 import type { Report } from '../finding-code.ts'
-import type { Grants } from '../grants.ts'
-import type { Inventory } from '../inventory.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
 import type { Use } from '../reach.ts'
 import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
+import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import type { AttachedRoute } from './attach-routes.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
@@ -22,11 +21,6 @@ export interface TranslatedRoute {
   readonly accepted?: Complaint
   /** Some reference leads nowhere. */
   readonly resolvedRefs?: Complaint
-}
-
-interface Scope {
-  readonly inventory: Inventory
-  readonly grants: Grants
 }
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
@@ -164,13 +158,8 @@ function mirrorSpec(progress: Progress, { filter, path }: MirrorFilter, target: 
 }
 
 /** Parts of a rule that have no effect. */
-function reportUnused({ route, report }: Progress, rule: Rule, path: string): void {
-  if (rule.sessionPersistence !== undefined) {
-    const message = 'sessionPersistence is not implemented yet; requests are balanced without it'
-    report({ path: `${path}.sessionPersistence`, code: 'not-implemented', message, severity: 'warning' })
-  }
-  if (limitsOf(route, rule).timeouts?.backendRequest !== undefined) {
-    const message = 'timeouts.backendRequest is not implemented yet; use backend.http.requestTimeout of a ProxyPolicy'
-    report({ path: `${path}.timeouts.backendRequest`, code: 'not-implemented', message, severity: 'warning' })
-  }
+function reportUnused({ report }: Progress, rule: Rule, path: string): void {
+  if (rule.sessionPersistence === undefined) return
+  const message = 'sessionPersistence is not implemented yet; requests are balanced without it'
+  report({ path: `${path}.sessionPersistence`, code: 'not-implemented', message, severity: 'warning' })
 }

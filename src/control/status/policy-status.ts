@@ -2,7 +2,7 @@ import type { PolicyAncestorStatus } from '#api/policy-status.ts'
 import type { Finding } from '#base/finding.ts'
 import { CONTROLLER_NAME, GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import { compareText } from '../inventory.ts'
-import { describeOverlaps, groupOverlaps, type Overlap } from '../policies/find-overlaps.ts'
+import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { Reach } from '../reach.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 import type { PolicyFacts } from './status-facts.ts'
@@ -73,15 +73,9 @@ function acceptedCondition({ object }: PolicyFacts, errors: readonly Finding[]):
 }
 
 function overlappedConditions(policy: PolicyFacts, reach: Reach, gateway: string): readonly ConditionDraft[] {
-  const here = policy.overlaps.filter((overlap) => reach.gatewaysOf(placeOf(overlap)).includes(gateway))
+  const here = policy.overlaps.filter(({ at }) => reach.gatewaysOf(at).includes(gateway))
   if (here.length === 0) return []
-  const message = groupOverlaps(here).map(describeOverlaps).join('\n')
-  return [conditionsOf(policy.object)('Overlapped', 'True', 'FieldsOverridden', message)]
-}
-
-/** Where the loser has no effect: the place of the winner, which lies inside its own. */
-function placeOf({ winner }: Overlap): string {
-  return winner.target
+  return [conditionsOf(policy.object)('Overlapped', 'True', 'FieldsOverridden', describeOverlaps(here))]
 }
 
 /** True only if True everywhere; the message names the first place where it is not. */
