@@ -7,7 +7,7 @@ export interface SourceFile extends Outline {
   /** Below `src/`, with slashes. */
   readonly path: string
   readonly room: string
-  /** A test, or support that only tests import (`testing.ts`). */
+  /** A test, or support that only tests import (`testing.ts`, `testing/`). */
   readonly forTests: boolean
   readonly lines: number
   readonly edges: readonly Edge[]
@@ -35,7 +35,7 @@ export function describeSource(path: string, text: string): SourceFile {
     ...found,
     path,
     room: roomOf(path),
-    forTests: path.endsWith('.test.ts') || posix.basename(path) === 'testing.ts',
+    forTests: path.endsWith('.test.ts') || /(?:^|\/)testing(?:\.ts$|\/)/.test(path),
     lines: text.split('\n').length - 1,
     edges: found.imports.flatMap(({ specifier, typeOnly, line }) => {
       const to = resolve(path, specifier)
