@@ -63,6 +63,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     bind,
     addressPool: flags.addressPool,
     logFormat: environment.GATEWRIGHT_LOG_FORMAT === 'json' ? 'json' : 'text',
+    logFile: environment.GATEWRIGHT_ACCESS_LOG || undefined,
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),

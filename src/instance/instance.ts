@@ -51,6 +51,7 @@ export class Instance {
       {
         slots: memory.words.buffer as SharedArrayBuffer,
         logFormat: options.logFormat,
+        logFile: options.logFile,
         sessionKeys: options.sessionKeys,
       },
       {

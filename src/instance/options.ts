@@ -11,6 +11,8 @@ export interface InstanceOptions {
   /** A range of loopback addresses; every Gateway gets one of its own. */
   readonly addressPool: string | undefined
   readonly logFormat: 'text' | 'json'
+  /** File that access-log lines are appended to; undefined: standard output. */
+  readonly logFile: string | undefined
   /** Addresses of the main thread's own servers. */
   readonly admin: HostPort
   readonly metrics: HostPort

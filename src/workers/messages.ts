@@ -37,6 +37,8 @@ export interface WorkerStart {
   /** Shared by all workers of the instance. */
   readonly slots: SharedArrayBuffer
   readonly logFormat: 'text' | 'json'
+  /** Undefined: standard output. */
+  readonly logFile: string | undefined
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
 }

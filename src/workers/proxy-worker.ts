@@ -1,3 +1,4 @@
+import { openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
@@ -16,7 +17,7 @@ const start = workerData as WorkerStart
 const port = parentPort!
 
 let items: ReadonlyMap<string, PlanItem> = new Map()
-const lines = new LineWriter(1)
+const lines = new LineWriter(start.logFile === undefined ? 1 : openSync(start.logFile, 'a'))
 const observer = new RequestObserver(
   new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line)),
   new MetricsWriter((news) => tell({ kind: 'metrics', news })),

@@ -9,6 +9,8 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
 export class LineWriter {
   readonly #descriptor: number
   #waiting = ''
+  /** What a slow reader has not taken yet; goes out first. */
+  #unsent: Buffer = Buffer.alloc(0)
   #timer: NodeJS.Timeout | undefined
   #dropped = 0
 
@@ -17,7 +19,7 @@ export class LineWriter {
   }
 
   write(line: string): void {
-    if (this.#waiting.length > MAX_WAITING_BYTES) {
+    if (this.#waiting.length + this.#unsent.length > MAX_WAITING_BYTES) {
       this.#dropped++
       return
     }
@@ -29,19 +31,26 @@ export class LineWriter {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#dropped > 0 && this.#waiting.length < MAX_WAITING_BYTES) {
+    if (this.#dropped > 0 && this.#unsent.length < MAX_WAITING_BYTES) {
       this.#waiting += `access log: ${this.#dropped} lines dropped, the reader is too slow\n`
       this.#dropped = 0
     }
-    const bytes = Buffer.from(this.#waiting)
+    const bytes =
+      this.#unsent.length === 0 ? Buffer.from(this.#waiting) : Buffer.concat([this.#unsent, Buffer.from(this.#waiting)])
+    this.#waiting = ''
+    this.#unsent = bytes.subarray(this.#writeSome(bytes))
+    if (this.#unsent.length > 0) this.#timer = setTimeout(() => this.flush(), FLUSH_AFTER_MS)
+  }
+
+  /** @returns how many bytes are done with */
+  #writeSome(bytes: Buffer): number {
     let written = 0
     try {
       while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written)
     } catch (error) {
       // EAGAIN: a pipe whose reader is slow; the rest waits. Anything else: nobody will ever read it.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') written = bytes.length
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length
     }
-    this.#waiting = written === bytes.length ? '' : bytes.subarray(written).toString()
-    if (this.#waiting !== '') this.#timer = setTimeout(() => this.flush(), FLUSH_AFTER_MS)
+    return written
   }
 }

@@ -1,0 +1,107 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { Instance } from '#instance/instance.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { readSessionKeys } from '#workers/sealer.ts'
+
+const stops = new AsyncDisposableStack()
+const replaced: string[] = []
+let instance: Instance
+let port: number
+
+const limit = `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: five }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, name: limited }]
+  traffic: { rateLimit: { local: [{ requests: 5, unit: Hours }] } }
+`
+
+beforeAll(async () => {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('echo', echo.port),
+      routeYaml('all', '/', 'echo'),
+      routeYaml('limited', '/limited', 'echo'),
+      limit,
+    ),
+  })
+  stops.defer(folder.remove)
+  const local = { host: '127.0.0.1', port: 0 }
+  instance = await Instance.start(
+    {
+      files: [folder.path],
+      workers: 2,
+      bind: '127.0.0.1',
+      addressPool: undefined,
+      logFormat: 'text',
+      logFile: '/dev/null',
+      admin: local,
+      metrics: local,
+      readiness: local,
+      shutdown: { minMs: 0, maxMs: 1000 },
+      sessionKeys: readSessionKeys({}),
+    },
+    {
+      objectsChanged: () => {},
+      translated: () => {},
+      applied: () => {},
+      workerReplaced: (name) => replaced.push(name),
+      bug: (_, stack) => {
+        throw new Error(stack)
+      },
+    },
+  )
+  stops.defer(() => instance.close())
+})
+
+afterAll(() => stops.disposeAsync())
+
+/** One request on a connection of its own, so that the kernel chooses a worker each time. */
+function ask(path: string): Promise<{ status: number; decision: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      response.resume()
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, decision: String(response.headers['gatewright-decision'] ?? '') }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+verifies(
+  ['traffic.rateLimit.local/per-instance', 'traffic.rateLimit.local/requests-429'],
+  'with two workers a limit of 5 lets exactly 5 through',
+  async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask('/limited')))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+    const workers = new Set(
+      answers.filter(({ status }) => status === 429).map(({ decision }) => decision.split('-')[0]),
+    )
+    expect(workers.size, 'both workers refused some').toBe(2)
+  },
+)
+
+test('a killed worker is replaced, and the gateway goes on serving', async () => {
+  const [victim] = instance.workers.members
+  await instance.workers.kill(victim!.name)
+  await eventually('another worker on the current plan', () => {
+    const members = instance.workers.members
+    return members.length === 2 && members.every(({ name, planVersion }) => name !== victim!.name && planVersion > 0)
+  })
+  expect(replaced).toEqual([victim!.name])
+  for (let i = 0; i < 20; i++) expect((await ask('/after')).status).toBe(200)
+  expect((await ask('/limited')).status, 'the limit outlives the worker').toBe(429)
+})

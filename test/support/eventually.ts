@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const PATIENCE_MS = 10_000
+
+/** Waits until something holds; fails with the last error, or by name, when it never does. */
+export async function eventually<T>(name: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS
+  let last: unknown
+  while (performance.now() < deadline) {
+    try {
+      const found = await look()
+      if (found !== undefined && found !== false) return found
+    } catch (error) {
+      last = error
+    }
+    await sleep(20)
+  }
+  throw new Error(`never came true: ${name}`, { cause: last })
+}

@@ -1,0 +1,218 @@
+import { type Call, CallError, type CallRequest } from '#exchange/call.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http1/head.ts'
+import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
+import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
+import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
+import type { Sealer } from '#protocols/mcp/sealer.ts'
+
+/** A JSON-RPC message as tests look at it. */
+export interface TestMessage {
+  readonly jsonrpc?: '2.0'
+  readonly id?: string | number
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** A call as it reached a target. */
+export interface SeenCall {
+  readonly target: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly message: TestMessage | undefined
+}
+
+/** What a target answers. `events`: an event stream, messages or raw event text; `failure`: no response comes. */
+export interface FakeReply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly json?: unknown
+  readonly events?: readonly (object | string)[]
+  readonly failure?: CallError['failure']
+  /** The stream breaks after its events. */
+  readonly breaks?: boolean
+}
+
+export type FakeTarget = (call: SeenCall) => FakeReply | Promise<FakeReply>
+
+export interface FakeTargets {
+  readonly call: Call
+  /** What was sent, in order. */
+  readonly seen: SeenCall[]
+}
+
+const encoder = new TextEncoder()
+
+/** Targets in memory, by name. */
+export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): FakeTargets {
+  const seen: SeenCall[] = []
+  const call: Call = async (destination, request) => {
+    const target = destination.slice(destination.lastIndexOf('/') + 1)
+    const noted = noteCall(target, request)
+    seen.push(noted)
+    const reply = await targets[target]!(noted)
+    if (reply.failure !== undefined) throw new CallError(reply.failure)
+    const type = reply.events === undefined ? 'application/json' : 'text/event-stream'
+    const hasBody = reply.events !== undefined || reply.json !== undefined
+    const headers = { ...(hasBody && { 'content-type': type }), ...reply.headers }
+    return {
+      status: reply.status ?? (hasBody ? 200 : 202),
+      headers: Object.entries(headers),
+      header: (lowerName) => (headers as Record<string, string>)[lowerName],
+      body: bodyOf(reply),
+    }
+  }
+  return { call, seen }
+}
+
+function noteCall(target: string, { method, path, headers, body }: CallRequest): SeenCall {
+  const message = body === undefined ? undefined : (JSON.parse(new TextDecoder().decode(body)) as TestMessage)
+  return { target, method, path, headers: Object.fromEntries(headers), message }
+}
+
+async function* bodyOf({ json, events, breaks }: FakeReply): AsyncGenerator<Uint8Array> {
+  if (json !== undefined) yield encoder.encode(typeof json === 'string' ? json : JSON.stringify(json))
+  for (const event of events ?? []) {
+    yield encoder.encode(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`)
+  }
+  if (breaks) throw new CallError('reset')
+}
+
+/** A sealer that only changes letters: tests can see through it. */
+export const transparentSealer: Sealer = {
+  seal: (bytes) => `sealed-${Buffer.from(bytes).toString('base64url').padEnd(64, '-')}`,
+  open: (text) => {
+    if (!text.startsWith('sealed-')) return undefined
+    return Buffer.from(text.slice('sealed-'.length), 'base64url')
+  },
+}
+
+/** What a client received. */
+export interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  /** Messages of an event stream, or the one of a JSON body. */
+  readonly messages: readonly TestMessage[]
+  readonly exchange: Exchange
+}
+
+export interface TestRequest {
+  readonly method?: string
+  readonly target?: string
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly message?: object | string
+  readonly prepare?: (exchange: Exchange) => void
+}
+
+/** A client that speaks plain HTTP to `handleMcp`, without sockets. Keeps its session id. */
+export class TestClient {
+  readonly #plan: McpPlan
+  readonly #deps: Omit<McpDeps, 'signal'>
+  sessionId: string | undefined
+
+  constructor(plan: McpPlan, call: Call, deps: Partial<McpDeps> = {}) {
+    this.#plan = plan
+    this.#deps = { call, sealer: transparentSealer, memory: new LocalMcpMemory(), ...deps }
+  }
+
+  async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {
+    const exchange = new Exchange()
+    exchange.reset(Head.request(method, target), PEER)
+    const fields = { ...this.#usualHeaders(method), ...headers }
+    for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
+    prepare?.(exchange)
+    const body = message === undefined ? undefined : encoder.encode(toText(message))
+    const { signal } = new AbortController()
+    const answer = await handleMcp(this.#plan, exchange, body, { ...this.#deps, signal })
+    const text = await readBody(answer.body)
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      text,
+      messages: readMessages(text),
+      exchange,
+    }
+  }
+
+  request(id: number, method: string, params?: object): Promise<Received> {
+    return this.send({ message: { jsonrpc: '2.0', id, method, ...(params && { params }) } })
+  }
+
+  notify(method: string, params?: object): Promise<Received> {
+    return this.send({ message: { jsonrpc: '2.0', method, ...(params && { params }) } })
+  }
+
+  /** Begins a session. */
+  async initialize(prepare?: (exchange: Exchange) => void): Promise<Received> {
+    const received = await this.send({
+      message: initializeMessage(),
+      headers: { 'mcp-session-id': undefined },
+      ...(prepare && { prepare }),
+    })
+    this.sessionId = received.headers['mcp-session-id']
+    return received
+  }
+
+  #usualHeaders(method: string): Record<string, string | undefined> {
+    return {
+      host: '127.0.0.1',
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      'content-type': method === 'POST' ? 'application/json' : undefined,
+      'mcp-session-id': this.sessionId,
+    }
+  }
+}
+
+export function initializeMessage(params: object = {}): object {
+  const clientInfo = { name: 'test', version: '1' }
+  const all = { protocolVersion: '2025-11-25', capabilities: { sampling: {} }, clientInfo, ...params }
+  return { jsonrpc: '2.0', id: 0, method: 'initialize', params: all }
+}
+
+/** A target that can be initialised and then answers with `answer`; undefined members are what notifications get. */
+export function target(
+  answer: FakeTarget,
+  capabilities: object = { tools: {}, prompts: {}, resources: {} },
+): FakeTarget {
+  return (call) => {
+    const { message } = call
+    if (message?.method === 'initialize') {
+      const serverInfo = { name: call.target, version: '1' }
+      const result = { protocolVersion: message.params?.protocolVersion, capabilities, serverInfo }
+      const headers = { 'mcp-session-id': `session of ${call.target}` }
+      return { json: { jsonrpc: '2.0', id: message.id, result }, headers }
+    }
+    if (message?.method?.startsWith('notifications/')) return {}
+    return answer(call)
+  }
+}
+
+const PEER = {
+  remoteAddress: '127.0.0.1',
+  remotePort: 0,
+  localAddress: '127.0.0.1',
+  localPort: 0,
+  secure: false,
+  serverName: undefined,
+}
+
+function toText(message: object | string): string {
+  return typeof message === 'string' ? message : JSON.stringify(message)
+}
+
+async function readBody(body: Uint8Array | AsyncIterable<Uint8Array> | undefined): Promise<string> {
+  if (body === undefined) return ''
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body)
+  return Buffer.concat(await Array.fromAsync(body)).toString()
+}
+
+function readMessages(text: string): TestMessage[] {
+  if (text.startsWith('{')) return [JSON.parse(text) as TestMessage]
+  const lines = text.split('\n').filter((line) => line.startsWith('data: {'))
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)) as TestMessage)
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A folder of object files for one test. */
+export interface ObjectsFolder {
+  readonly path: string
+  /** Writes a file as editors do: beside it, then renamed over it. */
+  write(name: string, text: string): Promise<void>
+  remove(): Promise<void>
+}
+
+export async function createObjectsFolder(files: Readonly<Record<string, string>>): Promise<ObjectsFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'gatewright-test-'))
+  const folder: ObjectsFolder = {
+    path,
+    async write(name, text) {
+      const draft = join(path, `${name}.draft`)
+      await writeFile(draft, text)
+      await rename(draft, join(path, name))
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  }
+  for (const [name, text] of Object.entries(files)) await folder.write(name, text)
+  return folder
+}
+
+/** A Gateway `main` with one HTTP listener. */
+export function gatewayYaml(port: number): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: main }
+spec:
+  gatewayClassName: gatewright
+  listeners:
+    - { name: http, protocol: HTTP, port: ${port} }
+`
+}
+
+/** A ProxyBackend of that name at a loopback port. */
+export function backendYaml(name: string, port: number): string {
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec:
+  static: { host: 127.0.0.1, port: ${port} }
+`
+}
+
+/** A route of that name: everything under a prefix goes to a ProxyBackend. */
+export function routeYaml(name: string, prefix: string, backend: string, more = ''): string {
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: ${name} }
+spec:
+  parentRefs: [{ name: main }]
+  rules:
+    - matches: [{ path: { type: PathPrefix, value: ${prefix} } }]
+      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: ${backend} }]
+${more}`
+}
+
+/** Several objects in one file. */
+export function joinYaml(...objects: readonly string[]): string {
+  return objects.join('---')
+}
