@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { httpRoute } from '#api/http-route.ts'
+import { BACKEND_FIELDS, FRONTEND_FIELDS, TRAFFIC_FIELDS } from '#api/policy-sections.ts'
+import { proxyPolicy } from '#api/proxy-policy.ts'
+import { POLICIES, policyDefinition } from '#policies/index.ts'
+import { contextWith, sourceOf } from '#policies/shared/testing.ts'
+import { validate } from '#schema/index.ts'
+
+const ROUTE_FILTERS = ['requestMirror', 'requestRedirect', 'urlRewrite']
+
+test('every field of the API has a definition, and every definition a field', () => {
+  const fields = {
+    frontend: Object.keys(POLICIES.frontend),
+    traffic: Object.keys(POLICIES.traffic).filter((name) => !ROUTE_FILTERS.includes(name)),
+    backend: Object.keys(POLICIES.backend),
+  }
+  expect(fields).toEqual({
+    frontend: FRONTEND_FIELDS.toSorted(),
+    traffic: TRAFFIC_FIELDS.toSorted(),
+    backend: BACKEND_FIELDS.toSorted(),
+  })
+  expect(Object.keys(POLICIES.traffic)).toEqual(expect.arrayContaining(ROUTE_FILTERS))
+})
+
+test('a definition stands under its own name', () => {
+  for (const [section, definitions] of Object.entries(POLICIES)) {
+    for (const [field, definition] of Object.entries(definitions)) expect(definition).toMatchObject({ section, field })
+  }
+})
+
+test('a name that is no field has no definition', () => {
+  expect(policyDefinition('traffic', 'rateLimits')).toBeUndefined()
+  expect(policyDefinition('traffic', 'toString')).toBeUndefined()
+})
+
+const ROOM = fileURLToPath(new URL('../src/policies', import.meta.url))
+const SECTIONS = ['frontend', 'traffic', 'backend', 'route'] as const
+
+const folders = SECTIONS.flatMap((section) =>
+  readdirSync(join(ROOM, section), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [{ section, name: entry.name, path: join(ROOM, section, entry.name) }] : [],
+  ),
+)
+
+/** The path of a folder is the path of its field, in kebab-case. */
+function fieldOf(folder: string): string {
+  return folder.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** What the example says in the field of its folder, after validation of the whole object. */
+function specOf(section: string, field: string, example: unknown): unknown {
+  if (section === 'route') {
+    const { value, problems } = validate(httpRoute, example)
+    expect(problems).toEqual([])
+    const filter = value?.spec.rules?.[0]?.filters?.[0]
+    return filter?.[field as keyof typeof filter]
+  }
+  const { value, problems } = validate(proxyPolicy, example)
+  expect(problems).toEqual([])
+  const fields: Readonly<Record<string, unknown>> = value?.spec[section as 'traffic'] ?? {}
+  return fields[field]
+}
+
+const ALLOWED = new Set(['not-implemented', 'secret-missing', 'certificate-missing'])
+
+for (const { section, name, path } of folders) {
+  test(`the example of ${section}/${name} is valid and compiles`, () => {
+    const file = join(path, 'example.yaml')
+    expect(existsSync(file)).toBe(true)
+    const spec = specOf(section, fieldOf(name), parse(readFileSync(file, 'utf8')))
+    expect(spec).toBeDefined()
+    const definition = policyDefinition(section === 'route' ? 'traffic' : section, fieldOf(name))
+    const context = contextWith()
+    definition?.compile([sourceOf(spec as never)], context)
+    expect(definition).toBeDefined()
+    expect(context.problems.filter(({ code }) => !ALLOWED.has(code))).toEqual([])
+  })
+}
