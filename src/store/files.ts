@@ -120,10 +120,8 @@ export class FileStore implements ObjectStore {
   }
 
   #duplicate({ origin }: ApiObject, first: ApiObject): FileProblem {
-    const found = duplicateOf(first)
     const { file = '', line = 1 } = origin
-    const object = `${origin.kind} ${origin.namespace}/${origin.name}`
-    return { ...found, object, ...(this.locate(origin, found.path) ?? { file, line, column: 1 }) }
+    return duplicateOf(first, origin, this.locate(origin, 'metadata.name') ?? { file, line, column: 1 })
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { FileProblem } from './file-problem.ts'
-import { parseObjects } from './parse-yaml.ts'
+import { type ParsedFile, parseObjects } from './parse-yaml.ts'
 
 /** A file as it is in use: what it says now, and what is kept from before because it no longer says it well. */
 export interface LoadedFile {
@@ -10,6 +10,7 @@ export interface LoadedFile {
   readonly signature: string
   /** Undefined: it could not be read. */
   readonly text: string | undefined
+  readonly parsed: ParsedFile | undefined
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
   /** Keys of those objects that are older than the file. */
@@ -20,16 +21,18 @@ export interface LoadedFile {
 
 /** What is known about a file after reading it anew; objects that were good before and are bad now stay (decision A-09). */
 export function reloadFile(file: string, signature: string, text: string, before: LoadedFile | undefined): LoadedFile {
-  const { objects, problems, refused, parses } = parseObjects(text, file)
+  const parsed = parseObjects(text, file, before?.parsed)
+  const { objects, problems, refused, parses } = parsed
   const known = before?.objects ?? []
   const kept = parses ? known.filter((object) => refused.includes(keyOf(object))) : known
-  return build({ file, signature, text, objects: [...objects, ...kept], problems }, kept, before)
+  return build({ file, signature, text, parsed, objects: [...objects, ...kept], problems }, kept, before)
 }
 
 /** A file that is there but cannot be read: everything stays as it was. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
   const objects = before?.objects ?? []
-  return build({ file: found.file, signature, text: before?.text, objects, problems: [found] }, objects, before)
+  const { text, parsed } = before ?? { text: undefined, parsed: undefined }
+  return build({ file: found.file, signature, text, parsed, objects, problems: [found] }, objects, before)
 }
 
 function build(

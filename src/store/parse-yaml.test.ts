@@ -90,6 +90,7 @@ test.each([
   ['a: [1\n', 'invalid-yaml', 2],
   ['a: 1\na: 2\n', 'invalid-yaml', 2],
   ['a: *nowhere\n', 'invalid-yaml', 1],
+  ['a:\n\tb: 1\n', 'invalid-yaml', 2],
 ])('%j does not parse', (text, code, line) => {
   const parsed = parseObjects(`${text}---\n${SERVICE}`, 'a.yaml')
   expect(parsed.parses).toBe(false)
@@ -175,4 +176,23 @@ test('unknown fields of platform kinds are warnings', () => {
   expect(problems).toMatchObject([
     { path: 'spec.prots', code: 'unknown-field', severity: 'warning', line: 4, column: 8 },
   ])
+})
+
+test('parsing again keeps the objects that stayed where they were, and moves the others', () => {
+  const doc = (name: string, value: string) =>
+    `---\n${envelope('v1', 'ConfigMap').replace('a}', `${name}}`)}data: {v: "${value}"}\n`
+  const before = parseObjects(doc('a', '1') + doc('b', '1') + doc('c', '1'), 'a.yaml')
+  const after = parseObjects(
+    doc('a', '1') + doc('b', '2').replace('data', '# more\ndata') + doc('c', '1'),
+    'a.yaml',
+    before,
+  )
+  expect(after.objects[0]).toBe(before.objects[0])
+  expect(after.objects[1]).toMatchObject({ data: { v: '2' }, origin: { line: 7 } })
+  expect(after.objects[2]).toEqual({ ...before.objects[2], origin: { ...before.objects[2]?.origin, line: 13 } })
+})
+
+test('a text with directives or document ends is read as a whole', () => {
+  const text = `%YAML 1.2\n---\n${SERVICE}...\n---\n${SERVICE.replace('web', 'api')}`
+  expect(namesOf(text)).toEqual(['Service default/web 3', 'Service default/api 9'])
 })

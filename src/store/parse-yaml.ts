@@ -3,8 +3,8 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
-import type { FileProblem } from './file-problem.ts'
-import { type Piece, placeOf, readPieces, type YamlPieces } from './yaml-pieces.ts'
+import type { FilePosition, FileProblem } from './file-problem.ts'
+import { type Piece, placeOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
 
 export interface ParsedFile {
   /** The valid objects, with their origin. */
@@ -14,6 +14,15 @@ export interface ParsedFile {
   readonly refused: readonly string[]
   /** False: the text is not YAML, so nothing is known about its objects. */
   readonly parses: boolean
+  /** What each section of the text came to, by its text; the next parse uses again what did not change. */
+  readonly sections: ReadonlyMap<string, ReadSection>
+}
+
+interface ReadSection {
+  readonly line: number
+  readonly verdicts: readonly Verdict[]
+  /** Not empty: the section is not YAML. */
+  readonly faults: readonly FileProblem[]
 }
 
 /** Objects that were created by a server carry these; in a file they mean nothing. */
@@ -31,12 +40,20 @@ const SERVER_FIELDS = [
 /** What one piece of a file came to. */
 interface Verdict {
   readonly object?: ApiObject
-  /** Identity, as far as it is known. */
+  /** Identity, as far as it is known, and where it is written. */
+  readonly name?: ObjectName
+  readonly place: FilePosition
+  readonly problems: readonly FileProblem[]
+}
+
+/** The same before its problems have places. */
+interface Judgement {
+  readonly object?: ApiObject
   readonly name?: ObjectName
   readonly problems: readonly ConfigProblem[]
 }
 
-interface ObjectName {
+export interface ObjectName {
   readonly kind: string
   readonly namespace: string
   readonly name: string
@@ -45,47 +62,71 @@ interface ObjectName {
 /**
  * Reads multi-document YAML or JSON text. One invalid object does not affect the others (decision A-09).
  * @param file the name that problems and origins carry
+ * @param before the result for an earlier text of the file: objects whose text and place are the same stay the same objects
  */
-export function parseObjects(text: string, file: string): ParsedFile {
-  const source = readPieces(text)
-  if (source.faults.length > 0) {
-    const problems = source.faults.map(({ message, line, column }) => {
-      return { ...problem('', 'invalid-yaml', message), file, line, column }
-    })
-    return { objects: [], problems, refused: [], parses: false }
-  }
-  return gather(source, file)
+export function parseObjects(text: string, file: string, before?: ParsedFile): ParsedFile {
+  const sections = new Map<string, ReadSection>()
+  const read = splitDocuments(text).map((section) => {
+    const known = before?.sections.get(section.text)
+    const result = known === undefined ? readSection(section, file) : moveTo(section.line, known)
+    sections.set(section.text, result)
+    return result
+  })
+  const faults = read.flatMap((section) => section.faults)
+  if (faults.length > 0) return { objects: [], problems: faults, refused: [], parses: false, sections }
+  return { ...gather(read.flatMap((section) => section.verdicts)), parses: true, sections }
 }
 
-function gather(source: YamlPieces, file: string): ParsedFile {
+function readSection({ text, line }: Section, file: string): ReadSection {
+  const { pieces, faults, lines } = readPieces(text)
+  const verdicts = pieces.map((piece): Verdict => {
+    const { problems, ...judgement } = judge(piece, file)
+    const { name } = judgement
+    const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
+    const placed = problems.map((each) => ({ ...each, file, ...placeOf(lines, piece, each.path), ...object }))
+    return { ...judgement, place: { file, ...placeOf(lines, piece, 'metadata.name') }, problems: placed }
+  })
+  const unreadable = faults.map(({ message, ...at }) => ({ ...problem('', 'invalid-yaml', message), file, ...at }))
+  return moveTo(line, { line: 1, verdicts, faults: unreadable })
+}
+
+/** The same section at another line. What stays where it was stays the same object. */
+function moveTo(line: number, section: ReadSection): ReadSection {
+  const by = line - section.line
+  if (by === 0) return section
+  const moved = <P extends FilePosition>(at: P): P => ({ ...at, line: at.line + by })
+  const verdicts = section.verdicts.map(({ object, place, problems, ...rest }): Verdict => {
+    const origin = object === undefined ? undefined : { ...object.origin, line: (object.origin.line ?? 1) + by }
+    const here = object === undefined || origin === undefined ? {} : { object: { ...object, origin } }
+    return { ...rest, ...here, place: moved(place), problems: problems.map(moved) }
+  })
+  return { line, verdicts, faults: section.faults.map(moved) }
+}
+
+function gather(verdicts: readonly Verdict[]): Pick<ParsedFile, 'objects' | 'problems' | 'refused'> {
   const objects = new Map<string, ApiObject>()
   const refused: string[] = []
   const problems: FileProblem[] = []
-  for (const piece of source.pieces) {
-    const verdict = judge(piece, file)
-    const { name } = verdict
-    const key = name === undefined ? undefined : objectKey(name.kind, name.namespace, name.name)
-    const first = key === undefined ? undefined : objects.get(key)
-    const found = first === undefined ? verdict.problems : [...verdict.problems, duplicateOf(first)]
-    for (const each of found) {
-      const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
-      problems.push({ ...each, file, ...placeOf(source.lines, piece, each.path), ...object })
-    }
-    if (key === undefined || first !== undefined) continue
-    if (verdict.object === undefined) refused.push(key)
-    else objects.set(key, verdict.object)
+  for (const { name, object, place, problems: found } of verdicts) {
+    problems.push(...found)
+    if (name === undefined) continue
+    const key = objectKey(name.kind, name.namespace, name.name)
+    const first = objects.get(key)
+    if (first !== undefined) problems.push(duplicateOf(first, name, place))
+    else if (object === undefined) refused.push(key)
+    else objects.set(key, object)
   }
-  return { objects: [...objects.values()], problems, refused, parses: true }
+  return { objects: [...objects.values()], problems, refused }
 }
 
 /** @param first the object that has the name already */
-export function duplicateOf(first: ApiObject): ConfigProblem {
-  const { kind, file, line } = first.origin
-  const message = `there is another ${kind} of this name at ${file}:${line}; this one is ignored`
-  return problem('metadata.name', 'duplicate-object', message)
+export function duplicateOf({ origin }: ApiObject, name: ObjectName, place: FilePosition): FileProblem {
+  const message = `there is another ${name.kind} of this name at ${origin.file}:${origin.line}; this one is ignored`
+  const object = `${name.kind} ${name.namespace}/${name.name}`
+  return { ...problem('metadata.name', 'duplicate-object', message), ...place, object }
 }
 
-function judge(piece: Piece, file: string): Verdict {
+function judge(piece: Piece, file: string): Judgement {
   const { value } = piece
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problems: [problem('', 'not-an-object', 'must be an object with apiVersion, kind and metadata')] }
@@ -141,7 +182,7 @@ function wrongGroup(info: KindInfo, apiVersion: string, group: string): ConfigPr
   )
 }
 
-function admit(piece: Piece, info: KindInfo, file: string): Verdict {
+function admit(piece: Piece, info: KindInfo, file: string): Judgement {
   const { value, problems, warnings } = validate(info.schema, piece.value)
   const found = [...problems, ...warnings, ...nameProblems(piece.value, info)]
   const name = nameOf(piece.value, info)

@@ -24,6 +24,25 @@ export interface YamlPieces {
   readonly lines: LineCounter
 }
 
+/** A part of a text that can be read by itself: a YAML document with the marker before it. */
+export interface Section {
+  readonly text: string
+  /** Line of the whole text where it starts, from 1. */
+  readonly line: number
+}
+
+/** Cuts a text at its document markers. A text with directives or document ends is left whole: they reach over markers. */
+export function splitDocuments(text: string): readonly Section[] {
+  if (/^(?:%|\.\.\.(?:\s|$))/m.test(text)) return [{ text, line: 1 }]
+  const sections: Section[] = []
+  let line = 1
+  for (const part of text.split(/^(?=---(?:\s|$))/m)) {
+    sections.push({ text: part, line })
+    line += part.split('\n').length - 1
+  }
+  return sections
+}
+
 /** Cuts YAML or JSON text into the values that should be objects. Empty documents are nothing. */
 export function readPieces(text: string): YamlPieces {
   const lines = new LineCounter()
