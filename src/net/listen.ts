@@ -39,6 +39,7 @@ export interface Listener {
 
 /** Why a listener could not start. */
 export class ListenError extends Error {
+  override readonly name = 'ListenError'
   readonly code: 'address-in-use' | 'address-not-available' | 'not-permitted' | 'failed'
   readonly host: string
   readonly port: number

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { verifies } from '#test/support/verifies.ts'
 import { FixedBody } from '../fixed-body.ts'
 import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type Peer, type ServerStream } from '../stream.ts'
@@ -341,16 +342,33 @@ test('a body with broken framing cuts an answer that has begun', () => {
   expect(events.slice(1)).toEqual(['refused malformed-request', 'aborted protocol-error'])
 })
 
-test('an idle connection is closed without a word', () => {
-  const { transport, events, pass } = setup()
-  pass(599_000)
-  transport.receive(GET)
-  pass(599_000)
-  expect(transport.destroyed).toBe(false)
-  pass(1300)
-  expect([transport.text, transport.destroyed]).toEqual([OK, true])
-  expect(events).toEqual(['request GET /a', 'finished 2'])
-})
+verifies(
+  ['frontend.http/http1MaxHeaders', 'frontend.http/http1MaxHeaders-default'],
+  'a request with 100 fields is served, one with 101 refused',
+  () => {
+    const request = (fields: number) => `GET / HTTP/1.1\r\nHost: x\r\n${'X: y\r\n'.repeat(fields - 1)}\r\n`
+    const { transport, events } = setup()
+    transport.receive(request(100))
+    expect(transport.text).toBe(OK)
+    transport.receive(request(101))
+    expect(events.at(-1)).toBe('refused headers-too-large')
+  },
+)
+
+verifies(
+  ['frontend.http/http1IdleTimeout', 'frontend.http/http1IdleTimeout-default'],
+  'an idle connection is closed without a word after ten minutes',
+  () => {
+    const { transport, events, pass } = setup()
+    pass(599_000)
+    transport.receive(GET)
+    pass(599_000)
+    expect(transport.destroyed).toBe(false)
+    pass(1300)
+    expect([transport.text, transport.destroyed]).toEqual([OK, true])
+    expect(events).toEqual(['request GET /a', 'finished 2'])
+  },
+)
 
 test('a head must be complete 30 s after it began, however slowly it goes on', () => {
   const { transport, events, pass } = setup()

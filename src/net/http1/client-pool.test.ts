@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { FixedBody } from '../fixed-body.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type ClientHandler,
+  type ClientPool,
+  type ClientStream,
+  type Destination,
+} from '../stream.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { type Accepted, answering, RawServer } from '../testing/raw-peers.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import { type ClientPoolSettings, createClientPool } from './client-pool.ts'
+import { Head } from './head.ts'
+
+const cleanup: (() => unknown)[] = []
+/** How far the clock of time limits is ahead. */
+let ahead = 0
+
+beforeEach(() => {
+  ahead = 0
+  const monotonic = clock.monotonic
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+interface Result {
+  stream: ClientStream
+  status: number
+  body: string
+  failure: Abort | undefined
+  sent: boolean | undefined
+  aborted: Abort | undefined
+}
+
+async function rig(serve: (peer: Accepted, index: number) => void, settings: Partial<ClientPoolSettings> = {}) {
+  const server = await new RawServer(serve).start()
+  const wheel = new TimerWheel()
+  const pool = createClientPool({ wheel, ...settings })
+  cleanup.push(
+    () => pool.close(),
+    () => server.close(),
+  )
+  const pass = (ms: number) => {
+    ahead += ms
+    wheel.advance()
+  }
+  return { server, pool, pass, destination: server.destination }
+}
+
+interface Asked {
+  method?: string
+  body?: string
+  chunked?: boolean
+  timeoutMs?: number
+}
+
+/** Sends a request and waits for what becomes of it. */
+function ask(pool: ClientPool, destination: Destination, asked: Asked = {}): Promise<Result> {
+  const { method = 'GET', body = '', chunked = false, timeoutMs = 0 } = asked
+  return new Promise((resolve) => {
+    const result = { status: 0, body: '', failure: undefined, sent: undefined, aborted: undefined }
+    const sink = new TextSink()
+    const handler: ClientHandler = {
+      response: (stream) => {
+        const { status } = stream.head
+        sink.onEnd = () => resolve({ ...result, stream, status, body: sink.text })
+        sink.abort = (aborted) => resolve({ ...result, stream, status, body: sink.text, aborted })
+        stream.body.pipe(sink)
+      },
+      informed: () => {},
+      upgraded: (stream) => stream.cancel(),
+      failed: (stream, failure, sent) => resolve({ ...result, stream, failure, sent }),
+    }
+    const head = Head.request(method, '/')
+    head.authority = 'x'
+    const fixed = new FixedBody(body)
+    const kind = chunked ? BODY_CHUNKED : fixed.kind
+    const stream = pool.send(destination, head, { kind, length: fixed.length }, timeoutMs, handler, undefined)
+    if (kind !== BODY_NONE) fixed.pipe(stream.request)
+  })
+}
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+
+test.each([
+  [{}, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'],
+  [{ method: 'POST' }, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n'],
+  [{ method: 'DELETE' }, 'DELETE / HTTP/1.1\r\nhost: x\r\n\r\n'],
+  [{ method: 'POST', body: 'hello' }, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello'],
+  [
+    { method: 'POST', body: 'hello', chunked: true },
+    'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+  ],
+])('a request %j goes out as %j', async (asked, expected) => {
+  let seen = ''
+  const { pool, destination } = await rig(
+    answering((head, body) => {
+      seen = head + body
+      return OK
+    }),
+  )
+  expect(await ask(pool, destination, asked)).toMatchObject({ status: 200, body: 'ok' })
+  expect(seen).toBe(expected)
+})
+
+test('connections are kept per destination and used again', async () => {
+  const { pool, server, destination } = await rig(answering(() => OK))
+  for (let i = 0; i < 3; i++) await ask(pool, destination)
+  expect(server.connections).toBe(1)
+  await ask(pool, { ...destination, key: 'another' })
+  expect(server.connections).toBe(2)
+})
+
+test('requests at the same time have a connection each; no more than the maximum are kept', async () => {
+  const { pool, server, destination } = await rig(
+    answering(() => OK),
+    { maxIdle: 2 },
+  )
+  await Promise.all([ask(pool, destination), ask(pool, destination), ask(pool, destination)])
+  expect(server.connections).toBe(3)
+  await Promise.all([ask(pool, destination), ask(pool, destination), ask(pool, destination)])
+  expect(server.connections).toBe(4)
+})
+
+test.each([
+  ['the idle limit of the pool', OK, 90_000],
+  ['a second before the hint of the server', OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=5\r\n\r\n'), 4000],
+])('an idle connection is kept until %s', async (_, answer, ms) => {
+  const { pool, server, destination, pass } = await rig(answering(() => answer))
+  await ask(pool, destination)
+  pass(ms - 200)
+  await ask(pool, destination)
+  expect(server.connections).toBe(1)
+  pass(ms + 300)
+  await ask(pool, destination)
+  expect(server.connections).toBe(2)
+})
+
+test.each([
+  ['Connection: close', OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')],
+  ['HTTP/1.0', OK.replace('1.1', '1.0')],
+  ['a hint of one second', OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
+])('a connection is not used again after %s', async (_, answer) => {
+  const { pool, server, destination } = await rig(answering(() => answer))
+  await ask(pool, destination)
+  await ask(pool, destination)
+  expect(server.connections).toBe(2)
+})
+
+test('a response before the end of its request ends the connection', async () => {
+  const { pool, server, destination } = await rig((peer) => {
+    peer.socket.once('data', () => peer.send(OK))
+  })
+  const head = Head.request('POST', '/')
+  head.authority = 'x'
+  const sink = new TextSink()
+  await new Promise<void>((resolve) => {
+    sink.onEnd = resolve
+    const handler: ClientHandler = {
+      response: (stream) => stream.body.pipe(sink),
+      informed: () => {},
+      upgraded: () => {},
+      failed: () => {},
+    }
+    const stream = pool.send(destination, head, { kind: BODY_LENGTH, length: 5 }, 0, handler, undefined)
+    stream.request.bytes(Buffer.from('he'), 0, 2)
+  })
+  expect(sink.text).toBe('ok')
+  await ask(pool, destination)
+  expect(server.connections).toBe(2)
+})
+
+test('a response time limit covers the head only', async () => {
+  const { pool, destination, pass } = await rig((peer) => {
+    peer.socket.once('data', () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'))
+    setTimeout(() => {
+      pass(60_000)
+      peer.send('k')
+    }, 50)
+  })
+  expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'ok' })
+})
+
+test('a response that does not come in time', async () => {
+  const { pool, destination, pass } = await rig(() => {
+    setTimeout(() => pass(1300), 20)
+  })
+  expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ failure: 'timeout', sent: true })
+})
+
+test('key material that cannot be used fails the request', async () => {
+  const { pool, destination } = await rig(answering(() => OK))
+  const tls = { serverName: undefined, ca: 'nothing', cert: 'x', key: 'y', verify: 'full', alpn: undefined } as const
+  expect(await ask(pool, { ...destination, key: 'tls', tls })).toMatchObject({ failure: 'connect-failed', sent: false })
+})
+
+test('a server that is no TLS server fails the request unsent', async () => {
+  const { pool, destination } = await rig((peer) => {
+    peer.socket.once('data', () => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  })
+  const tls = { serverName: undefined, ca: CERTIFICATES.ca, cert: undefined, key: undefined, alpn: undefined } as const
+  const secured: Destination = { ...destination, key: 'tls', tls: { ...tls, verify: 'full' } }
+  expect(await ask(pool, secured)).toMatchObject({ failure: 'connect-failed', sent: false })
+})
+
+test('a head stays as it was until it is released', async () => {
+  const { pool, destination } = await rig(
+    answering((_, __, peer) => `HTTP/1.1 200 OK\r\nX-Port: ${peer.socket.remotePort}\r\ncontent-length: 0\r\n\r\n`),
+    { maxIdle: 0 },
+  )
+  const first = await ask(pool, destination)
+  const port = first.stream.head.get('x-port')
+  const second = await ask(pool, destination)
+  expect(second.stream).not.toBe(first.stream)
+  expect(first.stream.head.get('x-port')).toBe(port)
+  first.stream.release()
+  first.stream.release()
+  const third = await ask(pool, destination)
+  const fourth = await ask(pool, destination)
+  expect(third.stream).toBe(first.stream)
+  expect(fourth.stream).not.toBe(third.stream)
+})
+
+test('release during the exchange has no effect', async () => {
+  const { pool, destination } = await rig(answering(() => OK))
+  const asked = ask(pool, destination)
+  const other = ask(pool, destination)
+  const [first, second] = await Promise.all([asked, other])
+  expect(first.stream).not.toBe(second.stream)
+})
+
+test('a closed pool keeps nothing', async () => {
+  const { pool, server, destination } = await rig(answering(() => OK))
+  await ask(pool, destination)
+  pool.close()
+  await ask(pool, destination)
+  await ask(pool, destination)
+  expect(server.connections).toBe(3)
+})
+
+test('cancel ends the connection and says nothing', async () => {
+  let ended: () => void = () => {}
+  const gone = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  const { pool, destination } = await rig((peer) => peer.socket.on('end', ended))
+  const handler = { response: vi.fn(), informed: vi.fn(), upgraded: vi.fn(), failed: vi.fn() }
+  const head = Head.request('GET', '/')
+  head.authority = 'x'
+  const stream = pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined)
+  setTimeout(() => stream.cancel(), 30)
+  await gone
+  expect(handler.failed).not.toHaveBeenCalled()
+  expect(handler.response).not.toHaveBeenCalled()
+})

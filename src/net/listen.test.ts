@@ -1,0 +1,115 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import { type ListenError, type Listener, type ListenOptions, listen } from './listen.ts'
+import { CERTIFICATES } from './testing/certificates.ts'
+import { RawClient } from './testing/raw-peers.ts'
+import { answerWith, RecordingHandler } from './testing/recording-handler.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+async function serve(options: Partial<ListenOptions> = {}): Promise<Listener> {
+  const listener = await listen({ host: '127.0.0.1', port: 0, handler: new RecordingHandler(), ...options })
+  cleanup.push(() => listener.close())
+  return listener
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test('tells the handler who is there', async () => {
+  const handler = new RecordingHandler(({ peer, ...stream }) => stream)
+  let told = ''
+  handler.onRequest = (stream) => {
+    const { remoteAddress, remotePort, localAddress, localPort, secure, serverName } = stream.peer
+    told = JSON.stringify([remoteAddress, remotePort, localAddress, localPort, secure, serverName ?? null])
+    answerWith(stream, 'ok')
+  }
+  const { port } = await serve({ handler })
+  const client = await RawClient.connect(port)
+  cleanup.push(() => client.close())
+  client.send(GET)
+  await client.until((text) => text.endsWith('ok'))
+  expect(told).toBe(JSON.stringify(['127.0.0.1', client.socket.localPort, '127.0.0.1', port, false, null]))
+})
+
+test('a port in use is a typed error', async () => {
+  const { port } = await serve()
+  const error = await serve({ port }).catch((error: ListenError) => error)
+  expect(error).toMatchObject({ name: 'ListenError', code: 'address-in-use', host: '127.0.0.1', port })
+  expect((error as ListenError).message).toBe(`cannot listen on 127.0.0.1:${port}: address in use`)
+})
+
+test('an address of another machine is a typed error', async () => {
+  await expect(serve({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'address-not-available' })
+})
+
+test('listeners of several workers share a port', async () => {
+  const first = await serve({ reusePort: true })
+  const second = await serve({ reusePort: true, port: first.port })
+  expect(second.port).toBe(first.port)
+})
+
+test('connections are counted while they are open', async () => {
+  const listener = await serve()
+  const client = await RawClient.connect(listener.port)
+  client.send(GET)
+  await client.until((text) => text.endsWith('ok'))
+  expect(listener.connections).toBe(1)
+  client.close()
+  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+test('closing twice is closing once', async () => {
+  const listener = await serve()
+  const client = await RawClient.connect(listener.port)
+  while (listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await Promise.all([listener.close(), listener.close()])
+  expect(await client.untilEnd()).toBe('')
+})
+
+function connectTls(port: number, servername: string): Promise<tls.TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', servername, ca: CERTIFICATES.ca, ALPNProtocols: ['h2', 'http/1.1'] }
+    const socket = tls.connect({ ...options, allowHalfOpen: true } as tls.ConnectionOptions, () => resolve(socket))
+    socket.once('error', reject)
+    cleanup.push(() => socket.destroy())
+  })
+}
+
+const CONTEXTS = {
+  contextFor: (serverName: string) =>
+    serverName === 'server.test' ? tls.createSecureContext(CERTIFICATES.server) : undefined,
+}
+
+test('TLS: a server name with a certificate is served', async () => {
+  let told: unknown
+  const handler = new RecordingHandler((stream) => {
+    told = [stream.peer.secure, stream.peer.serverName, stream.peer.remoteAddress]
+    answerWith(stream, 'x'.repeat(100_000))
+  })
+  const { port } = await serve({ handler, tls: CONTEXTS })
+  const socket = await connectTls(port, 'server.test')
+  expect(socket.alpnProtocol).toBe('http/1.1')
+  const client = new RawClient(socket)
+  client.send(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  expect((await client.untilEnd()).endsWith('x'.repeat(100_000))).toBe(true)
+  expect(told).toEqual([true, 'server.test', '127.0.0.1'])
+})
+
+test('TLS: another server name is refused in the handshake', async () => {
+  const { port } = await serve({ tls: CONTEXTS })
+  await expect(connectTls(port, 'other.test')).rejects.toThrow()
+})
+
+test('TLS: plain text is refused', async () => {
+  const listener = await serve({ tls: CONTEXTS })
+  const client = new RawClient(net.connect(listener.port, '127.0.0.1'))
+  client.send(GET)
+  await client.untilClosed()
+  expect(client.text).not.toContain('HTTP')
+  expect(listener.connections).toBe(0)
+})
