@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { extAuth as backendExtAuth } from '../backend/ext-auth/index.ts'
+import type { PolicyRun, PolicySource } from '../policy.ts'
+import { requestMirror } from '../route/request-mirror/index.ts'
+import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
+import { basicAuthentication } from './basic-authentication/index.ts'
+import { basicAuthentication as basicSchema } from './basic-authentication/schema.ts'
+import { extAuth } from './ext-auth/index.ts'
+import { trafficExtAuth } from './ext-auth/schema.ts'
+import { extProc } from './ext-proc/index.ts'
+import { trafficExtProc } from './ext-proc/schema.ts'
+import { jwtAuthentication } from './jwt-authentication/index.ts'
+import { jwtAuthentication as jwtSchema } from './jwt-authentication/schema.ts'
+
+/** What cannot be done yet says so in the status, and lets nothing pass that it should have looked at. */
+
+const SERVER = { backendRef: { name: 'server', port: 9000 } }
+const HTTP = { ...SERVER, http: {} }
+
+interface Compiles<Spec> {
+  compile(sources: readonly PolicySource<Spec>[], context: ReturnType<typeof contextWith>): PolicyRun | undefined
+}
+
+function tryOut<Spec>(definition: Compiles<Spec>, spec: Spec, headers = {}) {
+  const context = contextWith()
+  const run = definition.compile([sourceOf(spec)], context)
+  return { code: codeOf(run?.request?.(exchangeWith({ headers }))), reports: context.reports }
+}
+
+const WHOLE = ['not-implemented spec.traffic.field']
+
+test('jwtAuthentication refuses in every mode', () => {
+  for (const mode of ['Strict', 'Optional', 'Permissive']) {
+    const providers = [{ issuer: 'i', jwks: { inline: '{"keys":[]}' } }]
+    const spec = specFrom(jwtSchema, { mode, providers })
+    expect(tryOut(jwtAuthentication, spec)).toEqual({ code: 'policy-invalid', reports: WHOLE })
+  }
+})
+
+test('basicAuthentication refuses in every mode', () => {
+  for (const mode of ['Strict', 'Optional']) {
+    const spec = specFrom(basicSchema, { mode, users: ['u:{SHA}x'] })
+    expect(tryOut(basicAuthentication, spec)).toEqual({ code: 'policy-invalid', reports: WHOLE })
+  }
+})
+
+verifies(['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'], 'extAuth: no server, closed', () => {
+  const spec = specFrom(trafficExtAuth, HTTP)
+  expect(tryOut(extAuth, spec)).toEqual({ code: 'ext-auth-denied', reports: WHOLE })
+  expect(tryOut(backendExtAuth, spec as never)).toEqual({ code: 'ext-auth-denied', reports: WHOLE })
+})
+
+verifies('traffic.extAuth/fail-open', 'extAuth: no server, open', () => {
+  const spec = specFrom(trafficExtAuth, { ...HTTP, failureMode: 'FailOpen' })
+  expect(tryOut(extAuth, spec)).toEqual({ code: 'proceed', reports: WHOLE })
+})
+
+test('extAuth: the chosen item decides; none chosen, none asked', () => {
+  const spec = specFrom(trafficExtAuth, {
+    conditional: [
+      { condition: 'request.headers["x"] == "open"', policy: { ...HTTP, failureMode: 'FailOpen' } },
+      { condition: 'request.headers["x"] == "closed"', policy: HTTP },
+    ],
+  })
+  expect(['open', 'closed', 'other'].map((x) => tryOut(extAuth, spec, { x }).code)).toEqual([
+    'proceed',
+    'ext-auth-denied',
+    'proceed',
+  ])
+  expect(tryOut(extAuth, spec).code).toBe('proceed')
+})
+
+test('extAuth: a condition that does not compile refuses', () => {
+  const policy = { ...HTTP, failureMode: 'FailOpen' }
+  const spec = specFrom(trafficExtAuth, { conditional: [{ condition: '1 +', policy }] })
+  expect(tryOut(extAuth, spec)).toEqual({
+    code: 'ext-auth-denied',
+    reports: [
+      'cel-syntax spec.traffic.field.conditional[0].condition',
+      'not-implemented spec.traffic.field.conditional[0].policy',
+    ],
+  })
+})
+
+test('extProc has no failure mode: closed', () => {
+  expect(tryOut(extProc, specFrom(trafficExtProc, SERVER))).toEqual({ code: 'ext-proc-failed', reports: WHOLE })
+  const conditional = [{ condition: 'request.headers["x"] == "1"', policy: SERVER }]
+  const spec = specFrom(trafficExtProc, { conditional })
+  expect(tryOut(extProc, spec, { x: '1' }).code).toBe('ext-proc-failed')
+  expect(tryOut(extProc, spec, { x: '2' }).code).toBe('proceed')
+})
+
+test('requestMirror does not touch the request itself', () => {
+  expect(tryOut(requestMirror, {})).toEqual({ code: 'proceed', reports: WHOLE })
+})
