@@ -183,7 +183,7 @@ test('parsing again keeps the objects that stayed where they were, and moves the
     `---\n${envelope('v1', 'ConfigMap').replace('a}', `${name}}`)}data: {v: "${value}"}\n`
   const before = parseObjects(doc('a', '1') + doc('b', '1') + doc('c', '1'), 'a.yaml')
   const after = parseObjects(
-    doc('a', '1') + doc('b', '2').replace('data', '# more\ndata') + doc('c', '1'),
+    doc('a', '1') + doc('b', '2').replace('\ndata', '\n# more\ndata') + doc('c', '1'),
     'a.yaml',
     before,
   )
