@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
-import { uniteCapabilities } from './capabilities.ts'
-import { closeTargets } from './close-targets.ts'
+import { sessionlessCapabilities, uniteCapabilities } from './capabilities.ts'
+import { prepareClose } from './close-targets.ts'
 import type { TargetOutcome } from './fan-out.ts'
 import { GATEWAY_INFO } from './gateway-info.ts'
 import { initialiseTargets } from './initialise-targets.ts'
@@ -19,11 +19,12 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
   const reply = await initialiseTargets(request, { id: message.id, text, targets: plan.targets, sessionKey })
   if (reply.kind === 'failed') return reply.answer
 
-  const result = plan.multiplexes ? mergeResults(reply.outcomes, wishedRevision(message)) : soleResult(reply.outcomes)
+  const merged = plan.multiplexes ? mergeResults(reply.outcomes, wishedRevision(message)) : soleResult(reply.outcomes)
+  const result = plan.sessionRouting === 'Stateless' ? withoutSessions(merged) : merged
   const answer = prepend(reply.events, answerMessages([resultText(message.id, result)]))
   const session: Session = { id: '', key: sessionKey, createdMs: clock.now(), targets: reply.sessions }
   if (plan.sessionRouting === 'Stateless') {
-    void closeTargets(request, targetsOf(plan, session))
+    void prepareClose(request, targetsOf(plan, session))()
     return answer
   }
   const { id } = sealSession(deps.sealer, { backend: plan.backend, identity: exchange.identity }, session)
@@ -57,6 +58,11 @@ function soleResult(outcomes: readonly TargetOutcome[]): JsonObject {
   const { capabilities } = result
   if (!isObject(capabilities) || capabilities.tasks === undefined) return result
   return { ...result, capabilities: without('tasks', capabilities) }
+}
+
+function withoutSessions(result: JsonObject): JsonObject {
+  const { capabilities } = result
+  return isObject(capabilities) ? { ...result, capabilities: sessionlessCapabilities(capabilities) } : result
 }
 
 /** The lowest revision, all capabilities that are routed, and the instructions of each target. */

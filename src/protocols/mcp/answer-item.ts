@@ -1,9 +1,10 @@
-import type { JsonObject } from '#exchange/exchange.ts'
+import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { isAllowed } from './authorization.ts'
 import { callTarget, type TargetMessage } from './call-target.ts'
 import { type FoundItem, findItem } from './find-item.ts'
 import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isAnswerTo, isObject, type RequestMessage } from './json-rpc.ts'
 import { answerError, answerStream, encodeEvent, type McpAnswer, refuseRequest } from './mcp-answer.ts'
+import type { McpTargetPlan } from './mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { ItemPlace } from './methods.ts'
 import { publicUri } from './naming.ts'
@@ -12,20 +13,43 @@ import { answerFailure, hasFailed, noteFailure } from './target-failure.ts'
 import { ToClient } from './to-client.ts'
 import { trackInFlight } from './track-in-flight.ts'
 
-/** Answers a request about one item (a call, a read ...) from the target that owns it. */
+/** Finds the item that a request (a call, a read ...) is about, or answers that there is none for this client. */
+export function prepareItem(
+  { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
+  message: RequestMessage,
+  place: ItemPlace,
+): OwnedItem | McpAnswer {
+  const item = findItem(plan, place, message.params)
+  if (item === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters name no item')
+  describeItem(exchange, item)
+  const { kind, publicName, target, params } = item
+  // A refusal reads the same for items that do not exist and for items that are not allowed (decision B71).
+  const error = { id: message.id, code: INVALID_PARAMS, message: `Unknown ${kind}: ${publicName}` }
+  if (target === undefined) {
+    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'no target has a name like that' }, error)
+  }
+  if (!isAllowed(plan.authorization, exchange)) {
+    const detail = 'by backend.mcp.authorization'
+    return refuseRequest(exchange, { code: 'authorization-denied', status: 400, detail }, error)
+  }
+  return { target, params }
+}
+
+/** An item that the client may use. */
+export interface OwnedItem {
+  readonly target: McpTargetPlan
+  /** Parameters for the target. */
+  readonly params: JsonObject
+}
+
+/** Answers a request about one item from the target that owns it. */
 export async function answerItem(
   request: McpRequest,
   session: Session,
   message: RequestMessage,
-  place: ItemPlace,
+  item: OwnedItem,
 ): Promise<McpAnswer> {
   const { plan, exchange, deps } = request
-  const item = findItem(plan, place, message.params)
-  if (item === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters name no item')
-  describeItem(request, item)
-  const denied = checkItem(request, item, message)
-  if (denied !== undefined) return denied
-
   const target = targetsOf(plan, session).find((entry) => entry.plan === item.target)
   if (target === undefined) return refuseAbsent(request, message)
 
@@ -48,25 +72,11 @@ export async function answerItem(
   return answerError(exchange, message.id, INTERNAL_ERROR, 'the target did not answer the request')
 }
 
-function describeItem({ exchange }: McpRequest, item: FoundItem): void {
+function describeItem(exchange: Exchange, item: FoundItem): void {
   if (exchange.mcp === undefined) return
   exchange.mcp.resourceType = item.kind
   exchange.mcp.name = item.name
   exchange.mcp.target = item.target?.name
-}
-
-/** A refusal reads the same for items that do not exist and for items that are not allowed (decision B71). */
-function checkItem({ plan, exchange }: McpRequest, item: FoundItem, { id }: RequestMessage): McpAnswer | undefined {
-  const error = { id, code: INVALID_PARAMS, message: `Unknown ${item.kind}: ${item.publicName}` }
-  if (item.target === undefined) {
-    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'no target has a name like that' }, error)
-  }
-  if (isAllowed(plan.authorization, exchange)) return undefined
-  return refuseRequest(
-    exchange,
-    { code: 'authorization-denied', status: 400, detail: 'by backend.mcp.authorization' },
-    error,
-  )
 }
 
 /** With FailOpen a session can lack a target that was down when it began. */

@@ -1,5 +1,4 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
-import type { Exchange } from '#exchange/exchange.ts'
 import { readSse } from '#protocols/http/sse.ts'
 import { mediaTypeOf } from './accept.ts'
 import { targetHeaders } from './forward-headers.ts'
@@ -44,40 +43,44 @@ export interface TargetCall {
   readonly target: McpTargetPlan
   /** Undefined before the target is initialised. */
   readonly session: TargetSession | undefined
-  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly method: 'POST' | 'GET'
   /** JSON-RPC text of a POST. */
   readonly message: string | undefined
-  /** The target must hear of it even if the client leaves. */
-  readonly outlivesClient?: boolean
-  /** Until the response head; that of the backend's policies when unset. */
-  readonly timeoutMs?: number
 }
 
 const encoder = new TextEncoder()
 
 /** Sends one HTTP request to a target. Never rejects for what the target does. */
-export async function callTarget({ plan, exchange, deps }: McpRequest, call: TargetCall): Promise<TargetReply> {
-  const { target, session, method, message, timeoutMs = 0 } = call
+export async function callTarget(request: McpRequest, call: TargetCall): Promise<TargetReply> {
+  const { plan, exchange, deps } = request
+  const { target, session, method, message } = call
   if (target.unusable !== undefined) return { kind: 'failed', failure: 'no-endpoint', detail: target.unusable }
   const headers = targetHeaders(plan, exchange, target, session)
   headers.push(['accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'])
   if (message !== undefined) headers.push(['content-type', 'application/json'])
   const body = message === undefined ? undefined : encoder.encode(message)
   const controller = new AbortController()
-  const signal = call.outlivesClient ? controller.signal : AbortSignal.any([deps.signal, controller.signal])
+  const signal = AbortSignal.any([deps.signal, controller.signal])
   try {
-    const request = { method, path: target.path, headers, body, timeoutMs, signal }
-    const response = await deps.call(target.destination, request)
-    noteAttempt(exchange, target, response.status, undefined)
+    const sent = { method, path: target.path, headers, body, timeoutMs: 0, signal }
+    const response = await deps.call(target.destination, sent)
+    noteAttempt(request, target, response.status, undefined)
     return readReply(target, response, () => controller.abort())
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    noteAttempt(exchange, target, 0, error.failure)
+    noteAttempt(request, target, 0, error.failure)
     return { kind: 'failed', failure: error.failure, detail: `${error.failure} at target ${target.name}` }
   }
 }
 
-function noteAttempt(exchange: Exchange, { name }: McpTargetPlan, status: number, failure: string | undefined): void {
+function noteAttempt(
+  { exchange, deps }: McpRequest,
+  { name }: McpTargetPlan,
+  status: number,
+  failure: string | undefined,
+): void {
+  // The exchange of a client that left may serve another request already.
+  if (deps.signal.aborted) return
   exchange.attempts ??= []
   exchange.attempts.push({ endpoint: name, status, failure })
 }
@@ -131,7 +134,11 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** Lets go of a response that nobody wants. What is short is read, so that the connection can be used again. */
 export function discard(response: CallResponse): void {
-  drain(response.body).catch(() => {})
+  discardBody(response.body)
+}
+
+export function discardBody(body: AsyncIterable<Uint8Array>): void {
+  drain(body).catch(() => {})
 }
 
 async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {

@@ -41,6 +41,17 @@ export function uniteCapabilities(all: readonly unknown[]): JsonObject {
   return united
 }
 
+/** Without what needs a session: log levels, subscriptions, and news that come on a stream of their own (decision B66). */
+export function sessionlessCapabilities(capabilities: JsonObject): JsonObject {
+  const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging')
+  return Object.fromEntries(
+    kept.map(([name, offer]) => {
+      if (!isObject(offer) || ROUTED[name] === undefined) return [name, offer]
+      return [name, Object.fromEntries(Object.entries(offer).filter(([flag]) => !ROUTED[name]!.includes(flag)))]
+    }),
+  )
+}
+
 const ROUTED: Readonly<Record<string, readonly string[]>> = {
   tools: ['listChanged'],
   prompts: ['listChanged'],

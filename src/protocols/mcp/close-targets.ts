@@ -1,23 +1,24 @@
-import { callTarget, discard } from './call-target.ts'
+import { discard } from './call-target.ts'
+import { targetHeaders } from './forward-headers.ts'
 import type { McpRequest, SessionTarget } from './mcp-request.ts'
 
 const CLOSE_TIMEOUT_MS = 10_000
 
-/** Ends the sessions of targets that have one. What goes wrong there is of no interest to the client. */
-export async function closeTargets(request: McpRequest, targets: readonly SessionTarget[]): Promise<void> {
+/**
+ * Prepares to end the sessions of targets that have one. The exchange is read now: when the returned function is called, it may
+ * serve another request already. What goes wrong then is of no interest to the client, and its leaving stops nothing.
+ */
+export function prepareClose(request: McpRequest, targets: readonly SessionTarget[]): () => Promise<void> {
+  const { plan, exchange, deps } = request
+  const { signal } = new AbortController()
   const begun = targets.filter(({ session }) => session?.sessionId !== undefined)
-  await Promise.all(begun.map((target) => closeTarget(request, target)))
-}
-
-async function closeTarget(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
-  const reply = await callTarget(request, {
-    target: plan,
-    session,
-    method: 'DELETE',
-    message: undefined,
-    timeoutMs: CLOSE_TIMEOUT_MS,
-    outlivesClient: true,
+  const calls = begun.map(({ plan: target, session }) => {
+    const headers = targetHeaders(plan, exchange, target, session)
+    const { destination, path } = target
+    const call = { method: 'DELETE', path, headers, body: undefined, timeoutMs: CLOSE_TIMEOUT_MS, signal }
+    return () => deps.call(destination, call).then(discard, () => {})
   })
-  if (reply.kind === 'messages') reply.abort()
-  if (reply.kind === 'refused') discard(reply.response)
+  return async () => {
+    await Promise.all(calls.map((call) => call()))
+  }
 }

@@ -133,7 +133,7 @@ async function* readUntilAnswer(
       yield received
     }
   } catch (error) {
-    noteFailure(request.exchange, error)
+    if (!request.deps.signal.aborted) noteFailure(request.exchange, error)
   }
   yield { answer: undefined }
 }

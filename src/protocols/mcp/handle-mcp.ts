@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { accepts } from './accept.ts'
-import { closeTargets } from './close-targets.ts'
+import { prepareClose } from './close-targets.ts'
 import { allowedMethods, checkHasSessions, checkRevision, findSession } from './find-session.ts'
 import { handlePost } from './handle-post.ts'
 import { isMeantForLoopback } from './loopback.ts'
@@ -90,6 +90,6 @@ async function handleDelete(request: McpRequest): Promise<McpAnswer> {
   const session = findSession(request)
   if ('status' in session) return session
   endSession(session, request.deps.memory)
-  await closeTargets(request, targetsOf(request.plan, session))
+  await prepareClose(request, targetsOf(request.plan, session))()
   return ACCEPTED
 }

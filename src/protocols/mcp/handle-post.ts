@@ -1,7 +1,7 @@
 import { accepts, mediaTypeOf } from './accept.ts'
 import { answerBroadcast } from './answer-broadcast.ts'
 import { answerInitialize } from './answer-initialize.ts'
-import { answerItem } from './answer-item.ts'
+import { answerItem, prepareItem } from './answer-item.ts'
 import { answerList } from './answer-list.ts'
 import { deliverNotification, deliverResponse } from './deliver.ts'
 import { checkRevision, findSession } from './find-session.ts'
@@ -18,6 +18,7 @@ import {
 import { answerError, answerMessages, type McpAnswer, refuse } from './mcp-answer.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { methodRoute } from './methods.ts'
+import { serveWithoutSession } from './serve-without-session.ts'
 import type { Session } from './session-state.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -35,6 +36,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   if (unsupported !== undefined) return unsupported
   if (message.kind === 'request' && message.method === 'initialize') return initialise(request, message)
 
+  if (request.plan.sessionRouting === 'Stateless') return serveWithoutSession(request, message)
   const session = findSession(request)
   if ('status' in session) return session
   switch (message.kind) {
@@ -92,8 +94,10 @@ async function answerRequest(request: McpRequest, session: Session, message: Req
       return answerList(request, session, message, route.list)
     case 'broadcast':
       return answerBroadcast(request, session, message, route.capability)
-    case 'item':
-      return answerItem(request, session, message, route.itemIn)
+    case 'item': {
+      const item = prepareItem(request, message, route.itemIn)
+      return 'status' in item ? item : answerItem(request, session, message, item)
+    }
     default:
       return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
   }

@@ -1,5 +1,5 @@
 import { readCapabilities } from './capabilities.ts'
-import { closeTargets } from './close-targets.ts'
+import { prepareClose } from './close-targets.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError, type TargetOutcome } from './fan-out.ts'
 import type { MessageId } from './json-rpc.ts'
 import { answerMessages, type McpAnswer } from './mcp-answer.ts'
@@ -70,5 +70,5 @@ function closeBegun(request: McpRequest, opened: readonly OpenTarget[]): void {
     plan: target.plan,
     session: { target: target.plan.name, sessionId, version: LATEST_REVISION, capabilities: new Set<never>() },
   }))
-  void closeTargets(request, begun)
+  void prepareClose(request, begun)()
 }

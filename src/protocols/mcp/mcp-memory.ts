@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { TargetSession } from './session-state.ts'
 
 /**
  * What an instance remembers besides what sealed texts say themselves. Everything works without it, only less exactly: another
@@ -11,11 +12,20 @@ export interface McpMemory {
   spend(key: string, untilMs: number): void
   /** Target names that are working on a request of a client; local to the worker. */
   readonly inFlight: Map<string, readonly string[]>
+  /** Targets that answer without a session, by destination; local to the worker. */
+  readonly sessionless: Map<string, SessionlessTarget>
+}
+
+/** What a target that gives out no session ids agreed to; it need not be asked again for a while (decision B66). */
+export interface SessionlessTarget {
+  readonly session: TargetSession
+  readonly untilMs: number
 }
 
 /** The memory of one thread. `tell` passes on what was spent here, `learn` takes what was spent elsewhere. */
 export class LocalMcpMemory implements McpMemory {
   readonly inFlight = new Map<string, readonly string[]>()
+  readonly sessionless = new Map<string, SessionlessTarget>()
   readonly #spent = new Map<string, number>()
   readonly #tell: (key: string, untilMs: number) => void
   #sweepAtSize = 1024

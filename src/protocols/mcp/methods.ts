@@ -22,6 +22,11 @@ export interface ListRoute {
   readonly capability: Capability
 }
 
+/** Methods that set up something for later requests of a session; without sessions they are not offered. */
+export function needsSession(method: string): boolean {
+  return method === 'logging/setLevel' || method === 'resources/subscribe' || method === 'resources/unsubscribe'
+}
+
 /** Where the parameters say which item is meant. `ref`: a prompt or a resource, by its type. */
 export type ItemPlace = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
 

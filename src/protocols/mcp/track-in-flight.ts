@@ -10,6 +10,8 @@ export function trackInFlight(
   id: MessageId,
   targets: readonly SessionTarget[],
 ): () => void {
+  // Without a session nobody can cancel.
+  if (session.id === '') return () => {}
   const key = inFlightKey(session, id)
   memory.inFlight.set(
     key,

@@ -1,0 +1,118 @@
+import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import { initializeText } from './answer-initialize.ts'
+import { prepareItem } from './answer-item.ts'
+import { parseMessage, type RequestMessage } from './json-rpc.ts'
+import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
+import { type MethodRoute, methodRoute, needsSession } from './methods.ts'
+
+/** What would be sent to the targets for one message, for `explain`. */
+export interface McpExplanation {
+  /** JSON-RPC method; undefined when the body is not a message or answers one. */
+  readonly method: string | undefined
+  /** In the order of the targets; empty when the gateway answers by itself. */
+  readonly requests: readonly McpTargetRequest[]
+  /** One sentence about what happens. */
+  readonly note: string
+}
+
+export interface McpTargetRequest {
+  readonly target: string
+  readonly method: 'POST'
+  readonly path: string
+  readonly message: JsonObject
+}
+
+/**
+ * Says what a POST with this body leads to, without sending anything. Assumes that the session is in order and that every target
+ * takes part in it. Authorization rules are evaluated against `exchange`, whose `mcp` facts are set as at run time.
+ */
+export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
+  const message = parseMessage(new TextDecoder().decode(body ?? new Uint8Array(0)))
+  if (typeof message === 'string') return answered(undefined, `refused: the body is ${message}`)
+  if (plan.refusal !== undefined) return answered(undefined, `refused: ${plan.refusal}`)
+  switch (message.kind) {
+    case 'response':
+      return answered(undefined, 'goes to the target that asked; the id says which one')
+    case 'notification': {
+      if (plan.sessionRouting === 'Stateless') return answered(message.method, 'dropped: there is no session')
+      const note = NOTIFICATION_NOTES[message.method] ?? 'goes to every target'
+      return { method: message.method, requests: sendAll(plan.targets, message.json), note }
+    }
+    case 'request': {
+      const isOffered = plan.sessionRouting === 'Stateful' || !needsSession(message.method)
+      return explainRequest(plan, exchange, message, isOffered ? methodRoute(message.method) : undefined)
+    }
+  }
+}
+
+const NOTIFICATION_NOTES: Readonly<Record<string, string>> = {
+  'notifications/cancelled':
+    'goes to the targets that work on the request, or to all when this worker does not know them',
+  'notifications/progress': 'goes to the target that chose the progress token',
+}
+
+function explainRequest(
+  plan: McpPlan,
+  exchange: Exchange,
+  message: RequestMessage,
+  route: MethodRoute | undefined,
+): McpExplanation {
+  const { method, json } = message
+  switch (route?.kind) {
+    case undefined:
+      return answered(method, 'refused: the method is not offered')
+    case 'ping':
+      return answered(method, 'answered by the gateway')
+    case 'initialize': {
+      const sent = JSON.parse(initializeText(plan.multiplexes, message)) as JsonObject
+      const note = plan.multiplexes ? 'the answers are merged' : 'the answer of the target is passed on'
+      return { method, requests: sendAll(plan.targets, sent), note }
+    }
+    case 'list':
+      return {
+        method,
+        requests: sendAll(plan.targets, json),
+        note: `the ${route.list.member} of all targets that offer the capability ${route.list.capability} are merged`,
+      }
+    case 'broadcast':
+      return {
+        method,
+        requests: sendAll(plan.targets, json),
+        note: `goes to every target that offers the capability ${route.capability}`,
+      }
+    case 'item':
+      return explainItem(plan, exchange, message, route)
+  }
+}
+
+function explainItem(
+  plan: McpPlan,
+  exchange: Exchange,
+  message: RequestMessage,
+  { itemIn }: Extract<MethodRoute, { kind: 'item' }>,
+): McpExplanation {
+  exchange.mcp = {
+    method: message.method,
+    sessionId: undefined,
+    target: undefined,
+    resourceType: undefined,
+    name: undefined,
+    errorCode: undefined,
+  }
+  const item = prepareItem({ plan, exchange }, message, itemIn)
+  if ('status' in item) {
+    const why = exchange.refusalDetail ?? 'the parameters name no item'
+    return answered(message.method, `refused with status ${item.status}: ${why}`)
+  }
+  const { target, params } = item
+  const requests = sendAll([target], { ...message.json, params })
+  return { method: message.method, requests, note: `target ${target.name} owns the item` }
+}
+
+function answered(method: string | undefined, note: string): McpExplanation {
+  return { method, requests: [], note }
+}
+
+function sendAll(targets: readonly McpTargetPlan[], message: JsonObject): McpTargetRequest[] {
+  return targets.map(({ name, path }) => ({ target: name, method: 'POST', path, message }))
+}
