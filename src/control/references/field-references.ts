@@ -37,12 +37,13 @@ function guardPolicies(guard: string): readonly FieldReference[] {
   return below(`${guard}.policies`, [...below('tls', TLS), ...below('auth', AUTH), backend('tunnel.backendRef')])
 }
 
-const GUARDS: readonly FieldReference[] = [
+const RESPONSE_GUARDS: readonly FieldReference[] = [
   backend('webhook.backendRef'),
-  ...guardPolicies('moderationEndpoint'),
   ...guardPolicies('guardrailsServiceOne'),
   ...guardPolicies('guardrailsServiceTwo'),
 ]
+
+const REQUEST_GUARDS: readonly FieldReference[] = [...RESPONSE_GUARDS, ...guardPolicies('moderationEndpoint')]
 
 const keySet = (at: string): FieldReference => ({ at, to: 'keySet' })
 
@@ -65,7 +66,7 @@ const REFERENCES: { readonly [S in PolicySection]: Readonly<Record<string, reado
     tunnel: [backend('backendRef')],
     auth: AUTH,
     extAuth: [backend('backendRef')],
-    ai: [...below('promptGuard.request[]', GUARDS), ...below('promptGuard.response[]', GUARDS)],
+    ai: [...below('promptGuard.request[]', REQUEST_GUARDS), ...below('promptGuard.response[]', RESPONSE_GUARDS)],
     mcp: [keySet('authentication.jwks.backendRef')],
   },
 }

@@ -7,8 +7,10 @@
 export function stampStatus(next: unknown, before: unknown, now: string): unknown {
   if (Array.isArray(next)) return next.map((item) => stampStatus(item, counterpart(item, before), now))
   if (!isRecord(next)) return next
-  const stamped = Object.entries(next).map(([name, value]) => [name, stampStatus(value, memberOf(before, name), now)])
-  return isCondition(next) ? { lastTransitionTime: timeOf(next, before, now), ...next } : Object.fromEntries(stamped)
+  if (isCondition(next)) return { lastTransitionTime: timeOf(next, before, now), ...next }
+  return Object.fromEntries(
+    Object.entries(next).map(([name, value]) => [name, stampStatus(value, memberOf(before, name), now)]),
+  )
 }
 
 interface Condition extends Readonly<Record<string, unknown>> {

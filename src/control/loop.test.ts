@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ApiObject } from '#api/object.ts'
+import { clock } from '#base/clock.ts'
+import type { PlanDelta } from '#plan/delta.ts'
+import { admitObject } from '#test/support/admit-object.ts'
+import { startControlLoop } from './loop.ts'
+import type { ObjectStatus } from './translation.ts'
+
+const monotonic = clock.monotonic
+let now = 0
+let timers: { at: number; callback: () => void }[] = []
+
+beforeEach(() => {
+  now = 0
+  timers = []
+  clock.monotonic = () => now
+})
+afterEach(() => {
+  clock.monotonic = monotonic
+})
+
+function setTimer(callback: () => void, afterMs: number) {
+  const timer = { at: now + afterMs, callback }
+  timers.push(timer)
+  return () => {
+    timers = timers.filter((other) => other !== timer)
+  }
+}
+
+/** Lets time pass; timers fire in between. */
+function pass(ms: number) {
+  const end = now + ms
+  for (;;) {
+    const next = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+    if (next === undefined) break
+    timers = timers.filter((timer) => timer !== next)
+    now = next.at
+    next.callback()
+  }
+  now = end
+}
+
+function gatewayOn(port: number): ApiObject {
+  return admitObject({
+    kind: 'Gateway',
+    metadata: { name: 'main' },
+    spec: { gatewayClassName: 'gatewright', listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+  })
+}
+
+function startLoop(first: ApiObject) {
+  let objects = [first]
+  const deltas: PlanDelta[] = []
+  const statuses: (readonly ObjectStatus[])[] = []
+  const loop = startControlLoop({
+    objects: () => objects,
+    publishPlan: (delta) => deltas.push(delta),
+    publishStatuses: (changed) => statuses.push(changed),
+    setTimer,
+  })
+  const change = (object: ApiObject) => {
+    objects = [object]
+    loop.changed()
+  }
+  return { loop, deltas, statuses, change }
+}
+
+test('changes are translated together after 10 ms of quiet', () => {
+  const { deltas, change } = startLoop(gatewayOn(1))
+  change(gatewayOn(8080))
+  pass(9)
+  change(gatewayOn(8081))
+  pass(9)
+  expect(deltas).toEqual([])
+  pass(1)
+  expect(deltas).toMatchObject([{ version: 1, set: [{ port: 8081 }], removed: [] }])
+})
+
+test('a change waits no longer than a second, however many follow', () => {
+  const { deltas, change } = startLoop(gatewayOn(1))
+  for (let port = 1000; port < 1210; port++) {
+    change(gatewayOn(port))
+    pass(5)
+  }
+  expect(deltas).toHaveLength(1)
+  expect(now).toBe(1050)
+})
+
+test('versions rise with every delta, and no change publishes nothing', () => {
+  const { loop, deltas, statuses, change } = startLoop(gatewayOn(8080))
+  loop.run()
+  change(gatewayOn(8080))
+  pass(10)
+  expect(deltas.map(({ version }) => version)).toEqual([1])
+  expect(statuses).toMatchObject([[{ kind: 'Gateway' }], []])
+
+  change(gatewayOn(8081))
+  pass(10)
+  expect(deltas.map(({ version }) => version)).toEqual([1, 2])
+})
+
+test('what the data plane reports reaches the statuses, and stays for the next translation', () => {
+  const { loop, statuses, change } = startLoop(gatewayOn(8080))
+  loop.run()
+  loop.bound(new Map([['Listener/default/main/http', { state: 'bound' }]]))
+  expect(JSON.stringify(statuses[1])).toContain('"Programmed","status":"True"')
+  change(gatewayOn(8080))
+  pass(10)
+  expect(statuses[2]).toEqual([])
+})
+
+test('problems found by compiling reach the statuses; items that did not change are the same objects', () => {
+  const seen: unknown[] = []
+  const policy = admitObject({
+    kind: 'ProxyPolicy',
+    metadata: { name: 'p' },
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'main' }],
+      traffic: { csrf: {} },
+    },
+  })
+  const problem = { origin: policy.origin, path: 'spec.traffic.csrf', code: 'bad', message: 'no', severity: 'error' }
+  const loop = startControlLoop({
+    objects: () => [gatewayOn(8080), policy],
+    compile: (items) => {
+      seen.push(items.get('Listener/default/main/http'))
+      return [problem] as never
+    },
+    publishPlan: () => {},
+    publishStatuses: (_, translation) => expect(translation.findings).toEqual([problem]),
+    setTimer,
+  })
+  loop.run()
+  loop.run()
+  expect(seen[0]).toBeDefined()
+  expect(seen[1]).toBe(seen[0])
+})
+
+test('a closed loop publishes nothing more', () => {
+  const { loop, deltas, statuses, change } = startLoop(gatewayOn(8080))
+  change(gatewayOn(8081))
+  loop.close()
+  pass(2000)
+  loop.changed()
+  loop.run()
+  loop.bound(new Map())
+  expect([deltas, statuses, timers]).toEqual([[], [], []])
+})

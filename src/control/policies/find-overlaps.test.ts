@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import type { LevelName, PolicyItem } from '#plan/item.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { describeOverlaps } from './describe-overlaps.ts'
+import { findOverlaps } from './find-overlaps.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/shop'
+
+interface Written {
+  readonly name: string
+  readonly field?: string
+  readonly spec: unknown
+  readonly target?: string
+  readonly level?: LevelName
+  readonly phase?: 'PreRouting'
+  readonly created?: string
+}
+
+function item({
+  name,
+  field = 'traffic.rateLimit',
+  spec,
+  target = GATEWAY,
+  level = 'Gateway',
+  phase,
+  created = '',
+}: Written): PolicyItem {
+  const [section, member] = field.split('.') as [PolicyItem['section'], string]
+  return {
+    kind: 'policy',
+    key: `${target}/${field}/${phase}/${name}`,
+    section,
+    phase,
+    field: member,
+    target,
+    level,
+    spec,
+    origin: { kind: 'ProxyPolicy', namespace: 'default', name },
+    path: `spec.${field}`,
+    created,
+  }
+}
+
+const onRoute = { target: ROUTE, level: 'Route' } as const
+/** The route lies inside the Gateway. */
+const around = (target: string) => new Set(target === ROUTE ? [GATEWAY] : [])
+
+const LOCAL = { local: [] }
+const GLOBAL = { global: {} }
+
+test.each<readonly [string, readonly Written[], string]>([
+  ['one policy', [{ name: 'a', spec: LOCAL }], ''],
+  [
+    'two at one place',
+    [
+      { name: 'b', spec: LOCAL },
+      { name: 'a', spec: LOCAL },
+    ],
+    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main',
+  ],
+  [
+    'the older of two',
+    [
+      { name: 'b', spec: LOCAL, created: '1' },
+      { name: 'a', spec: LOCAL, created: '2' },
+    ],
+    'traffic.rateLimit is overridden by ProxyPolicy default/b at Gateway/default/main',
+  ],
+  [
+    'two phases',
+    [
+      { name: 'a', spec: {}, field: 'traffic.cors' },
+      { name: 'b', spec: {}, field: 'traffic.cors', phase: 'PreRouting' },
+    ],
+    '',
+  ],
+  [
+    'two fields',
+    [
+      { name: 'a', spec: LOCAL },
+      { name: 'b', spec: {}, field: 'traffic.csrf' },
+    ],
+    '',
+  ],
+  [
+    'rule sets',
+    [
+      { name: 'a', spec: {}, field: 'traffic.authorization' },
+      { name: 'b', spec: {}, field: 'traffic.authorization' },
+    ],
+    '',
+  ],
+  [
+    'MCP rule sets',
+    [
+      { name: 'a', spec: { authorization: {} }, field: 'backend.mcp' },
+      { name: 'b', spec: { authorization: {} }, field: 'backend.mcp' },
+    ],
+    '',
+  ],
+  [
+    'the rest of MCP settings',
+    [
+      { name: 'a', spec: { authentication: {} }, field: 'backend.mcp' },
+      { name: 'b', spec: { authorization: {}, authentication: {} }, field: 'backend.mcp' },
+    ],
+    'backend.mcp is overridden by ProxyPolicy default/a at Gateway/default/main',
+  ],
+  [
+    'an equal narrower policy',
+    [
+      { name: 'a', spec: LOCAL },
+      { name: 'b', spec: LOCAL, ...onRoute },
+    ],
+    '',
+  ],
+  [
+    'a narrower policy with other members',
+    [
+      { name: 'a', spec: { ...LOCAL, ...GLOBAL } },
+      { name: 'b', spec: LOCAL, ...onRoute },
+    ],
+    'traffic.rateLimit (global) is overridden by ProxyPolicy default/b at HTTPRoute/default/shop',
+  ],
+  [
+    'a narrower policy of a field without members',
+    [
+      { name: 'a', spec: { a: 1 }, field: 'traffic.cors' },
+      { name: 'b', spec: {}, field: 'traffic.cors', ...onRoute },
+    ],
+    '',
+  ],
+  [
+    'MCP rules under narrower settings',
+    [
+      { name: 'a', spec: { authorization: {} }, field: 'backend.mcp' },
+      { name: 'b', spec: { authentication: {} }, field: 'backend.mcp', ...onRoute },
+    ],
+    '',
+  ],
+  [
+    'a tie that also loses members',
+    [
+      { name: 'a', spec: LOCAL },
+      { name: 'b', spec: GLOBAL },
+      { name: 'c', spec: LOCAL, ...onRoute },
+    ],
+    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main',
+  ],
+  [
+    'four narrower policies',
+    [
+      { name: 'a', spec: GLOBAL },
+      ...['b', 'c', 'd', 'e'].map((name) => ({
+        name,
+        spec: LOCAL,
+        target: ROUTE,
+        level: (['Route', 'RouteRule', 'RouteFilter', 'Listener'] as const)['bcde'.indexOf(name)]!,
+      })),
+    ],
+    'traffic.rateLimit (global) is overridden by ProxyPolicy default/b at HTTPRoute/default/shop, ProxyPolicy default/c at HTTPRoute/default/shop, ProxyPolicy default/d at HTTPRoute/default/shop and 1 more',
+  ],
+])('overlap of %s', (_, written, expected) => {
+  expect(describeOverlaps(findOverlaps(written.map(item), around))).toBe(expected)
+})
+
+verifies('policy/merge-field-by-field', 'different fields of two policies do not overlap', () => {
+  const written = [
+    { name: 'a', spec: {}, field: 'backend.tcp' },
+    { name: 'b', spec: {}, field: 'backend.tls' },
+  ]
+  expect(findOverlaps(written.map(item), around)).toEqual([])
+})

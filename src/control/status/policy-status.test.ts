@@ -1,0 +1,78 @@
+import { expect } from 'vitest'
+import type { ApiObject } from '#api/object.ts'
+import { policyStatus as statusSchema } from '#api/policy-status.ts'
+import { validate } from '#schema/index.ts'
+import { admitObject } from '#test/support/admit-object.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { translate } from '../translate.ts'
+import { stampStatus } from './stamp-status.ts'
+
+/** As many Gateways, with one policy on all of them. */
+function statusFor(count: number, foreign: readonly string[] = []) {
+  const names = Array.from({ length: count }, (_, index) => `g${String(index).padStart(2, '0')}`)
+  const gateways = names.map((name, index) => ({
+    kind: 'Gateway',
+    metadata: { name, labels: { all: 'yes' } },
+    spec: { gatewayClassName: 'gatewright', listeners: [{ name: 'http', port: 8000 + index, protocol: 'HTTP' }] },
+  }))
+  const policy = {
+    kind: 'ProxyPolicy',
+    metadata: { name: 'p', generation: 2 },
+    spec: {
+      targetSelectors: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', matchLabels: { all: 'yes' } }],
+      traffic: { csrf: {} },
+    },
+    status: {
+      ancestors: foreign.map((name) => ({
+        ancestorRef: { name },
+        controllerName: 'example.com/other',
+        conditions: [],
+      })),
+    },
+  }
+  const objects: ApiObject[] = [...gateways, policy].map(admitObject)
+  const status = translate(objects).statuses.find(({ kind }) => kind === 'ProxyPolicy')!.status
+  return status as unknown as { ancestors: { ancestorRef: { name: string }; conditions: { message: string }[] }[] }
+}
+
+verifies('policy.status/ancestors-required', 'each Gateway that is reached is an ancestor, up to 16', () => {
+  expect(statusFor(16).ancestors.map(({ ancestorRef }) => ancestorRef.name)).toEqual(
+    Array.from({ length: 16 }, (_, index) => `g${String(index).padStart(2, '0')}`),
+  )
+})
+
+verifies('policy.status/ancestors-required', 'of more than 16, the last place says how many are missing', () => {
+  const { ancestors } = statusFor(20)
+  expect(ancestors).toHaveLength(16)
+  expect(ancestors[14]!.ancestorRef.name).toBe('g14')
+  expect(ancestors[15]).toEqual({
+    ancestorRef: { group: 'gatewright.dev', name: 'StatusSummary' },
+    controllerName: 'gatewright.dev/controller',
+    conditions: [
+      {
+        type: 'StatusSummarized',
+        status: 'True',
+        reason: 'StatusSummary',
+        message: '5 AncestorRefs ignored due to max status size',
+        observedGeneration: 2,
+      },
+    ],
+  })
+})
+
+verifies('policy.status/cleanup', 'entries of others are kept, and the summary takes a place of ours', () => {
+  const { ancestors } = statusFor(15, ['a-theirs', 'z-theirs'])
+  const names = ancestors.map(({ ancestorRef }) => ancestorRef.name)
+  expect(names).toHaveLength(16)
+  expect(names[0]).toBe('a-theirs')
+  expect(names[15]).toBe('StatusSummary')
+})
+
+verifies(
+  ['policy.status/conditions', 'policy.status/controllerName-form', 'policy.status/ancestor-conditions'],
+  'with its times, a status has the form of the API',
+  () => {
+    const stamped = stampStatus(statusFor(3), undefined, '2026-01-01T00:00:00Z')
+    expect(validate(statusSchema, stamped).problems).toEqual([])
+  },
+)

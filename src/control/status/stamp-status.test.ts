@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { stampStatus } from './stamp-status.ts'
+
+const OLD = '2026-01-01T00:00:00Z'
+const NOW = '2026-02-02T00:00:00Z'
+
+function condition(status: string, more: object = {}) {
+  return { type: 'Accepted', status, reason: 'R', message: 'm', ...more }
+}
+
+verifies('platform/condition', 'a condition keeps its time until its status changes', () => {
+  const stored = { conditions: [condition('True', { lastTransitionTime: OLD })] }
+  const other = { conditions: [condition('True', { message: 'other' })] }
+  expect(stampStatus(other, stored, NOW)).toEqual({
+    conditions: [condition('True', { message: 'other', lastTransitionTime: OLD })],
+  })
+  expect(stampStatus({ conditions: [condition('False')] }, stored, NOW)).toEqual({
+    conditions: [condition('False', { lastTransitionTime: NOW })],
+  })
+  expect(stampStatus(other, undefined, NOW)).toEqual({
+    conditions: [condition('True', { message: 'other', lastTransitionTime: NOW })],
+  })
+})
+
+test('conditions are compared per parent, ancestor and listener, whatever the order', () => {
+  const parents = ['a', 'b'].map((name) => ({
+    parentRef: { name },
+    controllerName: 'c',
+    conditions: [condition('True')],
+  }))
+  const stored = {
+    parents: [
+      { parentRef: { name: 'b' }, controllerName: 'c', conditions: [condition('True', { lastTransitionTime: OLD })] },
+    ],
+  }
+  expect(stampStatus({ parents }, stored, NOW)).toMatchObject({
+    parents: [{ conditions: [{ lastTransitionTime: NOW }] }, { conditions: [{ lastTransitionTime: OLD }] }],
+  })
+})
+
+test('conditions of others keep their own time', () => {
+  const foreign = { conditions: [condition('True', { lastTransitionTime: OLD })] }
+  expect(stampStatus(foreign, undefined, NOW)).toEqual(foreign)
+})
