@@ -122,8 +122,18 @@ interface ScopeBuilder<C> {
 
 function newScope<C>(path: string): ScopeBuilder<C> {
   const children = new Map<string, ScopeBuilder<C>>()
-  const rootType: MapType = { kind: 'map', key: STRING, value: DYN, members: { path, names: () => children.keys() } }
+  const rootType: MapType = {
+    kind: 'map',
+    key: STRING,
+    value: DYN,
+    members: { path, names: () => children.keys(), typeOf: (name) => scopeType(children.get(name)) },
+  }
   return { path, variable: undefined, unavailable: undefined, children, rootType, readers: new Map() }
+}
+
+/** The type of a declared path, or of what stands above declared paths. */
+function scopeType<C>(scope: ScopeBuilder<C> | undefined): Type | undefined {
+  return scope === undefined || scope.unavailable !== undefined ? undefined : (scope.variable?.type ?? scope.rootType)
 }
 
 function buildScopes<C>(variables: readonly (Variable<C> | UnavailableVariable)[]): Scope<C> {

@@ -4,9 +4,20 @@ import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue,
 /**
  * CEL equality: numbers by mathematical value whatever their type, lists and maps by their elements, values of
  * different types are unequal. NaN is unequal to itself.
+ * @throws RangeError for values beyond all measure, which an evaluation turns into an error value
  */
 export function equals(a: Value, b: Value): boolean {
-  if (a === b) return true
+  return areEqual(a, b, undefined)
+}
+
+/** What one comparison may still look at; made for the outermost list or map. */
+interface Allowance {
+  left: number
+}
+
+function areEqual(a: Value, b: Value, allowance: Allowance | undefined): boolean {
+  // Not for objects: what contains a NaN does not equal itself.
+  if (a === b && (a === null || typeof a !== 'object')) return true
   if (a instanceof HostObject) return a.equals(b)
   if (b instanceof HostObject) return b.equals(a)
   const x = numberOf(a)
@@ -15,8 +26,11 @@ export function equals(a: Value, b: Value): boolean {
     // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value
     return y !== undefined && x == y
   }
-  return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b)
+  return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b, allowance)
 }
+
+/** Elements that one comparison looks at, at most: see `value-size.ts`. */
+const MAX_COMPARED = 1_000_000
 
 /** The number behind an int, uint or double. */
 export function numberOf(value: Value): number | bigint | undefined {
@@ -24,26 +38,33 @@ export function numberOf(value: Value): number | bigint | undefined {
   return value instanceof Double || value instanceof Uint ? value.value : undefined
 }
 
-function equalObjects(a: Value & object, b: Value & object): boolean {
-  if (a instanceof MapValue) return b instanceof MapValue && equalMaps(a, b)
+function equalObjects(a: Value & object, b: Value & object, allowance: Allowance = { left: MAX_COMPARED }): boolean {
+  if (--allowance.left < 0) throw new RangeError('values are too large to compare')
+  if (a instanceof MapValue) return b instanceof MapValue && equalMaps(a, b, allowance)
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
-  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b)
-  return Array.isArray(a) && Array.isArray(b) && equalLists(a, b)
+  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b, allowance)
+  return Array.isArray(a) && Array.isArray(b) && equalLists(a, b, allowance)
 }
 
-function equalLists(a: readonly Value[], b: readonly Value[]): boolean {
-  return a.length === b.length && a.every((element, i) => equals(element, b[i]!))
+function equalLists(a: readonly Value[], b: readonly Value[], allowance: Allowance): boolean {
+  return a.length === b.length && a.every((element, i) => areEqual(element, b[i]!, allowance))
 }
 
-function equalMaps(a: MapValue, b: MapValue): boolean {
+function equalMaps(a: MapValue, b: MapValue, allowance: Allowance): boolean {
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
     const x = a.get(key)
     const y = b.get(key)
-    if (x === undefined || y === undefined || x instanceof CelError || y instanceof CelError || !equals(x, y))
+    if (
+      x === undefined ||
+      y === undefined ||
+      x instanceof CelError ||
+      y instanceof CelError ||
+      !areEqual(x, y, allowance)
+    )
       return false
   }
   return true
@@ -53,9 +74,9 @@ function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }
 
-function equalOptionals(a: Optional, b: Optional): boolean {
+function equalOptionals(a: Optional, b: Optional, allowance: Allowance): boolean {
   if (a.value === undefined || b.value === undefined) return a.value === b.value
-  return equals(a.value, b.value)
+  return areEqual(a.value, b.value, allowance)
 }
 
 /**

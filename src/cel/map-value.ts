@@ -15,6 +15,7 @@ export function toMapKey(value: Value): MapKey | undefined {
 
 /** A map that an expression or a function built. */
 export class EntryMap extends MapValue {
+  override readonly isBuilt = true
   readonly #entries = new Map<MapKey, Value>()
   #uintKeys: Set<MapKey> | undefined
 

@@ -75,8 +75,7 @@ class Parser {
   #reportTrailing(): void {
     const token = this.#next()
     const meant = FOREIGN[token.text] ?? FOREIGN_WORDS[token.text.toLowerCase()]
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-    this.#problems.error('syntax', token, `unexpected ${describe(token)} after the expression${hint}`, meant)
+    this.#problems.error('syntax', token, `unexpected ${describe(token)} after the expression`, meant)
     if (meant === undefined && token.text !== ',') this.#position = this.#tokens.length - 1
   }
 
@@ -105,7 +104,7 @@ class Parser {
   #close(text: string, opening: Token): number {
     const token = this.#peek()
     if (this.#accept(text)) return token.end
-    this.#problems.error('syntax', token, `expected ${text} to close ${opening.text}, found ${describe(token)}`, text)
+    this.#problems.error('syntax', token, `expected ${text} to close ${opening.text}, found ${describe(token)}`)
     let depth = 0
     while (this.#peek().kind !== 'end') {
       const here = this.#peek().kind === 'operator' ? this.#peek().text : ''
@@ -148,12 +147,7 @@ class Parser {
     const question = this.#next()
     const then = this.#logic('||')
     if (!this.#accept(':')) {
-      this.#problems.error(
-        'syntax',
-        this.#peek(),
-        `expected : after the ? branch, found ${describe(this.#peek())}`,
-        ':',
-      )
+      this.#problems.error('syntax', this.#peek(), `expected : after the ? branch, found ${describe(this.#peek())}`)
       return this.#node(
         { kind: 'conditional', condition, then, otherwise: this.#bad(), start: condition.start, end: question.end },
         [then],
@@ -431,7 +425,7 @@ class Parser {
   #colon(after: string): void {
     if (this.#accept(':')) return
     const token = this.#peek()
-    this.#problems.error('syntax', token, `expected : after ${after}, found ${describe(token)}`, ':')
+    this.#problems.error('syntax', token, `expected : after ${after}, found ${describe(token)}`)
   }
 
   #struct(type: Expr): Expr {

@@ -3,12 +3,13 @@ import { check } from './checker/check.ts'
 import { compileChecked } from './compiler/compile.ts'
 import type { Code, Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
-import { CelError } from './error.ts'
+import { CelError, TOO_LARGE } from './error.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { type Problem, ProblemList } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
+import { isTooLarge } from './value-size.ts'
 
 /** A compiled expression, ready for any number of evaluations. */
 export interface Program<C> {
@@ -102,7 +103,9 @@ function evaluator<C>(code: Code<C>, constant: Value | undefined, slotCount: num
   }
   return (context) => {
     try {
-      return code(context, { slots: new Array<Result>(slotCount), steps: 0 })
+      const result = code(context, { slots: new Array<Result>(slotCount), steps: 0 })
+      // Only with local variables can a short expression build a value out of all proportion.
+      return typeof result === 'object' && !(result instanceof CelError) && isTooLarge(result) ? TOO_LARGE : result
     } catch (error) {
       return limitOrThrow(error)
     }

@@ -28,7 +28,7 @@ export interface Problem {
   readonly end: number
   /** The source line and, below it, a line with a caret under the column. */
   readonly caret: string
-  /** A text to put in place of the range, where one is near at hand. */
+  /** What was probably meant, to stand in place of the range: "did you mean ...?" is for whoever shows the problem. */
   readonly suggestion?: string
 }
 
@@ -61,7 +61,8 @@ export class ProblemList {
   }
 
   #add(severity: Problem['severity'], code: ProblemCode, range: Range, message: string, suggestion?: string): void {
-    const key = `${range.start}:${message}`
+    // What is odd for several reasons in one place is reported once.
+    const key = `${range.start}:${code === 'syntax' ? code : message}`
     if (this.#seen.has(key) || this.#problems.length >= MAX_PROBLEMS) return
     this.#seen.add(key)
     const place = locate(this.#source, range.start)

@@ -26,6 +26,7 @@ export interface MapType {
 export interface MemberTable {
   readonly path: string
   readonly names: () => Iterable<string>
+  readonly typeOf: (name: string) => Type | undefined
 }
 
 type SimpleKind =

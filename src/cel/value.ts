@@ -102,6 +102,8 @@ export class TypeValue {
 
 /** A map. Keys are strings, ints, uints and bools; numeric keys of equal value are one key. */
 export abstract class MapValue {
+  /** Whether an expression built it out of other values, rather than the host. */
+  readonly isBuilt: boolean = false
   abstract readonly size: number
   /** @returns undefined when the key is absent */
   abstract get(key: Value): Result | undefined

@@ -4,7 +4,7 @@ import type { Overload } from '../overload.ts'
 import { isAbsolute, qualifiedName } from '../qualified-name.ts'
 import type { Range } from '../source.ts'
 import { DYN, ERROR, mapOf, STRING, type Type } from '../type.ts'
-import { type CheckState, didYouMean } from './check-state.ts'
+import type { CheckState } from './check-state.ts'
 import { candidateNames, headOf } from './resolve-name.ts'
 
 /** Functions that evaluate their arguments themselves: errors inside may be what they are for. */
@@ -18,7 +18,9 @@ export function checkCall<C>(expr: Call, state: CheckState<C>): Type {
   const qualified = qualifiedFunction(expr, state)
   const name = qualified ?? expr.name
   if (expr.target === undefined || qualified !== undefined) {
-    return checkArguments(expr, name, functionsNamed(name, expr, state), expr.args, false, state)
+    const functions = functionsNamed(name, expr, state)
+    const all = functions.length > 0 ? functions : (state.environment.functions.get(name) ?? [])
+    return checkArguments(expr, name, all, expr.args, false, state)
   }
   const methods = state.environment.functions.get(name) ?? []
   return checkArguments(expr, name, methods, [expr.target, ...expr.args], true, state)
@@ -83,7 +85,7 @@ function unknownFunction<C>(
     name,
     alike.map(([known]) => known),
   )
-  state.problems.error('undeclared', range, `undeclared function ${name}${didYouMean(near)}`, near)
+  state.problems.error('undeclared', range, `undeclared function ${name}`, near)
   return ERROR
 }
 

@@ -203,7 +203,3 @@ export class CheckState<C> {
 export function isWild(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error' || type.kind === 'any'
 }
-
-export function didYouMean(near: string | undefined): string {
-  return near === undefined ? '' : `; did you mean ${near}?`
-}

@@ -20,7 +20,7 @@ import {
 } from '../type.ts'
 import { typeNameOf } from '../type-name.ts'
 import { checkCall } from './calls.ts'
-import { type Checked, CheckState, didYouMean, isWild } from './check-state.ts'
+import { type Checked, CheckState, isWild } from './check-state.ts'
 import { checkComprehension } from './comprehensions.ts'
 import { checkHas, checkIdent, checkIndex, checkSelect } from './names.ts'
 import { applyOperator, checkBinary, checkConditional } from './operators.ts'
@@ -112,7 +112,7 @@ function checkStruct<C>(expr: StructLiteral, state: CheckState<C>): Type {
       continue
     }
     const near = suggest(field.name, provider.fieldNames(typeName))
-    state.problems.error('unknown-field', field, `${typeName} has no field ${field.name}${didYouMean(near)}`, near)
+    state.problems.error('unknown-field', field, `${typeName} has no field ${field.name}`, near)
   }
   return type
 }

@@ -2,7 +2,7 @@ import { suggest } from '#base/suggest.ts'
 import type { Expr, Has, Ident, Index, Select } from '../ast.ts'
 import { isAbsolute, qualifiedName } from '../qualified-name.ts'
 import { BOOL, DYN, ERROR, optionalElement, optionalOf, type Type } from '../type.ts'
-import { type CheckState, didYouMean } from './check-state.ts'
+import type { CheckState } from './check-state.ts'
 import { applyOperator } from './operators.ts'
 import { headOf, type Resolution, resolveQualified } from './resolve-name.ts'
 
@@ -13,7 +13,7 @@ export function checkIdent<C>(expr: Ident, state: CheckState<C>): Type {
   const found = resolveQualified(name, absolute, state.environment)
   if (found !== undefined) return resolveTo(expr, found, state)
   const near = suggest(name, state.knownNames())
-  state.missing('undeclared', expr, `undeclared reference to ${name}${didYouMean(near)}`, near)
+  state.missing('undeclared', expr, `undeclared reference to ${name}`, near)
   return ERROR
 }
 
@@ -71,7 +71,10 @@ function fieldType<C>(operand: Type, select: Select, state: CheckState<C>): Type
   switch (operand.kind) {
     case 'map':
       if (operand.members === undefined) return operand.value
-      return unknownMember(select, operand.members.path, operand.members.names(), state)
+      return (
+        operand.members.typeOf(select.field) ??
+        unknownMember(select, operand.members.path, operand.members.names(), state)
+      )
     case 'object':
       return objectField(operand.name, select, state)
     case 'param':
@@ -104,7 +107,7 @@ function objectField<C>(name: string, select: Select, state: CheckState<C>): Typ
 function unknownMember<C>(select: Select, owner: string, names: Iterable<string>, state: CheckState<C>): Type {
   const near = suggest(select.field, names)
   const suggestion = near === undefined ? undefined : `${qualifiedName(select.operand) ?? owner}.${near}`
-  const message = `${owner} has no member ${select.field}${didYouMean(suggestion)}`
+  const message = `${owner} has no member ${select.field}`
   state.missing('unknown-field', select, message, suggestion)
   return ERROR
 }

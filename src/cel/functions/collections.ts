@@ -3,6 +3,7 @@ import { CelError, noSuchOverload, TOO_LARGE } from '../error.ts'
 import { EntryMap, toMapKey } from '../map-value.ts'
 import { define, type Overload } from '../overload.ts'
 import { Double, type MapValue, Optional, type Result, type Value } from '../value.ts'
+import { isTooLarge } from '../value-size.ts'
 
 type List = readonly Value[]
 
@@ -96,6 +97,7 @@ function equalityKey(value: Value): string | undefined {
 }
 
 function distinct(list: List): Result {
+  if (isTooLarge(list)) return TOO_LARGE
   const seen = new Members()
   const first = list.filter((value) => {
     if (seen.has(value)) return false
@@ -106,6 +108,7 @@ function distinct(list: List): Result {
 }
 
 function containsAll(list: List, wanted: List): Result {
+  if (isTooLarge(list) || isTooLarge(wanted)) return TOO_LARGE
   const members = new Members(list)
   return members.isFull ? TOO_LARGE : wanted.every((value) => members.has(value))
 }
@@ -116,6 +119,7 @@ function areEquivalent(a: List, b: List): Result {
 }
 
 function intersects(a: List, b: List): Result {
+  if (isTooLarge(a) || isTooLarge(b)) return TOO_LARGE
   const members = new Members(a)
   return members.isFull ? TOO_LARGE : b.some((value) => members.has(value))
 }

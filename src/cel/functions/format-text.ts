@@ -3,6 +3,7 @@ import { encodeUtf8 } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time-format.ts'
 import { typeNameOf } from '../type-name.ts'
 import { Double, Duration, MapValue, type Result, Timestamp, TypeValue, Uint, type Value } from '../value.ts'
+import { isTooLarge } from '../value-size.ts'
 
 const MAX_PRECISION = 1000
 const MAX_LENGTH = 16 * 1024 * 1024
@@ -11,6 +12,7 @@ const failed = (message: string): CelError => new CelError('invalid', `format: $
 
 /** `"%s has %d".format([a, b])` with the clauses s, d, f, e, b, x, X, o of the strings extension. */
 export function formatText(template: string, args: readonly Value[]): Result {
+  if (isTooLarge(args)) return TOO_LARGE
   let text = ''
   let next = 0
   const clause = /%(?:%|(?:\.(\d{1,9}))?([A-Za-z])?)/g

@@ -1,9 +1,10 @@
-import { CelError, noSuchKey } from '../error.ts'
+import { CelError, noSuchKey, TOO_LARGE } from '../error.ts'
 import { fromJson, toJson } from '../json.ts'
 import { define, type Overload } from '../overload.ts'
 import { decodeUtf8 } from '../text.ts'
 import type { Result, Value } from '../value.ts'
 import { Double } from '../value.ts'
+import { isTooLarge } from '../value-size.ts'
 import { findMember } from './json-member.ts'
 
 const NOT_JSON = new CelError('invalid', 'not JSON')
@@ -53,7 +54,8 @@ function jsonField(text: string, name: string): Result {
   return found === undefined ? noSuchKey(name) : parseJson(text.slice(found.start, found.end))
 }
 
-function stringify(value: Value): string {
+function stringify(value: Value): Result {
+  if (isTooLarge(value)) return TOO_LARGE
   return JSON.stringify(toJson(value))
 }
 
