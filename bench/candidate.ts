@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { PinnedProcess } from './pinned-process.ts'
 import { PORTS, PROXY_CORE, projectFile } from './settings.ts'
 import type { Suite } from './suite.ts'
@@ -14,7 +15,10 @@ export interface Candidate {
 interface Recipe {
   readonly command: (scratch: string) => readonly string[]
   readonly port: (suite: Suite) => number
+  readonly environment?: Readonly<Record<string, string>>
 }
+
+const ANY_PORT = '127.0.0.1:0'
 
 /** In the order of the tables; ratios are to the first one. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
@@ -27,16 +31,26 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     port: () => PORTS.haproxy,
   },
   gatewright: {
-    command: () => [projectFile('bin/gatewright'), 'run', '-f', projectFile('bench/objects'), '--workers', '1'],
+    command: (scratch) => [
+      ...[projectFile('bin/gatewright'), 'run', '-f', projectFile('bench/objects')],
+      ...['--workers', '1', '--state', join(scratch, 'state')],
+    ],
     port: (suite) => suite.gatewayPort,
+    // Another gateway may be at work on this machine.
+    environment: {
+      GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
+      GATEWRIGHT_STATS_ADDR: ANY_PORT,
+      GATEWRIGHT_READINESS_ADDR: ANY_PORT,
+    },
   },
 }
 
 export const CANDIDATE_NAMES = Object.keys(RECIPES)
 
 export function startCandidate(name: string, scratch: string): Candidate {
-  const { command, port } = RECIPES[name]!
-  return { name, port, process: new PinnedProcess({ name, core: PROXY_CORE, command: command(scratch), scratch }) }
+  const { command, port, environment = {} } = RECIPES[name]!
+  const options = { name, core: PROXY_CORE, command: command(scratch), scratch, environment }
+  return { name, port, process: new PinnedProcess(options) }
 }
 
 /** No proxy at all: what the server and the client need by themselves. */

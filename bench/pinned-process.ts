@@ -9,6 +9,8 @@ export interface PinnedOptions {
   readonly command: readonly string[]
   /** Folder for what it writes to stderr. */
   readonly scratch: string
+  /** Added to the environment of the benchmark. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** A program that runs on one core until it is stopped. What it prints goes to /dev/null, as an access log would. */
@@ -18,12 +20,12 @@ export class PinnedProcess {
   readonly #ended: Promise<void>
   readonly #errorFile: string
 
-  constructor({ name, core, command, scratch }: PinnedOptions) {
+  constructor({ name, core, command, scratch, environment }: PinnedOptions) {
     this.#errorFile = join(scratch, `${name}.stderr`)
     const errors = openSync(this.#errorFile, 'w')
     this.#child = spawn('taskset', ['-c', String(core), ...command], {
       stdio: ['ignore', 'ignore', errors],
-      env: { ...process.env, PATH: SEARCH_PATH },
+      env: { ...process.env, PATH: SEARCH_PATH, ...environment },
     })
     closeSync(errors)
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()))
