@@ -18,7 +18,7 @@ function checkReason(value: string): ScalarRefusal | undefined {
 }
 
 /** The platform's Condition. */
-export const condition = object({
+const condition = object({
   type: required(text({ max: 316 }), 'What the condition is about.'),
   status: required(enumOf('True', 'False', 'Unknown'), 'Whether it holds.'),
   reason: required(formattedText({ min: 1, max: 1024 }, checkReason), 'One word that says why.'),

@@ -18,7 +18,7 @@ const keySelector = object({
 })
 
 /** The platform's EnvVar. */
-export const envVar = object({
+const envVar = object({
   name: required(text({ min: 1 }), 'Name of the variable.'),
   value: optional(text(), 'Its value; $(OTHER_NAME) is replaced, $$(OTHER_NAME) stays as $(OTHER_NAME).'),
   valueFrom: optional(

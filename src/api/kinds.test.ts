@@ -71,6 +71,10 @@ verifies('platform/object-meta', 'metadata has the fields of the platform, and t
   expect(judge({ name: 'A' })).toEqual(['metadata.name invalid-name'])
   expect(judge({ name: 'a', namespace: 'a.b' })).toEqual(['metadata.namespace invalid-namespace'])
   expect(judge({ name: 'a', labels: { a: 'no spaces' } })).toEqual(['metadata.labels[a] invalid-name'])
+  expect(judge({ name: 'a', annotations: { 'no spaces': 'x', '/a': 'x' } })).toEqual([
+    'metadata.annotations[no spaces] invalid-name',
+    'metadata.annotations[/a] invalid-name',
+  ])
   expect(judge({ name: 'a', labels: { a: 1 } })).toEqual(['metadata.labels[a] wrong-type'])
 })
 

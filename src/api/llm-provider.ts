@@ -99,7 +99,7 @@ const providerSeven = object({
 })
 
 /** Each provider has one block; exactly one is set. */
-export const PROVIDER_FIELDS = [
+const PROVIDER_FIELDS = [
   'providerOne',
   'providerTwo',
   'providerThree',

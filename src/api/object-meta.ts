@@ -1,7 +1,10 @@
 import {
   boolean,
+  type ConfigProblem,
+  fieldPath,
   formattedText,
   integer,
+  itemPath,
   json,
   list,
   mapOf,
@@ -10,8 +13,10 @@ import {
   openObject,
   optional,
   type Parsed,
+  problem,
   type ScalarRefusal,
   text,
+  withRule,
 } from '#schema/index.ts'
 
 const QUALIFIED_NAME =
@@ -25,13 +30,17 @@ function checkLabelValue(value: string): ScalarRefusal | undefined {
   return { code: 'invalid-name', message }
 }
 
-/** Whether a text can be the key of a label or annotation: `name` or `prefix/name`. */
-export function isQualifiedName(key: string): boolean {
-  return QUALIFIED_NAME.test(key)
+type Keyed = { readonly [Field in 'labels' | 'annotations']?: Readonly<Record<string, string>> }
+
+function checkKeys(metadata: Keyed, path: string): readonly ConfigProblem[] {
+  return (['labels', 'annotations'] as const).flatMap((field) => {
+    const bad = Object.keys(metadata[field] ?? {}).filter((key) => !QUALIFIED_NAME.test(key))
+    const message = 'must be a name of at most 63 characters, perhaps after a DNS prefix and "/"'
+    return bad.map((key) => problem(itemPath(fieldPath(path, field), key), 'invalid-name', message))
+  })
 }
 
-/** The platform's ObjectMeta. Tools write nulls and fields of their own into it, so it is open. */
-export const objectMeta = openObject({
+const fields = openObject({
   name: optional(objectName(), 'Name of the object, unique among objects of its kind in the namespace.'),
   generateName: optional(text(), 'Prefix of a name that the server completes.'),
   namespace: optional(namespaceName(), 'Namespace of the object; "default" when unset.'),
@@ -59,6 +68,13 @@ export const objectMeta = openObject({
   ),
   managedFields: optional(json(), 'Who set which field.'),
   selfLink: optional(text(), 'No longer used by the platform.'),
+})
+
+/** The platform's ObjectMeta. Tools write nulls and fields of their own into it, so it is open. */
+export const objectMeta = withRule(fields, {
+  reads: ['labels', 'annotations'],
+  description: 'Keys of labels and annotations are qualified names.',
+  check: checkKeys,
 })
 
 export type ObjectMeta = Parsed<typeof objectMeta>

@@ -91,7 +91,7 @@ interface ServiceReference {
 }
 
 /** A Service is always named together with its port. */
-export function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
+function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
   if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
   return [problem(fieldPath(path, 'port'), 'required', 'must have a port for a Service reference')]
 }

@@ -88,7 +88,7 @@ const backendFullFields = {
 export const frontend = notEmpty(object(frontendFields))
 
 /** What can act before a route is known (decision A-25). */
-export const PRE_ROUTING_FIELDS = [
+const PRE_ROUTING_FIELDS = [
   'jwtAuthentication',
   'basicAuthentication',
   'apiKeyAuthentication',

@@ -65,7 +65,7 @@ function checkRuntimeCredentials(spec: View, path: string): readonly ConfigProbl
 }
 
 /** `spec` of a ProxyBackend (specification 1, 2.3). */
-export const proxyBackendSpec = withRule(
+const proxyBackendSpec = withRule(
   withRule(exactlyOne(DESTINATIONS, fields), {
     reads: ['policies'],
     description: 'policies.ai is for ai backends, policies.mcp for mcp backends.',

@@ -79,7 +79,7 @@ const resourceOverlay = object({
 })
 
 /** `spec` of a ProxyParameters (specification 1, 2.5). */
-export const proxyParametersSpec = object({
+const proxyParametersSpec = object({
   logging: optional(logging, 'Log of the proxy.'),
   rawConfig: optional(jsonObject(), "The proxy's own settings file; the typed fields here are stronger."),
   image: optional(image, 'Image of the container.'),

@@ -145,7 +145,7 @@ const withTargetRules = TARGET_RULES.reduce(
 )
 
 /** `spec` of a ProxyPolicy (specification 1, 2.6). */
-export const proxyPolicySpec = withRule(withTargetRules, {
+const proxyPolicySpec = withRule(withTargetRules, {
   reads: [],
   description: 'MCP callers are authenticated in one place.',
   check: checkOneMcpAuthentication,

@@ -1,5 +1,6 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
+import { clock } from '#base/clock.ts'
 
 interface WatchOptions {
   /** How long nothing must happen before a change is reported. */
@@ -7,6 +8,8 @@ interface WatchOptions {
   /** How often to look where the platform cannot watch. */
   readonly pollMs: number
 }
+
+type Timer = ReturnType<typeof clock.after>
 
 export interface Watch {
   close(): void
@@ -19,17 +22,19 @@ export interface Watch {
  */
 export function watchPaths(paths: readonly string[], onChange: () => void, { quietMs, pollMs }: WatchOptions): Watch {
   const watchers: FSWatcher[] = []
-  let quiet: NodeJS.Timeout | undefined
-  let poll: NodeJS.Timeout | undefined
+  let quiet: Timer | undefined
+  let poll: Timer | undefined
 
   const touched = () => {
-    clearTimeout(quiet)
-    quiet = setTimeout(onChange, quietMs)
-    quiet.unref()
+    quiet?.cancel()
+    quiet = clock.after(quietMs, onChange)
+  }
+  const look = () => {
+    onChange()
+    poll = clock.after(pollMs, look)
   }
   const lookRegularly = () => {
-    poll ??= setInterval(onChange, pollMs)
-    poll.unref()
+    poll ??= clock.after(pollMs, look)
   }
   for (const path of paths) {
     try {
@@ -43,8 +48,8 @@ export function watchPaths(paths: readonly string[], onChange: () => void, { qui
   }
   return {
     close: () => {
-      clearTimeout(quiet)
-      clearInterval(poll)
+      quiet?.cancel()
+      poll?.cancel()
       for (const watcher of watchers) watcher.close()
     },
   }

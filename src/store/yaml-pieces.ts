@@ -150,7 +150,7 @@ function resolve(document: Document, node: Node): Node | undefined {
 }
 
 /** `spec.routes[/v1.0].x` is `spec`, `routes`, `/v1.0`, `x`. */
-export function stepsOf(fieldPath: string): readonly string[] {
+function stepsOf(fieldPath: string): readonly string[] {
   const steps: string[] = []
   for (const [, key, name] of fieldPath.matchAll(/\[(.*?)\](?=$|[.[])|([^.[]+)/g)) steps.push(key ?? name ?? '')
   return steps
