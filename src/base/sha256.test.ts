@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sha256, sha256OfByteText } from './sha256.ts'
+import { digestKey, sha256, sha256OfByteText } from './sha256.ts'
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 // NIST, "SHA-256 examples", and the empty message.
 const published = [
@@ -21,11 +23,20 @@ for (const [text, digest] of published) {
 test('agrees with an independent implementation at every length around block borders', () => {
   for (let length = 0; length <= 260; length++) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 255)
-    expect(Buffer.from(sha256(bytes)).toString('hex')).toBe(createHash('sha256').update(bytes).digest('hex'))
+    expect(hexOf(sha256(bytes))).toBe(createHash('sha256').update(bytes).digest('hex'))
   }
 })
 
-test('every byte value counts', () => {
-  const text = String.fromCharCode(...Array.from({ length: 256 }, (_, i) => i))
-  expect(sha256OfByteText(text)).toBe(createHash('sha256').update(text, 'latin1').digest('hex'))
+test('a key is the same digest in another form, at every length and for every byte', () => {
+  for (let length = 0; length <= 260; length++) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 255)
+    const key = digestKey(String.fromCharCode(...bytes))
+    const units = Array.from({ length: key.length }, (_, i) => key.charCodeAt(i).toString(16).padStart(4, '0'))
+    expect(units.join('')).toBe(hexOf(sha256(bytes)))
+  }
+})
+
+test('a long message leaves nothing behind for a short one', () => {
+  sha256(new Uint8Array(5000).fill(255))
+  expect(hexOf(sha256(new Uint8Array()))).toBe(published[0][1])
 })

@@ -7,39 +7,63 @@ const INITIAL = Int32Array.from(firstPrimes(8), (prime) => fractionBits(Math.sqr
 
 const BLOCK = 64
 const schedule = new Int32Array(64)
+const state = new Int32Array(8)
+/** The message with its padding; kept for the next one as long as it is large enough. */
+let message = new Uint8Array(4 * BLOCK)
 
 /** SHA-256 (FIPS 180-4), synchronous and without Node APIs, for short inputs such as credentials. @returns 32 bytes */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  const state = INITIAL.slice()
-  const whole = bytes.length - (bytes.length % BLOCK)
-  for (let at = 0; at < whole; at += BLOCK) compress(state, bytes, at)
-
-  const rest = bytes.length - whole
-  const tail = new Uint8Array(rest < BLOCK - 8 ? BLOCK : 2 * BLOCK)
-  tail.set(bytes.subarray(whole))
-  tail[rest] = 0x80
-  const bits = new DataView(tail.buffer, tail.length - 8)
-  bits.setUint32(0, Math.floor(bytes.length / 2 ** 29))
-  bits.setUint32(4, bytes.length * 8)
-  for (let at = 0; at < tail.length; at += BLOCK) compress(state, tail, at)
-
-  const digest = new Uint8Array(32)
-  const view = new DataView(digest.buffer)
-  for (let i = 0; i < 8; i++) view.setInt32(4 * i, state[i]!)
-  return digest
+  makeRoom(bytes.length)
+  message.set(bytes)
+  digest(bytes.length)
+  const result = new Uint8Array(32)
+  for (let i = 0; i < 32; i++) result[i] = state[i >> 2]! >>> (24 - 8 * (i & 3))
+  return result
 }
 
 /** The digest of latin-1 text of bytes, as lower-case hexadecimal digits. */
 export function sha256OfByteText(byteText: string): string {
   let hex = ''
-  for (const byte of sha256(bytesOf(byteText))) hex += HEX[byte]
+  for (const byte of sha256(bytesOf(byteText))) hex += byte.toString(16).padStart(2, '0')
   return hex
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/**
+ * The digest of latin-1 text of bytes, as an opaque string of 16 UTF-16 units: the cheapest form that a `Map` can look up.
+ * Equal exactly when the digests are.
+ */
+export function digestKey(byteText: string): string {
+  makeRoom(byteText.length)
+  for (let i = 0; i < byteText.length; i++) message[i] = byteText.charCodeAt(i)
+  digest(byteText.length)
+  const [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
+  return (
+    String.fromCharCode(a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff) +
+    String.fromCharCode(e >>> 16, e & 0xffff, f >>> 16, f & 0xffff, g >>> 16, g & 0xffff, h >>> 16, h & 0xffff)
+  )
+}
+
+/** Room for a message of `length` bytes and its padding: one byte 0x80, zeros, eight bytes of length. */
+function makeRoom(length: number): void {
+  if (length + 9 + BLOCK > message.length) message = new Uint8Array(2 * (length + 9 + BLOCK))
+}
+
+/** Digests the first `length` bytes of `message` into `state`. */
+function digest(length: number): void {
+  const padded = Math.ceil((length + 9) / BLOCK) * BLOCK
+  message[length] = 0x80
+  message.fill(0, length + 1, padded)
+  let bits = length * 8
+  for (let at = padded - 1; bits > 0; at--) {
+    message[at] = bits & 255
+    bits = Math.floor(bits / 256)
+  }
+  state.set(INITIAL)
+  for (let at = 0; at < padded; at += BLOCK) compress(message, at)
+}
 
 /** One round of FIPS 180-4, 6.2.2 over the block at `at`. */
-function compress(state: Int32Array, bytes: Uint8Array, at: number): void {
+function compress(bytes: Uint8Array, at: number): void {
   const w = schedule
   for (let t = 0; t < 16; t++) {
     const i = at + 4 * t

@@ -1,4 +1,4 @@
-import { sha256OfByteText } from '#base/sha256.ts'
+import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
 import { challengeFor } from '../../shared/challenge.ts'
@@ -48,7 +48,7 @@ function collectHolders(source: Source, context: CompileContext): ReadonlyMap<st
         })
         continue
       }
-      const digest = sha256OfByteText(entry.key)
+      const digest = digestKey(entry.key)
       const earlier = holders.get(digest)
       if (earlier === undefined) holders.set(digest, { entry: name, metadata: entry.metadata })
       else {

@@ -1,4 +1,4 @@
-import { sha256OfByteText } from '#base/sha256.ts'
+import { digestKey } from '#base/sha256.ts'
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
 import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
@@ -24,7 +24,7 @@ export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
   const key = readCredential(plan.location, exchange)
   if (key === undefined) return plan.mode === 'Strict' ? plan.missing : proceed
 
-  const holder = key === INVALID ? undefined : plan.holders.get(sha256OfByteText(key))
+  const holder = key === INVALID ? undefined : plan.holders.get(digestKey(key))
   if (holder === undefined || key === INVALID) return plan.mode === 'Permissive' ? proceed : plan.unknown
 
   removeCredential(plan.location, exchange.request)
