@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Refusal } from '#exchange/outcome.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from './completions/request.ts'
@@ -13,7 +13,7 @@ import { findAlias } from './model-aliases.ts'
 import { type LlmAnswer, listModels } from './models.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { HeaderEdits } from './providers/provider.ts'
-import { refuse } from './refuse.ts'
+import { formatRefusal, refuse } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, type RouteType, resolveRouteType } from './route-type.ts'
 import { upstreamPath } from './upstream-path.ts'
@@ -45,6 +45,15 @@ export interface RequestInput {
   readonly body: Uint8Array | undefined
   /** A token limit or an expression in force reads tokens (decision B35). */
   readonly usageNeeded: boolean
+}
+
+/**
+ * A refusal of any step (rate limit, authentication, no healthy backend) as clients of this backend understand it (DESIGN 11).
+ * Bodies that are configured stay as they are.
+ */
+export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refusal): Refusal {
+  const provider = plan.providers[0]
+  return provider === undefined ? refusal : formatRefusal(routeTypeOf(provider, exchange), refusal)
 }
 
 /** The route type of a request at a provider; decides whether the body is needed (`bodyNeed`). */
@@ -105,6 +114,8 @@ function prepareTyped(
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
   if (input.body === undefined) return refuse(type, 'body-too-large')
+  const coding = exchange.request.get('content-encoding')
+  if (coding !== undefined && coding !== 'identity') return refuseCoding(type)
   const received = scanMembers(input.body)
   if ('fault' in received) return refuseFault(type, received)
 
@@ -163,6 +174,11 @@ const ENRICH: Partial<Record<ClientFormat, Enrich>> = {
   Messages: enrichConversation,
   MessagesTokenCount: enrichConversation,
   Responses: enrichInput,
+}
+
+function refuseCoding(type: ClientFormat): Refusal {
+  const detail = 'unsupported content encoding'
+  return formatRefusal(type, reject('llm-body-invalid', { status: 415, detail }), detail)
 }
 
 function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {

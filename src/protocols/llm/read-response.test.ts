@@ -65,7 +65,8 @@ function pass(body: string, answer: Answer = {}) {
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   const collector = new Collector()
   const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false }
-  const sink = observeResponse(plan, exchange)?.into(collector) ?? collector
+  const filter = observeResponse(plan, exchange)
+  const sink = filter?.into(collector) ?? collector
   const bytes = Buffer.from(body)
   const shared = Buffer.alloc(bytes.length + 20)
   let at = 0
@@ -79,7 +80,7 @@ function pass(body: string, answer: Answer = {}) {
   }
   if (answer.breaks === undefined) sink.end()
   else sink.abort(answer.breaks)
-  return { facts, collector, text: Buffer.from(collector.text, 'latin1').toString() }
+  return { facts, collector, broken: filter?.broken, text: Buffer.from(collector.text, 'latin1').toString() }
 }
 
 const JSON_TYPE = 'application/json'
@@ -230,6 +231,7 @@ test('a stream that breaks off ends with an error event in the dialect (B31)', (
   expect(chat.text).not.toContain(half)
   expect(errorEvent(chat.text).error.code).toBe('upstream-failed')
   expect(chat.collector).toMatchObject({ ended: 1, aborted: undefined })
+  expect(chat.broken).toBe('reset')
 
   const messages = pass(MESSAGES_STREAM.slice(0, 3).join(''), { type: 'Messages', breaks: 'timeout' })
   expect(messages.text).toContain('\n\nevent: error\ndata: ')
@@ -246,7 +248,8 @@ test('a stream that breaks off ends with an error event in the dialect (B31)', (
 
 test('a clean end without an end mark is an error unless the answer was finished (B31)', () => {
   expect(errorEvent(pass(chunk('x')).text).error.message).toContain('ended before')
-  expect(pass(chunk('x', 'stop')).text).toBe(chunk('x', 'stop'))
+  expect(pass(chunk('x')).broken).toBe('incomplete')
+  expect(pass(chunk('x', 'stop'))).toMatchObject({ text: chunk('x', 'stop'), broken: undefined })
   expect(pass('').text).toContain('"error"')
 })
 

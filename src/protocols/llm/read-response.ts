@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Head } from '#net/http1/head.ts'
-import type { BodySink } from '#net/stream.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import { readCompletionsUsage } from './completions/response.ts'
 import { CompletionsStream } from './completions/stream.ts'
 import { DETECT_MEMBERS, DetectReader } from './detect/response.ts'
@@ -14,13 +14,18 @@ import type { ResponsePlan } from './prepare-request.ts'
 import { readResponsesUsage } from './responses/response.ts'
 import { ResponsesStream } from './responses/stream.ts'
 import type { RouteType } from './route-type.ts'
-import { StreamAnswer } from './stream-answer.ts'
+import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** Stands between the answer of a provider and the client. */
 export interface AnswerFilter {
   /** Bytes may be added or taken out: the answer cannot be sent with the length that the provider announced. */
   readonly changesLength: boolean
+  /**
+   * Set when the provider's stream broke off or stopped short: the client sees an error event and a clean end, but the attempt
+   * failed.
+   */
+  broken: Abort | 'incomplete' | undefined
   /** The sink for the provider's answer; what it gets goes on to `sink`. */
   into(sink: BodySink): BodySink
 }
@@ -75,11 +80,7 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange): AnswerF
   if (isEventStream(response)) {
     const build = STREAMS[plan.type]
     if (build === undefined) return undefined
-    const marksBreak = plan.type !== 'Detect'
-    const { hidesUsage } = plan
-    const into = (sink: BodySink) =>
-      new StreamAnswer(sink, { format: build(), facts, hidesUsage, startMonotonicMs, marksBreak })
-    return { changesLength: marksBreak, into }
+    return observeStream(build(), { facts, hidesUsage: plan.hidesUsage, startMonotonicMs }, plan.type !== 'Detect')
   }
   const answer = ANSWERS[plan.type]
   if (answer === undefined) return undefined
@@ -87,7 +88,23 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange): AnswerF
     const read = answer.reader()
     return new JsonAnswer(sink, new MemberReader(answer.members, (key, value) => read(key, value, facts)))
   }
-  return { changesLength: false, into }
+  return { changesLength: false, broken: undefined, into }
+}
+
+function observeStream(
+  format: StreamFormat,
+  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'startMonotonicMs'>,
+  marksBreak: boolean,
+): AnswerFilter {
+  const filter: AnswerFilter = {
+    changesLength: marksBreak,
+    broken: undefined,
+    into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak }),
+  }
+  const onBreak = (why: Abort | 'incomplete') => {
+    filter.broken = why
+  }
+  return filter
 }
 
 /** Error answers carry no usage; compressed ones come only from providers that ignore what was asked for. */

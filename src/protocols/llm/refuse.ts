@@ -17,21 +17,17 @@ const ERROR_FORMS: Partial<Record<RouteType, FormatError>> = {
  * nothing that the caller did not send or may not know.
  */
 export function refuse(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
-  const { status, text } = REJECTIONS[code]
-  const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
-  return inDialect(type, reject(code, { detail: publicDetail }), status, message)
+  return formatRefusal(type, reject(code, { detail: publicDetail }), publicDetail)
 }
 
 /**
  * Any refusal on an LLM route (no healthy backend, rate limit, authentication) in the client's dialect. A refusal whose body is
  * configured or already formatted stays as it is.
  */
-export function formatRefusal(type: RouteType, refusal: Refusal): Refusal {
+export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: string): Refusal {
   if (refusal.body !== undefined) return refusal
-  return inDialect(type, refusal, refusalStatus(refusal), REJECTIONS[refusal.code].text)
-}
-
-function inDialect(type: RouteType, refusal: Refusal, status: number, message: string): Refusal {
+  const { text } = REJECTIONS[refusal.code]
+  const message = publicDetail === undefined ? text : `${text}: ${publicDetail}`
   const format = ERROR_FORMS[type] ?? formatCompletionsError
-  return { ...refusal, body: format(status, refusal.code, message), contentType: 'application/json' }
+  return { ...refusal, body: format(refusalStatus(refusal), refusal.code, message), contentType: 'application/json' }
 }

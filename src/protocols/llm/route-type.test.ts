@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import { reject } from '#exchange/outcome.ts'
+import { Head } from '#net/http1/head.ts'
+import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { refuseInDialect } from './prepare-request.ts'
 import { compileRouteTypes, resolveRouteType } from './route-type.ts'
 
 const routes = compileRouteTypes({
@@ -79,6 +83,31 @@ test('errors come in the dialect of the client', () => {
     error: { type: 'invalid_request_error', message: 'model is required' },
   })
   expect(JSON.parse(refused(undefined, setup).body ?? '').error.type).toBe('request_too_large')
+})
+
+test('a compressed body is refused', () => {
+  const refusal = refused('{"model":"m"}', { headers: { 'content-encoding': 'gzip' } })
+  expect(refusal).toMatchObject({ code: 'llm-body-invalid', status: 415 })
+  expect(JSON.parse(refusal.body ?? '').error.message).toBe('invalid request body: unsupported content encoding')
+})
+
+test('refusals of other steps come in the dialect too, configured bodies stay', () => {
+  const { plan } = compile({ provider: { providerFour: {} } }, { ai: { routes: { '/messages': 'Messages' } } })
+  const exchange = new Exchange()
+  exchange.request = Head.request('POST', '/v1/messages?a=b')
+  exchange.originalTarget = '/v1/messages?a=b'
+  const refusal = refuseInDialect(plan, exchange, reject('rate-limited', { headers: [['retry-after', '1']] }))
+  expect(refusal).toMatchObject({
+    code: 'rate-limited',
+    headers: [['retry-after', '1']],
+    contentType: 'application/json',
+  })
+  expect(JSON.parse(refusal.body ?? '')).toEqual({
+    type: 'error',
+    error: { type: 'rate_limit_error', message: 'rate limit exceeded' },
+  })
+  const configured = reject('authorization-denied', { body: 'no' })
+  expect(refuseInDialect(plan, exchange, configured)).toBe(configured)
 })
 
 verifies('llm.routes/models', 'models are listed in the dialect of the client (B07)', () => {

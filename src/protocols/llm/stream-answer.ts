@@ -19,6 +19,8 @@ export interface StreamAnswerOptions {
   readonly startMonotonicMs: number
   /** A stream that breaks off gets an error event; false: it is passed on as it is. */
   readonly marksBreak: boolean
+  /** Hears of a break that the client is told by an error event; for health and log. */
+  readonly onBreak: (why: Abort | 'incomplete') => void
 }
 
 /**
@@ -76,14 +78,15 @@ export class StreamAnswer implements BodySink {
   end(): void {
     // Some providers leave out the empty line after their last block.
     const passesHeld = this.#held.length > 0 && this.#passes(this.#held, 0, this.#held.length)
-    if (!this.#isComplete()) this.#markBreak('the stream of the provider ended before the answer was complete')
+    if (!this.#isComplete())
+      this.#markBreak('incomplete', 'the stream of the provider ended before the answer was complete')
     else if (passesHeld) this.#flushHeld()
     this.#sink.end()
   }
 
   abort(why: Abort): void {
     if (why === 'cancelled' || !this.#options.marksBreak) return this.#sink.abort(why)
-    if (!this.#isEnded) this.#markBreak('the stream of the provider broke off')
+    if (!this.#isEnded) this.#markBreak(why, 'the stream of the provider broke off')
     this.#sink.end()
   }
 
@@ -91,7 +94,8 @@ export class StreamAnswer implements BodySink {
     return this.#isEnded || this.#isFinished || !this.#options.marksBreak
   }
 
-  #markBreak(message: string): void {
+  #markBreak(why: Abort | 'incomplete', message: string): void {
+    this.#options.onBreak(why)
     const frame = Buffer.from(this.#options.format.formatBreak(message, this.#events))
     this.#sink.bytes(frame, 0, frame.length)
   }
