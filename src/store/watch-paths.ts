@@ -30,8 +30,8 @@ export function watchPaths(paths: readonly string[], onChange: () => void, { qui
     quiet = clock.after(quietMs, onChange)
   }
   const look = () => {
-    onChange()
     poll = clock.after(pollMs, look)
+    onChange()
   }
   const lookRegularly = () => {
     poll ??= clock.after(pollMs, look)
