@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Abort, Destination, DestinationTls } from './stream.ts'
+import type { Abort, Destination, DestinationTls, TcpKeepalive } from './stream.ts'
 import { type TimerWheel, WheelTimer } from './timer-wheel.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 import { openDataTransport } from './transport-data.ts'
@@ -27,6 +27,9 @@ export function dialContext(destination: Destination): DialContext {
   const { ca, cert, key } = settings
   return { secureContext: tls.createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' }), session: undefined }
 }
+
+/** Upstream connections are always probed (decision A-41). */
+const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
 /** The longest an address is tried while others are left. */
 const MAX_ATTEMPT_MS = 3000
@@ -125,6 +128,8 @@ export class Dial {
 
   #watch(socket: net.Socket, event: 'connect' | 'secureConnect', open: () => Transport): void {
     this.#socket = socket
+    const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
+    socket.setKeepAlive(true, timeMs, intervalMs, retries)
     const fail = () => this.#tryNext()
     socket.once('error', fail)
     socket.once(event, () => {

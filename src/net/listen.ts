@@ -2,7 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { ServerConnection, type ServerSettings } from './http1/server-connection.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
-import type { Peer, StreamHandler } from './stream.ts'
+import type { Peer, StreamHandler, TcpKeepalive } from './stream.ts'
 import { type TimerWheel, workerWheel } from './timer-wheel.ts'
 import { type AcceptTransport, acceptData, chooseAccept } from './transport-onread.ts'
 
@@ -17,6 +17,8 @@ export interface ListenOptions {
   /** What is left out has its default. */
   readonly limits?: Partial<ServerLimits>
   readonly tls?: ListenTls
+  /** TCP keepalive of accepted connections; default: none (decision A-41). */
+  readonly keepalive?: TcpKeepalive
   /** Clock of all time limits; default: the worker's. */
   readonly wheel?: TimerWheel
 }
@@ -138,6 +140,10 @@ class SocketListener implements Listener {
     const peer = peerOf(socket)
     // Gone before it was looked at.
     if (peer === undefined) return void socket.destroy()
+    const { keepalive } = this.#options
+    if (keepalive !== undefined) {
+      socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+    }
     const connection = new ServerConnection(peer, this.#settings)
     this.#open.add(connection)
     connection.attach(accept(socket, this.#server, connection))

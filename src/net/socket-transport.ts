@@ -20,6 +20,10 @@ export class SocketTransport implements Transport {
     socket.on('close', () => owner.closed())
   }
 
+  get usable(): boolean {
+    return this.#socket.writable
+  }
+
   get unsentBytes(): number {
     return this.#socket.writableLength
   }

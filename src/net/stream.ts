@@ -156,6 +156,17 @@ export interface Destination {
   readonly unixPath?: string
   readonly tls?: DestinationTls
   readonly connectTimeoutMs: number
+  /** TCP keepalive; without it the defaults of specification 2, 2.1 (decision A-41). */
+  readonly keepalive?: TcpKeepalive
+}
+
+/** TCP keepalive (specification 2, 2.1). */
+export interface TcpKeepalive {
+  /** Idle time before the first probe. */
+  readonly timeMs: number
+  readonly intervalMs: number
+  /** Unanswered probes before the connection is dropped. */
+  readonly retries: number
 }
 
 export interface DestinationTls {

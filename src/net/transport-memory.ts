@@ -1,9 +1,10 @@
 import { latin1 } from './latin1.ts'
 import type { Transport, TransportOwner } from './transport.ts'
-import { beginTurn, endTurn } from './turn.ts'
+import { deliver } from './turn.ts'
 
 /** A transport without a socket: a test plays the peer by hand and reads what was written. */
 export class MemoryTransport implements Transport {
+  readonly usable = true
   backed = false
   unsentBytes = 0
   /** What was written, one entry per write. */
@@ -26,9 +27,7 @@ export class MemoryTransport implements Transport {
     if (this.paused || this.destroyed) return
     const bytes = Buffer.from(this.#arrived, 'latin1')
     this.#arrived = ''
-    beginTurn()
-    this.owner?.bytes(bytes, 0, bytes.length)
-    endTurn()
+    if (this.owner !== undefined) deliver(this.owner, bytes, 0, bytes.length)
     // What is kept of memory that belongs to the transport shows as rubbish.
     bytes.fill(0xff)
   }

@@ -2,7 +2,7 @@ import net from 'node:net'
 import { SocketTransport } from './socket-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 import { openDataTransport } from './transport-data.ts'
-import { beginTurn, endTurn } from './turn.ts'
+import { deliver } from './turn.ts'
 
 /** All sockets of the worker read into this memory; what must outlive the callback is copied. */
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
@@ -13,9 +13,7 @@ export class ReadRelay {
   readonly onread = {
     buffer: readBuffer,
     callback: (length: number): boolean => {
-      beginTurn()
-      this.owner?.bytes(readBuffer, 0, length)
-      endTurn()
+      if (this.owner !== undefined) deliver(this.owner, readBuffer, 0, length)
       return true
     },
   }

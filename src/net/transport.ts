@@ -1,5 +1,7 @@
 /** One byte stream to a peer: what protocol code sees of a socket. */
 export interface Transport {
+  /** Bytes written now can still reach the peer, as far as is known. */
+  readonly usable: boolean
   /** More bytes would have to be queued in memory; `TransportOwner.drained` follows. */
   readonly backed: boolean
   /** Bytes that wait in memory. */

@@ -1,3 +1,5 @@
+import type { TransportOwner } from './transport.ts'
+
 /** Something with output that may still grow in this turn of the event loop. */
 export interface Flushable {
   flush(): void
@@ -16,15 +18,15 @@ export function flushLater(item: Flushable): void {
   if (!inTurn && waiting.length === 1) process.nextTick(flushAll)
 }
 
-/** A transport announces that it is about to hand over what it has read. */
-export function beginTurn(): void {
+/** Hands over what a transport has read; output that grew meanwhile is flushed behind it. */
+export function deliver(owner: TransportOwner, buffer: Buffer, start: number, end: number): void {
   inTurn = true
-}
-
-/** Ends what `beginTurn` began. */
-export function endTurn(): void {
-  if (waiting.length > 0) flushAll()
-  inTurn = false
+  try {
+    owner.bytes(buffer, start, end)
+  } finally {
+    if (waiting.length > 0) flushAll()
+    inTurn = false
+  }
 }
 
 function flushAll(): void {

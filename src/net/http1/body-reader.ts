@@ -84,7 +84,7 @@ export class BodyReader implements BodySource {
   /** Lets the rest of the body go nowhere. */
   discard(): void {
     this.#discarding = true
-    this.#letGo()?.abort('cancelled')
+    this.abort('cancelled')
   }
 
   /** Takes bytes from the connection. @returns the index behind those that belong to the body; nothing when `bad` */

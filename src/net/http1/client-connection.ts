@@ -48,6 +48,11 @@ export class ClientConnection implements TransportOwner {
     return this.#transport
   }
 
+  /** As far as is known, the server would get another request. */
+  get usable(): boolean {
+    return this.#transport.usable
+  }
+
   /** The dial has succeeded. */
   attach(transport: Transport): void {
     if (this.#dead) return transport.destroy()

@@ -110,10 +110,14 @@ class Group implements ConnectionOwner {
 
   /** The connection that was used last, for it is the likeliest to be alive; else a new one. */
   take(): ClientConnection {
-    const connection = this.#idle.pop()
-    if (connection === undefined) return this.#open()
-    this.#pool.settings.wheel.disarm(connection.timer)
-    return connection
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usable) {
+        this.#pool.settings.wheel.disarm(connection.timer)
+        return connection
+      }
+      connection.destroy()
+    }
+    return this.#open()
   }
 
   put(connection: ClientConnection, idleMs: number): void {

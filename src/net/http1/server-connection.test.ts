@@ -184,9 +184,9 @@ test('a lingering connection waits for a client that still reads', () => {
   pass(DEFAULT_SERVER_LIMITS.lingerTimeoutMs + 200)
   expect(transport.destroyed).toBe(false)
   transport.unsentBytes = 4000
-  pass(DEFAULT_SERVER_LIMITS.bodyTimeoutMs + 200)
+  pass(DEFAULT_SERVER_LIMITS.writeTimeoutMs + 200)
   expect(transport.destroyed).toBe(false)
-  pass(DEFAULT_SERVER_LIMITS.bodyTimeoutMs + 200)
+  pass(DEFAULT_SERVER_LIMITS.writeTimeoutMs + 200)
   expect(transport.destroyed).toBe(true)
 })
 
@@ -415,6 +415,22 @@ test('a slow answer has no time limit here', () => {
   pass(3_600_000)
   answerWith(stream, 'ok')
   expect(transport.text).toBe(OK)
+})
+
+test('a client that takes nothing of its answer is let go, a slow one is not', () => {
+  const { transport, pass, events } = setup((stream) => {
+    stream.respond(Head.response(200), BODY_CHUNKED, -1)
+    stream.response.bytes(Buffer.from('x'), 0, 1)
+  })
+  transport.receive(GET)
+  pass(3_600_000)
+  for (const unsentBytes of [9000, 8000, 7000, 7000]) {
+    expect(transport.destroyed).toBe(false)
+    transport.unsentBytes = unsentBytes
+    pass(DEFAULT_SERVER_LIMITS.writeTimeoutMs + 200)
+  }
+  expect(transport.destroyed).toBe(true)
+  expect(events.at(-1)).toBe('aborted timeout')
 })
 
 test('a client that ends its direction still gets its answer', () => {

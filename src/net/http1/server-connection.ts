@@ -73,7 +73,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   /** The time limit of a head runs. */
   #headTimed = false
   #sentKind: BodyKind = BODY_NONE
-  /** What a lingering connection had still to send when its time was last up. */
+  /** What waited to be sent when a time limit of writing began. */
   #unsentBytes = 0
 
   constructor(peer: Peer, settings: ServerSettings) {
@@ -111,6 +111,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     this.#closeAfter ||= this.#draining || this.#mustClose() || sent === BODY_CLOSE
     const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
     this.response.start(this.#transport, text, sent, length)
+    this.#watchWriting()
   }
 
   inform(head: Head): void {
@@ -308,6 +309,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   /** Ends our direction and reads over what comes, for a reset would take the response from the client (RFC 9112, 9.6). */
   #linger(): void {
     this.#phase = LINGERING
+    this.#unsentBytes = 0
     this.#held.clear()
     this.#arm(this.#settings.limits.lingerTimeoutMs)
     this.#transport.end()
@@ -358,18 +360,27 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
       if (this.#answered) this.#linger()
       else if (!this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
         this.#refuse('request-timeout-reading')
-      }
+      } else if (this.#responded) this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
     else if (this.#phase === READING_HEAD) this.#destroy()
   }
 
   /** A slow client may take its time to read what it was sent, as long as it does read. */
+  #writeOn(): void {
+    if (this.#transport.unsentBytes > 0 && this.#transport.unsentBytes === this.#unsentBytes) this.#fail('timeout')
+    else this.#watchWriting()
+  }
+
+  #watchWriting(): void {
+    this.#unsentBytes = this.#transport.unsentBytes
+    this.#arm(this.#settings.limits.writeTimeoutMs)
+  }
+
   #lingerOn(): void {
-    const unsentBytes = this.#transport.unsentBytes
-    if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) return this.#destroy()
-    this.#unsentBytes = unsentBytes
-    this.#arm(this.#settings.limits.bodyTimeoutMs)
+    const { unsentBytes } = this.#transport
+    if (unsentBytes === 0 || unsentBytes === this.#unsentBytes) this.#destroy()
+    else this.#watchWriting()
   }
 
   #arm(ms: number): void {
