@@ -36,11 +36,16 @@ export function digestKey(byteText: string): string {
   makeRoom(byteText.length)
   for (let i = 0; i < byteText.length; i++) message[i] = byteText.charCodeAt(i)
   digest(byteText.length)
-  const [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
-  return (
-    String.fromCharCode(a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff) +
-    String.fromCharCode(e >>> 16, e & 0xffff, f >>> 16, f & 0xffff, g >>> 16, g & 0xffff, h >>> 16, h & 0xffff)
-  )
+  return unitsOf(0) + unitsOf(4)
+}
+
+/** Four words of the state as text. */
+function unitsOf(from: number): string {
+  const a = state[from]!
+  const b = state[from + 1]!
+  const c = state[from + 2]!
+  const d = state[from + 3]!
+  return String.fromCharCode(a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff)
 }
 
 /** Room for a message of `length` bytes and its padding: one byte 0x80, zeros, eight bytes of length. */
