@@ -13,10 +13,6 @@ const config: KnipConfig = {
   project: ['src/**/*.ts', 'examples/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts'],
   // Types are what functions take and give; that one of them has no reader yet is no fault.
   exclude: ['types'],
-  // Each carries the pinned runtime of one platform; it is found through PATH, not imported.
-  ignoreDependencies: ['node-.*'],
-  // Tools of the machine that the benchmark calls.
-  ignoreBinaries: ['nginx', 'haproxy', 'wrk', 'taskset'],
 }
 
 export default config

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface ProjectText {
@@ -8,26 +7,37 @@ export interface ProjectText {
   readonly text: string
 }
 
-const NOT_OURS = new Set(['package-lock.json', 'LICENSE'])
+const NOT_OURS = new Set(['node_modules', 'package-lock.json', 'LICENSE', 'coverage'])
+const OUR_HIDDEN = new Set(['.ci', '.github', '.gitignore'])
 const LARGEST = 1_000_000
 
-/** The text files that belong to the project: what git holds or would take. */
-export function readProjectTexts(root: string): ProjectText[] {
-  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root })
-    .toString()
-    .split('\0')
-    .filter((path) => path !== '' && !NOT_OURS.has(path))
-    .filter((path) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true)
-    .filter((path) => statSync(join(root, path)).size < LARGEST)
-    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
-    .filter(({ text }) => !text.includes('\0'))
+/** The text files of the project: all but what other people wrote, and what tools leave behind in hidden folders. */
+export function readProjectTexts(root: string, folder = ''): ProjectText[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => !NOT_OURS.has(name) && (!name.startsWith('.') || OUR_HIDDEN.has(name)))
+    .flatMap((entry) => {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) return readProjectTexts(root, path)
+      return entry.isFile() ? readText(root, path) : []
+    })
 }
 
 /** One line for each line that the pattern is found in. */
 export function findLines(texts: readonly ProjectText[], pattern: RegExp): string[] {
   return texts.flatMap(({ path, text }) =>
     pattern.test(text)
-      ? text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []))
+      ? text.split('\n').flatMap((line, index) => (pattern.test(line) ? [describeLine(path, index + 1, line)] : []))
       : [],
   )
+}
+
+function readText(root: string, path: string): ProjectText[] {
+  const file = join(root, path)
+  if (statSync(file).size > LARGEST) return []
+  const text = readFileSync(file, 'utf8')
+  return text.includes('\0') ? [] : [{ path, text }]
+}
+
+function describeLine(path: string, line: number, text: string): string {
+  return `${path}:${line} ${text.trim().slice(0, 120)}`
 }
