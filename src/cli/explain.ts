@@ -1,5 +1,99 @@
+import { clock } from '#base/clock.ts'
+import { explainRequest } from '#engine/explain.ts'
+import { LivePlan } from '#engine/live-plan.ts'
+import type { SocketPlace } from '#engine/places.ts'
+import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import type { Head } from '#net/http1/head.ts'
+import { parseHeadText } from '#net/http1/parse-head-text.ts'
+import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { formatExplanation } from './format-explanation.ts'
+import { loadPlan } from './load-plan.ts'
+import { UsageError } from './usage-error.ts'
 
-export async function explain(_request: readonly string[], _options: object): Promise<ExitCode> {
-  return EXIT.ok
+export interface ExplainFlags {
+  readonly file: readonly string[]
+  readonly header?: readonly string[]
+  readonly data?: string
+}
+
+/** Shows what a gateway on these objects would do with one request. No socket is opened. */
+export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
+  const { method, url } = readRequest(request, flags.data)
+  const head = buildHead(method, url, flags)
+  const store = new FileStore(flags.file)
+  const { items, state } = loadPlan(store)
+  const plan = new LivePlan(state)
+  plan.update(items)
+  const port = portOf(url)
+  const socket = [...plan.sockets.values()].find((place) => place.port === port)
+  if (socket === undefined) {
+    const sockets = [...plan.sockets.keys()].join(', ')
+    console.log(
+      `no Gateway listens on port ${port}; ${sockets === '' ? 'there is no listener' : `listeners: ${sockets}`}`,
+    )
+    return EXIT.findings
+  }
+  const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
+  const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
+  console.log(formatExplanation({ method, url, explanation, store }))
+  return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
+}
+
+function readRequest(request: readonly string[], data: string | undefined): { method: string; url: URL } {
+  if (request.length > 2)
+    throw new UsageError(`expected [METHOD] URL, got ${request.length} words: ${request.join(' ')}`)
+  const text = request.at(-1)!
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(`${text} is no http or https URL, such as http://localhost:8080/path`)
+  }
+  return { method: request.length === 2 ? request[0]! : data === undefined ? 'GET' : 'POST', url }
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+}
+
+/** The request as a client would send it, read by the parser of the wire. */
+function buildHead(method: string, url: URL, { header = [], data }: ExplainFlags): Head {
+  const has = (name: string) => header.some((field) => field.toLowerCase().startsWith(`${name}:`))
+  const fields = [...header]
+  if (!has('host')) fields.unshift(`host: ${url.host}`)
+  if (data !== undefined && !has('content-type')) fields.push('content-type: application/json')
+  if (data !== undefined) fields.push(`content-length: ${Buffer.byteLength(data)}`)
+  const text = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
+  const head = parseHeadText(Buffer.from(text).toString('latin1'))
+  if (typeof head === 'number') throw new UsageError('the request is not valid HTTP; the gateway would refuse it')
+  return head
+}
+
+function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: SocketPlace): Exchange {
+  const exchange = new Exchange()
+  exchange.reset(head, {
+    remoteAddress: '127.0.0.1',
+    remotePort: 50_000,
+    localAddress: socket.address,
+    localPort: socket.port,
+    secure: url.protocol === 'https:',
+    serverName: undefined,
+  })
+  exchange.bodies = readerOf(body)
+  exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'
+  exchange.startMonotonicMs = clock.monotonic()
+  exchange.originalMethod = head.method
+  exchange.originalAuthority = head.authority
+  exchange.originalTarget = head.target
+  exchange.requestBody = body
+  return exchange
+}
+
+/** The request is here as a whole; a response never comes. */
+function readerOf(body: Uint8Array | undefined): BodyReader {
+  return {
+    async readRequestBody(exchange) {
+      exchange.requestBody = body ?? new Uint8Array(0)
+    },
+    async readResponseBody() {},
+  }
 }

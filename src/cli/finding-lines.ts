@@ -1,6 +1,6 @@
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
-import { formatProblem } from '#store/file-problem.ts'
+import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 
 /** Everything wrong with the objects of a store and with what they mean together, as lines for a terminal, by file and line. */
@@ -13,13 +13,13 @@ export function findingLines(
     (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
   )
   return {
-    lines: sorted.map((problem) => indent(formatProblem(problem))),
+    lines: sorted.map(formatFinding),
     errors: placed.filter(({ severity }) => severity === 'error').length,
     warnings: placed.filter(({ severity }) => severity === 'warning').length,
   }
 }
 
-function place(store: FileStore, finding: Finding) {
+function place(store: FileStore, finding: Finding): FileProblem {
   const { origin, ...problem } = finding
   const position = store.locate(origin, problem.path) ?? { file: origin.file ?? '', line: origin.line ?? 1, column: 1 }
   return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
@@ -29,9 +29,10 @@ function describeName(origin: Finding['origin']): string {
   return describeOrigin({ kind: origin.kind, namespace: origin.namespace, name: origin.name })
 }
 
-/** Further lines of a message (the caret under an expression) stand below it. */
-function indent(text: string): string {
-  return text.replaceAll('\n', '\n    ')
+/** Further lines of a message (an expression and a caret under it) stand below the line that editors read. */
+function formatFinding(problem: FileProblem): string {
+  const [first = '', ...more] = problem.message.split('\n')
+  return [formatProblem({ ...problem, message: first }), ...more.map((line) => `    ${line}`)].join('\n')
 }
 
 function compare(a: string, b: string): number {

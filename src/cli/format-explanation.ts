@@ -5,19 +5,18 @@ import { describePath } from '#engine/route/candidate.ts'
 import { refusalStatus } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import type { PolicyItem } from '#plan/item.ts'
+import type { McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import type { FileStore } from '#store/files.ts'
 
 export interface ExplanationText {
   readonly method: string
   readonly url: URL
   readonly explanation: Explanation
-  /** Lines about the requests that an MCP backend would make. */
-  readonly mcp: readonly string[]
   readonly store: FileStore
 }
 
 /** An explanation for a person: top-down, in the order in which a request meets things. */
-export function formatExplanation({ method, url, explanation, mcp, store }: ExplanationText): string {
+export function formatExplanation({ method, url, explanation, store }: ExplanationText): string {
   const where = (origin: Origin, path: string) => position(store, origin, path)
   return [
     `${method} ${url}`,
@@ -27,7 +26,7 @@ export function formatExplanation({ method, url, explanation, mcp, store }: Expl
     ...formatPolicies(explanation.policies, where),
     ...formatSteps(explanation.steps),
     ...formatBackend(explanation),
-    ...formatOutcome(explanation, mcp),
+    ...formatOutcome(explanation),
   ].join('\n')
 }
 
@@ -113,7 +112,7 @@ function formatBackend({ backends, endpoints }: Explanation): string[] {
   return [...lines, '']
 }
 
-function formatOutcome({ outcome, upstream }: Explanation, mcp: readonly string[]): string[] {
+function formatOutcome({ outcome, upstream, mcp }: Explanation): string[] {
   if (outcome?.kind === 'refusal') {
     const status = refusalStatus(outcome)
     const detail = outcome.detail === undefined ? '' : `: ${outcome.detail}`
@@ -127,10 +126,18 @@ function formatOutcome({ outcome, upstream }: Explanation, mcp: readonly string[
       ...indent(body),
     ]
   }
-  if (mcp.length > 0)
-    return ['protocol  MCP ends at the gateway, which asks the targets', ...mcp.map((line) => `  ${line}`)]
+  if (mcp !== undefined) return formatMcp(mcp)
   if (upstream === undefined) return ['answer    503 no healthy backends (no-healthy-backends)']
   return ['request to the backend', ...indent(Buffer.from(upstream, 'latin1').toString())]
+}
+
+/** The requests that the gateway would make itself. */
+function formatMcp({ method, requests, note }: McpExplanation): string[] {
+  const lines = ['MCP, which ends at the gateway', `  ${method ?? 'message'}: ${note}`]
+  for (const { target, method: verb, path, message } of requests) {
+    lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
+  }
+  return lines
 }
 
 function indent(text: string): string[] {

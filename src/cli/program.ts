@@ -1,9 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '#instance/version.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { explain } from './explain.ts'
-import { lint } from './lint.ts'
-import { run } from './run.ts'
 import { UsageError } from './usage-error.ts'
 
 const FILES = 'file or folder with objects (YAML or JSON); may be repeated'
@@ -25,6 +22,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
   }
 }
 
+/** Each command loads what it needs when it is called: `version` and help answer at once. */
 function buildProgram(end: (code: ExitCode) => void): Command {
   const program = new Command('gatewright')
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')
@@ -33,28 +31,37 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   program
     .command('run')
     .description('Run a gateway on the objects of files.')
-    .requiredOption('-f, --file <path>', FILES, collect, [])
+    .requiredOption('-f, --file <path>', FILES, collect)
     .option('--state <dir>', 'folder for what outlives a restart', '.gatewright')
     .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
     .option('--workers <n>', 'proxy threads; as many as there are processors unless given')
     .option('--address-pool <cidr>', 'loopback range; every Gateway gets an address of its own, such as 127.10.0.0/16')
     .exitOverride()
-    .action(async (options) => end(await run(options)))
+    .action(async (options) => {
+      const { run } = await import('./run.ts')
+      end(await run(options))
+    })
   program
     .command('lint')
     .description('Check objects: exit code 0 when nothing is wrong, 1 when something is.')
-    .requiredOption('-f, --file <path>', FILES, collect, [])
+    .requiredOption('-f, --file <path>', FILES, collect)
     .exitOverride()
-    .action((options) => end(lint(options)))
+    .action(async (options) => {
+      const { lint } = await import('./lint.ts')
+      end(lint(options))
+    })
   program
     .command('explain')
     .description('Show what a gateway on these objects would do with one request, without sending it.')
     .argument('<request...>', '[METHOD] URL, such as GET http://localhost:8080/path')
-    .requiredOption('-f, --file <path>', FILES, collect, [])
+    .requiredOption('-f, --file <path>', FILES, collect)
     .option('-H, --header <field>', "header of the request, 'name: value'; may be repeated", collect, [])
     .option('-d, --data <body>', 'body of the request; the method is then POST unless given')
     .exitOverride()
-    .action(async (request, options) => end(await explain(request, options)))
+    .action(async (request, options) => {
+      const { explain } = await import('./explain.ts')
+      end(await explain(request, options))
+    })
   program
     .command('version')
     .description('Print the version.')
@@ -63,6 +70,6 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   return program
 }
 
-function collect(value: string, before: readonly string[]): string[] {
+function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]
 }

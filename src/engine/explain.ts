@@ -4,6 +4,7 @@ import type { Trace, TraceStep } from '#exchange/trace.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
+import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import { chooseEndpoint } from './balance.ts'
 import { mergeSection } from './build-chain.ts'
 import { Decision, decide } from './decide.ts'
@@ -34,6 +35,8 @@ export interface Explanation {
   readonly outcome: Outcome
   /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends here (MCP). */
   readonly upstream: string | undefined
+  /** What an MCP backend does with the message: the protocol ends at the gateway. */
+  readonly mcp: McpExplanation | undefined
 }
 
 /** One field in force: who set it, and what lost against it. */
@@ -84,7 +87,13 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     ),
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
+    mcp: outcome === undefined ? explainTargets(exchange, decision) : undefined,
   }
+}
+
+function explainTargets(exchange: Exchange, { backend }: Decision): McpExplanation | undefined {
+  if (backend?.mcp === undefined) return undefined
+  return explainMcp(backend.mcp, exchange, exchange.newRequestBody ?? exchange.requestBody ?? undefined)
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {

@@ -16,11 +16,11 @@ export function compileExpression(source: string, place: ExpressionPlace, report
 }
 
 function describe(problem: Problem): Omit<ConfigProblem, 'path'> {
-  const hint = problem.suggestion === undefined ? '' : `, did you mean ${problem.suggestion}?`
+  const line = problem.line > 1 ? `line ${problem.line}, ` : ''
   return {
     code: `cel-${problem.code}`,
     severity: problem.severity,
-    message: `${problem.message}${hint} (column ${problem.column}${problem.line > 1 ? ` of line ${problem.line}` : ''})\n${problem.caret}`,
+    message: `${problem.message} (${line}column ${problem.column})\n${problem.caret}`,
   }
 }
 

@@ -85,8 +85,7 @@ export class Instance {
     try {
       await instance.#startServers()
     } catch (error) {
-      await instance.#workers.drain(0, 0)
-      instance.#store.close()
+      await instance.close({ minMs: 0, maxMs: 0 })
       throw error
     }
     instance.#store.subscribe(() => {

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createObjectsFolder, gatewayYaml, joinYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+interface Result {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function gatewright(...words: string[]): Promise<Result> {
+  return new Promise((resolve) => {
+    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
+
+let mistakes: ObjectsFolder
+
+beforeAll(async () => {
+  mistakes = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(8080),
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: wrong }
+spec:
+  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: main }]
+  traffic:
+    authorization:
+      policy:
+        matchExpressions:
+          - request.header["x"] == "y"
+`,
+    ),
+  })
+})
+
+afterAll(() => mistakes.remove())
+
+test.each(['run', 'lint', 'explain', 'version'])('%s --help says what it does, and exits 0', async (command) => {
+  const { code, stdout } = await gatewright(command, '--help')
+  expect(code).toBe(0)
+  expect(stdout).toContain(`Usage: gatewright ${command}`)
+})
+
+test('version', async () => {
+  expect(await gatewright('version')).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
+})
+
+test.each([
+  [['nonsense'], "unknown command 'nonsense'"],
+  [[], 'Usage: gatewright'],
+  [['lint'], "required option '-f, --file <path>' not specified"],
+  [['run', '-f', 'examples', '--workers', 'many'], '--workers many is not 1 to 256'],
+  [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is no IP address'],
+  [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
+  [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is no http or https URL'],
+  [['explain', '-f', 'examples/quickstart', 'GET', 'http://a/', 'more'], 'expected [METHOD] URL, got 3 words'],
+  [['explain', '-f', 'examples/quickstart', 'http://localhost:8080/', '-H', 'no colon'], 'not valid HTTP'],
+])('%j is a usage error', async (words, message) => {
+  const { code, stderr } = await gatewright(...words)
+  expect(code).toBe(2)
+  expect(stderr).toContain(message)
+  expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('lint on good objects says so and exits 0', async () => {
+  const { code, stdout } = await gatewright('lint', '-f', 'examples/quickstart')
+  expect(stdout).toBe('30 objects: nothing to report\n')
+  expect(code).toBe(0)
+})
+
+test('lint finds a mistake in an expression with file, line, column, caret and suggestion', async () => {
+  const { code, stdout } = await gatewright('lint', '-f', mistakes.path)
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/all\.yaml:\d+:\d+: error: spec\.traffic\.authorization\.policy\.matchExpressions\[0\]/)
+  expect(stdout).toContain('did you mean request.headers?')
+  expect(stdout).toMatch(/\n {4}.*request\.header\["x"\]/)
+  expect(stdout).toMatch(/\n {4} +\^/)
+})
+
+test('lint of a path that does not exist is a finding, not a crash', async () => {
+  const { code, stdout } = await gatewright('lint', '-f', 'no/such/folder')
+  expect(code).toBe(1)
+  expect(stdout).toContain('no/such/folder')
+})
+
+test('explain shows three levels of policies, what lost, the steps and the bytes', async () => {
+  const { code, stdout } = await gatewright(
+    'explain',
+    '-f',
+    'examples/quickstart',
+    'http://localhost:8080/levels/deep?x=1',
+    '-H',
+    'X-Tenant: acme',
+  )
+  expect(code).toBe(0)
+  await expect(stdout).toMatchFileSnapshot('command-line/explain-levels.txt')
+})
+
+test('explain of a refusal says which step refused, and exits 1', async () => {
+  const { code, stdout } = await gatewright(
+    'explain',
+    '-f',
+    'examples/quickstart',
+    'POST',
+    'http://localhost:8080/keys/x',
+  )
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/post-routing +apiKeyAuthentication +refuse: api-key-missing/)
+  expect(stdout).toContain('answer    401 authentication required (api-key-missing)')
+})
+
+test('explain on a port where nobody listens', async () => {
+  const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:9/')
+  expect(code).toBe(1)
+  expect(stdout).toBe('no Gateway listens on port 9; listeners: 127.0.0.1:8080\n')
+})

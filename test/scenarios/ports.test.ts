@@ -1,0 +1,93 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+
+test('a port in use stops only its listener, is named, and is taken as soon as it is free', async () => {
+  await using stops = new AsyncDisposableStack()
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const holder = createServer()
+  await new Promise<void>((resolve) => holder.listen({ host: '127.0.0.1', port: 0 }, resolve))
+  const taken = (holder.address() as { port: number }).port
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port).replace(
+        '    - { name: http',
+        `    - { name: taken, protocol: HTTP, port: ${taken} }\n    - { name: http`,
+      ),
+      backendYaml('echo', echo.port),
+      routeYaml('all', '/', 'echo'),
+    ),
+  })
+  stops.defer(folder.remove)
+  const gateway = await startGateway({ files: [folder.path], workers: 2 })
+  stops.defer(() => gateway.close().then(() => {}))
+
+  expect(gateway.output.stderr).toContain(`listener default/main/taken does not serve: 127.0.0.1:${taken} is in use`)
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+  const status = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as {
+    objects: {
+      origin: { kind: string }
+      status?: { listeners?: { name: string; conditions: { type: string; status: string; reason: string }[] }[] }
+    }[]
+  }
+  const listeners = status.objects.find(({ origin }) => origin.kind === 'Gateway')?.status?.listeners ?? []
+  const programmed = listeners.map(({ name, conditions }) => [
+    name,
+    conditions.find(({ type }) => type === 'Programmed')?.status,
+  ])
+  expect(programmed).toEqual([
+    ['taken', 'False'],
+    ['http', 'True'],
+  ])
+
+  await new Promise<void>((resolve) => holder.close(() => resolve()))
+  await eventually('the freed port serves', async () => {
+    const response = await fetch(`http://127.0.0.1:${taken}/`)
+    return response.status === 200 || undefined
+  })
+})
+
+test('two Gateways on one port each get an address from the pool', async () => {
+  await using stops = new AsyncDisposableStack()
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      gatewayYaml(port).replace('name: main', 'name: other'),
+      backendYaml('echo', echo.port),
+      routeYaml('all', '/', 'echo'),
+    ),
+  })
+  stops.defer(folder.remove)
+  const gateway = await startGateway({
+    files: [folder.path],
+    workers: 1,
+    arguments: ['--address-pool', '127.31.0.0/24'],
+  })
+  stops.defer(() => gateway.close().then(() => {}))
+  expect((await fetch(`http://127.31.0.1:${port}/`)).status).toBe(200)
+  expect((await fetch(`http://127.31.0.2:${port}/`)).status, 'no route is attached to the other').toBe(404)
+})
+
+test('an admin port in use is one line and exit code 1', async () => {
+  const holder = createServer()
+  await new Promise<void>((resolve) => holder.listen({ host: '127.0.0.1', port: 0 }, resolve))
+  const taken = (holder.address() as { port: number }).port
+  const folder = await createObjectsFolder({ 'gateway.yaml': gatewayYaml(await freePort()) })
+  const started = startGateway({
+    files: [folder.path],
+    workers: 1,
+    environment: { GATEWRIGHT_ADMIN_ADDR: `127.0.0.1:${taken}` },
+  })
+  await expect(started).rejects.toThrow(new RegExp(`ended with code 1:[^]*127\\.0\\.0\\.1:${taken}`))
+  await folder.remove()
+  holder.close()
+})
