@@ -1,4 +1,4 @@
-import { gatewayTarget, listenerSetTarget, routeTarget, ruleTarget } from '#plan/target.ts'
+import { gatewayTarget, listenerSetTarget, routeTarget } from '#plan/target.ts'
 import { append } from './append.ts'
 import type { PlacedGateways } from './gateways/place-gateways.ts'
 import type { AttachedRoute } from './routes/attach-routes.ts'
@@ -11,9 +11,9 @@ export interface Use {
   readonly to: string
 }
 
-/** How the places that policies attach to lie in each other. */
+/** How the places that policies attach to lie in each other. Answers are worked out when asked for, and kept. */
 export interface Reach {
-  /** The Gateways, by target, whose traffic comes to a place; also as a service that some policy calls. */
+  /** The Gateways, by target and sorted, whose traffic comes to a place; also as a service that some policy calls. */
   gatewaysOf(target: string): readonly string[]
   /** All places around a place, itself not included: their policies apply to it too, with less strength. */
   around(target: string): ReadonlySet<string>
@@ -30,89 +30,97 @@ interface Scope {
   readonly sections: ReadonlyMap<string, readonly string[]>
 }
 
+/** The places directly around a place. */
+type Outer = (place: string) => readonly string[]
+
 export function measureReach(scope: Scope): Reach {
-  const inside = placesInside(scope)
-  const reached = spread(scope, inside)
-  const known = new Map<string, ReadonlySet<string>>()
+  const outer = placesAround(scope)
+  const callers = usersOf(scope.called)
+  const outerOrCalling: Outer = (place) => [...outer(place), ...(callers.get(place) ?? [])]
+  const gateways = scope.gateways.gateways.map(({ object }) => gatewayTarget(object.metadata)).sort()
   return {
-    gatewaysOf: (target) => reached.get(target) ?? [],
-    around(target) {
-      const places = known.get(target) ?? surroundings(inside, target)
-      known.set(target, places)
-      return places
-    },
+    gatewaysOf: remembered((target) => {
+      const found = closure(outerOrCalling, target)
+      return gateways.filter((gateway) => found.has(gateway))
+    }),
+    around: remembered((target) => {
+      const found = closure(outer, target)
+      found.delete(target)
+      return found
+    }),
   }
 }
 
-/** Place to the places directly around it. */
-function placesInside({ gateways, routes, routed, sections }: Scope): Map<string, Set<string>> {
-  const outer = new Map<string, Set<string>>()
-  const put = (place: string, around: string) => {
-    const known = outer.get(place)
-    if (known === undefined) outer.set(place, new Set([around]))
-    else known.add(around)
+function remembered<T>(answer: (target: string) => T): (target: string) => T {
+  const known = new Map<string, T>()
+  return (target) => {
+    const value = known.get(target) ?? answer(target)
+    known.set(target, value)
+    return value
   }
-  for (const { object, gateway, listeners } of [...gateways.gateways.map(ownGateway), ...gateways.listenerSets]) {
-    const owner = object.kind === 'Gateway' ? gatewayTarget(object.metadata) : listenerSetTarget(object.metadata)
-    if (object !== gateway) put(owner, gatewayTarget(gateway.metadata))
-    for (const { target } of listeners) put(target, owner)
-  }
-  for (const { object, listeners } of routes) {
-    const route = routeTarget(object.kind, object.metadata)
-    for (const { target } of listeners) put(route, target)
-    object.spec.rules?.forEach(({ name }, index) => {
-      const rule = ruleTarget(object.kind, object.metadata, index)
-      const named = routeTarget(object.kind, object.metadata, name)
-      if (name !== undefined) put(named, route)
-      put(rule, named)
-    })
-  }
-  for (const { from, to } of routed) {
-    put(to, from)
-    const whole = wholeOf(to)
-    if (whole === to) continue
-    put(to, whole)
-    put(whole, from)
-  }
-  for (const [backend, names] of sections) for (const name of names) put(`${backend}/${name}`, backend)
-  return outer
 }
 
-function ownGateway<T extends { readonly object: unknown }>(placed: T): T & { readonly gateway: T['object'] } {
-  return { ...placed, gateway: placed.object }
-}
-
-/** `Service/ns/name` of `Service/ns/name/80`; other keys stay. */
-function wholeOf(key: string): string {
-  return key.startsWith('Service/') ? key.slice(0, key.lastIndexOf('/')) : key
-}
-
-/** Follows every Gateway inwards and along calls; each place gets the Gateways that came by. */
-function spread({ gateways, called }: Scope, outer: ReadonlyMap<string, ReadonlySet<string>>): Map<string, string[]> {
-  const inner = new Map<string, string[]>()
-  for (const [place, arounds] of outer) for (const around of arounds) append(inner, around, place)
-  for (const { from, to } of called) {
-    append(inner, from, to)
-    if (wholeOf(to) !== to) append(inner, from, wholeOf(to))
+function placesAround({ gateways, routes, routed, sections }: Scope): Outer {
+  const owners = ownersOf(gateways)
+  const users = usersOf(routed)
+  const byTarget = new Map(routes.map((route) => [routeTarget(route.object.kind, route.object.metadata), route]))
+  return (place) => {
+    const owner = owners.get(place)
+    if (owner !== undefined) return [owner]
+    const route = byTarget.get(place)
+    if (route !== undefined) return route.listeners.map(({ target }) => target)
+    return aroundRule(byTarget, place) ?? [...(users.get(place) ?? []), ...wholeOf(sections, place)]
   }
-
-  const reached = new Map<string, string[]>()
-  for (const { object } of gateways.gateways) {
-    const gateway = gatewayTarget(object.metadata)
-    for (const place of closure(inner, gateway)) append(reached, place, gateway)
-  }
-  return reached
 }
 
-function surroundings(outer: ReadonlyMap<string, Iterable<string>>, target: string): ReadonlySet<string> {
-  const found = closure(outer, target)
-  found.delete(target)
-  return found
+/** Listeners lie in their Gateway or ListenerSet, a ListenerSet in its Gateway. */
+function ownersOf({ gateways, listenerSets }: PlacedGateways): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>()
+  for (const { object, listeners } of gateways) {
+    for (const { target } of listeners) owners.set(target, gatewayTarget(object.metadata))
+  }
+  for (const { object, gateway, listeners } of listenerSets) {
+    const set = listenerSetTarget(object.metadata)
+    owners.set(set, gatewayTarget(gateway.metadata))
+    for (const { target } of listeners) owners.set(target, set)
+  }
+  return owners
+}
+
+/** `HTTPRoute/ns/name#0` lies in `HTTPRoute/ns/name/<rule name>`, if it has a name, and that in `HTTPRoute/ns/name`. */
+function aroundRule(routes: ReadonlyMap<string, AttachedRoute>, place: string): readonly string[] | undefined {
+  const mark = place.lastIndexOf('#')
+  const target = place.slice(0, mark < 0 ? place.lastIndexOf('/') : mark)
+  const route = routes.get(target)
+  if (route === undefined) return undefined
+  const name = mark < 0 ? undefined : route.object.spec.rules?.[Number(place.slice(mark + 1))]?.name
+  return [name === undefined ? target : `${target}/${name}`]
+}
+
+/** A port lies in its Service, a provider or MCP target in its backend. */
+function wholeOf(sections: ReadonlyMap<string, readonly string[]>, place: string): readonly string[] {
+  const whole = place.slice(0, place.lastIndexOf('/'))
+  const isPart = isServicePort(place) || sections.get(whole)?.includes(place.slice(whole.length + 1))
+  return isPart ? [whole] : []
+}
+
+function isServicePort(place: string): boolean {
+  return place.startsWith('Service/') && place.split('/').length === 4
+}
+
+/** Who sends to a backend; what is sent to a port is sent to its Service. */
+function usersOf(uses: readonly Use[]): ReadonlyMap<string, readonly string[]> {
+  const users = new Map<string, string[]>()
+  for (const { from, to } of uses) {
+    append(users, to, from)
+    if (isServicePort(to)) append(users, to.slice(0, to.lastIndexOf('/')), from)
+  }
+  return users
 }
 
 /** Everything that can be got to from a place, itself included. */
-function closure(edges: ReadonlyMap<string, Iterable<string>>, start: string): Set<string> {
+function closure(outer: Outer, start: string): Set<string> {
   const found = new Set([start])
-  for (const place of found) for (const next of edges.get(place) ?? []) found.add(next)
+  for (const place of found) for (const next of outer(place)) found.add(next)
   return found
 }
