@@ -1,7 +1,7 @@
 import { toByteText } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { isFieldValue } from '#net/http1/field-syntax.ts'
+import { isFieldName, isFieldValue } from '#net/http1/field-syntax.ts'
 import type { Head } from '#net/http1/head.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
 import { cookieValues, removeCookie, setCookie } from './cookies.ts'
@@ -119,8 +119,8 @@ export function writeCredential(location: WritableLocation, head: Head, credenti
 /** Whether a credential can stand at a location without breaking out of it. */
 export function canHold(location: WritableLocation, credential: string): boolean {
   if (location.kind === 'queryParameter') return true
-  if (!isFieldValue(credential)) return false
-  return location.kind === 'header' || !/[\s;]/.test(credential)
+  if (location.kind === 'header') return isFieldValue(withPrefix(location, credential))
+  return isFieldName(location.name) && isFieldValue(credential) && !/[\s;]/.test(credential)
 }
 
 function withPrefix(location: HeaderLocation, credential: string): string {

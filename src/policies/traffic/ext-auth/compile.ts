@@ -2,7 +2,7 @@ import { proceed } from '#exchange/outcome.ts'
 import type { Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
+import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { refuseExtAuth, unansweredExtAuth } from '../../shared/unanswered-ext-auth.ts'
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
@@ -18,6 +18,7 @@ export function compileTrafficExtAuth(
   const choices = compileChoices<ExtAuthSpec, Step>(source, context, (spec, path) =>
     unansweredExtAuth(source, path, spec, context),
   )
+  warnWithoutFallback(source, choices, context, 'the server is not asked and requests pass')
   const conditions = conditionsOf(choices)
   if (conditions.some(({ broken }) => broken)) return { request: refuseExtAuth }
   return {

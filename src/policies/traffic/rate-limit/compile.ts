@@ -2,7 +2,7 @@ import { reject } from '#exchange/outcome.ts'
 import type { TokenBucketSettings } from '#state/token-bucket.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
+import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { type LocalLimits, runLocalLimits } from './run.ts'
 import type { GlobalRateLimitSpec, LocalRateLimitSpec, RateLimitSection, RateLimitSpec } from './schema.ts'
@@ -25,6 +25,7 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
     local: compileLocal(source, path, spec.local ?? [], context),
     refusesAll: spec.global !== undefined && refusesGlobal(source, path, spec.global, context),
   }))
+  warnWithoutFallback(source, choices, context, 'requests are not limited')
   return {
     request(exchange) {
       const plan = choose(choices, exchange)

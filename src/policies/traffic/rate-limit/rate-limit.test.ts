@@ -213,6 +213,19 @@ verifies('traffic.conditional/fallback-runs', 'the item without condition runs w
   expect(policy.send(tier('gold')).code).toBe(OK)
 })
 
+const hints: [conditions: (string | undefined)[], reports: string[]][] = [
+  [['request.headers["x"] == "1"', 'jwt.sub == "a"'], ['no-fallback spec.traffic.field.conditional']],
+  [['request.headers["x"] == "1"', undefined], []],
+  [['request.headers["x"] == "1"', 'request.method == "POST"'], []],
+]
+for (const [conditions, reports] of hints) {
+  test(`who can get around ${conditions.join(', ')}`, () => {
+    const policy = { local: [{ requests: 1, unit: 'Hours' }] }
+    const items = conditions.map((condition) => ({ condition, policy }))
+    expect(policyOf({ conditional: items }).context.reports).toEqual(reports)
+  })
+}
+
 const GLOBAL = {
   backendRef: { name: 'limits', port: 80 },
   domain: 'd',

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isFieldValue, isTarget } from '#net/http1/field-syntax.ts'
+import { Head } from '#net/http1/head.ts'
+import { cookieValues, removeCookie, setCookie } from './cookies.ts'
+import { queryValues, withoutQueryParameter, withQueryParameter } from './query.ts'
+import { parseOrigin } from './web-origin.ts'
+
+/** What callers send may be anything that the wire lets through; none of it may break a head or slip past a removal. */
+
+const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).filter((letter) => letter !== '#')
+const target = fc
+  .array(fc.oneof(fc.constantFrom(...visible), fc.constantFrom('&', '=', '?', '%', '+', 'key', '%6bey')), {
+    maxLength: 30,
+  })
+  .map((letters) => `/${letters.join('')}`)
+const byteText = fc
+  .array(fc.integer({ min: 0, max: 255 }), { maxLength: 12 })
+  .map((codes) => String.fromCharCode(...codes))
+const fieldValue = fc
+  .array(fc.constantFrom(' ', '\t', ';', '=', ',', '"', 'k', 'key', 'a', '\u00e9'), { maxLength: 20 })
+  .map((parts) => parts.join('').trim())
+
+test('a removed query parameter is gone, and a target stays a target', () => {
+  fc.assert(
+    fc.property(target, (text) => {
+      const without = withoutQueryParameter(text, 'key')
+      expect(queryValues(without, 'key')).toEqual([])
+      expect(isTarget(without)).toBe(true)
+      expect(queryValues(without, 'k')).toEqual(queryValues(text, 'k'))
+    }),
+  )
+})
+
+test('a query parameter that was set is read back, alone', () => {
+  fc.assert(
+    fc.property(target, byteText, (text, value) => {
+      const written = withQueryParameter(text, 'key', value)
+      expect(queryValues(written, 'key')).toEqual([value])
+      expect(isTarget(written)).toBe(true)
+    }),
+  )
+})
+
+test('a removed cookie is gone, a set one is read back, and the field stays a field', () => {
+  fc.assert(
+    fc.property(fc.array(fieldValue, { maxLength: 3 }), (fields) => {
+      const head = new Head()
+      for (const field of fields) head.append('cookie', field)
+      removeCookie(head, 'key')
+      expect(cookieValues(head.getAll('cookie'), 'key')).toEqual([])
+      setCookie(head, 'key', 'v')
+      expect(cookieValues(head.getAll('cookie'), 'key')).toEqual(['v'])
+      expect(isFieldValue(head.get('cookie')!)).toBe(true)
+    }),
+  )
+})
+
+test('an origin that was understood is the same when it is written again', () => {
+  const text = fc.tuple(fc.constantFrom('http', 'https', 'ftp', ''), fc.string({ maxLength: 12 }), fc.nat(70_000))
+  fc.assert(
+    fc.property(text, ([scheme, host, port]) => {
+      const origin = parseOrigin(`${scheme}://${host}:${port}`)
+      if (origin === undefined) return
+      expect(parseOrigin(`${origin.scheme}://${origin.host}:${origin.port}`)).toEqual(origin)
+    }),
+  )
+})
