@@ -1,3 +1,5 @@
+import { readsAt } from './json/reads-at.ts'
+
 /** Bits of `searchMembers`. */
 export const HAS_USAGE = 1
 export const HAS_FINISH = 2
@@ -23,7 +25,7 @@ export function searchMembers(piece: Uint8Array, start: number, end: number, fin
 
 /** Whether `key`, a quote, a colon and something else than `null` stand at `at`. */
 function isMember(piece: Uint8Array, at: number, end: number, key: string): boolean {
-  for (let i = 0; i < key.length; i++) if (piece[at + i] !== key.charCodeAt(i)) return false
+  if (!readsAt(piece, at, key)) return false
   at += key.length
   if (piece[at] !== QUOTE) return false
   at = skipSpace(piece, at + 1, end)

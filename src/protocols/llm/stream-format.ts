@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { readsAt } from './json/reads-at.ts'
 
 /**
  * What a dialect knows of its event streams; one object per stream. `piece` holds whole blocks; `start` is where the block begins,
@@ -19,12 +20,6 @@ export interface StreamFormat {
   isUsageOnly(event: unknown): boolean
   /** Text of the event that ends a stream which broke off; `events` have gone before (decision B31). */
   formatBreak(message: string, events: number): string
-}
-
-/** Whether `piece` reads `text` (ASCII) at `at`. */
-export function readsAt(piece: Uint8Array, at: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (piece[at + i] !== text.charCodeAt(i)) return false
-  return true
 }
 
 /** Whether the block is an event of that type: by its event line, or where none is sent by the `type` that leads its JSON. */

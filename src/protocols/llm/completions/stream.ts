@@ -1,6 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
-import { readsAt, type StreamFormat } from '../stream-format.ts'
+import { readsAt } from '../json/reads-at.ts'
+import type { StreamFormat } from '../stream-format.ts'
 import { formatCompletionsError } from './errors.ts'
 import { readCompletionsUsage } from './response.ts'
 

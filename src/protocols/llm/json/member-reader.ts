@@ -1,4 +1,5 @@
 import { decodeText } from './decode-text.ts'
+import { readsAt } from './reads-at.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -14,7 +15,7 @@ const MAX_KEPT = 64 * 1024
  * answer is, its usage is found. It does not judge the JSON; what passes by is the provider's answer.
  */
 export class MemberReader {
-  readonly #wanted: ReadonlySet<string>
+  readonly #wanted: readonly string[]
   readonly #found: (key: string, value: unknown) => void
   #state: 'before' | 'inside' | 'over' = 'before'
   #depth = 0
@@ -23,6 +24,7 @@ export class MemberReader {
   #escaped = false
   /** At the top level: a string read now is a key. */
   #atKey = false
+  /** The last key if it is wanted, else empty. */
   #key = ''
   /** A key or the value of a wanted member is being read. */
   #keeping = false
@@ -31,7 +33,7 @@ export class MemberReader {
   #keptLength = 0
 
   constructor(wanted: readonly string[], found: (key: string, value: unknown) => void) {
-    this.#wanted = new Set(wanted)
+    this.#wanted = wanted
     this.#found = found
   }
 
@@ -39,32 +41,38 @@ export class MemberReader {
   push(piece: Uint8Array): void {
     let at = this.#state === 'before' ? this.#begin(piece) : 0
     if (this.#state !== 'inside') return
+    const { length } = piece
     /** Where the part that is kept begins in this piece. */
     let start = 0
     let depth = this.#depth
-    while (at < piece.length) {
-      if (this.#inString) {
-        at = this.#skipString(piece, at)
-        if (depth === 1 && this.#atKey && !this.#inString) this.#key = this.#take(piece, start, at).slice(1, -1)
-        continue
-      }
-      const byte = piece[at++]
+    if (this.#inString) {
+      at = this.#skipString(piece, 0)
+      if (depth === 1 && this.#atKey && !this.#inString) this.#readKey(piece, 0, at)
+    }
+    while (at < length) {
+      const byte = piece[at++]!
       if (byte === QUOTE) {
-        this.#inString = true
-        if (depth === 1 && this.#atKey) start = this.#keep(at - 1)
+        const begin = at - 1
+        at = this.#skipString(piece, at)
+        if (depth !== 1 || !this.#atKey) continue
+        if (!this.#inString) this.#readKey(piece, begin, at)
+        else start = this.#keep(begin)
+      } else if (byte < 0x5b) {
+        // Digits, commas and colons are most; only two of them matter, and only at the top.
+        if (depth > 1) continue
+        if (byte === 0x3a) {
+          this.#atKey = false
+          if (this.#key !== '') start = this.#keep(at)
+        } else if (byte === 0x2c) {
+          this.#endValue(piece, start, at - 1)
+          this.#atKey = true
+        }
       } else if (byte === 0x7b || byte === 0x5b) {
         depth++
-      } else if (byte === 0x7d || byte === 0x5d) {
-        if (--depth > 0) continue
+      } else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) {
         this.#endValue(piece, start, at - 1)
         this.#state = 'over'
         return
-      } else if (depth === 1 && byte === 0x3a) {
-        this.#atKey = false
-        if (this.#wanted.has(this.#key)) start = this.#keep(at)
-      } else if (depth === 1 && byte === 0x2c) {
-        this.#endValue(piece, start, at - 1)
-        this.#atKey = true
       }
     }
     this.#depth = depth
@@ -84,7 +92,9 @@ export class MemberReader {
     return piece.length
   }
 
+  /** @returns index after the closing quote, or the length of the piece when the string goes on in the next one */
   #skipString(piece: Uint8Array, at: number): number {
+    this.#inString = true
     if (this.#escaped) at++
     this.#escaped = false
     const near = Math.min(piece.length, at + NEAR)
@@ -109,6 +119,17 @@ export class MemberReader {
   #endString(at: number): number {
     this.#inString = false
     return at
+  }
+
+  /** The key from its opening quote to after its closing one; the first part of it may be kept from earlier pieces. */
+  #readKey(piece: Uint8Array, start: number, end: number): void {
+    if (this.#keeping) {
+      const key = this.#take(piece, start, end).slice(1, -1)
+      this.#key = this.#wanted.includes(key) ? key : ''
+      return
+    }
+    const size = end - start - 2
+    this.#key = this.#wanted.find((key) => key.length === size && readsAt(piece, start + 1, key)) ?? ''
   }
 
   #keep(at: number): number {

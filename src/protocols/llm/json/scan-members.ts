@@ -1,4 +1,5 @@
 import { decodeText } from './decode-text.ts'
+import { readsAt } from './reads-at.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
 /** Above this number of members duplicates are looked for with a set. */
@@ -157,9 +158,7 @@ function equalRanges(bytes: Uint8Array, one: number, other: number, length: numb
 }
 
 function equalsAscii(bytes: Uint8Array, start: number, end: number, text: string): boolean {
-  if (end - start !== text.length) return false
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
-  return true
+  return end - start === text.length && readsAt(bytes, start, text)
 }
 
 /** The text between two quotes. A broken escape is kept as it stands: it matches nothing that a rule could name. */

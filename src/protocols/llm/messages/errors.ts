@@ -4,7 +4,7 @@ export function formatMessagesError(status: number, _code: string, message: stri
 }
 
 /** The vendor's own table of statuses. */
-export function errorType(status: number): string {
+function errorType(status: number): string {
   switch (status) {
     case 401:
       return 'authentication_error'

@@ -20,7 +20,7 @@ export function buildProviderTwo(block: ProviderTwoBlock): Provider {
 }
 
 /** `https://name.example:8443/` to host and port; a path after the authority is ignored. */
-export function parseEndpoint(endpoint: string): { host: string; port: number } {
+function parseEndpoint(endpoint: string): { host: string; port: number } {
   const authority = endpoint.replace(/^[a-zA-Z][a-zA-Z0-9+.-]*:\/\//, '').replace(/[/?#].*$/s, '')
   const parts = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/.exec(authority)
   if (parts === null) return { host: authority, port: 443 }
