@@ -33,7 +33,8 @@ export function removeField(name: string): FieldEdit {
 export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
   ':method': (value) => (exchange, head) => {
     const method = value.text(exchange)
-    if (method !== undefined && isFieldName(method)) head.method = method
+    // CONNECT is no method for a path: a request would become a tunnel on its way.
+    if (method !== undefined && isFieldName(method) && method !== 'CONNECT') head.method = method
   },
   ':scheme': (value) => (exchange) => {
     const scheme = value.text(exchange)

@@ -89,6 +89,7 @@ test('text beyond latin-1 goes out as UTF-8', () => {
 const pseudo: [name: string, value: string, state: object][] = [
   [':method', '"PUT"', { method: 'PUT' }],
   [':method', '"P T"', {}],
+  [':method', '"CONNECT"', {}],
   [':path', '"/new?x=1"', { target: '/new?x=1' }],
   [':path', '"new"', {}],
   [':path', '"/a b"', {}],
