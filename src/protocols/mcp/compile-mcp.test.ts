@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { compileTestMcp, MCP_BACKEND } from '#test/support/mcp-plan.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+verifies(
+  ['backend.mcp/failureMode-default', 'backend.mcp.targets.static/path-default-streamable-http'],
+  'a target alone',
+  () => {
+    const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] })
+    expect(problems).toEqual([])
+    expect(plan).toMatchObject({
+      backend: MCP_BACKEND,
+      multiplexes: false,
+      sessionRouting: 'Stateful',
+      failureMode: 'FailClosed',
+      refusal: undefined,
+      targets: [{ name: 'a', destination: `${MCP_BACKEND}/a`, path: '/mcp', takesCredentials: false }],
+    })
+  },
+)
+
+test('a path of its own, and credentials that go on', () => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'a', path: '/x', passthrough: true }, { name: 'b' }] })
+  expect(plan.multiplexes).toBe(true)
+  expect(plan.targets).toMatchObject([
+    { path: '/x', takesCredentials: true },
+    { path: '/mcp', takesCredentials: false },
+  ])
+})
+
+verifies('backend.mcp.targets.static/path-default-sse', 'the older transport is said to be missing', () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a', protocol: 'SSE' }] })
+  expect(problems).toEqual(['spec.mcp.targets not-implemented'])
+  expect(plan.targets).toMatchObject([{ path: '/sse', unusable: 'protocol SSE is not implemented yet' }])
+})
+
+test('a broken target is kept and unusable', () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a', broken: 'Service x does not exist' }] })
+  expect(problems).toEqual([])
+  expect(plan.targets).toMatchObject([{ unusable: 'Service x does not exist' }])
+})
+
+test('rules of all levels are kept, by action', () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['true', 'false'] } } },
+    {},
+    { authorization: { action: 'Allow', policy: { matchExpressions: ['true'] } } },
+    { authorization: { action: 'Require', policy: { matchExpressions: ['true'] } } },
+  ])
+  expect(problems).toEqual([])
+  const { deny, allow, require, broken } = plan.authorization
+  expect([deny.length, allow.length, require.length, broken]).toEqual([2, 1, 1, false])
+})
+
+test('one broken rule hides everything', () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['false', 'mcp.tool.nam == '] } } },
+  ])
+  expect(problems[0]).toMatch(/^spec\.backend\.mcp\.authorization\.policy\.matchExpressions\[1\] cel-/)
+  expect(plan.authorization.broken).toBe(true)
+})
+
+test('authentication that cannot be carried out lets nobody in', () => {
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [{ authentication: {} }])
+  expect(problems).toEqual(['spec.backend.mcp.authentication not-implemented'])
+  expect(plan.refusal).toBe('backend.mcp.authentication is not implemented yet')
+})

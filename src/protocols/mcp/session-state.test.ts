@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { Identity, JsonObject } from '#exchange/exchange.ts'
+import { createSealer, readSessionKeys } from '#workers/sealer.ts'
+import { LocalMcpMemory } from './mcp-memory.ts'
+import { endSession, openSession, type SessionOwner, sealSession } from './session-state.ts'
+
+const sealer = createSealer(readSessionKeys({}))
+const HOUR_MS = 60 * 60 * 1000
+
+const nobody: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
+const user = (claims: JsonObject): Identity => ({ ...nobody, jwt: { claims, token: 'x' } })
+const alice = user({ iss: 'https://idp', sub: 'alice', exp: 1 })
+
+const session = {
+  key: 'k1',
+  createdMs: 1_000_000,
+  targets: [
+    { target: 'a', sessionId: 's-1', version: '2025-11-25', capabilities: new Set(['tools', 'logging'] as const) },
+    { target: 'b', sessionId: undefined, version: '2025-03-26', capabilities: new Set<never>() },
+  ],
+}
+
+interface Attempt {
+  readonly owner?: Partial<SessionOwner>
+  readonly nowMs?: number
+  readonly memory?: LocalMcpMemory
+}
+
+const owner: SessionOwner = { backend: 'ProxyBackend/default/tools', identity: alice }
+const sealed = sealSession(sealer, owner, session)
+
+function open(id: string, { owner: other, nowMs = 1_000_001, memory = new LocalMcpMemory() }: Attempt = {}) {
+  return openSession(id, { ...owner, ...other }, { sealer, memory, nowMs })
+}
+
+test('an id holds the whole session', () => {
+  expect(open(sealed.id)).toEqual({ ...session, id: sealed.id })
+})
+
+test('a later token of the same caller opens it', () => {
+  expect(open(sealed.id, { owner: { identity: user({ iss: 'https://idp', sub: 'alice', exp: 2 }) } })).toEqual(sealed)
+})
+
+const strangers: [name: string, owner: Partial<SessionOwner>][] = [
+  ['another backend', { backend: 'ProxyBackend/default/other' }],
+  ['nobody', { identity: nobody }],
+  ['another subject', { identity: user({ iss: 'https://idp', sub: 'bob' }) }],
+  ['another issuer', { identity: user({ iss: 'https://other', sub: 'alice' }) }],
+  ['an API key', { identity: { ...nobody, apiKey: { key: 'x', entry: 'alice', metadata: {} } } }],
+  ['a user', { identity: { ...nobody, basicAuth: { username: 'alice', credential: 'x' } } }],
+]
+
+test.each(strangers)('%s finds no session', (_, other) => {
+  expect(open(sealed.id, { owner: other })).toBe('unknown')
+})
+
+test('it ends after a day', () => {
+  expect(open(sealed.id, { nowMs: 1_000_000 + 24 * HOUR_MS })).toEqual(sealed)
+  expect(open(sealed.id, { nowMs: 1_000_001 + 24 * HOUR_MS })).toBe('unknown')
+})
+
+test('an ended session is over, also for those who only hear of it', () => {
+  const elsewhere = new LocalMcpMemory()
+  const here = new LocalMcpMemory((key, untilMs) => elsewhere.learn(key, untilMs))
+  endSession(sealed, here)
+  expect(open(sealed.id, { memory: here })).toBe('unknown')
+  expect(open(sealed.id, { memory: elsewhere })).toBe('unknown')
+})
+
+test('an id under another key sends the client back to the start; what never was an id is refused', () => {
+  const other = sealSession(createSealer(readSessionKeys({})), owner, session)
+  expect(open(other.id)).toBe('unknown')
+  expect(open('garbage')).toBe('malformed')
+  expect(open('')).toBe('malformed')
+  expect(open(`${sealed.id} x`)).toBe('malformed')
+})
