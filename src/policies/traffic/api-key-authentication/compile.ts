@@ -16,7 +16,7 @@ export function compileApiKey(sources: readonly Source[], context: CompileContex
   return { request: (exchange) => runApiKey(plan, exchange) }
 }
 
-export function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
+function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
   const { mode, location: where } = source.spec
   const location = where === undefined ? authorizationHeader('Bearer') : compileLocation(source, where, context)
   const challenge = challengeFor(location, isBearer(location) ? 'Bearer' : 'ApiKey')
