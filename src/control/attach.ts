@@ -3,13 +3,14 @@ import { keyOf } from '#api/object.ts'
 import { type TranslatedBackend, translateBackend } from './backends/translate-backend.ts'
 import { type PlacedGateways, placeGateways } from './gateways/place-gateways.ts'
 import { type PlacedPolicy, placePolicy } from './policies/place-policy.ts'
-import { type AttachedRoute, attachRoutes } from './routes/attach-routes.ts'
+import type { TranslatedRoute } from './routes/translate-route.ts'
+import { type RouteMemo, translateRoutes } from './routes/translate-routes.ts'
 import type { Scope } from './scope.ts'
 
 /** Which objects belong to which. */
 export interface Attached {
   readonly gateways: PlacedGateways
-  readonly routes: readonly AttachedRoute[]
+  readonly routes: readonly TranslatedRoute[]
   readonly backends: readonly TranslatedBackend[]
   /** Names that a `sectionName` can have, by key of the backend. */
   readonly sections: ReadonlyMap<string, readonly string[]>
@@ -17,10 +18,10 @@ export interface Attached {
 }
 
 /** Finds the listeners of Gateways, the listeners of routes, the sections of backends and the places of policies. */
-export function attach(scope: Scope, addressOf: (gateway: GatewayObject) => string): Attached {
+export function attach(scope: Scope, addressOf: (gateway: GatewayObject) => string, memo: RouteMemo): Attached {
   const { inventory, reportOn } = scope
   const gateways = placeGateways({ ...scope, addressOf })
-  const routes = attachRoutes({ ...scope, gateways })
+  const routes = translateRoutes(scope, gateways, memo)
   const backends = inventory.all('ProxyBackend').map((it) => translateBackend(scope, it, reportOn(it)))
   const sections = new Map(backends.map(({ object, sections: names }) => [keyOf(object), names]))
   const places = { inventory, listeners: gateways.listeners, sections }

@@ -6,9 +6,7 @@ import { listenerItem } from './gateways/listener-item.ts'
 import { joinFields, translatePolicy } from './policies/translate-policy.ts'
 import type { Use } from './reach.ts'
 import { materialItems } from './references/material-items.ts'
-import { translateRoute } from './routes/translate-route.ts'
 import type { Scope } from './scope.ts'
-import type { RouteFacts } from './status/status-facts.ts'
 
 /** The plan, and what its making showed. */
 export interface BuiltItems {
@@ -16,7 +14,6 @@ export interface BuiltItems {
   /** In order of precedence. */
   readonly listeners: readonly ListenerItem[]
   readonly policies: readonly PolicyItem[]
-  readonly routes: readonly RouteFacts[]
   /** Keys of Service backends without an endpoint. */
   readonly idleServices: ReadonlySet<string>
   /** Backends to which rules send their requests. */
@@ -28,27 +25,26 @@ export interface BuiltItems {
 /** Makes the items; Services, Secrets and ConfigMaps come in only when something refers to them. */
 export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const { inventory, reportOn } = scope
-  const routes = attached.routes.map((route) => ({ route, ...translateRoute(scope, route, reportOn(route.object)) }))
   const policies = attached.policies.map((it) => translatePolicy(scope, it, reportOn(it.object)))
   const fields = joinFields([...attached.backends.map((it) => it.fields), ...policies])
   const listeners = [...attached.gateways.listeners.values()].flat().filter(isServed).map(listenerItem)
 
-  const routed = routes.flatMap(({ uses }) => uses)
+  const routed = attached.routes.flatMap(({ uses }) => uses)
+  const ofRoutes = attached.routes.flatMap(({ items }) => items)
   const called = [...fields.calls, ...attached.backends.flatMap(({ uses }) => uses)]
   const services = serviceItems(inventory, new Set([...routed, ...called].map(({ to }) => to)), reportOn)
   const material = new Set([...fields.material, ...listeners.flatMap(({ certificates }) => certificates)])
   return {
     all: [
       ...listeners,
-      ...routes.flatMap(({ items }) => items),
+      ...ofRoutes,
       ...attached.backends.map(({ item }) => item),
       ...services,
       ...fields.items,
       ...materialItems(inventory, material),
     ],
     listeners,
-    policies: [...routes.flatMap(({ items }) => items).filter((item) => item.kind === 'policy'), ...fields.items],
-    routes,
+    policies: [...ofRoutes.filter((item) => item.kind === 'policy'), ...fields.items],
     idleServices: new Set(services.filter(isIdle).map(({ key }) => key.replace('Endpoints/', 'Service/'))),
     routed,
     called,

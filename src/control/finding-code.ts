@@ -52,5 +52,10 @@ export const FINDING_CODES = [
 
 export type FindingCode = (typeof FINDING_CODES)[number]
 
+/** Something in an object that will not take full effect, as control finds it. */
+export interface Problem extends ConfigProblem {
+  readonly code: FindingCode
+}
+
 /** Takes note of a problem in an object. */
-export type Report = (problem: ConfigProblem & { readonly code: FindingCode }) => void
+export type Report = (problem: Problem) => void

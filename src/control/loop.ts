@@ -4,6 +4,7 @@ import type { Finding } from '#base/finding.ts'
 import { applyDelta, diffPlans, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { withBindings, withCompileProblems } from './complete-translation.ts'
+import { createRouteMemo } from './routes/translate-routes.ts'
 import { type TranslateOptions, translate } from './translate.ts'
 import type { Binding, ObjectStatus, Translation } from './translation.ts'
 
@@ -47,6 +48,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   /** When the first change that is not translated yet was seen. */
   let waitingSince: number | undefined
   let closed = false
+  const memo = createRouteMemo()
 
   const publishStatuses = (complete: Translation) => {
     translation = complete
@@ -64,7 +66,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     cancel = undefined
     waitingSince = undefined
     const before = translation?.items ?? new Map<string, PlanItem>()
-    const raw = translate(options.objects(), options.translate)
+    const raw = translate(options.objects(), { ...options.translate, memo })
     const delta = diffPlans(before, raw.items, version + 1)
     // Items that did not change stay the very same objects, so that what was made of them can stay too.
     const items = delta === undefined ? before : applyDelta(before, delta)

@@ -1,7 +1,7 @@
 import { gatewayTarget, listenerSetTarget, routeTarget } from '#plan/target.ts'
 import { append } from './append.ts'
 import type { PlacedGateways } from './gateways/place-gateways.ts'
-import type { AttachedRoute } from './routes/attach-routes.ts'
+import type { AttachedRoute } from './routes/attach-route.ts'
 
 /** A place (a rule, a policy's target, a backend) from which requests go to a backend. */
 export interface Use {

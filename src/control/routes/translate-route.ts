@@ -9,12 +9,13 @@ import type { Use } from '../reach.ts'
 import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
-import type { AttachedRoute } from './attach-routes.ts'
+import type { AttachedRoute } from './attach-route.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
 
-/** What the rules of a route became. */
+/** What a route became. */
 export interface TranslatedRoute {
+  readonly route: AttachedRoute
   readonly items: readonly PlanItem[]
   readonly uses: readonly Use[]
   /** Some rule cannot be served as it is written. */
@@ -45,6 +46,7 @@ export function translateRoute(scope: Scope, route: AttachedRoute, report: Repor
   const [resolvedRefs] = progress.resolvedRefs
   const attached = route.attachments.length > 0
   return {
+    route,
     items: attached ? progress.items : [],
     uses: attached ? progress.uses : [],
     ...(accepted === undefined ? {} : { accepted }),

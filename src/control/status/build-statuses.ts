@@ -1,13 +1,14 @@
 import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { append } from '../append.ts'
+import type { TranslatedRoute } from '../routes/translate-route.ts'
 import type { Binding, ObjectStatus } from '../translation.ts'
 import { backendStatus } from './backend-status.ts'
 import { conditionsOf } from './condition.ts'
 import { gatewayStatus, listenerSetStatus } from './gateway-status.ts'
 import { policyStatus } from './policy-status.ts'
 import { routeStatus } from './route-status.ts'
-import type { RouteFacts, StatusFacts } from './status-facts.ts'
+import type { StatusFacts } from './status-facts.ts'
 
 /** Writes the statuses of all objects that have one. */
 export function buildStatuses(
@@ -47,7 +48,7 @@ function errorsByObject(findings: readonly Finding[]): ReadonlyMap<string, reado
   return errors
 }
 
-function countAttached(routes: readonly RouteFacts[]): ReadonlyMap<string, number> {
+function countAttached(routes: readonly TranslatedRoute[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { route } of routes) {
     for (const { key } of route.listeners) counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -1,11 +1,14 @@
 import { CONTROLLER_NAME } from '../controller.ts'
 import { compareText } from '../inventory.ts'
-import type { AttachedParent } from '../routes/attach-routes.ts'
+import type { AttachedParent } from '../routes/attach-route.ts'
+import type { TranslatedRoute } from '../routes/translate-route.ts'
 import { conditionsOf } from './condition.ts'
-import type { RouteFacts } from './status-facts.ts'
 
 /** `status` of a route: one entry for each parent (control plane reference, 2.2). Services without endpoints are named (decision A-131). */
-export function routeStatus({ route, accepted, resolvedRefs, uses }: RouteFacts, idleServices: ReadonlySet<string>) {
+export function routeStatus(
+  { route, accepted, resolvedRefs, uses }: TranslatedRoute,
+  idleServices: ReadonlySet<string>,
+) {
   const condition = conditionsOf(route.object)
   const idle = [...new Set(uses.map(({ to }) => to).filter((key) => idleServices.has(key)))]
   const note = idle.length === 0 ? '' : `; no endpoints for ${idle.join(', ')}`

@@ -11,7 +11,7 @@ import type { StatusFacts } from './status-facts.ts'
 /** Looks at the plan as a whole: which Gateways come to which place, and which policies are in each other's way. */
 export function settleFacts({ reportOn }: Scope, attached: Attached, items: BuiltItems): StatusFacts {
   const { gateways, backends } = attached
-  const reach = measureReach({ ...attached, ...items, routes: attached.routes })
+  const reach = measureReach({ ...attached, ...items, routes: attached.routes.map(({ route }) => route) })
   const overlaps = [
     ...findOverlaps(items.policies, reach.around),
     ...findSharedSockets(items.listeners, items.policies),
@@ -20,7 +20,7 @@ export function settleFacts({ reportOn }: Scope, attached: Attached, items: Buil
   return {
     classes: gateways.classes,
     gateways,
-    routes: items.routes,
+    routes: attached.routes,
     idleServices: items.idleServices,
     backends,
     policies: settlePolicies({ policies: attached.policies, overlaps, reach, reportOn }),

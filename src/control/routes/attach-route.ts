@@ -4,13 +4,12 @@ import { objectKey } from '#api/object.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
 import type { RouteItem } from '#plan/item.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
-import type { FindingCode } from '../finding-code.ts'
+import type { FindingCode, Report } from '../finding-code.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
 import type { PlacedGateways } from '../gateways/place-gateways.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import { selectsLabels } from '../label-selector.ts'
-import type { ReportOn } from '../reporting.ts'
 import type { Complaint } from '../status/condition.ts'
 
 export type RouteObject = HTTPRouteObject | GRPCRouteObject
@@ -31,10 +30,9 @@ export interface AttachedParent {
   readonly fault?: Complaint
 }
 
-interface Scope {
+interface RouteScope {
   readonly inventory: Inventory
   readonly gateways: PlacedGateways
-  readonly reportOn: ReportOn
 }
 
 interface Match {
@@ -42,14 +40,11 @@ interface Match {
   readonly hostnames: readonly string[]
 }
 
-/** Attaches routes to listeners (control plane reference, 3.4). Parents of other controllers are left out. */
-export function attachRoutes(scope: Scope): readonly AttachedRoute[] {
-  const { inventory } = scope
-  return [...inventory.all('HTTPRoute'), ...inventory.all('GRPCRoute')].flatMap((route) => attachRoute(scope, route))
-}
-
-function attachRoute(scope: Scope, object: RouteObject): readonly AttachedRoute[] {
-  const report = scope.reportOn(object)
+/**
+ * Attaches a route to listeners (control plane reference, 3.4).
+ * @returns undefined when all its parents belong to other controllers
+ */
+export function attachRoute(scope: RouteScope, object: RouteObject, report: Report): AttachedRoute | undefined {
   const parents: AttachedParent[] = []
   const matches = new Map<string, Match>()
   for (const [index, ref] of (object.spec.parentRefs ?? []).entries()) {
@@ -64,16 +59,14 @@ function attachRoute(scope: Scope, object: RouteObject): readonly AttachedRoute[
     report({ path: `spec.parentRefs[${index}]`, code, message, severity: 'error' })
     parents.push({ ref, fault: { reason, message } })
   }
-  if (parents.length === 0) return []
+  if (parents.length === 0) return undefined
   const sorted = [...matches.values()].sort((a, b) => compareText(a.listener.key, b.listener.key))
-  return [
-    {
-      object,
-      parents,
-      attachments: sorted.map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
-      listeners: sorted.map(({ listener }) => listener),
-    },
-  ]
+  return {
+    object,
+    parents,
+    attachments: sorted.map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
+    listeners: sorted.map(({ listener }) => listener),
+  }
 }
 
 interface ParentMatch {
@@ -82,7 +75,7 @@ interface ParentMatch {
 }
 
 /** @returns undefined for a parent of another controller */
-function matchParent(scope: Scope, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
+function matchParent(scope: RouteScope, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
   if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
   const namespace = ref.namespace ?? route.metadata.namespace
   const parent = `${ref.kind} ${namespace}/${ref.name}`
@@ -96,7 +89,7 @@ function matchParent(scope: Scope, route: RouteObject, ref: ParentReference): Pa
 
 /** The listeners of a parent that take the route; the first condition that leaves none is the reason. */
 function narrow(
-  { inventory }: Scope,
+  { inventory }: RouteScope,
   route: RouteObject,
   ref: ParentReference,
   { parent, listeners }: { readonly parent: string; readonly listeners: readonly Listener[] },
