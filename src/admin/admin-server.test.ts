@@ -19,7 +19,7 @@ const report: StatusReport = {
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
 }
-const ring = new DecisionRing(4)
+const ring = new DecisionRing('w1', 4)
 for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
 
 let quits = 0

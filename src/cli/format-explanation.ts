@@ -5,6 +5,7 @@ import { describePath } from '#engine/route/candidate.ts'
 import { refusalStatus } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import type { PolicyItem } from '#plan/item.ts'
+import type { A2aExplanation } from '#protocols/a2a/explain-a2a.ts'
 import type { McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import type { FileStore } from '#store/files.ts'
 
@@ -112,7 +113,7 @@ function formatBackend({ backends, endpoints }: Explanation): string[] {
   return [...lines, '']
 }
 
-function formatOutcome({ outcome, upstream, mcp }: Explanation): string[] {
+function formatOutcome({ outcome, upstream, mcp, a2a }: Explanation): string[] {
   if (outcome?.kind === 'refusal') {
     const status = refusalStatus(outcome)
     const detail = outcome.detail === undefined ? '' : `: ${outcome.detail}`
@@ -128,7 +129,7 @@ function formatOutcome({ outcome, upstream, mcp }: Explanation): string[] {
   }
   if (mcp !== undefined) return formatMcp(mcp)
   if (upstream === undefined) return ['answer    503 no healthy backends (no-healthy-backends)']
-  return ['request to the backend', ...indent(Buffer.from(upstream, 'latin1').toString())]
+  return [...formatA2a(a2a), 'request to the backend', ...indent(Buffer.from(upstream, 'latin1').toString())]
 }
 
 /** The requests that the gateway would make itself. */
@@ -138,6 +139,12 @@ function formatMcp({ method, requests, note }: McpExplanation): string[] {
     lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
   }
   return lines
+}
+
+function formatA2a(a2a: A2aExplanation | undefined): string[] {
+  if (a2a === undefined || a2a.kind === 'other') return []
+  if (a2a.kind === 'call') return [`A2A call of ${a2a.method}`, '']
+  return [`A2A agent card; the root of the agent becomes ${a2a.cardBase} in it`, '']
 }
 
 function indent(text: string): string[] {

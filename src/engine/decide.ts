@@ -1,6 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
+import type { CardPlace } from '#protocols/a2a/card-place.ts'
 import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
@@ -29,6 +30,8 @@ export class Decision {
   readonly backendProgress: Progress = { reached: -1 }
   /** How the answer of an LLM provider is read. */
   llmResponse: ResponsePlan | undefined
+  /** The response may be an agent card, whose addresses are to lead through the gateway. */
+  agentCard: CardPlace | undefined
 
   reset(): void {
     this.listener = undefined
@@ -43,6 +46,7 @@ export class Decision {
     this.endpoint = undefined
     this.backendProgress.reached = -1
     this.llmResponse = undefined
+    this.agentCard = undefined
   }
 }
 

@@ -4,6 +4,7 @@ import type { Trace, TraceStep } from '#exchange/trace.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
+import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
 import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import { chooseEndpoint } from './balance.ts'
 import { mergeSection } from './build-chain.ts'
@@ -37,6 +38,8 @@ export interface Explanation {
   readonly upstream: string | undefined
   /** What an MCP backend does with the message: the protocol ends at the gateway. */
   readonly mcp: McpExplanation | undefined
+  /** What an A2A backend makes of it. */
+  readonly a2a: A2aExplanation | undefined
 }
 
 /** One field in force: who set it, and what lost against it. */
@@ -88,12 +91,18 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
     mcp: outcome === undefined ? explainTargets(exchange, decision) : undefined,
+    a2a: outcome === undefined ? explainAgent(exchange, decision) : undefined,
   }
 }
 
 function explainTargets(exchange: Exchange, { backend }: Decision): McpExplanation | undefined {
   if (backend?.mcp === undefined) return undefined
   return explainMcp(backend.mcp, exchange, exchange.newRequestBody ?? exchange.requestBody ?? undefined)
+}
+
+function explainAgent(exchange: Exchange, { backend, endpoint }: Decision): A2aExplanation | undefined {
+  if (backend?.item.type !== 'a2a' || endpoint === undefined) return undefined
+  return explainA2a(exchange, endpoint.label, exchange.requestBody ?? undefined)
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {

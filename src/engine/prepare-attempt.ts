@@ -1,14 +1,22 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
+import { cardPlace } from '#protocols/a2a/card-place.ts'
+import { classifyRequest } from '#protocols/a2a/classify-request.ts'
+import { readMethod } from '#protocols/a2a/read-method.ts'
 import { prepareLlmRequest, routeTypeOf } from '#protocols/llm/prepare-request.ts'
 import { bodyNeed } from '#protocols/llm/route-type.ts'
 import type { EndpointPlace } from './backend-place.ts'
 import { runChain } from './chain.ts'
 import type { Decision } from './decide.ts'
 
-/** Whether a request can only be sent when its body is known as a whole. Providers of one backend agree on the route type. */
+/** A larger call is passed on without its method being read. */
+const MAX_CALL_BYTES = 2 * 1024 * 1024
+
+/** Whether the body of a request must be here as a whole before it is sent. Providers of one backend agree on the route type. */
 export function needsWholeBody({ backend }: Decision, exchange: Exchange): boolean {
+  const { contentLength } = exchange.request
+  if (backend?.item.type === 'a2a') return contentLength > 0 && contentLength <= MAX_CALL_BYTES
   const provider = backend?.ai?.providers[0]
   return provider !== undefined && bodyNeed(routeTypeOf(provider, exchange)) === 'whole'
 }
@@ -32,7 +40,26 @@ export function prepareAttempt(
 
 function finish(endpoint: EndpointPlace, exchange: Exchange, decision: Decision): Outcome {
   rewriteHost(endpoint, exchange)
-  return decision.backend?.ai === undefined ? undefined : prepareProvider(endpoint, exchange, decision)
+  const { backend } = decision
+  if (backend?.item.type === 'a2a') prepareAgent(endpoint, exchange, decision)
+  return backend?.ai === undefined ? undefined : prepareProvider(endpoint, exchange, decision)
+}
+
+/** An agent card has to come in a form that can be read; of calls only the method is of interest. */
+function prepareAgent(endpoint: EndpointPlace, exchange: Exchange, decision: Decision): void {
+  const { request } = exchange
+  switch (classifyRequest(request.method, request.target)) {
+    case 'agent-card':
+      request.set('accept-encoding', 'identity')
+      exchange.a2aMethod = 'agent-card'
+      decision.agentCard = cardPlace(exchange, endpoint.label)
+      break
+    case 'call':
+      exchange.a2aMethod = readMethod(request.get('content-type'), exchange.requestBody ?? undefined)
+      break
+    case 'other':
+      break
+  }
 }
 
 /** `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless something already set the host. */

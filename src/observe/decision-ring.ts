@@ -2,6 +2,7 @@ import type { Attempt } from '#exchange/exchange.ts'
 
 /** What the gateway decided about one request; never holds credentials, bodies or prompts. */
 export interface DecisionRecord {
+  /** What a refusal shows to its client: `<worker>-<number>`. */
   id: string
   /** When it ended, milliseconds since the epoch. */
   time: number
@@ -25,18 +26,30 @@ export interface DecisionRecord {
   outputTokens: number
 }
 
+/** A record in the ring; its id is put together only when somebody looks. */
+interface KeptRecord extends DecisionRecord {
+  number: number
+}
+
+/** The id of the decision with a number. */
+export function decisionId(worker: string, number: number): string {
+  return `${worker}-${number.toString(36)}`
+}
+
 /** The last decisions of one worker. Records are made once and overwritten, so keeping them allocates nothing. */
 export class DecisionRing {
-  readonly #records: DecisionRecord[] = []
+  readonly #records: KeptRecord[] = []
+  readonly #worker: string
   readonly #capacity: number
   #next = 0
 
-  constructor(capacity: number) {
+  constructor(worker: string, capacity: number) {
+    this.#worker = worker
     this.#capacity = capacity
   }
 
   /** The record to fill for the next decision; the oldest one when the ring is full. */
-  take(): DecisionRecord {
+  take(): KeptRecord {
     const at = this.#next
     this.#next = (at + 1) % this.#capacity
     let record = this.#records[at]
@@ -49,12 +62,15 @@ export class DecisionRing {
 
   /** Copies, newest first. */
   list(): DecisionRecord[] {
-    return this.#records.map((record) => ({ ...record })).toSorted((a, b) => b.time - a.time)
+    return this.#records
+      .toSorted((a, b) => b.number - a.number)
+      .map(({ number, ...record }) => ({ ...record, id: decisionId(this.#worker, number) }))
   }
 }
 
-function emptyRecord(): DecisionRecord {
+function emptyRecord(): KeptRecord {
   return {
+    number: 0,
     id: '',
     time: 0,
     method: '',

@@ -11,6 +11,8 @@ export interface Observed {
   readonly endpointLabel: string | undefined
   /** Leads from a refusal's response field to its record; made only when asked for. */
   readonly decisionId: string
+  /** The number in it. */
+  readonly decisionNumber: number
   /** What policies of the listener say about observing; undefined when no listener was found. */
   readonly settings: ObserveSettings | undefined
 }

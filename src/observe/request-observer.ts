@@ -12,13 +12,20 @@ const RECORDS = 1024
 
 /** Turns the end of every request into an access-log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
-  readonly records = new DecisionRing(RECORDS)
+  readonly records: DecisionRing
   readonly #log: AccessLog
   readonly #metrics: RequestMetrics
   readonly #writer: MetricsWriter
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
-  constructor(log: AccessLog, writer: MetricsWriter, reportBug: (decisionId: string, error: unknown) => void) {
+  /** @param worker name of the thread, in ids of decisions */
+  constructor(
+    worker: string,
+    log: AccessLog,
+    writer: MetricsWriter,
+    reportBug: (decisionId: string, error: unknown) => void,
+  ) {
+    this.records = new DecisionRing(worker, RECORDS)
     this.#log = log
     this.#writer = writer
     this.#metrics = new RequestMetrics(writer)
@@ -45,7 +52,7 @@ export class RequestObserver implements Observer {
     const { exchange } = request
     const { place, llm } = exchange
     const record = this.records.take()
-    record.id = request.decisionId
+    record.number = request.decisionNumber
     record.time = clock.now()
     record.method = exchange.originalMethod
     record.authority = exchange.originalAuthority

@@ -6,6 +6,7 @@ import { type Collected, collectBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
+import { decisionId } from '#observe/decision-ring.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
@@ -46,7 +47,7 @@ export class InFlight implements BodyReader, Observed {
   abort: AbortController | undefined
   attemptStartMs = 0
   status = 0
-  recordId = 0
+  decisionNumber = 0
   readonly framing: { kind: BodyKind; length: number; upgrade?: string } = { kind: BODY_NONE, length: -1 }
 
   constructor(context: ProxyContext) {
@@ -66,7 +67,7 @@ export class InFlight implements BodyReader, Observed {
     this.pending = false
     this.abort = undefined
     this.status = 0
-    this.recordId = context.nextId()
+    this.decisionNumber = context.nextId()
     this.decision.reset()
 
     const { head, peer } = stream
@@ -86,7 +87,7 @@ export class InFlight implements BodyReader, Observed {
 
   /** `<worker>-<number>`, what a refusal shows to its client. */
   get decisionId(): string {
-    return `${this.context.workerName}-${this.recordId.toString(36)}`
+    return decisionId(this.context.workerName, this.decisionNumber)
   }
 
   /** A body is there and has not been gathered. */

@@ -1,7 +1,8 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type ClientStream } from '#net/stream.ts'
-import { observeResponse } from '#protocols/llm/read-response.ts'
+import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
+import { CardFilter } from './card-filter.ts'
 import type { InFlight } from './in-flight.ts'
 import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.ts'
 
@@ -15,13 +16,20 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
     return respondLocally(flight, replaced)
   }
   const { kind, length } = upstream.body
-  const { llmResponse } = flight.decision
-  const filter = llmResponse === undefined ? undefined : observeResponse(llmResponse, flight.exchange)
+  const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
   flight.status = upstream.head.status
   flight.responded = true
   flight.stream.respond(upstream.head, ...framingOf(kind, length, filter?.changesLength === true))
   upstream.body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
+}
+
+/** What has to see the body on its way. */
+function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): AnswerFilter | undefined {
+  const { llmResponse, agentCard } = decision
+  if (llmResponse !== undefined) return observeResponse(llmResponse, exchange)
+  if (agentCard === undefined || head.status !== 200) return undefined
+  return { changesLength: true, into: (sink) => new CardFilter(sink, head, agentCard) }
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */

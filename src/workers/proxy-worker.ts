@@ -19,6 +19,7 @@ const port = parentPort!
 let items: ReadonlyMap<string, PlanItem> = new Map()
 const lines = new LineWriter(start.logFile === undefined ? 1 : openSync(start.logFile, 'a'))
 const observer = new RequestObserver(
+  start.name,
   new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line)),
   new MetricsWriter((news) => tell({ kind: 'metrics', news })),
   (decisionId, error) =>

@@ -10,6 +10,14 @@ interface RequestSeries {
   readonly labels: readonly string[]
 }
 
+interface PlaceSeries {
+  /** Most requests of a place end like the one before. */
+  last:
+    | { readonly method: string; readonly status: number; readonly reason: string; readonly series: RequestSeries }
+    | undefined
+  readonly byLabels: Map<string, RequestSeries>
+}
+
 /** Stands for a request that met no listener. */
 const NOWHERE: PlaceNames = {
   gateway: '',
@@ -27,7 +35,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'
 /** Counts requests. Series are found by the identity of the place, so that nothing is looked up by name for each request. */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
-  readonly #places = new WeakMap<PlaceNames, Map<string, RequestSeries>>()
+  readonly #places = new WeakMap<PlaceNames, PlaceSeries>()
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
@@ -52,9 +60,26 @@ export class RequestMetrics {
     const place = exchange.place ?? NOWHERE
     let known = this.#places.get(place)
     if (known === undefined) {
-      known = new Map()
+      known = { last: undefined, byLabels: new Map() }
       this.#places.set(place, known)
     }
+    const { last } = known
+    const isPlain = settings === undefined || settings.metricLabels.length === 0
+    if (
+      isPlain &&
+      last?.status === status &&
+      last.reason === exchange.reason &&
+      last.method === exchange.originalMethod
+    ) {
+      return last.series
+    }
+    const series = this.#findSeries(place, known.byLabels, request)
+    known.last = isPlain ? { method: exchange.originalMethod, status, reason: exchange.reason, series } : undefined
+    return series
+  }
+
+  #findSeries(place: PlaceNames, known: Map<string, RequestSeries>, request: Observed): RequestSeries {
+    const { exchange, settings, status } = request
     const method = KNOWN_METHODS.has(exchange.originalMethod) ? exchange.originalMethod : 'other'
     const custom = customValues(exchange, settings)
     const key =
