@@ -1,7 +1,7 @@
 import type { Finding } from '#base/finding.ts'
 import type { Origin } from '#base/origin.ts'
+import { assembleTranslation } from './assemble-translation.ts'
 import { REFERENCE_CODES } from './finding-code.ts'
-import { buildStatuses } from './status/build-statuses.ts'
 import type { Binding, Translation } from './translation.ts'
 
 /**
@@ -19,17 +19,14 @@ export function withCompileProblems(translation: Translation, problems: readonly
     added.push(problem)
   }
   if (added.length === 0) return translation
-  return complete({ ...translation, findings: [...translation.findings, ...added] })
+  const { items, facts, bindings } = translation
+  return assembleTranslation({ items, facts, bindings, findings: [...translation.findings, ...added] })
 }
 
 /** Says which listeners take connections (decision A-34). */
 export function withBindings(translation: Translation, bindings: ReadonlyMap<string, Binding>): Translation {
-  return complete({ ...translation, bindings })
-}
-
-function complete(translation: Omit<Translation, 'statuses'>): Translation {
-  const { facts, findings, bindings } = translation
-  return { ...translation, statuses: buildStatuses(facts, findings, bindings) }
+  const { items, facts, findings } = translation
+  return assembleTranslation({ items, facts, findings, bindings })
 }
 
 function objectOf({ kind, namespace, name }: Origin): string {

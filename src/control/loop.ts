@@ -3,6 +3,7 @@ import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { applyDelta, diffPlans, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { assembleTranslation } from './assemble-translation.ts'
 import { withBindings, withCompileProblems } from './complete-translation.ts'
 import { createRouteMemo } from './routes/translate-routes.ts'
 import { type TranslateOptions, translate } from './translate.ts'
@@ -66,8 +67,8 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     cancel = undefined
     waitingSince = undefined
     const before = translation?.items ?? new Map<string, PlanItem>()
-    const raw = translate(options.objects(), { ...options.translate, memo })
-    const delta = diffPlans(before, raw.items, version + 1)
+    const { items: fresh, facts, findings } = translate(options.objects(), { ...options.translate, memo })
+    const delta = diffPlans(before, fresh, version + 1)
     // Items that did not change stay the very same objects, so that what was made of them can stay too.
     const items = delta === undefined ? before : applyDelta(before, delta)
     if (delta !== undefined) {
@@ -75,7 +76,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
       options.publishPlan(delta)
     }
     const problems = options.compile?.(items) ?? []
-    publishStatuses(withBindings(withCompileProblems({ ...raw, items }, problems), bindings))
+    publishStatuses(withCompileProblems(assembleTranslation({ items, facts, findings, bindings }), problems))
   }
 
   return {

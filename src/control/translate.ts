@@ -1,12 +1,12 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import { assembleTranslation } from './assemble-translation.ts'
 import { attach } from './attach.ts'
 import { buildItems } from './build-items.ts'
 import { reportUnused } from './report-unused.ts'
 import { createRouteMemo, type RouteMemo } from './routes/translate-routes.ts'
 import { openScope } from './scope.ts'
-import { buildStatuses } from './status/build-statuses.ts'
 import { settleFacts } from './status/settle-facts.ts'
 import type { Translation } from './translation.ts'
 
@@ -32,12 +32,6 @@ export function translate(objects: readonly ApiObject[], options: TranslateOptio
   const facts = settleFacts(scope, attached, items)
   reportUnused(scope, attached.gateways)
 
-  const bindings = new Map()
-  return {
-    items: new Map(items.all.map((item) => [item.key, item])),
-    facts,
-    findings,
-    bindings,
-    statuses: buildStatuses(facts, findings, bindings),
-  }
+  const byKey = new Map(items.all.map((item) => [item.key, item]))
+  return assembleTranslation({ items: byKey, facts, findings, bindings: new Map() })
 }
