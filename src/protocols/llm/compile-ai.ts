@@ -182,11 +182,15 @@ function routeProblem(type: RouteType, provider: Provider, kind: string): Omit<C
     return { code: 'not-implemented', message, severity: 'warning' }
   }
   if (!isClientFormat(type)) return undefined
-  const { kind: outcome } = provider.convert(type, provider.pin ?? '')
+  const { kind: outcome } = provider.convert(type, provider.pin ?? 'any')
   if (outcome === 'not-implemented') {
     return notImplemented(`${type} requests to ${kind} are not implemented yet: answered with 501`)
   }
   if (outcome === 'native') return undefined
+  if (outcome === 'model-unfit') {
+    const message = 'the configured model cannot be part of a path: answered with 400'
+    return { code: 'model-unfit', message, severity: 'error' }
+  }
   const message = `${type} requests cannot be sent to ${kind}: answered with 400`
   return { code: 'unsupported-conversion', message, severity: 'error' }
 }

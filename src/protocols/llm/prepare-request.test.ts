@@ -18,16 +18,25 @@ test('facts of the request', () => {
   })
 })
 
-verifies('backend.ai.provider/path-default', 'provider one has a path for each format', () => {
-  const paths: [RouteType, string][] = [
-    ['Completions', '/v1/chat/completions'],
-    ['Responses', '/v1/responses'],
-    ['Embeddings', '/v1/embeddings'],
-  ]
-  for (const [type, path] of paths) {
-    expect(sent(CHAT, { ai: { routes: { '*': type } }, target: '/anything?a=b' }).path).toBe(`${path}?a=b`)
-  }
-})
+verifies(
+  [
+    'backend.ai.provider/path-default',
+    'backend.ai.provider/providerOne',
+    'llm.routes/responses',
+    'llm.routes/embeddings',
+  ],
+  'provider one has a path for each format',
+  () => {
+    const paths: [RouteType, string][] = [
+      ['Completions', '/v1/chat/completions'],
+      ['Responses', '/v1/responses'],
+      ['Embeddings', '/v1/embeddings'],
+    ]
+    for (const [type, path] of paths) {
+      expect(sent(CHAT, { ai: { routes: { '*': type } }, target: '/anything?a=b' }).path).toBe(`${path}?a=b`)
+    }
+  },
+)
 
 verifies('backend.ai.provider/pathPrefix', 'the prefix replaces the base of the path', () => {
   const spec = { providerOne: {}, pathPrefix: '/openai/api/' }
@@ -63,6 +72,9 @@ test('streams are made to ask for usage (B35)', () => {
   const forced = sent(declined, { usageNeeded: true })
   expect(forced.text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true,"x":1}}')
   expect(forced.response.hidesUsage).toBe(true)
+  for (const odd of ['5', '{"include_usage":true,"include_usage":false}']) {
+    expect(sent(`{"model":"m","stream":true,"stream_options":${odd}}`, { usageNeeded: true }).text).toBe(plain.text)
+  }
 })
 
 test('max_tokens moves for models that refuse it (B27)', () => {
@@ -73,26 +85,45 @@ test('max_tokens moves for models that refuse it (B27)', () => {
   expect(sent('{"model":"omni","max_tokens":7}').text).toBe('{"model":"omni","max_tokens":7}')
 })
 
-test('body settings keep everything else byte for byte (B29, B102)', () => {
-  const ai = {
-    defaults: [
-      { field: 'temperature', value: 0 },
-      { field: 'user', value: 'default' },
-      { field: 'seed', value: 1 },
-    ],
-    overrides: [
-      { field: 'n', value: [1, { a: null }] },
-      { field: 'é', value: 2 },
-    ],
-    transformations: [
-      { field: 'user', expression: 'fails' },
-      { field: 'n', expression: 'works' },
-    ],
-  }
-  const body = '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"u","n":1, "\\u00e9":1 }'
-  expect(sent(body, { ai, results: { works: 5 } }).text).toBe(
-    '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"default","n":5, "\\u00e9":2,"temperature":0 }',
-  )
+verifies(
+  [
+    'backend.ai.defaults/merged',
+    'backend.ai.defaults/request-wins',
+    'backend.ai.defaults/field-of-body',
+    'backend.ai.defaults/value-any-json',
+    'backend.ai.overrides/overwrite',
+    'backend.ai.transformations/overwrite',
+    'backend.ai.transformations/beats-overrides',
+  ],
+  'body settings keep everything else byte for byte (B29, B102)',
+  () => {
+    const ai = {
+      defaults: [
+        { field: 'temperature', value: 0 },
+        { field: 'user', value: 'default' },
+        { field: 'seed', value: 1 },
+      ],
+      overrides: [
+        { field: 'n', value: [1, { a: null }] },
+        { field: 'é', value: 2 },
+      ],
+      transformations: [
+        { field: 'user', expression: 'fails' },
+        { field: 'n', expression: 'works' },
+      ],
+    }
+    const body = '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"u","n":1, "\\u00e9":1 }'
+    expect(sent(body, { ai, results: { works: 5 } }).text).toBe(
+      '{ "10":1, "2" : 12345678901234567890.10, "model":"m" ,"seed":null,"user":"default","n":5, "\\u00e9":2,"temperature":0 }',
+    )
+  },
+)
+
+verifies('backend.ai.defaults/system', 'a default can set the system text of the messages format', () => {
+  const defaults = [{ field: 'system', value: [{ type: 'text', text: 'rules' }] }]
+  const setup = { provider: { providerFour: {} }, ai: { defaults, routes: { '*': 'Messages' as const } } }
+  expect(sent('{"model":"m"}', setup).text).toBe('{"model":"m","system":[{"type":"text","text":"rules"}]}')
+  expect(sent('{"model":"m","system":"own"}', setup).text).toBe('{"model":"m","system":"own"}')
 })
 
 test('a transformation that fails removes the field', () => {

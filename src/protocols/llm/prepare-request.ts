@@ -12,7 +12,7 @@ import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
 import { type LlmAnswer, listModels } from './models.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
-import type { HeaderEdits } from './providers/provider.ts'
+import type { Conversion, HeaderEdits } from './providers/provider.ts'
 import { formatRefusal, refuse } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, type RouteType, resolveRouteType } from './route-type.ts'
@@ -129,8 +129,7 @@ function prepareTyped(
   const model = replacement?.name ?? chosen
 
   const conversion = provider.provider.convert(type, model)
-  if (conversion.kind === 'unsupported') return refuse(type, 'llm-unsupported', conversionName(type, provider))
-  if (conversion.kind === 'not-implemented') return refuse(type, 'llm-not-implemented', conversionName(type, provider))
+  if (conversion.kind !== 'native') return refuseConversion(type, provider, conversion.kind)
 
   const edits = new BodyEdits(members)
   if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
@@ -192,8 +191,19 @@ function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {
   }
 }
 
-function conversionName(type: ClientFormat, provider: AiProviderPlan): string {
-  return `from ${type} to provider ${provider.provider.system}`
+function refuseConversion(
+  type: ClientFormat,
+  { provider }: AiProviderPlan,
+  kind: Exclude<Conversion['kind'], 'native'>,
+): Refusal {
+  switch (kind) {
+    case 'unsupported':
+      return refuse(type, 'llm-unsupported', `from ${type} to provider ${provider.system}`)
+    case 'not-implemented':
+      return refuse(type, 'llm-not-implemented', `from ${type} to provider ${provider.system}`)
+    case 'model-unfit':
+      return refuse(type, 'llm-body-invalid', 'the model name cannot be used')
+  }
 }
 
 function modelIn(members: Members): string | undefined {

@@ -76,7 +76,7 @@ test('responses: text becomes the message that it stands for', () => {
   expect(sent(given(''), enriched('Responses')).text).toBe(given(`,"input":[${S1},${U1},${A2},${S2}]`))
 })
 
-test('embeddings are left alone', () => {
+verifies('backend.ai.prompt/route-types', 'embeddings are left alone', () => {
   expect(sent(`{${MODEL},"input":"x"}`, enriched('Embeddings')).text).toBe(`{${MODEL},"input":"x"}`)
 })
 

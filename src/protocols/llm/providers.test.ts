@@ -95,6 +95,11 @@ verifies(
     'backend.ai.providerTwo/apiVersion-default',
     'backend.ai.providerThree/apiVersion-default',
     'backend.ai.providerThree/projectName-path',
+    'backend.ai.provider/providerTwo',
+    'backend.ai.provider/providerThree',
+    'backend.ai.provider/providerFour',
+    'backend.ai.provider/providerFive',
+    'llm.routes/messages',
   ],
   'paths of the formats that a provider speaks',
   () => {
@@ -108,6 +113,16 @@ test("a parameter of the provider's path cannot be changed from outside (B13)", 
   const provider = { providerTwo: { ...two, apiVersion: 'preview' } }
   const target = '/x?api%2Dversion=old&api-version=older&a=b'
   expect(sent('{"model":"m"}', { provider, target }).path).toBe('/openai/v1/chat/completions?api-version=preview&a=b')
+})
+
+test('a model cannot lead out of the path that it is part of', () => {
+  const provider = { providerThree: { ...resource, apiVersion: '2024-10-21' } }
+  for (const model of ['', '.', '..', '\\ud800']) {
+    expect(refused(`{"model":"${model}"}`, { provider }).code).toBe('llm-body-invalid')
+  }
+  expect(sent('{"model":"../x?y#z"}', { provider }).path).toBe(
+    '/openai/deployments/..%2Fx%3Fy%23z/chat/completions?api-version=2024-10-21',
+  )
 })
 
 const pinned: LlmProviderSpec[] = [

@@ -21,8 +21,13 @@ export function requestUsage(members: Members, needed: boolean, edits: BodyEdits
     edits.set('stream_options', index, INCLUDE_USAGE)
     return true
   }
-  const options = needed ? scanMembers(valueAt(members, index)) : undefined
-  if (options === undefined || 'fault' in options) return false
+  if (!needed) return false
+  const options = scanMembers(valueAt(members, index))
+  if ('fault' in options) {
+    // What a provider makes of it is not known; limits must hold all the same.
+    edits.set('stream_options', index, INCLUDE_USAGE)
+    return true
+  }
   const include = findMember(options, 'include_usage')
   if (include >= 0 && valueIs(options, include, 'true')) return false
   const changed = new BodyEdits(options)

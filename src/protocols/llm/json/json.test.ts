@@ -86,6 +86,8 @@ const faults: [json: string, fault: string, at: number][] = [
   [' "x"', 'not-an-object', 1],
   ['{"a":1,"a":2}', 'duplicate-key', 7],
   ['{"a":1,"\\u0061":2}', 'duplicate-key', 7],
+  ['{"a":1,"\\a":2}', 'not-json', 8],
+  ['{"a\t":2}', 'not-json', 2],
 ]
 for (const [json, fault, at] of faults) {
   test(`refused: ${JSON.stringify(json)}`, () => {
@@ -112,6 +114,8 @@ test('strings and elements', () => {
   const members = scan('{"n":1, "s":"a\\u00e9\\n\u00e9", "l":[ 1 , "]", [2,{}] ,{"a":[]} ]}')
   expect(stringAt(members, 0)).toBeUndefined()
   expect(stringAt(members, 1)).toBe('aé\né')
+  expect(stringAt(scan('{"s":"\\q"}'), 0)).toBeUndefined()
+  expect(stringAt(scan('{"s":"\t"}'), 0)).toBeUndefined()
   const list = valueAt(members, 2)
   const offsets = scanElements(list)
   const elements = Array.from({ length: offsets.length / 2 }, (_, i) =>

@@ -23,7 +23,7 @@ export interface JsonFault {
 /**
  * Finds the members of a JSON object in one pass, without building anything of what they contain. The whole text must be one
  * well-formed object, and no key may occur twice in it (decision B29): a second `model` could hide from a rule what the provider
- * will read. Contents of strings are not judged.
+ * will read. Contents of strings are not judged, except of these keys.
  */
 export function scanMembers(bytes: Uint8Array): Members | JsonFault {
   let at = skipSpace(bytes, 0)
@@ -37,7 +37,10 @@ export function scanMembers(bytes: Uint8Array): Members | JsonFault {
     const key = at + 1
     const keyEnd = skipString(bytes, key) - 1
     if (keyEnd < 0) return { fault: 'not-json', at: bytes.length }
-    escapedKeys ||= hasEscape(bytes, key, keyEnd)
+    if (isIntricate(bytes, key, keyEnd)) {
+      if (decodeString(bytes, key, keyEnd) === undefined) return { fault: 'not-json', at: key }
+      escapedKeys = true
+    }
     at = skipSpace(bytes, keyEnd + 1)
     if (bytes[at] !== 0x3a) return { fault: 'not-json', at }
     const value = skipSpace(bytes, at + 1)
@@ -74,15 +77,15 @@ export function memberCount(members: Members): number {
 /** The key of member `index`, decoded. */
 export function keyAt(members: Members, index: number): string {
   const { bytes, offsets } = members
-  return decodeJsonString(bytes, offsets[4 * index]!, offsets[4 * index + 1]!)
+  return decodeString(bytes, offsets[4 * index]!, offsets[4 * index + 1]!) ?? ''
 }
 
-/** The value of member `index` if it is a string. */
+/** The value of member `index` if it is a well-formed string. */
 export function stringAt(members: Members, index: number): string | undefined {
   const { bytes, offsets } = members
   const start = offsets[4 * index + 2]!
   if (bytes[start] !== 0x22) return undefined
-  return decodeJsonString(bytes, start + 1, offsets[4 * index + 3]! - 1)
+  return decodeString(bytes, start + 1, offsets[4 * index + 3]! - 1)
 }
 
 /** Whether the value of member `index` reads exactly `text` (ASCII): `true`, `null`. */
@@ -147,8 +150,9 @@ function findDuplicateByName(members: Members): number {
   return -1
 }
 
-function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
+/** Whether a string has escapes, or control characters, which it must not have. */
+function isIntricate(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === 0x5c || bytes[at]! < 0x20) return true
   return false
 }
 
@@ -161,13 +165,13 @@ function equalsAscii(bytes: Uint8Array, start: number, end: number, text: string
   return end - start === text.length && readsAt(bytes, start, text)
 }
 
-/** The text between two quotes. A broken escape is kept as it stands: it matches nothing that a rule could name. */
-function decodeJsonString(bytes: Uint8Array, start: number, end: number): string {
+/** The text between two quotes; undefined when it is not well-formed: a lenient provider could read another name there. */
+function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
   const text = decodeText(bytes, start, end)
-  if (!text.includes('\\')) return text
+  if (!isIntricate(bytes, start, end)) return text
   try {
     return JSON.parse(`"${text}"`)
   } catch {
-    return text
+    return undefined
   }
 }

@@ -7,9 +7,11 @@ import {
   type Credential,
   fixedPaths,
   type HeaderEdits,
+  MODEL_UNFIT,
   NO_EDITS,
   NOT_IMPLEMENTED,
   type Provider,
+  toSegment,
   UNSUPPORTED,
 } from './provider.ts'
 import { MESSAGES_VERSION } from './provider-four.ts'
@@ -43,8 +45,10 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
   return (format, model) => {
     const suffix = SUFFIXES[format]
     if (suffix === undefined) return NOT_IMPLEMENTED
-    const place = format === 'Responses' ? '' : `deployments/${encodeURIComponent(model)}/`
-    return { kind: 'native', path: `/openai/${place}${suffix}${query}` }
+    if (format === 'Responses') return { kind: 'native', path: `/openai/${suffix}${query}` }
+    const deployment = toSegment(model)
+    if (deployment === undefined) return MODEL_UNFIT
+    return { kind: 'native', path: `/openai/deployments/${deployment}/${suffix}${query}` }
   }
 }
 

@@ -25,8 +25,11 @@ export type Conversion =
   | { readonly kind: 'unsupported' }
   /** A translation that this version does not have yet. */
   | { readonly kind: 'not-implemented' }
+  /** The model would be part of the path, and cannot be. */
+  | { readonly kind: 'model-unfit' }
 
 export const UNSUPPORTED: Conversion = { kind: 'unsupported' }
+export const MODEL_UNFIT: Conversion = { kind: 'model-unfit' }
 export const NOT_IMPLEMENTED: Conversion = { kind: 'not-implemented' }
 
 /** What the auth policy of a provider has put into the request; undefined without such a policy. */
@@ -43,6 +46,12 @@ export interface HeaderEdits {
 }
 
 export const NO_EDITS: HeaderEdits = { set: [], remove: [] }
+
+/** A model name as one segment of a path; undefined for names that would lead elsewhere (RFC 3986, 5.2.4). */
+export function toSegment(model: string): string | undefined {
+  if (model === '' || model === '.' || model === '..' || !model.isWellFormed()) return undefined
+  return encodeURIComponent(model)
+}
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1). */
 export function bearerToken(request: Head): string | undefined {
