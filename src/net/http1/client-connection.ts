@@ -203,6 +203,8 @@ export class ClientConnection implements TransportOwner {
     const hint = exchange.head.keepAliveSeconds
     exchange.finish()
     this.#reused = true
+    // The receiver may have been full when the last bytes came.
+    this.#transport.resume()
     if (keep) this.#owner.put(this, hint < 0 ? Number.POSITIVE_INFINITY : hint * 1000 - HINT_MARGIN_MS)
     else this.destroy()
     exchange.body.end()

@@ -62,14 +62,17 @@ interface Asked {
   body?: string
   chunked?: boolean
   timeoutMs?: number
+  /** The receiver of the response body cannot take more after each part. */
+  backed?: boolean
 }
 
 /** Sends a request and waits for what becomes of it. */
 function ask(pool: ClientPool, destination: Destination, asked: Asked = {}): Promise<Result> {
-  const { method = 'GET', body = '', chunked = false, timeoutMs = 0 } = asked
+  const { method = 'GET', body = '', chunked = false, timeoutMs = 0, backed = false } = asked
   return new Promise((resolve) => {
     const result = { status: 0, body: '', failure: undefined, sent: undefined, aborted: undefined }
     const sink = new TextSink()
+    sink.backed = backed
     const handler: ClientHandler = {
       response: (stream) => {
         const { status } = stream.head
@@ -119,6 +122,13 @@ test('connections are kept per destination and used again', async () => {
   expect(server.connections).toBe(1)
   await ask(pool, { ...destination, key: 'another' })
   expect(server.connections).toBe(2)
+})
+
+test('a connection whose last receiver was full is read from for the next', async () => {
+  const { pool, server, destination } = await rig(answering(() => OK))
+  expect(await ask(pool, destination, { backed: true })).toMatchObject({ body: 'ok' })
+  expect(await ask(pool, destination)).toMatchObject({ body: 'ok' })
+  expect(server.connections).toBe(1)
 })
 
 test('requests at the same time have a connection each; no more than the maximum are kept', async () => {
