@@ -1,0 +1,66 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { cardSuffix } from './classify-request.ts'
+
+/** Where a card was asked for, on both sides of the gateway. */
+export interface CardPlace {
+  /** How the client reaches the gateway: `https://agents.example`. */
+  readonly clientOrigin: string
+  /** Path of the client's request as it was received, without query. */
+  readonly clientPath: string
+  /** Path of the request to the agent, without query. */
+  readonly upstreamPath: string
+  /** `host:port` of the backend. */
+  readonly backendAuthority: string
+}
+
+/**
+ * The place of the card that an exchange is about. The scheme is that of `X-Forwarded-Proto` where something in front of the
+ * gateway says so, but no other forwarding field is believed (decision B74).
+ */
+export function cardPlace(exchange: Exchange, backendAuthority: string): CardPlace {
+  const forwarded = exchange.request.get('x-forwarded-proto')?.toLowerCase()
+  const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : exchange.scheme
+  return {
+    clientOrigin: `${scheme}://${exchange.originalAuthority}`,
+    clientPath: withoutQuery(exchange.originalTarget),
+    upstreamPath: withoutQuery(exchange.request.target),
+    backendAuthority,
+  }
+}
+
+function withoutQuery(target: string): string {
+  return target.split('?', 1)[0]!
+}
+
+/** Maps paths of the agent to paths of the gateway. */
+export interface PathMap {
+  /** Prefix that the gateway adds; '' or a path without trailing slash. */
+  readonly clientPrefix: string
+  /** Prefix of the agent that it takes the place of. */
+  readonly upstreamPrefix: string
+  /** Where the card stands for clients: what is not under the prefix is put there. */
+  readonly clientBase: string
+}
+
+/**
+ * What the route does with paths, read off the two paths of the card: their common last segments are the part that no rewrite
+ * touched.
+ */
+export function mapPaths({ clientPath, upstreamPath }: CardPlace): PathMap {
+  const suffix = cardSuffix(clientPath)
+  const clientBase = suffix === undefined ? '' : clientPath.slice(0, -suffix.length)
+  const client = clientPath.split('/')
+  const upstream = upstreamPath.split('/')
+  while (client.length > 1 && upstream.length > 1 && client.at(-1) === upstream.at(-1)) {
+    client.pop()
+    upstream.pop()
+  }
+  return { clientPrefix: client.join('/'), upstreamPrefix: upstream.join('/'), clientBase }
+}
+
+/** The gateway's path for a path of the agent; '' for the root, so that a root URL has no trailing slash. */
+export function toClientPath({ clientPrefix, upstreamPrefix, clientBase }: PathMap, path: string): string {
+  const bare = path === '/' ? '' : path
+  const isUnder = bare === upstreamPrefix || bare.startsWith(`${upstreamPrefix}/`)
+  return isUnder ? clientPrefix + bare.slice(upstreamPrefix.length) : clientBase + bare
+}

@@ -1,0 +1,25 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { cardPlace, mapPaths, toClientPath } from './card-place.ts'
+import { classifyRequest } from './classify-request.ts'
+import { readMethod } from './read-method.ts'
+
+/** What the A2A layer makes of a request, for `explain`. */
+export interface A2aExplanation {
+  readonly kind: 'agent-card' | 'call' | 'other'
+  /** JSON-RPC method of a call. */
+  readonly method: string | undefined
+  /** What the root of the agent becomes in a card. */
+  readonly cardBase: string | undefined
+}
+
+/** @param exchange after the backend's policies; its `originalTarget` is what the client asked for */
+export function explainA2a(exchange: Exchange, backendAuthority: string, body: Uint8Array | undefined): A2aExplanation {
+  const { request } = exchange
+  const kind = classifyRequest(request.method, request.target)
+  const place = cardPlace(exchange, backendAuthority)
+  return {
+    kind,
+    method: kind === 'call' ? readMethod(request.get('content-type'), body) : undefined,
+    cardBase: kind === 'agent-card' ? place.clientOrigin + toClientPath(mapPaths(place), '/') : undefined,
+  }
+}

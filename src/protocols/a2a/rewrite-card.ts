@@ -1,0 +1,116 @@
+import type { Json, JsonObject } from '#exchange/exchange.ts'
+import { type CardPlace, mapPaths, type PathMap, toClientPath } from './card-place.ts'
+import { isJson } from './read-method.ts'
+
+/** Larger cards are passed on as they are (decision B87). */
+export const MAX_CARD_BYTES = 2 * 1024 * 1024
+
+/** Why a card goes on as the agent sent it. */
+export type CardKept = 'no-success' | 'compressed' | 'not-json' | 'too-large' | 'nothing-to-rewrite'
+
+export type CardRewrite =
+  | {
+      readonly kind: 'rewritten'
+      readonly body: Uint8Array
+      /** The card was signed; its signatures would be wrong now and are gone (decision B88). */
+      readonly removedSignatures: boolean
+    }
+  | { readonly kind: 'kept'; readonly why: CardKept }
+
+/** A response that may hold a card. */
+export interface CardResponse {
+  readonly status: number
+  readonly contentType: string | undefined
+  readonly contentEncoding: string | undefined
+  readonly body: Uint8Array
+}
+
+/**
+ * Makes the interfaces that an agent card names lead through the gateway (decision B86): `url` and `additionalInterfaces` of
+ * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts and gRPC ones stay as they are, and so does everything
+ * that is not a card.
+ */
+export function rewriteCard(response: CardResponse, place: CardPlace): CardRewrite {
+  const why = checkRewritable(response)
+  if (why !== undefined) return { kind: 'kept', why }
+  const card = parseCard(response.body)
+  if (card === undefined) return { kind: 'kept', why: 'not-json' }
+
+  const { signatures, ...unsigned } = rewriteInterfaces(card, place)
+  const text = JSON.stringify(unsigned)
+  const { signatures: _, ...original } = card
+  if (text === JSON.stringify(original)) return { kind: 'kept', why: 'nothing-to-rewrite' }
+  return { kind: 'rewritten', body: new TextEncoder().encode(text), removedSignatures: signatures !== undefined }
+}
+
+function checkRewritable({ status, contentType, contentEncoding, body }: CardResponse): CardKept | undefined {
+  if (status !== 200) return 'no-success'
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') return 'compressed'
+  if (body.length > MAX_CARD_BYTES) return 'too-large'
+  return isJson(contentType) ? undefined : 'not-json'
+}
+
+function parseCard(body: Uint8Array): JsonObject | undefined {
+  try {
+    const card: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return isObject(card) ? card : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface Rewriter {
+  readonly clientOrigin: string
+  readonly paths: PathMap
+  /** `host:port` of everything that the gateway stands in front of. */
+  readonly ownAuthorities: ReadonlySet<string>
+}
+
+function rewriteInterfaces(card: JsonObject, place: CardPlace): JsonObject {
+  const rewriter: Rewriter = {
+    clientOrigin: place.clientOrigin,
+    paths: mapPaths(place),
+    ownAuthorities: new Set([place.backendAuthority.toLowerCase(), ...ownAuthority(card)]),
+  }
+  const changed: Record<string, Json> = {}
+  if (card.url !== undefined && card.preferredTransport !== 'GRPC') changed.url = rewriteUrl(rewriter, card.url)
+  for (const member of ['additionalInterfaces', 'supportedInterfaces'] as const) {
+    const interfaces = card[member]
+    if (Array.isArray(interfaces)) changed[member] = interfaces.map((entry) => rewriteInterface(rewriter, entry))
+  }
+  return { ...card, ...changed }
+}
+
+/** The agent's name for itself: `url`, or its preferred interface where there is no `url`. */
+function ownAuthority(card: JsonObject): readonly string[] {
+  const { url, supportedInterfaces } = card
+  const first: Json | undefined = Array.isArray(supportedInterfaces) ? supportedInterfaces[0] : undefined
+  const own = parseUrl(url ?? (isObject(first) ? first.url : undefined))
+  return own === undefined ? [] : [authorityOf(own)]
+}
+
+function rewriteInterface(rewriter: Rewriter, entry: Json): Json {
+  if (!isObject(entry) || entry.url === undefined) return entry
+  const isGrpc = entry.transport === 'GRPC' || entry.protocolBinding === 'GRPC'
+  return isGrpc ? entry : { ...entry, url: rewriteUrl(rewriter, entry.url) }
+}
+
+function rewriteUrl({ clientOrigin, paths, ownAuthorities }: Rewriter, value: Json): Json {
+  const url = parseUrl(value)
+  if (url === undefined || !ownAuthorities.has(authorityOf(url))) return value
+  return clientOrigin + toClientPath(paths, url.pathname) + url.search + url.hash
+}
+
+function parseUrl(value: Json | undefined): URL | undefined {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined
+}
+
+/** With the port written out, so that the scheme makes no difference: the gateway may speak another one to the agent. */
+function authorityOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
