@@ -20,6 +20,7 @@ test('codes are API: none is renamed or dropped by accident', () => {
     'listener-route-kinds',
     'listener-set-not-allowed',
     'name-collision',
+    'name-invalid',
     'no-effect',
     'no-gateway',
     'not-implemented',

@@ -47,6 +47,7 @@ export const FINDING_CODES = [
   // in general
   'no-effect',
   'name-collision',
+  'name-invalid',
   'not-implemented',
 ] as const
 

@@ -1,7 +1,7 @@
 import type { McpSelectorSpec, McpTargetSelectorSpec, McpTargetSpec } from '#api/mcp-backend.ts'
 import { objectKey } from '#api/object.ts'
 import type { ProxyBackendObject } from '#api/proxy-backend.ts'
-import type { ServiceObject } from '#api/service.ts'
+import type { ServiceObject, ServicePortSpec } from '#api/service.ts'
 import type { ResolvedMcpTarget } from '#plan/mcp-targets.ts'
 import { itemPath } from '#schema/index.ts'
 import { OWN_GROUP } from '../controller.ts'
@@ -77,6 +77,8 @@ function discoverTargets(
   { name: entry, selector = {} }: McpTargetSelectorSpec,
   { path, report }: Place,
 ): readonly Candidate[] {
+  const reportName = (message: string) =>
+    report({ path: `${path}.selector`, code: 'name-invalid', message, severity: 'warning' })
   const found = selectServices(inventory, backend.metadata.namespace, selector).flatMap((service) =>
     (service.spec.ports ?? []).flatMap((port): Candidate[] => {
       const protocol = MCP_PORTS.get(port.appProtocol)
@@ -87,7 +89,7 @@ function discoverTargets(
         {
           namespace,
           resolved: {
-            name: annotations[NAME_ANNOTATION] ?? `${name}-${port.name ?? port.port}`,
+            name: targetName(service, port, reportName),
             entry,
             backend: `${objectKey('Service', namespace, name)}/${port.port}`,
             port: port.port,
@@ -103,6 +105,19 @@ function discoverTargets(
     report({ path: `${path}.selector`, code: 'selector-matches-nothing', message, severity: 'warning' })
   }
   return found
+}
+
+const TARGET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/** Policies name targets in `sectionName`, so a name that none can write is passed over. */
+function targetName({ metadata }: ServiceObject, port: ServicePortSpec, report: (message: string) => void): string {
+  const usual = `${metadata.name}-${port.name ?? port.port}`
+  const wanted = metadata.annotations?.[NAME_ANNOTATION]
+  if (wanted === undefined || TARGET_NAME.test(wanted)) return wanted ?? usual
+  report(
+    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is no name; ${usual} is used`,
+  )
+  return usual
 }
 
 /** In the order of namespace and name. */

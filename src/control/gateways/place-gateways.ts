@@ -76,7 +76,17 @@ export function placeGateways(scope: GatewayScope): PlacedGateways {
       listeners.set(keyOf(set), placed.listeners)
     }
   }
+  for (const set of inventory.all('ListenerSet'))
+    if (!listeners.has(keyOf(set))) reportOrphan(inventory, set, reportOn(set))
   return { classes, gateways, listenerSets, listeners }
+}
+
+/** A ListenerSet that belongs to no Gateway at all; one of another controller's Gateway is not ours to judge. */
+function reportOrphan(inventory: Inventory, set: ListenerSetObject, report: Report): void {
+  const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
+  if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
+  const message = `${kind} ${namespace}/${name} not found; the listeners of this ListenerSet are not served`
+  report({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
 }
 
 /** Ours are the class that needs no object, unless somebody else has made one of that name, and all classes with our controller. */
@@ -90,8 +100,8 @@ function ownClassNames(inventory: Inventory, classes: readonly GatewayClassObjec
 function groupListenerSets(inventory: Inventory): ReadonlyMap<string, readonly ListenerSetObject[]> {
   const groups = new Map<string, ListenerSetObject[]>()
   for (const set of inventory.all('ListenerSet')) {
-    const { name, namespace = set.metadata.namespace } = set.spec.parentRef
-    append(groups, objectKey('Gateway', namespace, name), set)
+    const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
+    if (kind === 'Gateway') append(groups, objectKey('Gateway', namespace, name), set)
   }
   return groups
 }
@@ -175,18 +185,31 @@ function listenerSetFault(
   return { reason: 'NotAllowed', message }
 }
 
+/** A Gateway and its class may each name a ProxyParameters. */
 function parametersFault(inventory: Inventory, gateway: GatewayObject, report: Report): Complaint | undefined {
-  const ref = gateway.spec.infrastructure?.parametersRef
-  if (ref === undefined) return undefined
-  if (ref.kind === 'ProxyParameters' && inventory.find('ProxyParameters', gateway.metadata.namespace, ref.name)) {
-    return undefined
-  }
+  const { gatewayClassName, infrastructure } = gateway.spec
+  const { namespace } = gateway.metadata
+  const own = infrastructure?.parametersRef
+  const ofClass = inventory.find('GatewayClass', '', gatewayClassName)?.spec.parametersRef
   const message =
-    ref.kind === 'ProxyParameters'
-      ? `ProxyParameters ${gateway.metadata.namespace}/${ref.name} not found`
-      : `parametersRef must name a ProxyParameters, not a ${ref.kind}`
-  report({ path: 'spec.infrastructure.parametersRef', code: 'parameters-invalid', message, severity: 'error' })
+    (own && refusalOf(inventory, { namespace, ...own })) ??
+    (ofClass && refusalOf(inventory, { namespace: '', ...ofClass }))
+  if (message === undefined) return undefined
+  const path = own === undefined ? 'spec.gatewayClassName' : 'spec.infrastructure.parametersRef'
+  report({ path, code: 'parameters-invalid', message, severity: 'error' })
   return { reason: 'InvalidParameters', message }
+}
+
+interface ParametersRef {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+function refusalOf(inventory: Inventory, { kind, namespace, name }: ParametersRef): string | undefined {
+  if (kind !== 'ProxyParameters') return `parametersRef must name a ProxyParameters, not a ${kind}`
+  if (inventory.find('ProxyParameters', namespace, name) !== undefined) return undefined
+  return `ProxyParameters ${namespace}/${name} not found`
 }
 
 /** What a Gateway asks for and does not get. */
