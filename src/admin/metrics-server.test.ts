@@ -40,7 +40,7 @@ test('a port in use is named in one line', async () => {
   const first = await startMetricsServer({ ...options, port: 0 })
   const second = startMetricsServer({ ...options, port: first.port })
   await expect(second).rejects.toBeInstanceOf(PortInUse)
-  await expect(second).rejects.toThrow(`port ${first.port} on 127.0.0.1 is in use; the metrics server needs it`)
+  await expect(second).rejects.toThrow(`127.0.0.1:${first.port} is in use; the metrics server needs it`)
   await first.close()
 })
 

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 /** Another program (or another gateway) listens where a server was to listen. The message is one line for a terminal. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
@@ -6,7 +8,7 @@ export class PortInUse extends Error {
 
   /** @param purpose what the port was for: `metrics` */
   constructor(host: string, port: number, purpose: string, cause: unknown) {
-    super(`port ${port} on ${host} is in use; the ${purpose} server needs it`, { cause })
+    super(`${isIPv6(host) ? `[${host}]` : host}:${port} is in use; the ${purpose} server needs it`, { cause })
     this.host = host
     this.port = port
   }
