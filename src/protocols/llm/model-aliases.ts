@@ -18,9 +18,9 @@ export interface ModelAliases {
   readonly patterns: readonly { readonly pieces: readonly string[]; readonly target: ModelName }[]
 }
 
-/** @returns undefined for no aliases at all; an empty map counts as unset (decision B01) */
+/** An alias for nothing is none. @returns undefined for no aliases at all; an empty map counts as unset (decision B01) */
 export function compileAliases(aliases: Readonly<Record<string, string>> | undefined): ModelAliases | undefined {
-  const entries = Object.entries(aliases ?? {})
+  const entries = Object.entries(aliases ?? {}).filter(([, target]) => target !== '')
   if (entries.length === 0) return undefined
   const exact = entries.filter(([key]) => !key.includes('*'))
   const patterns = entries

@@ -6,6 +6,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { Head } from '#net/http1/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { observeResponse } from './read-response.ts'
+import { readWholeAnswer } from './read-whole-answer.ts'
 import type { RouteType } from './route-type.ts'
 
 class Collector implements BodySink {
@@ -331,4 +332,18 @@ test('byte by byte', () => {
   const { text, facts } = pass(body, { cuts: new Array(2000).fill(1), hidesUsage: true })
   expect(text).toBe(CHAT_STREAM + DONE)
   expect(facts.totalTokens).toBe(5)
+})
+
+test('a buffered answer gives the same facts', () => {
+  const read = (type: RouteType, contentType: string, body: string) => {
+    const exchange = new Exchange()
+    exchange.llm = { ...EMPTY }
+    exchange.response = Head.response(200)
+    exchange.response.set('content-type', contentType)
+    exchange.responseBody = new TextEncoder().encode(body)
+    readWholeAnswer({ type, hidesUsage: false }, exchange)
+    return exchange.llm
+  }
+  for (const [type, body, facts] of buffered) expect(read(type, JSON_TYPE, body)).toMatchObject(facts)
+  for (const [type, body, facts] of streams) expect(read(type, 'text/event-stream', body)).toMatchObject(facts)
 })

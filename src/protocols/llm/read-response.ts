@@ -1,19 +1,9 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Head } from '#net/http1/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import { readCompletionsUsage } from './completions/response.ts'
-import { CompletionsStream } from './completions/stream.ts'
-import { DETECT_MEMBERS, DetectReader } from './detect/response.ts'
-import { DetectStream } from './detect/stream.ts'
+import { ANSWERS, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
 import { MemberReader } from './json/member-reader.ts'
 import { JsonAnswer } from './json-answer.ts'
-import { MessagesUsage } from './messages/response.ts'
-import { MessagesStream } from './messages/stream.ts'
 import type { ResponsePlan } from './prepare-request.ts'
-import { readResponsesUsage } from './responses/response.ts'
-import { ResponsesStream } from './responses/stream.ts'
-import type { RouteType } from './route-type.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -28,45 +18,6 @@ export interface AnswerFilter {
   broken: Abort | 'incomplete' | undefined
   /** The sink for the provider's answer; what it gets goes on to `sink`. */
   into(sink: BodySink): BodySink
-}
-
-const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
-  Completions: () => new CompletionsStream(),
-  Messages: () => new MessagesStream(),
-  Responses: () => new ResponsesStream(),
-  Detect: () => new DetectStream(),
-}
-
-type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
-
-/** Members of a buffered answer that are read, and by whom. */
-const ANSWERS: Partial<Record<RouteType, { readonly members: readonly string[]; readonly reader: () => ReadMember }>> =
-  {
-    Completions: usageAnd(() => readCompletionsUsage),
-    Embeddings: usageAnd(() => readCompletionsUsage),
-    Responses: usageAnd(() => readResponsesUsage),
-    Messages: usageAnd(() => {
-      const usage = new MessagesUsage()
-      return (value, facts) => usage.read(value, facts)
-    }),
-    Detect: {
-      members: DETECT_MEMBERS,
-      reader: () => {
-        const detect = new DetectReader()
-        return (key, value, facts) => detect.read({ [key]: value }, facts)
-      },
-    },
-  }
-
-function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void) {
-  const reader = (): ReadMember => {
-    const readUsage = build()
-    return (key, value, facts) => {
-      if (key === 'usage') readUsage(value, facts)
-      else if (typeof value === 'string') facts.responseModel = value
-    }
-  }
-  return { members: ['model', 'usage'], reader }
 }
 
 /**
@@ -105,15 +56,4 @@ function observeStream(
     filter.broken = why
   }
   return filter
-}
-
-/** Error answers carry no usage; compressed ones come only from providers that ignore what was asked for. */
-function isReadable(response: Head): boolean {
-  if (response.status < 200 || response.status > 299) return false
-  const coding = response.get('content-encoding')
-  return coding === undefined || coding === 'identity'
-}
-
-function isEventStream(response: Head): boolean {
-  return /^text\/event-stream(?:\s*;|\s*$)/i.test(response.get('content-type') ?? '')
 }

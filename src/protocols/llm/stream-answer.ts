@@ -2,8 +2,8 @@ import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
-import { decodeText } from './json/decode-text.ts'
 import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
+import { dataStart, parseData } from './stream-block.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** A longer block is passed on without being read. */
@@ -153,41 +153,5 @@ export class StreamAnswer implements BodySink {
     if (event === undefined) return true
     format.read(event, facts)
     return !this.#options.hidesUsage || !format.isUsageOnly(event)
-  }
-}
-
-/** Where the text of the first data line of a block begins; -1 without one. */
-function dataStart(piece: Uint8Array, start: number, end: number): number {
-  for (let line = start; line >= 0 && line < end; line = nextLine(piece, line, end)) {
-    if (isDataLine(piece, line)) return piece[line + 5] === 0x20 ? line + 6 : line + 5
-  }
-  return -1
-}
-
-function isDataLine(piece: Uint8Array, at: number): boolean {
-  return (
-    piece[at] === 0x64 &&
-    piece[at + 1] === 0x61 &&
-    piece[at + 2] === 0x74 &&
-    piece[at + 3] === 0x61 &&
-    piece[at + 4] === 0x3a
-  )
-}
-
-function nextLine(piece: Uint8Array, line: number, end: number): number {
-  for (let at = line; at < end; at++) if (piece[at] === 0x0a || piece[at] === 0x0d) return at + 1
-  return end
-}
-
-/** The JSON of a block's data lines; undefined when it is none. */
-function parseData(piece: Uint8Array, start: number, end: number): unknown {
-  let data = ''
-  for (const line of decodeText(piece, start, end).split(/\r\n|\r|\n/)) {
-    if (line.startsWith('data:')) data += `${line.slice(5)}\n`
-  }
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }
