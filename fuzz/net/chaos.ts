@@ -1,0 +1,69 @@
+import { createClientPool } from '#net/http1/client-pool.ts'
+import { listen } from '#net/listen.ts'
+import { destinationOf } from '#net/testing/raw-peers.ts'
+import { RelayHandler } from '#net/testing/relay-handler.ts'
+import { runChaosClient, type Tally } from './chaos-client.ts'
+import { startChaosUpstream } from './chaos-upstream.ts'
+import { seeded } from './mutate.ts'
+
+// Usage: node fuzz/net/chaos.ts [seconds] [seed]
+// A relay between clients and an upstream that misbehave: cut, reset, delay, leave, answer early. Every answer must be the one to
+// its request, every request must come to an end, and nothing may be left open. Timing is not repeatable; the seed helps only.
+
+const seconds = Number(process.argv[2] ?? 20)
+const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
+const CLIENTS = 40
+/** What clients leave behind ends within the linger time of the server. */
+const SETTLE_MS = 3500
+
+class CountingRelay extends RelayHandler {
+  begun = 0
+  ended = 0
+
+  override request(stream: Parameters<RelayHandler['request']>[0]): void {
+    if (stream.context !== undefined) throw new Error('the slot of the request before was not cleared')
+    this.begun++
+    super.request(stream)
+  }
+
+  override finished(...all: Parameters<RelayHandler['finished']>): void {
+    this.ended++
+    super.finished(...all)
+    this.events.length = 0
+  }
+
+  override aborted(...all: Parameters<RelayHandler['aborted']>): void {
+    this.ended++
+    super.aborted(...all)
+    this.events.length = 0
+  }
+}
+
+const random = seeded(seed)
+const upstream = await startChaosUpstream(random)
+const pool = createClientPool()
+const relay = new CountingRelay(pool, destinationOf(upstream.port))
+const listener = await listen({ host: '127.0.0.1', port: 0, handler: relay })
+const tally: Tally = { whole: 0, refused: 0, cut: 0 }
+
+const stuck = setTimeout(() => finish('stuck'), seconds * 1000 + 20_000)
+const until = performance.now() + seconds * 1000
+await Promise.all(
+  Array.from({ length: CLIENTS }, async () => {
+    while (performance.now() < until) await runChaosClient(listener.port, random, tally)
+  }),
+)
+await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+const leftOpen = listener.connections
+await listener.close()
+pool.close()
+await new Promise((resolve) => setTimeout(resolve, 200))
+clearTimeout(stuck)
+finish(leftOpen > 0 || upstream.connections() > 0 || relay.begun !== relay.ended ? 'something is left' : 'fine')
+
+function finish(verdict: string): never {
+  const { begun, ended } = relay
+  const open = { clients: listener.connections, upstream: upstream.connections() }
+  console.log(`seed ${seed}: ${verdict}`, { begun, ended, ...tally, open })
+  process.exit(verdict === 'fine' ? 0 : 1)
+}
