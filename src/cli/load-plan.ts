@@ -1,4 +1,5 @@
 import type { Finding } from '#base/finding.ts'
+import { withCompileProblems } from '#control/complete-translation.ts'
 import { translate } from '#control/translate.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
 import type { SharedState } from '#engine/compile-context.ts'
@@ -18,10 +19,11 @@ export interface LoadedPlan {
 
 /** Translates and checks, with memory of its own for buckets and health. */
 export function loadPlan(store: FileStore): LoadedPlan {
-  const { items, findings } = translate(store.list())
+  const translation = translate(store.list())
+  const { items } = translation
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const state: SharedState = { memory, slotOf: (key) => directory.assign(key) }
   const checked = new PlanCheck().check(new PlanIndex(items), state)
-  return { items, findings: [...findings, ...checked.findings], state }
+  return { items, findings: withCompileProblems(translation, checked.findings).findings, state }
 }

@@ -1,12 +1,18 @@
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
+import type { NetworkAuthorization } from '#policies/frontend/network-authorization/index.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 import type { Lookups } from './lookups.ts'
 
 /** What `frontend` policies say about one listener. */
-export interface FrontendSettings extends FrontendHttpSetting, ObserveSettings {}
+export interface FrontendSettings extends FrontendHttpSetting, ObserveSettings {
+  /** Who may connect; undefined: everybody. */
+  readonly networkAuthorization: NetworkAuthorization | undefined
+  /** A restriction on connections that cannot be enforced yet: all of them are closed rather than let in. */
+  readonly closesConnections: { readonly plain: boolean; readonly tls: boolean }
+}
 
 export function buildFrontendSettings(
   targets: readonly string[],
@@ -14,9 +20,15 @@ export function buildFrontendSettings(
   context: CompileContext,
 ): FrontendSettings {
   const fields = mergeSection({ section: 'frontend', phase: undefined, targets }, lookups)
+  const closesAll = compileSetting(POLICIES.frontend.proxyProtocol, fields, context)?.closesConnections === true
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),
     accessLog: compileSetting(POLICIES.frontend.accessLog, fields, context),
+    networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
+    closesConnections: {
+      plain: closesAll,
+      tls: closesAll || compileSetting(POLICIES.frontend.tls, fields, context).closesConnections,
+    },
     metricLabels: compileSetting(POLICIES.frontend.metrics, fields, context),
   }
 }

@@ -1,10 +1,11 @@
-import type { PlaceNames } from '#exchange/exchange.ts'
+import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import type { ListenerItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { BackendPlace } from './backend-place.ts'
 import type { Chain } from './chain.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
 import type { Memo } from './memo.ts'
+import type { PlanIndex } from './plan-index.ts'
 import type { HostTable } from './route/host-table.ts'
 import type { RouteTable } from './route/route-table.ts'
 
@@ -106,4 +107,21 @@ export function chooseBackend(rule: RulePlace, random: () => number): WeightedPl
     if (left < 0) return backend
   }
   return backends.findLast((backend) => backend.reference.weight > 0)
+}
+
+/**
+ * Whether a connection may stay, by the rules of the socket's Gateways (specification 2, 2.1; decision A-40). Asked before HTTP, with
+ * an exchange that has a peer and nothing else.
+ * @returns why not
+ */
+export function denyConnection(socket: SocketPlace, index: PlanIndex, connection: Exchange): string | undefined {
+  for (const { item, frontend } of socket.listeners) {
+    const { networkAuthorization, closesConnections } = frontend.get(index)
+    if (item.protocol === 'HTTPS' ? closesConnections.tls : closesConnections.plain) {
+      return 'a restriction on connections cannot be enforced yet'
+    }
+    const denial = networkAuthorization?.denial(connection)
+    if (denial !== undefined) return denial
+  }
+  return undefined
 }

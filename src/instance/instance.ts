@@ -2,8 +2,11 @@ import { startAdminServer } from '#admin/admin-server.ts'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
+import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
+import { createRouteMemo } from '#control/routes/translate-routes.ts'
+import { stampStatus } from '#control/status/stamp-status.ts'
 import type { ObjectStatus, Translation } from '#control/translation.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -64,6 +67,7 @@ export class Instance {
     this.#loop = startControlLoop({
       objects: () => this.#store.list(),
       translate: {
+        memo: createRouteMemo(),
         address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
       },
       compile: () => this.#publisher.findings,
@@ -203,7 +207,8 @@ export class Instance {
   #statuses(changed: readonly ObjectStatus[], translation: Translation): void {
     this.#translation = translation
     for (const { kind, namespace, name, status } of changed) {
-      this.#store.writeStatus(`${kind}/${namespace}/${name}`, status)
+      const key = objectKey(kind, namespace, name)
+      this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), new Date(clock.now()).toISOString()))
     }
     this.#events.translated(translation, this.#store)
   }

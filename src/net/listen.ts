@@ -17,6 +17,8 @@ export interface ListenOptions {
   /** What is left out has its default. */
   readonly limits?: Partial<ServerLimits>
   readonly tls?: ListenTls
+  /** Asked for every connection before a byte is read, under TLS before the handshake; false closes it without an answer. */
+  readonly admit?: (peer: Peer) => boolean
   /** TCP keepalive of accepted connections; default: none (decision A-41). */
   readonly keepalive?: TcpKeepalive
   /** Clock of all time limits; default: the worker's. */
@@ -92,7 +94,9 @@ class SocketListener implements Listener {
       },
     }
     const serve = (socket: net.Socket) => this.#serve(socket, accept)
-    this.#server = options.tls === undefined ? plainServer(serve) : tlsServer(options.tls, serve)
+    const { tls: secured } = options
+    this.#server =
+      secured === undefined ? plainServer(serve) : tlsServer(secured, (socket) => this.#admits(socket), serve)
   }
 
   get port(): number {
@@ -136,10 +140,16 @@ class SocketListener implements Listener {
     for (const connection of [...this.#open]) connection.abort()
   }
 
+  #admits(socket: net.Socket): boolean {
+    const peer = peerOf(socket)
+    return peer !== undefined && this.#options.admit?.(peer) !== false
+  }
+
   #serve(socket: net.Socket, accept: AcceptTransport): void {
     const peer = peerOf(socket)
     // Gone before it was looked at.
     if (peer === undefined) return void socket.destroy()
+    if (this.#options.tls === undefined && this.#options.admit?.(peer) === false) return void socket.destroy()
     const { keepalive } = this.#options
     if (keepalive !== undefined) {
       socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
@@ -155,8 +165,13 @@ function plainServer(serve: (socket: net.Socket) => void): net.Server {
 }
 
 /** Each accepted socket is wrapped on its own: what comes before the handshake can be read first. */
-function tlsServer(settings: ListenTls, serve: (socket: net.Socket) => void): net.Server {
+function tlsServer(
+  settings: ListenTls,
+  admits: (socket: net.Socket) => boolean,
+  serve: (socket: net.Socket) => void,
+): net.Server {
   return net.createServer({ noDelay: true, allowHalfOpen: true }, (accepted) => {
+    if (!admits(accepted)) return void accepted.destroy()
     const secured = new tls.TLSSocket(accepted, serverTlsOptions(settings))
     const giveUp = () => secured.destroy()
     const timeout = setTimeout(giveUp, HANDSHAKE_TIMEOUT_MS).unref()

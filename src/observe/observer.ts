@@ -36,5 +36,7 @@ export interface Observer {
   /** `aborted`: why the client did not get a whole response. */
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void
   refusedByWire(peer: Peer, code: WireRefusal): void
+  /** A connection was closed before anything was read from it. */
+  connectionDenied(peer: Peer, why: string): void
   bug(decisionId: string, error: unknown): void
 }

@@ -44,6 +44,11 @@ export class RequestObserver implements Observer {
     this.#writer.series('wireRefusals', [code]).add(1)
   }
 
+  connectionDenied(peer: Peer, why: string): void {
+    this.#log.logDenied(peer, why)
+    this.#writer.series('deniedConnections', []).add(1)
+  }
+
   bug(decisionId: string, error: unknown): void {
     this.#reportBug(decisionId, error)
   }

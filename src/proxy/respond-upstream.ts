@@ -24,8 +24,11 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
   upstream.body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
 }
 
+/** Stands between the upstream body and the client. */
+type Filter = Pick<AnswerFilter, 'changesLength' | 'into'>
+
 /** What has to see the body on its way. */
-function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): AnswerFilter | undefined {
+function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Filter | undefined {
   const { llmResponse, agentCard } = decision
   if (llmResponse !== undefined) return observeResponse(llmResponse, exchange)
   if (agentCard === undefined || head.status !== 200) return undefined

@@ -1,10 +1,13 @@
 import { clock } from '#base/clock.ts'
 import { LivePlan } from '#engine/live-plan.ts'
-import type { SocketPlace } from '#engine/places.ts'
+import { denyConnection, type SocketPlace } from '#engine/places.ts'
+import { Exchange } from '#exchange/exchange.ts'
 import { createClientPool } from '#net/http1/client-pool.ts'
+import { Head } from '#net/http1/head.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '#net/limits.ts'
-import { type Listener, listen } from '#net/listen.ts'
-import type { ClientPool } from '#net/stream.ts'
+import { type Listener, type ListenTls, listen } from '#net/listen.ts'
+import { SecureContexts } from '#net/secure-contexts.ts'
+import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -33,6 +36,8 @@ export interface FailedSocket {
 /** How long requests may go on at a socket that the plan has given up. */
 const DRAIN_MS = 60_000
 
+const NO_REQUEST = new Head()
+
 interface OpenSocket {
   readonly listener: Listener
   readonly receiver: Receiver
@@ -44,6 +49,7 @@ export class ProxyServer {
   readonly #pool: ClientPool
   readonly #context: ProxyContext
   readonly #open = new Map<string, OpenSocket>()
+  readonly #secureContexts = new SecureContexts()
   #slots: ReadonlyMap<string, number> = new Map()
 
   constructor({ name, memory, observer, sealer, mcpMemory }: ProxyServerOptions) {
@@ -110,6 +116,8 @@ export class ProxyServer {
         reusePort: true,
         handler: receiver,
         limits: limitsOf(place, this.#context),
+        admit: (peer) => this.#admits(receiver.socket, peer),
+        ...(isSecured(place) ? { tls: this.#certificates(receiver) } : {}),
       })
       this.#open.set(key, { listener, receiver })
       return undefined
@@ -118,10 +126,37 @@ export class ProxyServer {
     }
   }
 
+  #admits(socket: SocketPlace, peer: Peer): boolean {
+    const { index, observer } = this.#context
+    const connection = new Exchange()
+    connection.reset(NO_REQUEST, peer)
+    const denial = denyConnection(socket, index, connection)
+    if (denial === undefined) return true
+    observer.connectionDenied(peer, denial)
+    return false
+  }
+
+  /** Certificates by server name, as the listeners of the plan in force have them. */
+  #certificates(receiver: Receiver): ListenTls {
+    return {
+      contextFor: (serverName) => {
+        const place = receiver.socket.hosts.first(serverName.toLowerCase(), (listener) => listener)
+        const key = place?.item.certificates[0]
+        const secret = key === undefined ? undefined : this.#context.index.items.get(key)
+        return secret?.kind === 'secret' ? this.#secureContexts.of(secret) : undefined
+      },
+    }
+  }
+
   #drainSocket(key: string, { listener }: OpenSocket): void {
     this.#open.delete(key)
     listener.close({ drainMs: DRAIN_MS }).catch(() => {})
   }
+}
+
+/** Listeners of one socket agree on the protocol. */
+function isSecured({ listeners }: SocketPlace): boolean {
+  return listeners[0]?.item.protocol === 'HTTPS'
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { clock } from '#base/clock.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -23,6 +24,9 @@ export interface WorkerPoolEvents {
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
+
+/** A worker that died before it served gets its successor after this time. */
+const RESPAWN_MS = 1000
 
 interface Member {
   readonly name: string
@@ -102,7 +106,9 @@ export class WorkerPool {
       this.#members.delete(name)
       if (this.#closing) return
       this.#events.replaced(name, cause)
-      this.#spawn()
+      // One that cannot even start would die again at once.
+      if (member.version > 0) this.#spawn()
+      else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
     })
     const published = this.#published
     if (published === undefined) return

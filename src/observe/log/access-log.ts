@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Peer } from '#net/stream.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { LineFormat } from './field-line.ts'
 
@@ -24,6 +25,19 @@ export class AccessLog {
     if (settings?.filter !== undefined && !settings.filter.isTrue(request.exchange)) return false
     this.#write(this.#line(request, settings, durationMs, error))
     return true
+  }
+
+  /** A connection that was closed before anything was read from it (decision A-48). */
+  logDenied({ remoteAddress, remotePort, localAddress, localPort }: Peer, why: string): void {
+    const format = this.#format
+    this.#write(
+      format.start(clock.now()) +
+        format.text('src.addr', `${remoteAddress}:${remotePort}`) +
+        format.text('dst.addr', `${localAddress}:${localPort}`) +
+        format.text('error', why) +
+        format.text('reason', 'Authorization') +
+        format.end,
+    )
   }
 
   #line(

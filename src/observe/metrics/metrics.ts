@@ -38,6 +38,12 @@ export const METRICS = {
     type: 'counter',
     labels: ['code'],
   },
+  deniedConnections: {
+    name: 'denied_connections_total',
+    help: 'Connections that network authorization closed.',
+    type: 'counter',
+    labels: [],
+  },
   tokens: {
     name: 'gen_ai_client_token_usage',
     help: 'Tokens of LLM requests, as the provider counted them.',
