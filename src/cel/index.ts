@@ -35,7 +35,7 @@ export type {
 export { CelError, type CelErrorCode, noSuchKey, noSuchOverload } from './error.ts'
 export type { RandomSource } from './functions/gateway.ts'
 export { compilePattern } from './functions/regex.ts'
-export { fromJson, JsonMap, toJson } from './json.ts'
+export { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
 export { EntryMap } from './map-value.ts'
 export { define, type Overload } from './overload.ts'
 export { parse } from './parser.ts'

@@ -63,51 +63,91 @@ function fromObject(json: object): Value {
   return new JsonMap(json as Record<string, unknown>)
 }
 
+/** What becomes of an int that a JavaScript number cannot hold, given its digits. */
+type LargeInt = (digits: string) => unknown
+
 /**
  * A CEL value as plain JSON data: bytes as base64, times as RFC 3339 and `1.5s`, an absent optional as null,
  * keys as text. Ints beyond the safe range and infinite doubles become strings, as in protobuf's JSON.
  */
 export function toJson(value: Value): unknown {
+  return convert(value, String)
+}
+
+/** The value as JSON text, with ints of any size as numbers: what came as a number goes as the same number. */
+export function toJsonText(value: Value): string {
+  return JSON.stringify(convert(value, rawNumber))
+}
+
+/** Newer than the type definitions; a string where the runtime has no raw JSON. */
+function rawNumber(digits: string): unknown {
+  const json = JSON as typeof JSON & { rawJSON?: (text: string) => unknown }
+  return json.rawJSON === undefined ? digits : json.rawJSON(digits)
+}
+
+function convert(value: Value, largeInt: LargeInt): unknown {
   switch (typeof value) {
     case 'bigint':
-      return String(value)
+      return largeInt(String(value))
     case 'object':
-      return value === null ? null : objectToJson(value)
+      return value === null ? null : convertObject(value, largeInt)
     default:
       return value
   }
 }
 
-function objectToJson(value: Value & object): unknown {
+function convertObject(value: Value & object, largeInt: LargeInt): unknown {
   if (value instanceof Double) return Number.isFinite(value.value) ? value.value : String(value.value)
-  if (value instanceof Uint) return typeof value.value === 'number' ? value.value : String(value.value)
-  if (value instanceof JsonMap) return value.json
-  if (value instanceof MapValue) return mapToJson(value)
+  if (value instanceof Uint) return typeof value.value === 'number' ? value.value : largeInt(String(value.value))
+  if (value instanceof JsonMap) return convertData(value.json, largeInt)
+  if (value instanceof MapValue) return convertMap(value, largeInt)
   if (value instanceof Uint8Array) return encodeBase64(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
-  if (value instanceof Optional) return value.value === undefined ? null : toJson(value.value)
+  if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeInt)
   if (value instanceof TypeValue) return value.name
-  if (value instanceof HostObject) return hostToJson(value)
-  return value.map(toJson)
+  if (value instanceof HostObject) return convertHost(value, largeInt)
+  return value.map((element) => convert(element, largeInt))
 }
 
-function mapToJson(map: MapValue): unknown {
+/** Data of the host as it is; only what holds something that JSON has not is copied. */
+function convertData(data: unknown, largeInt: LargeInt): unknown {
+  if (data === null || typeof data !== 'object') return typeof data === 'bigint' ? largeInt(String(data)) : data
+  if (Array.isArray(data)) return convertElements(data, largeInt)
+  const value = fromObject(data)
+  if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeInt)
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(data)) {
+    const member = (data as Record<string, unknown>)[key]
+    const converted = convertData(member, largeInt)
+    if (converted === member) continue
+    copy ??= Object.assign(Object.create(null), data)
+    copy![key] = converted
+  }
+  return copy ?? data
+}
+
+function convertElements(data: readonly unknown[], largeInt: LargeInt): readonly unknown[] {
+  const converted = data.map((element) => convertData(element, largeInt))
+  return converted.some((element, i) => element !== data[i]) ? converted : data
+}
+
+function convertMap(map: MapValue, largeInt: LargeInt): unknown {
   const object: Record<string, unknown> = Object.create(null)
   for (const key of map.keys()) {
     const value = map.get(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = toJson(value)
+    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt)
   }
   return object
 }
 
-function hostToJson(host: HostObject): unknown {
+function convertHost(host: HostObject, largeInt: LargeInt): unknown {
   const own = host.toJson()
   if (own !== undefined) return own
   const object: Record<string, unknown> = Object.create(null)
   for (const key of host.keys()) {
     const value = host.index(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = toJson(value)
+    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt)
   }
   return object
 }

@@ -38,6 +38,10 @@ test.each([
     'toJson({"a": 1, "b": [1.5, 2u, null, b"hi", duration("1.5s"), timestamp(0)]})',
     '{"a":1,"b":[1.5,2,null,"aGk=","1.5s","1970-01-01T00:00:00Z"]}',
   ],
+  [
+    'toJson(json("{\\"id\\": 12345678901234567890, \\"n\\": [1.50, 9007199254740993, -1e400]}"))',
+    '{"id":12345678901234567000,"n":[1.5,9007199254740993,"-Infinity"]}',
+  ],
   ['to_json({1: true, false: "x"})', '{"1":true,"false":"x"}'],
   ['toJson([optional.none(), optional.of(1), type(1), ip("::1"), double("NaN")])', '[null,1,"int","::1","NaN"]'],
   [`unvalidatedJwtPayload("${TOKEN}").sub`, 'ann'],

@@ -1,5 +1,5 @@
 import { CelError, noSuchKey, TOO_LARGE } from '../error.ts'
-import { fromJson, toJson } from '../json.ts'
+import { fromJson, toJsonText } from '../json.ts'
 import { define, type Overload } from '../overload.ts'
 import { decodeUtf8 } from '../text.ts'
 import type { Result, Value } from '../value.ts'
@@ -56,7 +56,7 @@ function jsonField(text: string, name: string): Result {
 
 function stringify(value: Value): Result {
   if (isTooLarge(value)) return TOO_LARGE
-  return JSON.stringify(toJson(value))
+  return toJsonText(value)
 }
 
 function jwtPayload(token: string): Result {

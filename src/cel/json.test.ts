@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
+import { EntryMap } from './map-value.ts'
+import { Double, HostObject, Timestamp, Uint, type Value } from './value.ts'
+
+test.each([
+  [1, 1],
+  [-0, 0],
+  [1.5, new Double(1.5)],
+  [1e20, new Double(1e20)],
+  [5n, 5],
+  [2n ** 60n, 2n ** 60n],
+  [undefined, null],
+  [
+    [1, [true]],
+    [1, [true]],
+  ],
+  [new Uint(1), new Uint(1)],
+])('%s from JSON', (json, value) => {
+  expect(fromJson(json)).toStrictEqual(value)
+})
+
+test('an object is wrapped, its members are converted when asked', () => {
+  const map = fromJson({ a: { b: 1.5 }, c: null })
+  expect(map).toBeInstanceOf(JsonMap)
+  expect((map as JsonMap).get('a')).toBeInstanceOf(JsonMap)
+  expect((map as JsonMap).get('c')).toBe(null)
+  expect((map as JsonMap).get('toString')).toBeUndefined()
+  expect((map as JsonMap).get('__proto__')).toBeUndefined()
+  expect([...(map as JsonMap).keys()]).toEqual(['a', 'c'])
+})
+
+test('plain data comes back as it went in, not as a copy', () => {
+  const data = { a: [1, { b: 'x' }] }
+  expect(toJson(fromJson(data))).toBe(data)
+})
+
+test('what JSON has not is converted wherever it is', () => {
+  const value = fromJson({ a: [2n ** 60n, new Double(1)], t: new Timestamp(0, 0), plain: 1 })
+  expect(toJson(value)).toEqual({ a: ['1152921504606846976', 1], t: '1970-01-01T00:00:00Z', plain: 1 })
+  expect(toJsonText(value)).toBe('{"a":[1152921504606846976,1],"t":"1970-01-01T00:00:00Z","plain":1}')
+})
+
+class Secret extends HostObject {
+  readonly typeName = 'secret'
+  override toJson(): string {
+    return '<redacted>'
+  }
+}
+
+class Pair extends HostObject {
+  readonly typeName = 'pair'
+  override member(name: string): Value | undefined {
+    return name === 'left' ? 1 : undefined
+  }
+  override keys(): Iterable<Value> {
+    return ['left', 'right']
+  }
+}
+
+test('host objects show what they want to show', () => {
+  expect(toJsonText(new EntryMap().set('s', new Secret()).set(1, new Pair()))).toBe('{"1":{"left":1},"s":"<redacted>"}')
+})
+
+test('a member called __proto__ is a member', () => {
+  const map = new EntryMap().set('__proto__', 'x')
+  expect(toJsonText(map)).toBe('{"__proto__":"x"}')
+})
