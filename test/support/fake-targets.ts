@@ -5,7 +5,7 @@ import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
-import type { Sealer } from '#protocols/mcp/sealer.ts'
+import { createSealer, readSessionKeys } from '#workers/sealer.ts'
 
 /** A JSON-RPC message as tests look at it. */
 export interface TestMessage {
@@ -24,6 +24,8 @@ export interface SeenCall {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly message: TestMessage | undefined
+  /** The body as it was sent. */
+  readonly text: string
 }
 
 /** What a target answers. `events`: an event stream, messages or raw event text; `failure`: no response comes. */
@@ -70,8 +72,9 @@ export function fakeTargets(targets: Readonly<Record<string, FakeTarget>>): Fake
 }
 
 function noteCall(target: string, { method, path, headers, body }: CallRequest): SeenCall {
-  const message = body === undefined ? undefined : (JSON.parse(new TextDecoder().decode(body)) as TestMessage)
-  return { target, method, path, headers: Object.fromEntries(headers), message }
+  const text = new TextDecoder().decode(body)
+  const message = body === undefined ? undefined : (JSON.parse(text) as TestMessage)
+  return { target, method, path, headers: Object.fromEntries(headers), message, text }
 }
 
 async function* bodyOf({ json, events, breaks }: FakeReply): AsyncGenerator<Uint8Array> {
@@ -80,15 +83,6 @@ async function* bodyOf({ json, events, breaks }: FakeReply): AsyncGenerator<Uint
     yield encoder.encode(typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`)
   }
   if (breaks) throw new CallError('reset')
-}
-
-/** A sealer that only changes letters: tests can see through it. */
-export const transparentSealer: Sealer = {
-  seal: (bytes) => `sealed-${Buffer.from(bytes).toString('base64url').padEnd(64, '-')}`,
-  open: (text) => {
-    if (!text.startsWith('sealed-')) return undefined
-    return Buffer.from(text.slice('sealed-'.length), 'base64url')
-  },
 }
 
 /** What a client received. */
@@ -109,7 +103,7 @@ export interface TestRequest {
   readonly prepare?: (exchange: Exchange) => void
 }
 
-/** A client that speaks plain HTTP to `handleMcp`, without sockets. Keeps its session id. */
+/** A client that speaks plain HTTP to `handleMcp`, without sockets. Keeps its session id; seals with a key of its own. */
 export class TestClient {
   readonly #plan: McpPlan
   readonly #deps: Omit<McpDeps, 'signal'>
@@ -117,7 +111,7 @@ export class TestClient {
 
   constructor(plan: McpPlan, call: Call, deps: Partial<McpDeps> = {}) {
     this.#plan = plan
-    this.#deps = { call, sealer: transparentSealer, memory: new LocalMcpMemory(), ...deps }
+    this.#deps = { call, sealer: createSealer(readSessionKeys({})), memory: new LocalMcpMemory(), ...deps }
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import {
+  type FakeReply,
+  type FakeTarget,
+  fakeTargets,
+  type SeenCall,
+  TestClient,
+  target,
+} from '#test/support/fake-targets.ts'
+import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+const double = mcpPlan(['a', 'b'])
+const single = mcpPlan(['a'])
+
+const answer = ({ message }: SeenCall, result: object = { ok: true }) => ({ jsonrpc: '2.0', id: message?.id, result })
+const echo: FakeTarget = target((call) => ({ json: answer(call) }))
+
+async function start(a: FakeTarget = echo, plan = double) {
+  const { call, seen } = fakeTargets({ a, b: echo })
+  const client = new TestClient(plan, call)
+  await client.initialize()
+  seen.length = 0
+  return { client, seen }
+}
+
+const routed: [method: string, params: object, target: string, sent: object, facts: object][] = [
+  [
+    'tools/call',
+    { name: 'b_x', arguments: { n: 1 } },
+    'b',
+    { name: 'x', arguments: { n: 1 } },
+    { resourceType: 'tool', name: 'x' },
+  ],
+  ['prompts/get', { name: 'a_x_y' }, 'a', { name: 'x_y' }, { resourceType: 'prompt', name: 'x_y' }],
+  ['resources/read', { uri: 'a+m://x' }, 'a', { uri: 'm://x' }, { resourceType: 'resource', name: 'm://x' }],
+  ['resources/subscribe', { uri: 'b+m://x' }, 'b', { uri: 'm://x' }, { resourceType: 'resource', name: 'm://x' }],
+  ['resources/unsubscribe', { uri: 'b+m://x' }, 'b', { uri: 'm://x' }, { resourceType: 'resource', name: 'm://x' }],
+  [
+    'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'b_p' }, argument: { name: 'x', value: 'b_' }, context: { arguments: {} } },
+    'b',
+    { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'x', value: 'b_' }, context: { arguments: {} } },
+    { resourceType: 'prompt', name: 'p' },
+  ],
+  [
+    'completion/complete',
+    { ref: { type: 'ref/resource', uri: 'a+m://{x}' } },
+    'a',
+    { ref: { type: 'ref/resource', uri: 'm://{x}' } },
+    { resourceType: 'resource', name: 'm://{x}' },
+  ],
+]
+
+test.each(routed)('%s %o goes to %s', async (method, params, owner, sent, facts) => {
+  const { client, seen } = await start()
+  const { messages, exchange } = await client.request(9, method, params)
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 9, result: { ok: true } }])
+  expect(seen).toMatchObject([{ target: owner, message: { id: 9, method, params: sent } }])
+  expect(exchange.mcp).toMatchObject({ method, target: owner, ...facts })
+})
+
+test.each([
+  ['tools/call', { name: 'x' }, 'Unknown tool: x'],
+  ['tools/call', { name: 'c_x' }, 'Unknown tool: c_x'],
+  ['prompts/get', { name: 'x' }, 'Unknown prompt: x'],
+  ['resources/read', { uri: 'm://x' }, 'Unknown resource: m://x'],
+  ['completion/complete', { ref: { type: 'ref/prompt', name: 'x' } }, 'Unknown prompt: x'],
+])('%s %o names nothing', async (method, params, message) => {
+  const { client, seen } = await start()
+  const received = await client.request(9, method, params)
+  expect(received.status).toBe(400)
+  expect(received.headers['content-type']).toBe('application/json')
+  expect(received.messages).toEqual([{ jsonrpc: '2.0', id: 9, error: { code: -32602, message } }])
+  expect(seen).toEqual([])
+})
+
+test.each([
+  ['tools/call', undefined],
+  ['tools/call', { name: 7 }],
+  ['resources/read', { name: 'x' }],
+  ['completion/complete', { ref: 'x' }],
+])('%s with parameters %o is invalid', async (method, params) => {
+  const { client } = await start()
+  expect(await client.request(9, method, params)).toMatchObject({
+    status: 200,
+    messages: [{ error: { code: -32602 } }],
+  })
+})
+
+test('a message that needs no change goes on as it was written', async () => {
+  const { client, seen } = await start(echo, single)
+  const text = '{ "jsonrpc":"2.0", "id":1, "method":"tools/call", "params":{"name":"x","arguments":{"n":1.0}} }'
+  await client.send({ message: text })
+  expect(seen[0]?.text).toBe(text)
+})
+
+test('large numbers in arguments survive a change', async () => {
+  const { client, seen } = await start()
+  const text =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","arguments":{"n":9007199254740993}}}'
+  await client.send({ message: text })
+  expect(seen[0]?.text).toBe(text.replace('a_x', 'x'))
+})
+
+verifies('backend.mcp.authorization/call-refused', 'every request for an item is tested', async () => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
+    {
+      authorization: {
+        action: 'Deny',
+        policy: {
+          matchExpressions: ['mcp.tool.name == "x"', 'mcp.prompt.name == "x"', 'mcp.resource.name == "m://x"'],
+        },
+      },
+    },
+  ])
+  const { client, seen } = await start(echo, plan)
+  for (const [method, params] of [
+    ['tools/call', { name: 'a_x' }],
+    ['prompts/get', { name: 'b_x' }],
+    ['resources/read', { uri: 'a+m://x' }],
+    ['resources/subscribe', { uri: 'a+m://x' }],
+    ['resources/unsubscribe', { uri: 'a+m://x' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'a_x' } }],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'a+m://x' } }],
+  ] as const) {
+    const received = await client.request(9, method, params)
+    expect(received, method).toMatchObject({ status: 400, messages: [{ error: { code: -32602 } }] })
+    expect(received.exchange.refusal).toBe('authorization-denied')
+  }
+  expect(seen).toEqual([])
+  expect((await client.request(9, 'tools/call', { name: 'a_y' })).status).toBe(200)
+})
+
+test('read contents are named as the client knows them', async () => {
+  const contents = [{ uri: 'm://x', text: 'hi' }, { text: 'no URI' }]
+  const { client } = await start(target((call) => ({ json: answer(call, { contents }) })))
+  const { messages } = await client.request(9, 'resources/read', { uri: 'a+m://x' })
+  expect(messages[0]?.result).toEqual({ contents: [{ uri: 'a+m://x', text: 'hi' }, { text: 'no URI' }] })
+})
+
+const failures: [name: string, reply: FakeReply, status: number, code: number, refusal: string | undefined][] = [
+  ['connect', { failure: 'connect-failed' }, 503, -32603, 'upstream-failed'],
+  ['timeout', { failure: 'timeout' }, 504, -32603, 'upstream-timeout'],
+  ['no endpoint', { failure: 'no-endpoint' }, 503, -32603, 'mcp-targets-unavailable'],
+  ['credentials', { failure: 'backend-auth-failed' }, 500, -32603, 'backend-auth-failed'],
+  ['HTTP error', { status: 404, json: { error: { code: 1, message: 'gone' } } }, 404, 1, undefined],
+  ['accepted only', {}, 200, -32603, undefined],
+  ['wrong media type', { json: '<p>', headers: { 'content-type': 'text/html' } }, 503, -32603, 'upstream-failed'],
+  ['broken stream', { events: [], breaks: true }, 200, -32603, undefined],
+  ['early end', { events: [] }, 200, -32603, undefined],
+  ['no message', { json: '[]' }, 200, -32603, undefined],
+]
+
+test.each(failures)('a target fails: %s', async (_, reply, status, code, refusal) => {
+  const { client } = await start(target(() => reply))
+  const received = await client.request(9, 'tools/call', { name: 'a_x' })
+  expect(received.status).toBe(status)
+  expect(received.messages).toMatchObject([{ error: { code } }])
+  expect(received.exchange.refusal).toBe(refusal)
+})
+
+test('an error of the target is passed on and noted', async () => {
+  const error = { code: -32002, message: 'not found', data: { uri: 'x' } }
+  const { client } = await start(target(({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, error } })))
+  const { messages, exchange } = await client.request(9, 'resources/read', { uri: 'a+m://x' })
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 9, error }])
+  expect(exchange.mcp?.errorCode).toBe(-32002)
+})
+
+test('a single target keeps its event ids, so that clients can resume', async () => {
+  const events = ['id: 1\nretry: 300\ndata:\n\n', 'id: 2\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n']
+  const { client } = await start(
+    target(() => ({ events })),
+    single,
+  )
+  const { text } = await client.request(9, 'tools/call', { name: 'x' })
+  expect(text).toBe(
+    'id: 1\nretry: 300\ndata: \n\nevent: message\nid: 2\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n',
+  )
+})
+
+test('of several targets no event ids pass, and an end without answer is an error', async () => {
+  const { client } = await start(target(() => ({ events: ['id: 1\ndata:\n\n'] })))
+  const { text, messages } = await client.request(9, 'tools/call', { name: 'a_x' })
+  expect(text).not.toContain('id: 1')
+  expect(messages).toMatchObject([{ id: 9, error: { code: -32603 } }])
+})
+
+test('the answer ends the stream, whatever the target sends after it', async () => {
+  const late = { jsonrpc: '2.0', method: 'notifications/x' }
+  const { client } = await start(target((call) => ({ events: [answer(call), late] })))
+  expect((await client.request(9, 'tools/call', { name: 'a_x' })).messages).toHaveLength(1)
+})
+
+test('ids are compared with their type', async () => {
+  const { client } = await start(target((call) => ({ events: [{ ...answer(call), id: '9' }, answer(call)] })))
+  const { messages } = await client.request(9, 'tools/call', { name: 'a_x' })
+  expect(messages.map(({ id }) => id)).toEqual(['9', 9])
+})

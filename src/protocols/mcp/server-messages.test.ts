@@ -1,0 +1,213 @@
+import { expect, test } from 'vitest'
+import {
+  type FakeTarget,
+  fakeTargets,
+  type SeenCall,
+  TestClient,
+  type TestMessage,
+  target,
+} from '#test/support/fake-targets.ts'
+import { mcpPlan } from '#test/support/mcp-plan.ts'
+import { LocalMcpMemory } from './mcp-memory.ts'
+
+/** What targets say to clients without being asked, and what clients say back. */
+
+const note = (method: string, params?: object) => ({ jsonrpc: '2.0', method, ...(params && { params }) })
+const answer = ({ message }: SeenCall, result: object = {}) => ({ jsonrpc: '2.0', id: message?.id, result })
+
+async function start(targets: Readonly<Record<string, FakeTarget>>, plan = mcpPlan(Object.keys(targets))) {
+  const { call, seen } = fakeTargets(targets)
+  const memory = new LocalMcpMemory()
+  const client = new TestClient(plan, call, { memory })
+  await client.initialize()
+  seen.length = 0
+  return { client, seen, memory }
+}
+
+/** Asks the client something in the middle of a call, always with id 1 and progress token 1. */
+const asking: FakeTarget = target((call) => {
+  if (call.message?.method !== 'tools/call') return {}
+  const params = { message: 'sure?', _meta: { progressToken: 1, other: true } }
+  return { events: [{ jsonrpc: '2.0', id: 1, method: 'elicitation/create', params }, answer(call)] }
+})
+
+async function askedBy(client: TestClient, tool: string): Promise<TestMessage> {
+  const { messages } = await client.request(7, 'tools/call', { name: tool })
+  expect(messages).toMatchObject([{ method: 'elicitation/create' }, { id: 7, result: {} }])
+  return messages[0]!
+}
+
+test('two targets may ask with the same id; each gets its own answer', async () => {
+  const { client, seen } = await start({ a: asking, b: asking })
+  const fromA = await askedBy(client, 'a_x')
+  const fromB = await askedBy(client, 'b_x')
+  expect(fromA.id).not.toBe(fromB.id)
+  seen.length = 0
+
+  expect((await client.send({ message: { jsonrpc: '2.0', id: fromB.id, result: { action: 'accept' } } })).status).toBe(
+    202,
+  )
+  expect(
+    (await client.send({ message: { jsonrpc: '2.0', id: fromA.id, error: { code: -1, message: 'no' } } })).status,
+  ).toBe(202)
+  expect(seen.map(({ target, message }) => [target, message])).toEqual([
+    ['b', { jsonrpc: '2.0', id: 1, result: { action: 'accept' } }],
+    ['a', { jsonrpc: '2.0', id: 1, error: { code: -1, message: 'no' } }],
+  ])
+})
+
+test('an answer counts once, in its own session, and only when somebody asked', async () => {
+  const { client, seen } = await start({ a: asking, b: asking })
+  const { id } = await askedBy(client, 'a_x')
+  const message = { jsonrpc: '2.0', id, result: {} }
+  const session = client.sessionId
+  await client.initialize()
+  seen.length = 0
+  expect((await client.send({ message })).status).toBe(400)
+  client.sessionId = session
+  expect((await client.send({ message })).status).toBe(202)
+  expect((await client.send({ message })).status).toBe(400)
+  expect((await client.send({ message: { jsonrpc: '2.0', id: 1, result: {} } })).status).toBe(400)
+  expect(
+    (await client.send({ message: { jsonrpc: '2.0', id: null, error: { code: -32700, message: '' } } })).status,
+  ).toBe(202)
+  expect(seen).toHaveLength(1)
+})
+
+test('progress of the client goes to the target that asked, under its own token', async () => {
+  const { client, seen } = await start({ a: asking, b: asking })
+  const { params } = await askedBy(client, 'b_x')
+  const meta = params?._meta as { progressToken: string; other: boolean }
+  expect(meta.other).toBe(true)
+  seen.length = 0
+  await client.notify('notifications/progress', { progressToken: meta.progressToken, progress: 1 })
+  await client.notify('notifications/progress', { progressToken: 'made up', progress: 1 })
+  expect(seen.map(({ target, message }) => [target, message?.params])).toEqual([
+    ['b', { progressToken: 1, progress: 1 }],
+  ])
+})
+
+test('a target can take its question back', async () => {
+  const ask = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: {} }
+  const cancel = note('notifications/cancelled', { requestId: 1 })
+  const foreign = note('notifications/cancelled', { requestId: 2 })
+  const { client } = await start({ a: target((call) => ({ events: [ask, cancel, foreign, answer(call)] })), b: asking })
+  const { messages } = await client.request(7, 'tools/call', { name: 'a_x' })
+  expect(messages).toHaveLength(3)
+  expect(messages[1]?.params?.requestId).toBe(messages[0]?.id)
+})
+
+test('notifications go to all targets, unchanged', async () => {
+  const { client, seen } = await start({ a: asking, b: asking })
+  expect(await client.notify('notifications/roots/list_changed')).toMatchObject({ status: 202, text: '' })
+  expect(seen.map(({ target, message }) => [target, message])).toEqual([
+    ['a', note('notifications/roots/list_changed')],
+    ['b', note('notifications/roots/list_changed')],
+  ])
+})
+
+test('a cancellation goes to whom it concerns, or to all when that is not known', async () => {
+  const release = Promise.withResolvers<void>()
+  const slow = target(async (call) => {
+    await release.promise
+    return { json: answer(call) }
+  })
+  const { client, seen, memory } = await start({ a: slow, b: asking })
+  const pending = client.request(7, 'tools/call', { name: 'a_x' })
+  seen.length = 0
+  await client.notify('notifications/cancelled', { requestId: 7 })
+  expect(seen.map(({ target }) => target)).toEqual(['a'])
+  await client.notify('notifications/cancelled', { requestId: '7' })
+  expect(seen.map(({ target }) => target)).toEqual(['a', 'a', 'b'])
+  release.resolve()
+  await pending
+  expect(memory.inFlight.size).toBe(0)
+})
+
+test.each([
+  ['FailClosed', 503],
+  ['FailOpen', 202],
+] as const)('%s: a notification that one target misses is answered %i', async (failureMode, status) => {
+  const deaf: FakeTarget = (call) =>
+    call.message?.method === 'notifications/initialized' ? { failure: 'reset' } : asking(call)
+  const { client } = await start({ a: deaf, b: asking }, mcpPlan(['a', 'b'], { failureMode }))
+  expect((await client.notify('notifications/initialized')).status).toBe(status)
+})
+
+test('the level of logging goes to targets that log', async () => {
+  const logging = target((call) => ({ json: answer(call) }), { logging: {} })
+  const { client, seen } = await start({ a: logging, b: asking, c: logging })
+  const { messages } = await client.request(3, 'logging/setLevel', { level: 'error' })
+  expect(messages).toEqual([{ jsonrpc: '2.0', id: 3, result: {} }])
+  expect(seen.map(({ target }) => target)).toEqual(['a', 'c'])
+
+  const silent = await start({ a: asking })
+  expect((await silent.client.request(3, 'logging/setLevel', { level: 'error' })).messages).toMatchObject([
+    { error: { code: -32601 } },
+  ])
+})
+
+/** Answers GET with these events, POST as `asking`. */
+function speaks(...events: (object | string)[]): FakeTarget {
+  return (call) => (call.method === 'GET' ? { events } : asking(call))
+}
+
+const withoutStream: FakeTarget = (call) => (call.method === 'GET' ? { status: 405 } : asking(call))
+const listen = { method: 'GET' }
+
+test('the stream carries what all targets say', async () => {
+  const { client, seen } = await start(
+    {
+      a: speaks(note('notifications/tools/list_changed'), note('notifications/resources/updated', { uri: 'm://x' })),
+      b: speaks({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      c: withoutStream,
+    },
+    mcpPlan(['a', 'b', 'c'], { failureMode: 'FailClosed' }),
+  )
+  const received = await client.send(listen)
+  expect(received.headers['content-type']).toBe('text/event-stream')
+  expect(received.messages).toContainEqual(note('notifications/tools/list_changed'))
+  expect(seen[0]).toMatchObject({
+    method: 'GET',
+    headers: { accept: 'text/event-stream', 'mcp-session-id': 'session of a' },
+  })
+})
+
+test('updated resources are named as the client knows them', async () => {
+  const { client } = await start({
+    a: speaks(note('notifications/resources/updated', { uri: 'm://x' })),
+    b: withoutStream,
+  })
+  expect((await client.send(listen)).messages).toEqual([note('notifications/resources/updated', { uri: 'a+m://x' })])
+})
+
+test('a single target keeps its event ids; the client resumes with them', async () => {
+  const { client, seen } = await start({ a: speaks('id: 4\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n') })
+  const { text } = await client.send({ ...listen, headers: { 'last-event-id': '3' } })
+  expect(text).toBe('event: message\nid: 4\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n')
+  expect(seen[0]?.headers['last-event-id']).toBe('3')
+})
+
+test('a ping of a target on the stream can be answered', async () => {
+  const { client, seen } = await start({ a: speaks({ jsonrpc: '2.0', id: 'p', method: 'ping' }), b: withoutStream })
+  const { messages } = await client.send(listen)
+  await client.send({ message: { jsonrpc: '2.0', id: messages[0]?.id, result: {} } })
+  expect(seen.at(-1)).toMatchObject({ target: 'a', message: { id: 'p', result: {} } })
+})
+
+test('when no target has a stream, there is none', async () => {
+  const { client } = await start({ a: withoutStream, b: withoutStream })
+  expect((await client.send(listen)).status).toBe(405)
+})
+
+test('a target that cannot be reached fails the stream', async () => {
+  const lost: FakeTarget = (call) => (call.method === 'GET' ? { failure: 'connect-failed' } : asking(call))
+  const { client } = await start({ a: lost, b: speaks() })
+  expect(await client.send(listen)).toMatchObject({ status: 503, exchange: { refusal: 'upstream-failed' } })
+})
+
+test('a single target that refuses the stream is passed on', async () => {
+  const lost: FakeTarget = (call) => (call.method === 'GET' ? { status: 404, json: {} } : asking(call))
+  const { client } = await start({ a: lost }, mcpPlan(['a'], { failureMode: 'FailOpen' }))
+  expect((await client.send(listen)).status).toBe(404)
+})
