@@ -32,9 +32,9 @@ export type {
   UnavailableVariable,
   Variable,
 } from './environment.ts'
-export { CelError, type CelErrorCode, noSuchKey, noSuchOverload } from './error.ts'
+export { CelError, type CelErrorCode, noSuchKey } from './error.ts'
+export { Flattened } from './functions/flatten.ts'
 export type { RandomSource } from './functions/gateway.ts'
-export { compilePattern } from './functions/regex.ts'
 export { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
 export { EntryMap } from './map-value.ts'
 export { define, type Overload } from './overload.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
+import { fromJson, JsonMap, toJson, toJsonText } from './index.ts'
 import { EntryMap } from './map-value.ts'
 import { Double, HostObject, Timestamp, Uint, type Value } from './value.ts'
 

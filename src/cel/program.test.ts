@@ -158,7 +158,7 @@ test('a variable is read only when its value is needed', () => {
 
 test('an absent variable is no such key', () => {
   expect(evaluate('jwt.sub', {})).toBe('no-such-key: no such key: jwt')
-  expect(evaluate('has(jwt.sub)', {})).toBe('no-such-key: no such key: jwt')
+  expect(evaluate('!has(jwt.sub)', {})).toBe(true)
   expect(evaluate('has(request.method)', {})).toBe(false)
   expect(evaluate('request.method == "GET"', {})).toBe('no-such-key: no such key: request.method')
   expect(evaluate('request.method != "GET"', {})).toBe('no-such-key: no such key: request.method')
@@ -217,9 +217,12 @@ test.each([
   ['[?1]', ['error 3 type-mismatch: expected an optional after ?, found int']],
   ['A{b: 1}', ['error 1 undeclared: undeclared type A']],
   ['default(1)', ['error 1 no-overload: wrong number of arguments: default(value, fallback)']],
-  ['1 + 1 == 2', ['warning 1 constant: expression always has the same result']],
+  ['1 + 1 == 2', ['warning 1 constant: expression is always true']],
   ['true', []],
-  ['request.method == "a" || true', ['warning 1 constant: expression always has the same result']],
+  ['"a" + "b"', ['warning 1 constant: expression always has the same result']],
+  ['request.path == string(1 / 0)', ['warning 24 always-fails: always fails: division by zero']],
+  ['jwt.n == int("x")', ['warning 10 always-fails: always fails: text is not an int']],
+  ['request.method == "a" || true', ['warning 1 constant: expression is always true']],
 ])('problems of %s', (source, expected) => {
   expect(problemsOf(source)).toEqual(expected)
 })

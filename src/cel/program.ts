@@ -52,7 +52,8 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   if (options.expect !== undefined) requireResult(checked.type, options.expect, whole, problems)
   const node = compileChecked(expr, checked, environment, problems)
   if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {
-    problems.warn('constant', whole, 'expression always has the same result')
+    const result = typeof node.constant === 'boolean' ? `is always ${node.constant}` : 'always has the same result'
+    problems.warn('constant', whole, `expression ${result}`)
   }
   if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems }
   const evaluate = evaluator(node.code, node.constant, checked.slotCount)

@@ -79,13 +79,9 @@ export function parseCelDuration(text: string): Duration | CelError {
   return durationOfNanos(text.startsWith('-') ? -nanos : nanos)
 }
 
-export function durationOfNanos(nanos: bigint): Duration | CelError {
+function durationOfNanos(nanos: bigint): Duration | CelError {
   const rest = ((nanos % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
   return checkedDuration(Number((nanos - rest) / 1_000_000_000n), Number(rest))
-}
-
-export function nanosOfDuration(duration: Duration): bigint {
-  return BigInt(duration.seconds) * 1_000_000_000n + BigInt(duration.nanos)
 }
 
 /** RFC 3339 in UTC, with as many digits of the second as needed. */

@@ -39,9 +39,18 @@ function toOptional(value: Result | undefined): Result {
   return value instanceof CelError || value instanceof Optional ? value : new Optional(value)
 }
 
-/** `has(operand.field)` */
-export function compileHas<C>(operand: Node<C>, field: string): Node<C> {
-  const { code } = operand
+/**
+ * `has(operand.field)`. With `forgiving`, an absent operand has no field: `has(jwt.sub)` is false without a token, so
+ * that `!has(jwt.sub)` is true.
+ */
+export function compileHas<C>(operand: Node<C>, field: string, forgiving = false): Node<C> {
+  const { code, raw } = operand
+  if (forgiving) {
+    return nodeOf((context, frame) => {
+      const value = raw(context, frame)
+      return value !== undefined && hasField(value, field)
+    })
+  }
   return fold(
     nodeOf((context, frame) => hasField(code(context, frame), field)),
     [operand],

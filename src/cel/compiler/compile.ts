@@ -43,6 +43,13 @@ class Compiler<C> {
   }
 
   compile(expr: Expr): Node<C> {
+    const node = this.#compile(expr)
+    if (node.failure !== undefined && !this.#problems.hasErrors)
+      this.#problems.warn('always-fails', expr, `always fails: ${node.failure.message}`)
+    return node
+  }
+
+  #compile(expr: Expr): Node<C> {
     const resolution = this.#checked.resolutions.get(expr)
     if (resolution !== undefined && expr.kind !== 'has' && expr.kind !== 'struct') return this.#name(resolution)
     switch (expr.kind) {
@@ -159,7 +166,9 @@ class Compiler<C> {
     const indexed = expr.optional ? undefined : this.#indexed(expr.operand)
     if (indexed !== undefined) return presence(this.#readByKey(indexed, expr.field))
     if (expr.optional) return compileHas(compileSelect(this.compile(expr.operand), expr.field, true), expr.field)
-    return compileHas(this.compile(expr.operand), expr.field)
+    const operand = this.compile(expr.operand)
+    const isVariable = this.#checked.resolutions.get(expr.operand)?.kind === 'variable'
+    return compileHas(operand, expr.field, isVariable)
   }
 
   #index(expr: Index): Node<C> {

@@ -8,7 +8,7 @@ import { keyProblem } from './literals.ts'
 import { type Code, type Frame, type Node, nodeOf } from './node.ts'
 
 /** Steps one evaluation may take; a step is one turn of a loop around a small body. */
-export const MAX_STEPS = 1_000_000
+const MAX_STEPS = 1_000_000
 
 interface Loop<C> {
   readonly macro: Comprehension['macro']

@@ -22,6 +22,8 @@ export interface Node<C> {
   readonly absent: CelError
   /** The value, when it is known before evaluation. */
   readonly constant: Value | undefined
+  /** Why the part fails although everything it depends on is constant. */
+  readonly failure?: CelError
 }
 
 const NEVER_ABSENT = new CelError('failed', 'absent')
@@ -53,5 +55,5 @@ export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
 export function fold<C>(node: Node<C>, operands: readonly Node<C>[]): Node<C> {
   if (operands.some((operand) => operand.constant === undefined)) return node
   const value = node.code(undefined as C, { slots: [], steps: 0 })
-  return value instanceof CelError ? node : constantNode(value)
+  return value instanceof CelError ? { ...node, failure: value } : constantNode(value)
 }

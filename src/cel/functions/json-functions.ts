@@ -32,7 +32,7 @@ function withText(bytes: Uint8Array, run: (text: string) => Result): Result {
 const DELICATE_NUMBER = /[\d][.eE]|\d{16}/
 
 /** Parses JSON; numbers keep their sort: `1` is an int, `1.0` a double, large ints stay exact. */
-export function parseJson(text: string): Result {
+function parseJson(text: string): Result {
   try {
     return fromJson(DELICATE_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text))
   } catch {

@@ -7,7 +7,7 @@ const NOT_IP = new CelError('invalid', 'not an IP address')
 const NOT_CIDR = new CelError('invalid', 'not a network in CIDR notation')
 
 /** `ip("10.1.2.3")` */
-export class IpAddress extends HostObject {
+class IpAddress extends HostObject {
   readonly typeName = 'net.IP'
   readonly groups: Groups
 
@@ -26,7 +26,7 @@ export class IpAddress extends HostObject {
 }
 
 /** `cidr("10.0.0.0/8")` */
-export class Cidr extends HostObject {
+class Cidr extends HostObject {
   readonly typeName = 'net.CIDR'
   readonly groups: Groups
   readonly prefixLength: number

@@ -33,7 +33,7 @@ function unwrap(list: readonly Value[]): Result {
 }
 
 /** Whether a value is the default of its type. */
-export function isZero(value: Value): boolean {
+function isZero(value: Value): boolean {
   if (value === null || value === false || value === '') return true
   const number = numberOf(value)
   // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value

@@ -11,7 +11,7 @@ const MAX_CACHED = 200
 const MAX_PATTERN = 4096
 
 /** RE2 syntax, linear time. @returns an error for a pattern that RE2 refuses */
-export function compilePattern(pattern: string): RE2JS | CelError {
+function compilePattern(pattern: string): RE2JS | CelError {
   if (pattern.length > MAX_PATTERN) return new CelError('limit', 'regular expression is too long')
   try {
     return RE2JS.compile(pattern)

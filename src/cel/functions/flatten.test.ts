@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { compile, createEnvironment, Flattened, toJson } from '../index.ts'
+
+function parts(source: string): unknown {
+  const result = compile(source, createEnvironment<null>({})).program!.evaluate(null)
+  return result instanceof Flattened ? result.parts().map(([suffix, value]) => [suffix, toJson(value)]) : result
+}
+
+test.each([
+  [
+    'flatten({"a": 1, "b": {"c": 2}})',
+    [
+      ['.a', 1],
+      ['.b', { c: 2 }],
+    ],
+  ],
+  [
+    'flattenRecursive({"a": 1, "b": {"c": [2, 3]}})',
+    [
+      ['.a', 1],
+      ['.b.c.0', 2],
+      ['.b.c.1', 3],
+    ],
+  ],
+  ['flatten_recursive([[1]])', [['.0.0', 1]]],
+  ['flatten("x")', [['', 'x']]],
+  ['flatten({1: "x"})', [['.1', 'x']]],
+  ['flatten([])', []],
+])('%s', (source, expected) => {
+  expect(parts(source)).toEqual(expected)
+})
+
+test('elsewhere it is the value itself', () => {
+  const result = compile('toJson({"k": flatten({"a": 1})})', createEnvironment<null>({})).program!.evaluate(null)
+  expect(result).toBe('{"k":{"a":1}}')
+})
