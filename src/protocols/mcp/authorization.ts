@@ -13,8 +13,6 @@ export interface McpAuthorization {
   readonly allow: readonly Expression[]
 }
 
-export const NO_RULES: McpAuthorization = { broken: false, deny: [], require: [], allow: [] }
-
 export function hasRules({ broken, deny, require, allow }: McpAuthorization): boolean {
   return broken || deny.length + require.length + allow.length > 0
 }

@@ -37,7 +37,7 @@ export type TargetReply =
 export type TargetFailure = CallError['failure'] | 'invalid-answer'
 
 /** The target broke the protocol after its response had begun. */
-export class TargetStreamError extends Error {}
+class TargetStreamError extends Error {}
 
 export interface TargetCall {
   readonly target: McpTargetPlan
