@@ -5,7 +5,7 @@ import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
-import { createSealer, readSessionKeys } from '#workers/sealer.ts'
+import { testSealer } from './test-sealer.ts'
 
 /** A JSON-RPC message as tests look at it. */
 export interface TestMessage {
@@ -111,7 +111,7 @@ export class TestClient {
 
   constructor(plan: McpPlan, call: Call, deps: Partial<McpDeps> = {}) {
     this.#plan = plan
-    this.#deps = { call, sealer: createSealer(readSessionKeys({})), memory: new LocalMcpMemory(), ...deps }
+    this.#deps = { call, sealer: testSealer(), memory: new LocalMcpMemory(), ...deps }
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {

@@ -5,7 +5,7 @@ import { targetHeaders } from './forward-headers.ts'
 import { type Message, parseMessage } from './json-rpc.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import type { McpRequest } from './mcp-request.ts'
-import type { TargetSession } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 /** Longest message of a target that is accepted. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
-import type { TargetSession } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 type Headers = (readonly [name: string, value: string])[]
 

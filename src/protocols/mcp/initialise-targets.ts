@@ -6,7 +6,7 @@ import { answerMessages, type McpAnswer } from './mcp-answer.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
-import type { TargetSession } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 export interface Initialisation {
   readonly id: MessageId

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { TargetSession } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 /**
  * What an instance remembers besides what sealed texts say themselves. Everything works without it, only less exactly: another

@@ -3,7 +3,8 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { McpMemory } from './mcp-memory.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
 import type { Sealer } from './sealer.ts'
-import type { Session, TargetSession } from './session-state.ts'
+import type { Session } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 /** What the gateway gives to MCP. */
 export interface McpDeps {

@@ -11,7 +11,8 @@ import type { McpTargetPlan } from './mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import { methodRoute, needsSession } from './methods.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
-import type { Session, TargetSession } from './session-state.ts'
+import type { Session } from './session-state.ts'
+import type { TargetSession } from './target-session.ts'
 
 /** How long a target that gave out no session id is believed not to need one. */
 const SESSIONLESS_MS = 5 * 60 * 1000

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Identity, JsonObject } from '#exchange/exchange.ts'
-import { createSealer, readSessionKeys } from '#workers/sealer.ts'
+import { testSealer } from '#test/support/test-sealer.ts'
 import { LocalMcpMemory } from './mcp-memory.ts'
 import { endSession, openSession, type SessionOwner, sealSession } from './session-state.ts'
 
-const sealer = createSealer(readSessionKeys({}))
+const sealer = testSealer()
 const HOUR_MS = 60 * 60 * 1000
 
 const nobody: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
@@ -68,7 +68,7 @@ test('an ended session is over, also for those who only hear of it', () => {
 })
 
 test('an id under another key sends the client back to the start; what never was an id is refused', () => {
-  const other = sealSession(createSealer(readSessionKeys({})), owner, session)
+  const other = sealSession(testSealer(), owner, session)
   expect(open(other.id)).toBe('unknown')
   expect(open('garbage')).toBe('malformed')
   expect(open('')).toBe('malformed')

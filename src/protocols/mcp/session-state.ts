@@ -4,6 +4,7 @@ import type { Identity, Json } from '#exchange/exchange.ts'
 import { CAPABILITIES, type Capability } from './capabilities.ts'
 import type { McpMemory } from './mcp-memory.ts'
 import { openJson, type Sealer, sealJson } from './sealer.ts'
+import type { TargetSession } from './target-session.ts'
 
 /** Longest life of a session, whatever happens in it (decision B65). */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000
@@ -19,15 +20,6 @@ export interface Session {
   readonly key: string
   readonly createdMs: number
   readonly targets: readonly TargetSession[]
-}
-
-/** What a target agreed to when it was initialised. */
-export interface TargetSession {
-  readonly target: string
-  /** The target's own session id; undefined when it gave none. */
-  readonly sessionId: string | undefined
-  readonly version: string
-  readonly capabilities: ReadonlySet<Capability>
 }
 
 /** Whom a session belongs to; anybody else's request finds none. */

@@ -1,0 +1,7 @@
+import type { Sealer } from '#protocols/mcp/sealer.ts'
+import { createSealer, readSessionKeys } from '#workers/sealer.ts'
+
+/** The sealer of an instance with a random key. */
+export function testSealer(): Sealer {
+  return createSealer(readSessionKeys({}))
+}
