@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import requests from './corpus/requests.json' with { type: 'json' }
+import { EXPLAINED } from './explained.ts'
 import { cutAnywhere, mutate, seeded } from './mutate.ts'
 import { type GatewayReading, type ReadRequest, readWithGateway } from './read-with-gateway.ts'
 import { readWithNode } from './read-with-node.ts'
@@ -13,20 +14,6 @@ const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 const KNOWN = new Set(METHODS)
 
 const counts = { messages: 0, accepted: 0, stricter: 0, laxer: 0 }
-/**
- * Why node:http may refuse raw bytes that we accept. None of it goes on: what we send must be accepted in any case. Any other
- * reason is a disagreement.
- */
-const EXPLAINED = new Map([
-  [
-    'HPE_UNEXPECTED_CONTENT_LENGTH',
-    'the same length twice; we send it once (RFC 9112, 6.3). Also a length among trailers',
-  ],
-  ['HPE_INVALID_CONTENT_LENGTH', 'a length among trailers, which we drop'],
-  ['HPE_INVALID_TRANSFER_ENCODING', 'a tab behind the value; we write the field anew. Also a coding among trailers'],
-  ['HPE_CLOSED_CONNECTION', '`Connection: close` among trailers, which we drop'],
-])
-
 const until = performance.now() + seconds * 1000
 let seed = firstSeed
 for (const text of requests) await check(text, [text])

@@ -23,7 +23,8 @@ export interface GatewayReading {
   readonly special: boolean
 }
 
-const PEER: Peer = {
+/** A peer that nothing depends on. */
+export const PEER: Peer = {
   remoteAddress: '192.0.2.1',
   remotePort: 1,
   localAddress: '192.0.2.2',

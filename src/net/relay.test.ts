@@ -250,6 +250,7 @@ const BAD_RESPONSES = [
   'HTTP/1.1 200 OK\nContent-Length: 0\n\n',
   'HTTP/2.0 200 OK\r\n\r\n',
   'SSH-2.0-OpenSSH\r\n',
+  'HTTP/1.1 101 Switching Protocols\r\n\r\n',
   'HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n',
 ]
 

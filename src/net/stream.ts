@@ -140,7 +140,7 @@ export interface ClientHandler {
   /** 1xx other than 101. */
   informed(stream: ClientStream, head: Head): void
   /**
-   * 101, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
+   * 101 to some protocol, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
    * it from here, or `cancel`.
    */
   upgraded(stream: ClientStream): void

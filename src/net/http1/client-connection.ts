@@ -166,7 +166,12 @@ export class ClientConnection implements TransportOwner {
       exchange.fail('protocol-error')
       return end
     }
-    const { status } = exchange.head
+    const { status, upgrade } = exchange.head
+    if (status === 101 && upgrade === '') {
+      // To what?
+      exchange.fail('protocol-error')
+      return end
+    }
     if (status === 101) exchange.upgraded(this.#transport)
     else if (status < 200) {
       exchange.informed()

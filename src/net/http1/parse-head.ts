@@ -239,7 +239,9 @@ function noteField(
       if (equals(bytes, name, CONNECTION)) return noteConnection(bytes, valueStart, valueEnd, head, at)
       return equals(bytes, name, KEEP_ALIVE) ? noteKeepAlive(bytes, valueStart, valueEnd, head, at) : 0
     case 14:
-      return equals(bytes, name, CONTENT_LENGTH) ? noteLength(bytes, valueStart, valueEnd, head, at) : 0
+      if (!equals(bytes, name, CONTENT_LENGTH)) return 0
+      if (hasTab(bytes, name + nameLength, valueEnd)) return MALFORMED
+      return noteLength(bytes, valueStart, valueEnd, head, at)
     case 16:
       return equals(bytes, name, PROXY_CONNECTION) ? droppedField(head, at) : 0
     case 17:
@@ -247,6 +249,7 @@ function noteField(
       // Any other coding, and any list, is a chance to disagree about the end of the body.
       if (head.chunked || valueEnd - valueStart !== CHUNKED.length || !equals(bytes, valueStart, CHUNKED))
         return MALFORMED
+      if (hasTab(bytes, name + nameLength, valueEnd)) return MALFORMED
       head.chunked = true
       return droppedField(head, at)
     case 18:
@@ -254,6 +257,12 @@ function noteField(
     default:
       return 0
   }
+}
+
+/** Readers disagree whether a tab before or behind a value that frames the message belongs to it. */
+function hasTab(bytes: Uint8Array, start: number, valueEnd: number): boolean {
+  for (let i = start; i < valueEnd || bytes[i] !== CR; i++) if (bytes[i] === HTAB) return true
+  return false
 }
 
 function droppedField(head: Head, at: number): 0 {
