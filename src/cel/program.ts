@@ -78,7 +78,7 @@ function requireResult(
   problems: ProblemList,
 ): void {
   const expected = typeof expect === 'string' ? parseType(expect) : expect
-  if (type.kind === 'error' || assignAll(new Substitution(), [type], [expected]) !== undefined) return
+  if (type.kind === 'error' || assignAll(new Substitution(), [type], [expected])) return
   problems.error('unexpected-type', whole, `expected ${formatType(expected)}, found ${formatType(type)}`)
 }
 

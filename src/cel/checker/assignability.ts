@@ -1,26 +1,33 @@
 import { DYN, isExactType, type Type } from '../type.ts'
 
 /**
- * What type parameters stand for so far. Immutable towards callers: an attempt that fails leaves it untouched.
+ * What type parameters stand for so far, with a journal for taking attempts back.
  * The rules are those of the language definition, section "Gradual Type Checking", with its unification of parameters.
  */
 export class Substitution {
-  readonly #types: Map<string, Type>
-
-  constructor(types: ReadonlyMap<string, Type> = new Map()) {
-    this.#types = new Map(types)
-  }
-
-  copy(): Substitution {
-    return new Substitution(this.#types)
-  }
+  readonly #types = new Map<string, Type>()
+  readonly #journal: (readonly [name: string, before: Type | undefined])[] = []
 
   find(name: string): Type | undefined {
     return this.#types.get(name)
   }
 
   bind(name: string, type: Type): void {
+    this.#journal.push([name, this.#types.get(name)])
     this.#types.set(name, type)
+  }
+
+  /** A point to go back to. */
+  mark(): number {
+    return this.#journal.length
+  }
+
+  rollBack(mark: number): void {
+    while (this.#journal.length > mark) {
+      const [name, before] = this.#journal.pop()!
+      if (before === undefined) this.#types.delete(name)
+      else this.#types.set(name, before)
+    }
   }
 
   /** The type with parameters replaced; those still open become `dyn` when `close` is set. */
@@ -44,15 +51,13 @@ export class Substitution {
   }
 }
 
-/** @returns the substitution after assigning each `from` to its `to`, or undefined when one does not fit */
-export function assignAll(
-  substitution: Substitution,
-  from: readonly Type[],
-  to: readonly Type[],
-): Substitution | undefined {
-  if (from.length !== to.length) return undefined
-  const attempt = substitution.copy()
-  return from.every((type, i) => isAssignable(attempt, type, to[i]!)) ? attempt : undefined
+/** Assigns each `from` to its `to`. @returns whether all fit; when one does not, nothing has changed */
+export function assignAll(substitution: Substitution, from: readonly Type[], to: readonly Type[]): boolean {
+  if (from.length !== to.length) return false
+  const mark = substitution.mark()
+  const fits = from.every((type, i) => isAssignable(substitution, type, to[i]!))
+  if (!fits) substitution.rollBack(mark)
+  return fits
 }
 
 function isAssignable(substitution: Substitution, a: Type, b: Type): boolean {

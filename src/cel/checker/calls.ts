@@ -1,4 +1,3 @@
-import { suggest } from '#base/suggest.ts'
 import type { Call, Expr } from '../ast.ts'
 import type { Overload } from '../overload.ts'
 import { isAbsolute, qualifiedName } from '../qualified-name.ts'
@@ -81,7 +80,7 @@ function unknownFunction<C>(
     return ERROR
   }
   const alike = [...state.environment.functions].filter(([, list]) => list.some((o) => o.isMember === isMember))
-  const near = suggest(
+  const near = state.nearest(
     name,
     alike.map(([known]) => known),
   )

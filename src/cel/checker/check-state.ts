@@ -1,3 +1,4 @@
+import { suggest } from '#base/suggest.ts'
 import type { Binding, Expr } from '../ast.ts'
 import type { Environment, Scope } from '../environment.ts'
 import type { Overload } from '../overload.ts'
@@ -41,7 +42,7 @@ export class CheckState<C> {
   readonly #types = new Map<Expr, Type>()
   readonly #slots = new Map<Expr, readonly number[]>()
   readonly #locals: Local[] = []
-  #substitution = new Substitution()
+  readonly #substitution = new Substitution()
   #freshCount = 0
   #slotCount = 0
   #forgiving = 0
@@ -85,20 +86,20 @@ export class CheckState<C> {
   }
 
   bindToDyn(type: Type): void {
-    this.#substitution = assignAll(this.#substitution, [DYN], [type]) ?? this.#substitution
+    assignAll(this.#substitution, [DYN], [type])
   }
 
   isAssignable(from: Type, to: Type): boolean {
-    return assignAll(this.#substitution, [from], [to]) !== undefined
+    const mark = this.#substitution.mark()
+    const fits = assignAll(this.#substitution, [from], [to])
+    this.#substitution.rollBack(mark)
+    return fits
   }
 
   /** Reports unless `found` can be passed where `wanted` is needed. */
   requireType(range: Range, found: Type, wanted: Type, what: string): void {
-    const next = assignAll(this.#substitution, [found], [wanted])
-    if (next !== undefined) this.#substitution = next
-    else {
-      this.problems.error('type-mismatch', range, `${what} must be ${formatType(wanted)}, found ${this.show(found)}`)
-    }
+    if (assignAll(this.#substitution, [found], [wanted])) return
+    this.problems.error('type-mismatch', range, `${what} must be ${formatType(wanted)}, found ${this.show(found)}`)
   }
 
   /** The type that fits all; `dyn` when they differ, an open type when there are none. */
@@ -109,9 +110,7 @@ export class CheckState<C> {
         joined = type
         continue
       }
-      const next = assignAll(this.#substitution, [joined], [type])
-      if (next === undefined) return DYN
-      this.#substitution = next
+      if (!assignAll(this.#substitution, [joined], [type])) return DYN
       joined = moreGeneral(this.apply(joined), this.apply(type))
     }
     return joined ?? this.fresh()
@@ -122,15 +121,11 @@ export class CheckState<C> {
     overloads: readonly Overload[],
     args: readonly Type[],
   ): { chosen: readonly Overload[]; result: Type } | undefined {
-    const resolved = resolveOverloads(overloads, args, this.#substitution, this.#freshName)
-    if (resolved !== undefined) this.#substitution = resolved.substitution
-    return resolved
+    return resolveOverloads(overloads, args, this.#substitution, this.#freshName)
   }
 
   resolveOperator(signatures: readonly Signature[], operands: readonly Type[]): Type | undefined {
-    const resolved = resolveSignatures(signatures, operands, this.#substitution, this.#freshName)
-    if (resolved !== undefined) this.#substitution = resolved.substitution
-    return resolved?.result
+    return resolveSignatures(signatures, operands, this.#substitution, this.#freshName)?.result
   }
 
   /** The type of an element written `?value`, or of a plain one. */
@@ -149,6 +144,11 @@ export class CheckState<C> {
 
   findLocal(name: string): Local | undefined {
     return this.#locals.findLast((local) => local.name === name)
+  }
+
+  /** The name that was probably meant; nobody means a name of a hundred letters. */
+  nearest(word: string, names: Iterable<string>): string | undefined {
+    return word.length > 100 ? undefined : suggest(word, names)
   }
 
   /** Names that an expression may begin with, for suggestions. */

@@ -1,4 +1,3 @@
-import { suggest } from '#base/suggest.ts'
 import type { Bind, Block, Expr, Literal, MapLiteral, StructLiteral } from '../ast.ts'
 import type { Environment } from '../environment.ts'
 import type { ProblemList } from '../source.ts'
@@ -111,7 +110,7 @@ function checkStruct<C>(expr: StructLiteral, state: CheckState<C>): Type {
       state.requireType(field, values[i]!, expected, `field ${field.name}`)
       continue
     }
-    const near = suggest(field.name, provider.fieldNames(typeName))
+    const near = state.nearest(field.name, provider.fieldNames(typeName))
     state.problems.error('unknown-field', field, `${typeName} has no field ${field.name}`, near)
   }
   return type

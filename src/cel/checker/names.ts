@@ -1,4 +1,3 @@
-import { suggest } from '#base/suggest.ts'
 import type { Expr, Has, Ident, Index, Select } from '../ast.ts'
 import { isAbsolute, qualifiedName } from '../qualified-name.ts'
 import { BOOL, DYN, ERROR, optionalElement, optionalOf, type Type } from '../type.ts'
@@ -12,7 +11,7 @@ export function checkIdent<C>(expr: Ident, state: CheckState<C>): Type {
   if (local !== undefined) return resolveTo(expr, { kind: 'local', slot: local.slot, type: local.type }, state)
   const found = resolveQualified(name, absolute, state.environment)
   if (found !== undefined) return resolveTo(expr, found, state)
-  const near = suggest(name, state.knownNames())
+  const near = state.nearest(name, state.knownNames())
   state.missing('undeclared', expr, `undeclared reference to ${name}`, near)
   return ERROR
 }
@@ -105,7 +104,7 @@ function objectField<C>(name: string, select: Select, state: CheckState<C>): Typ
 }
 
 function unknownMember<C>(select: Select, owner: string, names: Iterable<string>, state: CheckState<C>): Type {
-  const near = suggest(select.field, names)
+  const near = state.nearest(select.field, names)
   const suggestion = near === undefined ? undefined : `${qualifiedName(select.operand) ?? owner}.${near}`
   const message = `${owner} has no member ${select.field}`
   state.missing('unknown-field', select, message, suggestion)

@@ -6,7 +6,6 @@ import { assignAll, type Substitution } from './assignability.ts'
 export interface Resolved<S> {
   readonly chosen: readonly S[]
   readonly result: Type
-  readonly substitution: Substitution
 }
 
 /** Which overloads fit the argument types, and what the call yields: `dyn` when the fitting ones disagree. */
@@ -54,15 +53,13 @@ function resolve<S>(
   let result: Type | undefined
   for (const candidate of candidates) {
     const fresh = renameParameters(candidate, freshName)
-    const next = assignAll(substitution, args, fresh.params)
-    if (next === undefined) continue
-    substitution = next
+    if (!assignAll(substitution, args, fresh.params)) continue
     chosen.push(candidate.of)
     const type = substitution.apply(fresh.result)
     if (result === undefined) result = type
     else if (!isFallback(candidate.of) && !isExactType(result, type)) result = DYN
   }
-  return result === undefined ? undefined : { chosen, result, substitution }
+  return result === undefined ? undefined : { chosen, result }
 }
 
 /** Every use of a generic signature gets parameters of its own. */

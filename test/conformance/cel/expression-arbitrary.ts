@@ -61,10 +61,11 @@ const edit = fc.record({
 
 /** Anything from an expression of the data with some damage to a jumble. */
 export const sourceText: fc.Arbitrary<string> = fc.oneof(
+  { arbitrary: fc.constantFrom(...CORPUS), weight: 1 },
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
   fc
-    .tuple(fc.constantFrom(...CORPUS), fc.array(edit, { maxLength: 4 }))
+    .tuple(fc.constantFrom(...CORPUS), fc.array(edit, { maxLength: 3 }))
     .map(([source, edits]) => edits.reduce(applyEdit, source)),
 )
 
