@@ -10,6 +10,8 @@ export interface ServerLimits {
   readonly bodyTimeoutMs: number
   /** From the end of a response, or accept, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */
   readonly idleTimeoutMs: number
+  /** Age at which a connection ends with the request in hand; 0: none (specification 2, 2.1 `maxConnectionDuration`). */
+  readonly maxConnectionMs: number
   /** Between two steps of a client that takes a response; a step may be 64 KiB. */
   readonly writeTimeoutMs: number
   /** How long a closing connection waits for the client to stop sending, so that it can read the last response. */
@@ -24,6 +26,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   headTimeoutMs: 30_000,
   bodyTimeoutMs: 60_000,
   idleTimeoutMs: 600_000,
+  maxConnectionMs: 0,
   writeTimeoutMs: 300_000,
   lingerTimeoutMs: 2000,
   maxDiscardBytes: 65_536,

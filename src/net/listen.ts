@@ -63,6 +63,9 @@ const LISTEN_ERRORS: Readonly<Record<string, ListenError['code']>> = {
   EACCES: 'not-permitted',
 }
 
+/** Where several threads can listen on one port, each with a socket of its own (`SO_REUSEPORT` with balancing). */
+export const CAN_SHARE_PORTS: boolean = ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
+
 const BACKLOG = 4096
 const HANDSHAKE_TIMEOUT_MS = 15_000
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { FixedBody } from '../fixed-body.ts'
-import { DEFAULT_SERVER_LIMITS } from '../limits.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type Peer, type ServerStream } from '../stream.ts'
 import { answerWith, RecordingHandler, TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
@@ -30,12 +30,12 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-function setup(onRequest?: (stream: ServerStream) => void) {
+function setup(onRequest?: (stream: ServerStream) => void, more: Partial<ServerLimits> = {}) {
   const handler = new RecordingHandler(onRequest)
   const wheel = new TimerWheel()
   const transport = new MemoryTransport()
   const state = { closed: 0 }
-  const limits = DEFAULT_SERVER_LIMITS
+  const limits = { ...DEFAULT_SERVER_LIMITS, ...more }
   const connection = new ServerConnection(PEER, { handler, limits, wheel, onClosed: () => state.closed++ })
   transport.owner = connection
   connection.attach(transport)
@@ -215,6 +215,7 @@ test.each([
   ['HEAD of a chunked body', HEAD, 200, BODY_CHUNKED, -1, ''],
   ['204', GET, 204, BODY_LENGTH, 5, ''],
   ['304', GET, 304, BODY_NONE, 5, 'content-length: 5\r\n'],
+  ['304 of its own', GET, 304, BODY_NONE, 0, ''],
   ['200 without body', GET, 200, BODY_NONE, -1, 'content-length: 0\r\n'],
 ] as const)('%s sends no body', (_, request, status, kind, length, line) => {
   const { transport, events } = setup((stream) => {
@@ -485,6 +486,34 @@ test('drain closes an idle connection now and a busy one after its answer', () =
   answerWith(stream, 'ok')
   expect([busy.transport.text, busy.transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
+
+test('drain does not take from a client what it is being sent', () => {
+  const { connection, transport } = setup()
+  transport.receive(GET)
+  transport.unsentBytes = 10
+  connection.drain()
+  expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
+})
+
+verifies(
+  ['frontend.http/maxConnectionDuration', 'frontend.http/maxConnectionDuration-in-flight'],
+  'an old connection ends after the request in hand',
+  () => {
+    const limits = { maxConnectionMs: 60_000 }
+    const idle = setup(undefined, limits)
+    idle.pass(59_000)
+    idle.transport.receive(GET)
+    expect([idle.transport.text, idle.transport.destroyed]).toEqual([OK, false])
+    idle.pass(1300)
+    expect(idle.transport.destroyed).toBe(true)
+    let stream!: ServerStream
+    const busy = setup((one) => (stream = one), limits)
+    busy.transport.receive(GET)
+    busy.pass(60_300)
+    answerWith(stream, 'ok')
+    expect([busy.transport.text, busy.transport.endedByUs]).toEqual([OK_CLOSE, true])
+  },
+)
 
 test('a request is answered once', () => {
   const { transport } = setup((stream) => {

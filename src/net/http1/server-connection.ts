@@ -21,6 +21,7 @@ import { Head } from './head.ts'
 import { INCOMPLETE } from './parse-head.ts'
 import { readRequestHead } from './read-head.ts'
 import { refusalOf, refusalText } from './refusal.ts'
+import { announcedLength, isBodiless, sentKind } from './response-framing.ts'
 
 /** Between requests, or in the middle of a head. */
 const READING_HEAD = 0
@@ -56,6 +57,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   context: unknown
   readonly #settings: ServerSettings
   readonly #timer: WheelTimer
+  readonly #age: WheelTimer
   readonly #held = new HoldBuffer()
   #transport!: Transport
   #phase: Phase = READING_HEAD
@@ -80,12 +82,15 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     this.peer = peer
     this.#settings = settings
     this.#timer = new WheelTimer(() => this.#timeUp())
+    this.#age = new WheelTimer(() => this.drain())
   }
 
   /** Begins to serve; the first call. */
   attach(transport: Transport): void {
     this.#transport = transport
-    this.#arm(this.#settings.limits.idleTimeoutMs)
+    const { idleTimeoutMs, maxConnectionMs } = this.#settings.limits
+    this.#arm(idleTimeoutMs)
+    if (maxConnectionMs > 0) this.#settings.wheel.arm(this.#age, maxConnectionMs)
   }
 
   get version(): '1.0' | '1.1' {
@@ -95,7 +100,9 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   /** Ends after the request in hand, or now when there is none. */
   drain(): void {
     this.#draining = true
-    if (this.#phase === READING_HEAD && this.#held.length === 0) this.#destroy()
+    if (this.#phase !== READING_HEAD || this.#held.length > 0) return
+    if (this.#transport.unsentBytes > 0) this.#linger()
+    else this.#destroy()
   }
 
   // What the handler calls.
@@ -105,8 +112,8 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     if (this.#responded) throw new Error('a request is answered once')
     this.#responded = true
     const { status } = head
-    const bodiless = this.#forHead || status === 204 || status === 304
-    const sent = bodiless ? BODY_NONE : this.#kindFor(kind)
+    const bodiless = isBodiless(this.#forHead, status)
+    const sent = sentKind(kind, bodiless, this.head.http10)
     this.#sentKind = sent
     this.#closeAfter ||= this.#draining || this.#mustClose() || sent === BODY_CLOSE
     const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
@@ -345,6 +352,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
 
   #forget(): void {
     this.#settings.wheel.remove(this.#timer)
+    this.#settings.wheel.remove(this.#age)
     this.#held.clear()
   }
 
@@ -389,12 +397,6 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
 
   // Framing of the response.
 
-  #kindFor(kind: BodyKind): BodyKind {
-    if (kind !== BODY_CHUNKED && kind !== BODY_CLOSE) return kind
-    // Chunks show a client where the body was cut; HTTP/1.0 does not know them.
-    return this.head.http10 ? BODY_CLOSE : BODY_CHUNKED
-  }
-
   /** Whether what is left of the request stands between this response and the next request. */
   #mustClose(): boolean {
     if (this.body.done) return false
@@ -406,11 +408,4 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     if (this.#closeAfter) return 'connection: close\r\n'
     return this.head.http10 ? 'connection: keep-alive\r\n' : ''
   }
-}
-
-/** The length that a response announces; below 0: none (RFC 9110, 8.6). */
-function announcedLength(status: number, bodiless: boolean, kind: BodyKind, length: number): number {
-  if (status === 204) return -1
-  if (bodiless) return kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : length
-  return kind === BODY_NONE ? 0 : length
 }
