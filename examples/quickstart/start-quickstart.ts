@@ -25,7 +25,9 @@ export async function startQuickstart(): Promise<Quickstart> {
   stops.defer(objects.remove)
 
   const gateway = await startGateway({ files: [objects.folder] })
-  stops.defer(() => gateway.close())
+  stops.defer(async () => {
+    await gateway.close()
+  })
 
   const urls = new Map(upstreams.list.map(({ name, url }) => [name, url]))
   const kept = stops.move()

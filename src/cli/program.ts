@@ -32,7 +32,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .command('run')
     .description('Run a gateway on the objects of files.')
     .requiredOption('-f, --file <path>', FILES, collect)
-    .option('--state <dir>', 'folder for what outlives a restart', '.gatewright')
+    .option('--state <dir>', 'folder where a running gateway notes where it listens (gateway.json)', '.gatewright')
     .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
     .option('--workers <n>', 'proxy threads; as many as there are processors unless given')
     .option('--address-pool <cidr>', 'loopback range; every Gateway gets an address of its own, such as 127.10.0.0/16')

@@ -5,8 +5,10 @@ import { PortInUse } from '#admin/port-in-use.ts'
 import { AddressPool, BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
+import { CAN_SHARE_PORTS } from '#net/listen.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { writeRunningNote } from './running-note.ts'
 import { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -31,9 +33,11 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
     return EXIT.findings
   }
   terminal.started(instance)
+  const note = writeRunningNote(flags.state, instance)
   await untilStopped(instance)
   terminal.stopping()
   await instance.close()
+  note.remove()
   return EXIT.ok
 }
 
@@ -73,9 +77,11 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
 }
 
 function workerCount(text: string | undefined): number {
-  if (text === undefined) return availableParallelism()
+  if (text === undefined) return CAN_SHARE_PORTS ? availableParallelism() : 1
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1 || count > 256) throw new UsageError(`--workers ${text} is not 1 to 256`)
+  if (count > 1 && !CAN_SHARE_PORTS)
+    throw new UsageError(`--workers ${count}: on this platform only one can listen on a port`)
   return count
 }
 

@@ -4,7 +4,7 @@ import type { AiSettingsSpec } from '#protocols/llm/ai-settings.ts'
 import { type AiSettingsSource, compileAi } from '#protocols/llm/compile-ai.ts'
 import type { AiBackendSpec } from '#protocols/llm/provider-spec.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
-import type { BackendMerge, BackendScope } from './build-backend.ts'
+import type { BackendMerge, BackendScope } from './backend-scope.ts'
 import { toSource } from './build-chain.ts'
 
 /** The LLM side of a backend: providers, and for each the strongest `ai` settings (decision B01). */

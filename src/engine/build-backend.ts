@@ -1,10 +1,10 @@
 import type { PlaceNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { BackendItem, WeightedBackend } from '#plan/item.ts'
+import type { BackendItem } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
-import type { CompileContext } from '#policies/policy.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
+import type { BackendMerge, BackendScope, BackendUse } from './backend-scope.ts'
 import { buildAi } from './build-ai.ts'
 import { buildChainFor, mergeSection } from './build-chain.ts'
 import { buildMcp } from './build-mcp.ts'
@@ -12,22 +12,7 @@ import type { SharedState } from './compile-context.ts'
 import { type Connection, compileConnection } from './connection.ts'
 import { type Address, findAddresses } from './find-addresses.ts'
 import type { Lookups } from './lookups.ts'
-import type { MergedField } from './merge.ts'
 import { BACKEND } from './order.ts'
-
-/** Where a backend is used from: the rule's names and what policies of the rule attach to, weakest first. */
-export interface BackendUse {
-  readonly reference: WeightedBackend
-  readonly names: PlaceNames
-  readonly targets: readonly string[]
-}
-
-/** What building asks for. */
-export interface BackendScope {
-  readonly lookups: Lookups
-  readonly context: CompileContext
-  readonly state: SharedState
-}
 
 const PROTOCOL = { ai: 'llm', mcp: 'mcp', a2a: 'a2a' } as const
 
@@ -54,7 +39,7 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
     refusal: undefined,
     groups,
     ai: item.type === 'ai' ? buildAi(item, merge, scope) : undefined,
-    mcp: item.type === 'mcp' ? buildMcp(item, merge(undefined), scope) : undefined,
+    mcp: item.type === 'mcp' ? buildMcp(item, merge, scope) : undefined,
   }
 }
 
@@ -73,11 +58,6 @@ function mergeForBackend(
   const all = [...targets, backendTarget(kind, item)]
   if (section !== undefined) all.push(backendTarget(kind, item, section))
   return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
-}
-
-export interface BackendMerge {
-  readonly targets: readonly string[]
-  readonly fields: ReadonlyMap<string, MergedField>
 }
 
 function buildEndpoint(item: BackendItem, address: Address, merge: BackendMerge, scope: BackendScope): EndpointPlace {

@@ -1,8 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { type Outcome, reject } from '#exchange/outcome.ts'
+import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { CardPlace } from '#protocols/a2a/card-place.ts'
-import type { ResponsePlan } from '#protocols/llm/prepare-request.ts'
+import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-request.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
@@ -32,6 +32,8 @@ export class Decision {
   llmResponse: ResponsePlan | undefined
   /** The response may be an agent card, whose addresses are to lead through the gateway. */
   agentCard: CardPlace | undefined
+  /** Some expression of log or metrics reads LLM facts. */
+  readsTokens = false
 
   reset(): void {
     this.listener = undefined
@@ -71,9 +73,11 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   const ambiguous = checkTarget(exchange)
   if (ambiguous !== undefined) return ambiguous
 
+  const { maxBufferBytes, readsTokens } = listener.frontend.get(inputs.index)
+  decision.readsTokens = readsTokens
   const chain = listener.preRouting.get(inputs.index)
   decision.preRouting = chain
-  const outcome = runPhase(chain, exchange, decision.preProgress, listener.frontend.get(inputs.index).maxBufferBytes)
+  const outcome = runPhase(chain, exchange, decision.preProgress, maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
   return outcome ?? route(inputs, listener, exchange, decision)
 }
@@ -109,6 +113,17 @@ function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, de
   decision.backend = backend
   exchange.place = backend.names
   return backend.refusal
+}
+
+/**
+ * A refusal as clients of the route understand it: on LLM routes an error of their dialect, also where a policy refused before the
+ * backend was chosen. Configured bodies stay as they are.
+ */
+export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
+  const backend = decision.backend ?? decision.rule?.backends[0]?.place.get(index)
+  return backend?.ai === undefined || refusal.body !== undefined
+    ? refusal
+    : refuseInDialect(backend.ai, exchange, refusal)
 }
 
 /** Response steps of every chain that the request reached, in the order of data plane 2.5. @returns what replaces the response */

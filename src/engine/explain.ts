@@ -8,7 +8,7 @@ import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
 import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import { chooseEndpoint } from './balance.ts'
 import { mergeSection } from './build-chain.ts'
-import { Decision, decide } from './decide.ts'
+import { Decision, decide, refuseForClient } from './decide.ts'
 import type { LivePlan } from './live-plan.ts'
 import { Lookups } from './lookups.ts'
 import type { MergedField } from './merge.ts'
@@ -68,6 +68,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
   let outcome = await decide({ index, socket, random: first }, exchange, decision)
   const sends = outcome === undefined && decision.backend?.mcp === undefined
   if (sends) outcome = await attempt(exchange, decision)
+  if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
   return {
     listener: listener?.item,

@@ -1,3 +1,4 @@
+import type { Expression } from '#exchange/expression.ts'
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
 import type { NetworkAuthorization } from '#policies/frontend/network-authorization/index.ts'
@@ -8,6 +9,8 @@ import type { Lookups } from './lookups.ts'
 
 /** What `frontend` policies say about one listener. */
 export interface FrontendSettings extends FrontendHttpSetting, ObserveSettings {
+  /** An expression of log or metrics reads tokens, so providers are asked for them. */
+  readonly readsTokens: boolean
   /** Who may connect; undefined: everybody. */
   readonly networkAuthorization: NetworkAuthorization | undefined
   /** A restriction on connections that cannot be enforced yet: all of them are closed rather than let in. */
@@ -21,14 +24,21 @@ export function buildFrontendSettings(
 ): FrontendSettings {
   const fields = mergeSection({ section: 'frontend', phase: undefined, targets }, lookups)
   const closesAll = compileSetting(POLICIES.frontend.proxyProtocol, fields, context)?.closesConnections === true
+  const accessLog = compileSetting(POLICIES.frontend.accessLog, fields, context)
+  const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),
-    accessLog: compileSetting(POLICIES.frontend.accessLog, fields, context),
+    accessLog,
+    metricLabels,
+    readsTokens: [...(accessLog?.add ?? []), ...metricLabels].some(({ expression }) => readsLlm(expression)),
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
     closesConnections: {
       plain: closesAll,
       tls: closesAll || compileSetting(POLICIES.frontend.tls, fields, context).closesConnections,
     },
-    metricLabels: compileSetting(POLICIES.frontend.metrics, fields, context),
   }
+}
+
+function readsLlm({ references }: Expression): boolean {
+  return [...references].some((reference) => reference === 'llm' || reference.startsWith('llm.'))
 }

@@ -17,10 +17,11 @@ export function compileExpression(source: string, place: ExpressionPlace, report
 
 function describe(problem: Problem): Omit<ConfigProblem, 'path'> {
   const line = problem.line > 1 ? `line ${problem.line}, ` : ''
+  const hint = problem.suggestion === undefined ? '' : `; did you mean ${problem.suggestion}?`
   return {
     code: `cel-${problem.code}`,
     severity: problem.severity,
-    message: `${problem.message} (${line}column ${problem.column})\n${problem.caret}`,
+    message: `${problem.message}${hint} (${line}column ${problem.column})\n${problem.caret}`,
   }
 }
 

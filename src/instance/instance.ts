@@ -39,6 +39,7 @@ export class Instance {
   /** Plans go to the workers one after the other, since opening sockets takes time. */
   #publishing: Promise<void> = Promise.resolve()
   #retry: { cancel(): void } | undefined
+  #started = false
   #draining = false
   #quit: () => void = () => {}
 
@@ -100,6 +101,7 @@ export class Instance {
     instance.#loop.run()
     await instance.#publishing
     await instance.#untilApplied()
+    instance.#started = true
     return instance
   }
 
@@ -172,7 +174,7 @@ export class Instance {
 
   #pending(): string[] {
     if (this.#draining) return ['draining']
-    return this.#appliedVersion === 0 && this.#publisher.version > 0 ? ['first plan'] : []
+    return this.#started ? [] : ['first plan']
   }
 
   #publish(delta: PlanDelta): void {

@@ -29,9 +29,15 @@ async function serve(flight: InFlight): Promise<void> {
     sealer: context.mcp.sealer,
     memory: context.mcp.memory,
     signal: flight.signal,
+    boundToLoopback: isLoopback(decision.listener!.item.address),
   })
   if (turn !== flight.turn) return endUnwanted(answer)
   await send(flight, answer)
+}
+
+/** Pages of other sites can reach a loopback listener through the user's browser (decision B81). */
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.')
 }
 
 async function send(flight: InFlight, answer: McpAnswer): Promise<void> {

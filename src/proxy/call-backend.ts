@@ -1,7 +1,7 @@
-import type { EndpointPlace } from '#engine/backend-place.ts'
+import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
-import { Exchange } from '#exchange/exchange.ts'
+import { type BodyReader, Exchange, type Identity } from '#exchange/exchange.ts'
 import { Head } from '#net/http1/head.ts'
 import {
   type Abort,
@@ -18,20 +18,35 @@ import type { InFlight } from './in-flight.ts'
 /** More than this waits in memory for nobody: the upstream is paused. */
 const MAX_QUEUED_BYTES = 262_144
 
-/** Calls to the sections of a request's backend (MCP targets), with the backend policies that belong to each. */
+/**
+ * Calls to the sections of a request's backend (MCP targets), with the backend policies that belong to each. What they need of the
+ * request is taken now: some calls end a session after the client has left and its connection serves another request.
+ */
 export function callOf(flight: InFlight): Call {
+  const { backend, exchange, context } = flight
+  const caller = captureCaller(exchange)
   return async (destination, request) => {
-    const endpoint = findEndpoint(flight, destination)
-    if (endpoint === undefined) throw new CallError('no-endpoint')
-    const head = await prepareHead(flight, endpoint, request)
-    return sendCall(flight, endpoint, head, request)
+    const endpoint = findEndpoint(backend, destination)
+    if (endpoint === undefined || endpoint.refusal !== undefined) throw new CallError('no-endpoint')
+    return sendCall(context.pool, endpoint, await prepareHead(caller, endpoint, request), request)
   }
 }
 
 type Framing = Parameters<ClientPool['send']>[2]
 
-function findEndpoint(flight: InFlight, destination: string): EndpointPlace | undefined {
-  const { item, groups } = flight.backend
+/** Who asked, for the backend policies of a call. */
+interface Caller {
+  readonly peer: Exchange['peer']
+  readonly place: Exchange['place']
+  readonly identity: Identity
+  readonly metadata: Exchange['metadata']
+}
+
+function captureCaller({ peer, place, identity, metadata }: Exchange): Caller {
+  return { peer, place, identity: { ...identity }, metadata }
+}
+
+function findEndpoint({ item, groups }: BackendPlace, destination: string): EndpointPlace | undefined {
   for (const group of groups) {
     for (const endpoint of group) if (`${item.key}/${endpoint.section}` === destination) return endpoint
   }
@@ -39,25 +54,29 @@ function findEndpoint(flight: InFlight, destination: string): EndpointPlace | un
 }
 
 /** The head of a call, after the backend policies of its target. They see who the caller is, but not the caller's request. */
-async function prepareHead(flight: InFlight, endpoint: EndpointPlace, request: CallRequest): Promise<Head> {
+async function prepareHead(caller: Caller, endpoint: EndpointPlace, request: CallRequest): Promise<Head> {
   const head = Head.request(request.method, request.path)
   head.set('host', endpoint.hostname ?? endpoint.label)
   for (const [name, value] of request.headers) if (name !== 'host') head.append(name, value)
-  if (endpoint.refusal !== undefined) throw new CallError('no-endpoint')
-  const { exchange } = flight
   const call = new Exchange()
-  call.reset(head, exchange.peer)
-  call.bodies = flight
-  call.place = exchange.place
-  Object.assign(call.identity, exchange.identity)
-  call.metadata = exchange.metadata
-  call.requestBody = request.body
+  call.reset(head, caller.peer)
+  call.bodies = WHOLE
+  call.place = caller.place
+  Object.assign(call.identity, caller.identity)
+  call.metadata = caller.metadata
+  call.requestBody = request.body ?? new Uint8Array(0)
   const outcome = await runChain(endpoint.chain, call, { reached: -1 })
   if (outcome !== undefined) throw new CallError('backend-auth-failed')
   return call.request
 }
 
-function sendCall(flight: InFlight, endpoint: EndpointPlace, head: Head, request: CallRequest): Promise<CallResponse> {
+/** The body of a call is there from the start, and nobody reads its response as a whole. */
+const WHOLE: BodyReader = {
+  readRequestBody: () => Promise.resolve(),
+  readResponseBody: () => Promise.resolve(),
+}
+
+function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request: CallRequest): Promise<CallResponse> {
   return new Promise((resolve, reject) => {
     if (request.signal.aborted) return reject(new CallError('cancelled'))
     const { body } = request
@@ -79,7 +98,7 @@ function sendCall(flight: InFlight, endpoint: EndpointPlace, head: Head, request
     }
     const framing: Framing = length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length }
     const timeoutMs = endpoint.requestTimeoutMs || request.timeoutMs
-    const stream = flight.context.pool.send(endpoint.destination, head, framing, timeoutMs, handler, undefined)
+    const stream = pool.send(endpoint.destination, head, framing, timeoutMs, handler, undefined)
     const cancel = () => {
       stream.cancel()
       reject(new CallError('cancelled'))
@@ -98,7 +117,7 @@ class UpstreamResponse implements CallResponse, BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #cancel: () => void
-  #queue: Uint8Array[] = []
+  readonly #queue: Uint8Array[] = []
   #queuedBytes = 0
   #ended = false
   #failure: Abort | undefined
@@ -139,29 +158,30 @@ class UpstreamResponse implements CallResponse, BodySink {
     this.#wake?.()
   }
 
+  /** Ending it early gives the upstream connection up, also when nothing was read yet. */
   get body(): AsyncIterable<Uint8Array> {
-    return this.#read()
+    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#giveUp() }) }
   }
 
-  async *#read(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const pieces = this.#queue
-        this.#queue = []
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    for (;;) {
+      const piece = this.#queue.shift()
+      if (piece !== undefined) {
         const wasBacked = this.backed
-        this.#queuedBytes = 0
-        if (wasBacked) this.source?.resume()
-        yield* pieces
-        if (this.#queue.length > 0) continue
-        if (this.#failure !== undefined) throw new CallError(this.#failure)
-        if (this.#ended) return
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
-        this.#wake = undefined
+        this.#queuedBytes -= piece.length
+        if (wasBacked && !this.backed) this.source?.resume()
+        return { done: false, value: piece }
       }
-    } finally {
-      if (!this.#ended) this.abort('cancelled')
+      if (this.#failure !== undefined) throw new CallError(this.#failure)
+      if (this.#ended) return { done: true, value: undefined }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
     }
+  }
+
+  async #giveUp(): Promise<IteratorResult<Uint8Array>> {
+    this.abort('cancelled')
+    return { done: true, value: undefined }
   }
 }

@@ -43,6 +43,8 @@ export class InFlight implements BodyReader, Observed {
   deadline: WheelTimer | undefined
   /** Ends a retry's wait. */
   backoff: { cancel(): void } | undefined
+  /** Stands between the answer and the client; tells afterwards whether a stream broke off. */
+  filter: { readonly broken?: string | undefined } | undefined
   /** Stops calls that the gateway makes for this request. */
   abort: AbortController | undefined
   attemptStartMs = 0
@@ -65,6 +67,7 @@ export class InFlight implements BodyReader, Observed {
     this.retriesLeft = 0
     this.responded = false
     this.pending = false
+    this.filter = undefined
     this.abort = undefined
     this.status = 0
     this.decisionNumber = context.nextId()

@@ -38,6 +38,7 @@ export class Receiver implements StreamHandler {
     flight.endDeadline()
     flight.releaseEndpoint()
     chargeFor(flight)
+    noteBreak(flight)
     this.#context.observer.ended(flight, sentBytes, undefined)
     flight.upstream?.release()
     flight.turn++
@@ -60,6 +61,13 @@ export class Receiver implements StreamHandler {
 function chargeFor({ exchange }: InFlight): void {
   if (exchange.tokenLimits === undefined || exchange.llm?.totalTokens === undefined) return
   chargeTokens(exchange, exchange.llm.totalTokens)
+}
+
+/** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */
+function noteBreak({ filter, decision, exchange }: InFlight): void {
+  if (filter?.broken === undefined) return
+  decision.endpoint?.health.recordUnhealthy()
+  exchange.refusalDetail = `the stream of the provider ended early: ${filter.broken}`
 }
 
 function settle(flight: InFlight, outcome: Outcome): void {

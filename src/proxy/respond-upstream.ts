@@ -2,6 +2,7 @@ import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type ClientStream } from '#net/stream.ts'
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
+import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
 import { CardFilter } from './card-filter.ts'
 import type { InFlight } from './in-flight.ts'
 import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.ts'
@@ -18,6 +19,7 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
   const { kind, length } = upstream.body
   const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
+  flight.filter = filter
   flight.status = upstream.head.status
   flight.responded = true
   flight.stream.respond(upstream.head, ...framingOf(kind, length, filter?.changesLength === true))
@@ -25,7 +27,7 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
 }
 
 /** Stands between the upstream body and the client. */
-type Filter = Pick<AnswerFilter, 'changesLength' | 'into'>
+type Filter = Pick<AnswerFilter, 'changesLength' | 'into'> & Partial<AnswerFilter>
 
 /** What has to see the body on its way. */
 function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Filter | undefined {
@@ -49,6 +51,8 @@ function gatherResponse(flight: InFlight, upstream: ClientStream): void {
     .then(() => {
       if (turn !== flight.turn) return
       if (exchange.responseBody === null) return respondLocally(flight, reject('response-too-large'))
+      const { llmResponse } = flight.decision
+      if (llmResponse !== undefined) readWholeAnswer(llmResponse, exchange)
       const replaced = runResponsePolicies(flight.exchange, flight.decision)
       if (replaced !== undefined) return respondLocally(flight, replaced)
       sendReply(flight, { head: upstream.head, body: exchange.responseBody })

@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { runResponsePolicies } from '#engine/decide.ts'
+import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
@@ -15,7 +15,8 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
     exchange.refusal = outcome.code
     exchange.refusalDetail = outcome.detail
     exchange.reason = REJECTIONS[outcome.code].reason
-    reply = replyToRefusal(outcome, exchange, flight.decisionId)
+    const refusal = refuseForClient(outcome, flight.context.index, exchange, flight.decision)
+    reply = replyToRefusal(refusal, exchange, flight.decisionId)
   } else {
     exchange.reason = 'DirectResponse'
     reply = replyToAnswer(outcome)

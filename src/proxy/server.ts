@@ -5,7 +5,7 @@ import { Exchange } from '#exchange/exchange.ts'
 import { createClientPool } from '#net/http1/client-pool.ts'
 import { Head } from '#net/http1/head.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '#net/limits.ts'
-import { type Listener, type ListenTls, listen } from '#net/listen.ts'
+import { CAN_SHARE_PORTS, type Listener, type ListenTls, listen } from '#net/listen.ts'
 import { SecureContexts } from '#net/secure-contexts.ts'
 import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
@@ -113,7 +113,7 @@ export class ProxyServer {
       const listener = await listen({
         host: place.address,
         port: place.port,
-        reusePort: true,
+        reusePort: CAN_SHARE_PORTS,
         handler: receiver,
         limits: limitsOf(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),

@@ -14,6 +14,8 @@ export type ToWorker =
       readonly sockets: readonly string[]
     }
   | { readonly kind: 'records'; readonly request: number }
+  /** Something that works once has been used up in another worker. */
+  | SpentOnce
   /** Stop accepting after `minMs`, cut what is left after `maxMs`. */
   | { readonly kind: 'drain'; readonly minMs: number; readonly maxMs: number }
 
@@ -28,8 +30,16 @@ export type FromWorker =
   | { readonly kind: 'records'; readonly request: number; readonly records: readonly DecisionRecord[] }
   /** Where numbers of this worker are to be found. */
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
+  | SpentOnce
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   | { readonly kind: 'drained' }
+
+/** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */
+export interface SpentOnce {
+  readonly kind: 'spent'
+  readonly key: string
+  readonly untilMs: number
+}
 
 /** What a worker is started with. */
 export interface WorkerStart {

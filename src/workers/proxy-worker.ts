@@ -25,12 +25,13 @@ const observer = new RequestObserver(
   (decisionId, error) =>
     tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
 )
+const mcpMemory = new LocalMcpMemory((key, untilMs) => tell({ kind: 'spent', key, untilMs }))
 const proxy = new ProxyServer({
   name: start.name,
   memory: { words: new Int32Array(start.slots) },
   observer,
   sealer: createSealer(start.sessionKeys),
-  mcpMemory: new LocalMcpMemory(),
+  mcpMemory,
 })
 
 function tell(message: FromWorker): void {
@@ -43,6 +44,8 @@ async function hear(message: ToWorker): Promise<void> {
     items = applyDelta(items, delta)
     const failed = await proxy.update(items, new Map(message.slots), message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
+  } else if (message.kind === 'spent') {
+    mcpMemory.learn(message.key, message.untilMs)
   } else if (message.kind === 'records') {
     tell({ kind: 'records', request: message.request, records: observer.records.list() })
   } else {

@@ -126,6 +126,8 @@ export class WorkerPool {
       this.#waiting.delete(message.request)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.news)
+    } else if (message.kind === 'spent') {
+      for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'bug') {
       this.#events.bug(message.decisionId, message.stack)
     }

@@ -54,6 +54,20 @@ export const LLM: Variables = [
   { path: 'llm.reasoningTokens', type: 'int', read: (x) => x.llm?.reasoningTokens },
 ]
 
+/** The client's JSON body, for `transformations` of LLM requests. */
+export const LLM_REQUEST: Variables = [
+  { path: 'llmRequest', type: 'dyn', read: ({ requestBody }) => parseJson(requestBody) },
+]
+
+function parseJson(body: Uint8Array | null | undefined): Result | undefined {
+  if (body === null || body === undefined) return undefined
+  try {
+    return fromJson(JSON.parse(new TextDecoder().decode(body)))
+  } catch {
+    return undefined
+  }
+}
+
 export const MCP: Variables = [
   { path: 'mcp.methodName', type: 'string', read: (x) => x.mcp?.method },
   { path: 'mcp.sessionId', type: 'string', read: (x) => x.mcp?.sessionId },

@@ -1,7 +1,7 @@
 import { createEnvironment, type Environment, type UnavailableVariable, type Variable } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
-import { IDENTITY, LLM, MCP, MCP_ITEM, PLACE, SOURCE } from './context-variables.ts'
+import { IDENTITY, LLM, LLM_REQUEST, MCP, MCP_ITEM, PLACE, SOURCE } from './context-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { ENDED, REQUEST, RESPONSE } from './request-variables.ts'
 
@@ -16,6 +16,7 @@ const GROUPS = {
   response: { variables: RESPONSE, only: 'there is no response yet' },
   ended: { variables: ENDED, only: 'the request has not ended yet' },
   llm: { variables: LLM, only: 'it is known only after an LLM backend was asked' },
+  llmRequest: { variables: LLM_REQUEST, only: 'it is for the transformations of LLM requests' },
   mcp: { variables: MCP, only: 'the MCP message is read after these policies have run' },
   mcpItem: { variables: MCP_ITEM, only: 'the MCP message is read after these policies have run' },
 } as const satisfies Record<string, { variables: Group; only: string }>
@@ -33,7 +34,7 @@ const PLACES: Readonly<Record<ExpressionPlace, readonly GroupName[]>> = {
   metric: [...HTTP, 'response', 'ended', 'llm', 'mcp', 'mcpItem'],
   trace: [...HTTP, 'response', 'ended', 'llm', 'mcp', 'mcpItem'],
   mcp: [...HTTP, 'mcpItem'],
-  llm: [...HTTP, 'llm'],
+  llm: [...HTTP, 'llm', 'llmRequest'],
   'request-cost': HTTP,
   'token-cost': [...HTTP, 'response', 'llm'],
 }

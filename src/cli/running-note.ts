@@ -1,0 +1,23 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Instance } from '#instance/instance.ts'
+import { VERSION } from '#instance/version.ts'
+
+/**
+ * Notes in the state folder that a gateway runs and where its servers listen, for scripts and tools; `gateway.json`, readable by
+ * its owner only.
+ */
+export function writeRunningNote(folder: string, instance: Instance): { remove(): void } {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, 'gateway.json')
+  const note = {
+    version: VERSION,
+    pid: process.pid,
+    started: new Date().toISOString(),
+    admin: `http://127.0.0.1:${instance.ports.admin}`,
+    metricsPort: instance.ports.metrics,
+    readinessPort: instance.ports.readiness,
+  }
+  writeFileSync(file, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 })
+  return { remove: () => rmSync(file, { force: true }) }
+}

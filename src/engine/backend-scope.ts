@@ -1,0 +1,26 @@
+import type { PlaceNames } from '#exchange/exchange.ts'
+import type { WeightedBackend } from '#plan/item.ts'
+import type { CompileContext } from '#policies/policy.ts'
+import type { SharedState } from './compile-context.ts'
+import type { Lookups } from './lookups.ts'
+import type { MergedField } from './merge.ts'
+
+/** Where a backend is used from: the rule's names and what policies of the rule attach to, weakest first. */
+export interface BackendUse {
+  readonly reference: WeightedBackend
+  readonly names: PlaceNames
+  readonly targets: readonly string[]
+}
+
+/** What building asks for. */
+export interface BackendScope {
+  readonly lookups: Lookups
+  readonly context: CompileContext
+  readonly state: SharedState
+}
+
+/** What applies to a backend, or to one section of it. */
+export interface BackendMerge {
+  readonly targets: readonly string[]
+  readonly fields: ReadonlyMap<string, MergedField>
+}
