@@ -23,7 +23,7 @@ export interface Program<C> {
   readonly references: ReadonlySet<string>
   /** The result, when it does not depend on the context. */
   readonly constant: Value | undefined
-  /** Never throws; a failure is a `CelError`. */
+  /** A failure is a `CelError`; only a bug of the host throws. */
   readonly evaluate: (context: C) => Result
   /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
   readonly evaluateBoolean: (context: C) => boolean | CelError

@@ -19,6 +19,7 @@ test.each([
   ['json("[1,2]")[1]', 2],
   ['json(\'{"a": {"b": 1.0}}\').a.b == 1.0', true],
   ['type(json("1")) == int && type(json("1.0")) == double && type(json("1e2")) == double', true],
+  ['type(json("[-1.0 ,2]")[0]) == double && type(json("{\\"a\\":1.00}").a) == double', true],
   ['json("9007199254740993") == 9007199254740993', true],
   ['json("123456789012345678901234567890")', 1.2345678901234568e29],
   ['json(b"true")', true],

@@ -28,8 +28,8 @@ function withText(bytes: Uint8Array, run: (text: string) => Result): Result {
   return text === undefined ? NOT_JSON : run(text)
 }
 
-/** Numbers that `JSON.parse` would not keep as written: `1.0`, `1e3`, more than 15 digits. */
-const DELICATE_NUMBER = /[\d][.eE]|\d{16}/
+/** Numbers that `JSON.parse` would not keep as written: `1.0`, `1e3`, more than 15 digits. May be found in a string. */
+const DELICATE_NUMBER = /(?:^|[:,[\s])-?(?:\d{16}|\d+\.0+(?:$|[\s,\]}])|\d+(?:\.\d+)?[eE])/
 
 /** Parses JSON; numbers keep their sort: `1` is an int, `1.0` a double, large ints stay exact. */
 function parseJson(text: string): Result {
