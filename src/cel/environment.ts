@@ -9,7 +9,7 @@ import type { HostObject, Result, Value } from './value.ts'
 export interface Variable<C> {
   /** Dotted: `request.method`. The parts before the last dot need no declaration of their own. */
   readonly path: string
-  /** A CEL type as text (`string`, `map(string, dyn)`, the name of a `HostType`) or built. */
+  /** A CEL type as text (`string`, `map(string, dyn)`, `wrapper(string)` when null may come, a `HostType`'s name) or built. */
   readonly type: string | Type
   /** Called only when the expression really reads the value. `undefined` = absent now: `no such key`. */
   readonly read: (context: C) => Result | undefined

@@ -326,6 +326,12 @@ test('contradictory declarations are refused', () => {
   expect(() => define('f(int -> int', () => 1)).toThrow('f(int')
 })
 
+test('a wrapper may be null', () => {
+  const nullable = createEnvironment<null>({ variables: [{ path: 'host', type: 'wrapper(string)', read: () => null }] })
+  const run = (source: string): unknown => compile(source, nullable).program!.evaluate(null)
+  expect([run('host == null'), run('host == "a"'), run('default(host, "b")')]).toEqual([true, false, 'b'])
+})
+
 test('a constant key can be prepared', () => {
   const prepared: string[] = []
   const keyed = createEnvironment<Request>({
