@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     pool: 'threads',
-    testTimeout: 20_000,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
   },
 })

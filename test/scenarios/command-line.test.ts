@@ -82,7 +82,7 @@ test('lint finds a mistake in an expression with file, line, column, caret and s
   expect(stdout).toMatch(/all\.yaml:\d+:\d+: error: spec\.traffic\.authorization\.policy\.matchExpressions\[0\]/)
   expect(stdout).toContain('did you mean request.headers?')
   expect(stdout).toMatch(/\n {4}.*request\.header\["x"\]/)
-  expect(stdout).toMatch(/\n {4} +\^/)
+  expect(stdout).toMatch(/\n {4} *\^\n/)
 })
 
 test('lint of a path that does not exist is a finding, not a crash', async () => {

@@ -87,7 +87,7 @@ test('an admin port in use is one line and exit code 1', async () => {
     workers: 1,
     environment: { GATEWRIGHT_ADMIN_ADDR: `127.0.0.1:${taken}` },
   })
-  await expect(started).rejects.toThrow(new RegExp(`ended with code 1:[^]*port ${taken} on 127\\.0\\.0\\.1 is in use`))
+  await expect(started).rejects.toThrow(new RegExp(`ended with code 1:[^]*127\\.0\\.0\\.1:${taken} is in use`))
   await folder.remove()
   holder.close()
 })
