@@ -30,17 +30,20 @@ export class BodyWriter implements BodySink {
   /** A message has begun and not ended. */
   open = false
   /** Nothing of the message has been written yet. */
-  untouched = true
+  #untouched = true
   readonly #owner: WriterOwner
   #transport: Transport | null = null
   #kind: BodyKind = BODY_NONE
   #left = 0
   #head = ''
+  readonly #keepsWhole: boolean
   /** The only write of the message so far; '' when there was none or more than one, or one too large to keep. */
   #onlyWrite = ''
 
-  constructor(owner: WriterOwner) {
+  /** `keepsWhole`: whether `whole` will be asked for. Texts that are kept outlive young memory, which costs. */
+  constructor(owner: WriterOwner, { keepsWhole }: { readonly keepsWhole: boolean }) {
     this.#owner = owner
+    this.#keepsWhole = keepsWhole
   }
 
   /** Begins a message: `head` is its text, `kind` and `length` say how the body goes out. */
@@ -49,7 +52,7 @@ export class BodyWriter implements BodySink {
     this.framed = false
     this.sentBytes = 0
     this.open = true
-    this.untouched = true
+    this.#untouched = true
     this.#transport = transport
     this.#kind = kind
     this.#left = kind === BODY_LENGTH ? length : 0
@@ -70,6 +73,11 @@ export class BodyWriter implements BodySink {
   /** The message as one text, when it left whole in one small write: what a replay sends again. */
   get whole(): string {
     return this.open ? '' : this.#onlyWrite
+  }
+
+  /** No replay will be needed. */
+  forgetWhole(): void {
+    this.#onlyWrite = ''
   }
 
   /** Writes a head that no body bytes have joined. */
@@ -137,7 +145,7 @@ export class BodyWriter implements BodySink {
   }
 
   #noteWrite(text: string): void {
-    this.#onlyWrite = this.untouched ? text : ''
-    this.untouched = false
+    this.#onlyWrite = this.#untouched && this.#keepsWhole ? text : ''
+    this.#untouched = false
   }
 }

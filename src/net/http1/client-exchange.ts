@@ -35,7 +35,7 @@ export interface ExchangeOwner {
 export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
-  readonly request: BodyWriter = new BodyWriter(this)
+  readonly request: BodyWriter = new BodyWriter(this, { keepsWhole: true })
   /** Response time limit. */
   readonly timer: WheelTimer = new WheelTimer(() => this.fail('timeout'))
   context: unknown
@@ -98,6 +98,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     const kind = this.#responseKind()
     this.#owner.disarm(this.timer)
     this.#phase = READING
+    this.request.forgetWhole()
     this.body.start(kind, kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : head.contentLength)
     return head.keepAlive && kind !== BODY_CLOSE
   }

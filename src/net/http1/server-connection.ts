@@ -53,7 +53,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   readonly peer: Peer
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
-  readonly response: BodyWriter = new BodyWriter(this)
+  readonly response: BodyWriter = new BodyWriter(this, { keepsWhole: false })
   context: unknown
   readonly #settings: ServerSettings
   readonly #timer: WheelTimer
