@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { CelError, compile, type Problem, type Program, toJson, type Value } from '#cel/index.ts'
+import { CelError, compile, type Problem, type Program, toJson, toJsonText, type Value } from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
 import type { Expression, ExpressionPlace } from './expression.ts'
 import { environmentOf } from './variables/environments.ts'
@@ -57,7 +57,7 @@ class CelExpression implements Expression {
     if (value === undefined) return undefined
     if (typeof value === 'string') return { bytes: encoder.encode(value), kind: 'text' }
     if (value instanceof Uint8Array) return { bytes: value, kind: 'bytes' }
-    return { bytes: encoder.encode(JSON.stringify(toJson(value))), kind: 'json' }
+    return { bytes: encoder.encode(toJsonText(value)), kind: 'json' }
   }
 
   #value(exchange: Exchange): Value | undefined {

@@ -59,7 +59,20 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
     return
   }
   stream.respond(head, BODY_CHUNKED, -1)
+  if (exchange.originalMethod === 'GET') endWhenDraining(flight)
   await pumpBody(body, stream.response, () => turn === flight.turn)
+}
+
+/** A stream of notifications has no end of its own: nobody would ever be done with it. Its client opens it anew elsewhere. */
+function endWhenDraining(flight: InFlight): void {
+  const { turn, stream, context } = flight
+  const end = () => {
+    if (turn !== flight.turn) return
+    stream.response.end()
+    flight.abort?.abort()
+  }
+  if (context.draining.aborted) end()
+  else context.draining.addEventListener('abort', end, { once: true, signal: flight.signal })
 }
 
 /** The client left while its answer was being made. */

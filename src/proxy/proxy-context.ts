@@ -14,6 +14,8 @@ export interface ProxyContext {
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
+  /** Aborted when the proxy begins to drain. */
+  readonly draining: AbortSignal
   readonly random: () => number
   /** Monotonic milliseconds. */
   readonly now: () => number

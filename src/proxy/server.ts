@@ -49,6 +49,7 @@ export class ProxyServer {
   readonly #pool: ClientPool
   readonly #context: ProxyContext
   readonly #open = new Map<string, OpenSocket>()
+  readonly #draining = new AbortController()
   readonly #secureContexts = new SecureContexts()
   #slots: ReadonlyMap<string, number> = new Map()
 
@@ -67,6 +68,7 @@ export class ProxyServer {
       wheel: workerWheel,
       observer,
       mcp: { sealer, memory: mcpMemory },
+      draining: this.#draining.signal,
       random: Math.random,
       now: clock.monotonic,
       nextId: () => ++lastId,
@@ -102,6 +104,7 @@ export class ProxyServer {
   /** Stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     await new Promise<void>((resolve) => clock.after(minMs, resolve))
+    this.#draining.abort()
     const drainMs = Math.max(0, maxMs - minMs)
     await Promise.all([...this.#open.values()].map(({ listener }) => listener.close({ drainMs })))
     this.#pool.close()
