@@ -1,4 +1,4 @@
-import { gap, type Requirement } from './requirement.ts'
+import { gap, requirement, type Requirement } from './requirement.ts'
 
 /**
  * Document 1 of the specification: kinds, backends, parameters, authentication, operations.
@@ -6,92 +6,100 @@ import { gap, type Requirement } from './requirement.ts'
  */
 export const DOCUMENT_1 = {
   // 1 What the service does
-  'service/forwards-http': gap(1, '1', 'The proxy forwards HTTP traffic to the configured backends.'),
-  'service/forwards-llm': gap(1, '1', 'The proxy forwards LLM traffic to the configured backends.'),
-  'service/forwards-mcp': gap(1, '1', 'The proxy forwards MCP traffic to the configured backends.'),
-  'service/forwards-a2a': gap(1, '1', 'The proxy forwards A2A traffic to the configured backends.'),
+  'service/forwards-http': requirement(1, '1', 'The proxy forwards HTTP traffic to the configured backends.'),
+  'service/forwards-llm': requirement(1, '1', 'The proxy forwards LLM traffic to the configured backends.'),
+  'service/forwards-mcp': requirement(1, '1', 'The proxy forwards MCP traffic to the configured backends.'),
+  'service/forwards-a2a': requirement(1, '1', 'The proxy forwards A2A traffic to the configured backends.'),
   'service/namespaced': gap(1, '1', 'Objects of the three kinds live in a namespace.'),
-  'service/controller-translates': gap(1, '1', 'A controller turns the objects into configuration of the data plane.'),
+  'service/controller-translates': requirement(
+    1,
+    '1',
+    'A controller turns the objects into configuration of the data plane.',
+  ),
   'service/controller-provisions': gap(1, '1', 'The controller provisions the data plane.'),
   'service/access-logs': gap(1, '1', 'The proxy writes access logs.'),
   'service/traces': gap(1, '1', 'The proxy emits traces.'),
-  'service/metrics': gap(1, '1', 'The proxy emits metrics.'),
+  'service/metrics': requirement(1, '1', 'The proxy emits metrics.'),
 
   // 2.1 Common envelope
   'resource/api-version-optional': gap(1, '2.1', '`apiVersion` may be left out.'),
   'resource/kind-optional': gap(1, '2.1', '`kind` may be left out.'),
-  'resource/kind-names': gap(
+  'resource/kind-names': requirement(
     1,
     '2.1',
     'The kinds are named `ProxyBackend`, `ProxyParameters` and `ProxyPolicy`, in CamelCase.',
   ),
   'resource/metadata': gap(1, '2.1', "`metadata` is optional and holds the platform's standard object metadata."),
-  'resource/spec-desired-state': gap(1, '2.1', '`spec` holds the desired state, in the form of the kind.'),
-  'resource/status-observed-state': gap(
+  'resource/spec-desired-state': requirement(1, '2.1', '`spec` holds the desired state, in the form of the kind.'),
+  'resource/status-observed-state': requirement(
     1,
     '2.1',
     '`status` is optional and holds the observed state, in the form of the kind.',
   ),
 
   // 2.2 Shared scalar types
-  'scalar/short-string-length': gap(1, '2.2', 'A ShortString has 1 to 256 characters.'),
-  'scalar/tiny-string-length': gap(1, '2.2', 'A TinyString has 1 to 64 characters.'),
-  'scalar/long-string-length': gap(1, '2.2', 'A LongString has 1 to 1024 characters.'),
-  'scalar/cel-expression-length': gap(1, '2.2', 'A CELExpression has 1 to 16384 characters.'),
-  'scalar/cel-expression-language': gap(
+  'scalar/short-string-length': requirement(1, '2.2', 'A ShortString has 1 to 256 characters.'),
+  'scalar/tiny-string-length': requirement(1, '2.2', 'A TinyString has 1 to 64 characters.'),
+  'scalar/long-string-length': requirement(1, '2.2', 'A LongString has 1 to 1024 characters.'),
+  'scalar/cel-expression-length': requirement(1, '2.2', 'A CELExpression has 1 to 16384 characters.'),
+  'scalar/cel-expression-language': requirement(
     1,
     '2.2',
     'A CELExpression is an expression of the Common Expression Language.',
   ),
-  'scalar/http-header-name-length': gap(1, '2.2', 'An HTTPHeaderName has 1 to 256 characters.'),
-  'scalar/http-header-name-token': gap(1, '2.2', 'An HTTPHeaderName consists of RFC 9110 token characters.'),
-  'scalar/http-header-name-no-pseudo': gap(1, '2.2', 'An HTTPHeaderName cannot name a pseudo-header.'),
-  'scalar/header-name-length': gap(1, '2.2', 'A HeaderName has 1 to 256 characters.'),
-  'scalar/header-name-token': gap(1, '2.2', 'A HeaderName consists of token characters.'),
-  'scalar/header-name-leading-colon': gap(1, '2.2', 'A HeaderName may begin with one colon, and only one.'),
-  'scalar/sni-length': gap(1, '2.2', 'An SNI has 1 to 253 characters.'),
-  'scalar/sni-labels': gap(
+  'scalar/http-header-name-length': requirement(1, '2.2', 'An HTTPHeaderName has 1 to 256 characters.'),
+  'scalar/http-header-name-token': requirement(1, '2.2', 'An HTTPHeaderName consists of RFC 9110 token characters.'),
+  'scalar/http-header-name-no-pseudo': requirement(1, '2.2', 'An HTTPHeaderName cannot name a pseudo-header.'),
+  'scalar/header-name-length': requirement(1, '2.2', 'A HeaderName has 1 to 256 characters.'),
+  'scalar/header-name-token': requirement(1, '2.2', 'A HeaderName consists of token characters.'),
+  'scalar/header-name-leading-colon': requirement(1, '2.2', 'A HeaderName may begin with one colon, and only one.'),
+  'scalar/sni-length': requirement(1, '2.2', 'An SNI has 1 to 253 characters.'),
+  'scalar/sni-labels': requirement(
     1,
     '2.2',
     'An SNI is a dot-separated list of DNS labels of lowercase letters, digits and hyphens.',
   ),
-  'scalar/sni-hyphens': gap(1, '2.2', 'A label of an SNI neither begins nor ends with a hyphen.'),
-  'scalar/byte-size-string-or-integer': gap(1, '2.2', 'A ByteSize is written as a string or as an integer.'),
-  'scalar/byte-size-string-length': gap(1, '2.2', 'A ByteSize string has 1 to 32 characters.'),
-  'scalar/byte-size-binary-suffix': gap(1, '2.2', 'A ByteSize may carry a binary suffix: Ki, Mi, Gi, Ti, Pi or Ei.'),
-  'scalar/byte-size-decimal-suffix': gap(
+  'scalar/sni-hyphens': requirement(1, '2.2', 'A label of an SNI neither begins nor ends with a hyphen.'),
+  'scalar/byte-size-string-or-integer': requirement(1, '2.2', 'A ByteSize is written as a string or as an integer.'),
+  'scalar/byte-size-string-length': requirement(1, '2.2', 'A ByteSize string has 1 to 32 characters.'),
+  'scalar/byte-size-binary-suffix': requirement(
+    1,
+    '2.2',
+    'A ByteSize may carry a binary suffix: Ki, Mi, Gi, Ti, Pi or Ei.',
+  ),
+  'scalar/byte-size-decimal-suffix': requirement(
     1,
     '2.2',
     'A ByteSize may carry a decimal suffix: n, u, m, k, M, G, T, P or E.',
   ),
-  'scalar/byte-size-exponent': gap(1, '2.2', 'A ByteSize may carry a decimal exponent.'),
-  'scalar/byte-size-unsigned-32': gap(1, '2.2', 'A ByteSize fits an unsigned 32-bit integer.'),
-  'scalar/duration-form': gap(1, '2.2', 'A Duration is a string such as `3s`, `5m` or `180s`.'),
-  'scalar/json-any': gap(1, '2.2', 'A JSON field takes any JSON value.'),
-  'scalar/section-name': gap(
+  'scalar/byte-size-exponent': requirement(1, '2.2', 'A ByteSize may carry a decimal exponent.'),
+  'scalar/byte-size-unsigned-32': requirement(1, '2.2', 'A ByteSize fits an unsigned 32-bit integer.'),
+  'scalar/duration-form': requirement(1, '2.2', 'A Duration is a string such as `3s`, `5m` or `180s`.'),
+  'scalar/json-any': requirement(1, '2.2', 'A JSON field takes any JSON value.'),
+  'scalar/section-name': requirement(
     1,
     '2.2',
     'A SectionName names a section: a listener, a route rule, a port or a sub-backend.',
   ),
-  'platform/object-meta': gap(1, '2.2', "ObjectMeta has the platform's fields."),
-  'platform/env-var': gap(1, '2.2', "EnvVar has the platform's fields."),
-  'platform/resource-requirements': gap(1, '2.2', "ResourceRequirements has the platform's fields."),
-  'platform/condition': gap(1, '2.2', "Condition has the platform's fields."),
-  'platform/label-selector': gap(1, '2.2', "LabelSelector has the platform's fields."),
-  'platform/local-object-reference': gap(1, '2.2', "LocalObjectReference has the platform's fields."),
-  'platform/backend-object-reference': gap(1, '2.2', "BackendObjectReference has the platform's fields."),
-  'platform/http-header-match': gap(1, '2.2', "HTTPHeaderMatch has the platform's fields."),
-  'platform/http-header-filter': gap(1, '2.2', "HTTPHeaderFilter has the platform's fields."),
-  'platform/parent-reference': gap(1, '2.2', "ParentReference has the platform's fields."),
+  'platform/object-meta': requirement(1, '2.2', "ObjectMeta has the platform's fields."),
+  'platform/env-var': requirement(1, '2.2', "EnvVar has the platform's fields."),
+  'platform/resource-requirements': requirement(1, '2.2', "ResourceRequirements has the platform's fields."),
+  'platform/condition': requirement(1, '2.2', "Condition has the platform's fields."),
+  'platform/label-selector': requirement(1, '2.2', "LabelSelector has the platform's fields."),
+  'platform/local-object-reference': requirement(1, '2.2', "LocalObjectReference has the platform's fields."),
+  'platform/backend-object-reference': requirement(1, '2.2', "BackendObjectReference has the platform's fields."),
+  'platform/http-header-match': requirement(1, '2.2', "HTTPHeaderMatch has the platform's fields."),
+  'platform/http-header-filter': requirement(1, '2.2', "HTTPHeaderFilter has the platform's fields."),
+  'platform/parent-reference': requirement(1, '2.2', "ParentReference has the platform's fields."),
 
   // 2.3 Kind ProxyBackend
-  'backend/spec-required': gap(1, '2.3', 'A ProxyBackend must have a `spec`.'),
-  'backend/exactly-one-destination': gap(
+  'backend/spec-required': requirement(1, '2.3', 'A ProxyBackend must have a `spec`.'),
+  'backend/exactly-one-destination': requirement(
     1,
     '2.3',
     'Exactly one of `ai`, `static`, `dynamicForwardProxy`, `mcp`, `aws` and `a2a` is set.',
   ),
-  'backend/policies-optional': gap(1, '2.3', '`policies` (BackendFull) may stand beside any destination.'),
+  'backend/policies-optional': requirement(1, '2.3', '`policies` (BackendFull) may stand beside any destination.'),
   'backend/policies-merge': gap(
     1,
     '2.3',
@@ -102,12 +110,16 @@ export const DOCUMENT_1 = {
     '2.3',
     "A field of the backend's own `policies` wins over the same field of a ProxyPolicy.",
   ),
-  'backend/status-conditions-optional': gap(
+  'backend/status-conditions-optional': requirement(
     1,
     '2.3',
     '`status.conditions` of a ProxyBackend is an optional list of Condition.',
   ),
-  'backend/status-conditions-count': gap(1, '2.3', '`status.conditions` of a ProxyBackend has at most 8 items.'),
+  'backend/status-conditions-count': requirement(
+    1,
+    '2.3',
+    '`status.conditions` of a ProxyBackend has at most 8 items.',
+  ),
   'backend.dynamicForwardProxy/host-header': gap(
     1,
     '2.3',
@@ -121,22 +133,22 @@ export const DOCUMENT_1 = {
   ),
 
   // 2.3.1 StaticBackend
-  'backend.static/host-length': gap(1, '2.3.1', '`static.host` is an optional ShortString.'),
-  'backend.static/port-range': gap(1, '2.3.1', '`static.port` is an integer from 1 to 65535.'),
-  'backend.static/host-and-port-optional': gap(
+  'backend.static/host-length': requirement(1, '2.3.1', '`static.host` is an optional ShortString.'),
+  'backend.static/port-range': requirement(1, '2.3.1', '`static.port` is an integer from 1 to 65535.'),
+  'backend.static/host-and-port-optional': requirement(
     1,
     '2.3.1',
     '`static.host` and `static.port` are not required; a socket path can stand in their place.',
   ),
-  'backend.static/tcp': gap(1, '2.3.1', 'With `host` and `port` the proxy connects to that TCP address.'),
-  'backend.static/unix-path-length': gap(1, '2.3.1', '`static.unixPath` has at least one character.'),
-  'backend.static/unix-path-connects': gap(
+  'backend.static/tcp': requirement(1, '2.3.1', 'With `host` and `port` the proxy connects to that TCP address.'),
+  'backend.static/unix-path-length': requirement(1, '2.3.1', '`static.unixPath` has at least one character.'),
+  'backend.static/unix-path-connects': requirement(
     1,
     '2.3.1',
     'With `unixPath` the proxy connects to that Unix domain socket.',
   ),
-  'backend.static/unix-path-excludes-host': gap(1, '2.3.1', '`unixPath` and `host` exclude each other.'),
-  'backend.static/unix-path-excludes-port': gap(1, '2.3.1', '`unixPath` and `port` exclude each other.'),
+  'backend.static/unix-path-excludes-host': requirement(1, '2.3.1', '`unixPath` and `host` exclude each other.'),
+  'backend.static/unix-path-excludes-port': requirement(1, '2.3.1', '`unixPath` and `port` exclude each other.'),
   'backend.static/unix-path-shared-volume': gap(
     1,
     '2.3.1',
@@ -144,20 +156,20 @@ export const DOCUMENT_1 = {
   ),
 
   // 2.3.2 A2ABackend
-  'backend.a2a/host-required': gap(1, '2.3.2', '`a2a.host` is required.'),
-  'backend.a2a/host-length': gap(1, '2.3.2', '`a2a.host` is a ShortString: a hostname or an IP address.'),
-  'backend.a2a/port-required': gap(1, '2.3.2', '`a2a.port` is required.'),
-  'backend.a2a/port-range': gap(1, '2.3.2', '`a2a.port` is an integer from 1 to 65535.'),
+  'backend.a2a/host-required': requirement(1, '2.3.2', '`a2a.host` is required.'),
+  'backend.a2a/host-length': requirement(1, '2.3.2', '`a2a.host` is a ShortString: a hostname or an IP address.'),
+  'backend.a2a/port-required': requirement(1, '2.3.2', '`a2a.port` is required.'),
+  'backend.a2a/port-range': requirement(1, '2.3.2', '`a2a.port` is an integer from 1 to 65535.'),
 
   // 2.3.3 AwsBackend and AwsAgentCoreBackend
-  'backend.aws/exactly-one': gap(1, '2.3.3', '`aws` holds exactly one of: `agentRuntime`.'),
-  'backend.aws.agentRuntime/agentRuntimeArn-required': gap(1, '2.3.3', '`agentRuntimeArn` is required.'),
+  'backend.aws/exactly-one': requirement(1, '2.3.3', '`aws` holds exactly one of: `agentRuntime`.'),
+  'backend.aws.agentRuntime/agentRuntimeArn-required': requirement(1, '2.3.3', '`agentRuntimeArn` is required.'),
   'backend.aws.agentRuntime/agentRuntimeArn': gap(
     1,
     '2.3.3',
     'Requests go to the agent runtime that `agentRuntimeArn` names.',
   ),
-  'backend.aws.agentRuntime/qualifier-optional': gap(1, '2.3.3', '`qualifier` is an optional string.'),
+  'backend.aws.agentRuntime/qualifier-optional': requirement(1, '2.3.3', '`qualifier` is an optional string.'),
   'backend.aws.agentRuntime/qualifier': gap(
     1,
     '2.3.3',
@@ -165,16 +177,16 @@ export const DOCUMENT_1 = {
   ),
 
   // 2.3.4 MCPBackend
-  'backend.mcp/targets-required': gap(1, '2.3.4', '`mcp.targets` is required.'),
-  'backend.mcp/targets-count': gap(1, '2.3.4', '`mcp.targets` has 1 to 32 items.'),
-  'backend.mcp/target-section-name': gap(
+  'backend.mcp/targets-required': requirement(1, '2.3.4', '`mcp.targets` is required.'),
+  'backend.mcp/targets-count': requirement(1, '2.3.4', '`mcp.targets` has 1 to 32 items.'),
+  'backend.mcp/target-section-name': requirement(
     1,
     '2.3.4',
     "A policy reaches one MCP target by a `sectionName` equal to the target's name.",
   ),
-  'backend.mcp/sessionRouting-values': gap(1, '2.3.4', '`sessionRouting` is `Stateful` or `Stateless`.'),
-  'backend.mcp/sessionRouting-default': gap(1, '2.3.4', '`sessionRouting` defaults to `Stateful`.'),
-  'backend.mcp/stateful-session-header': gap(
+  'backend.mcp/sessionRouting-values': requirement(1, '2.3.4', '`sessionRouting` is `Stateful` or `Stateless`.'),
+  'backend.mcp/sessionRouting-default': requirement(1, '2.3.4', '`sessionRouting` defaults to `Stateful`.'),
+  'backend.mcp/stateful-session-header': requirement(
     1,
     '2.3.4',
     '`Stateful` creates a session and identifies it by the header `mcp-session-id`.',
@@ -184,48 +196,52 @@ export const DOCUMENT_1 = {
     '2.3.4',
     '`Stateful` sends the requests of one session to the same backend replica.',
   ),
-  'backend.mcp/stateless': gap(1, '2.3.4', '`Stateless` works without a session.'),
-  'backend.mcp/failureMode-values': gap(1, '2.3.4', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'backend.mcp/failureMode-default': gap(1, '2.3.4', '`failureMode` defaults to `FailClosed`.'),
-  'backend.mcp/fail-closed-initialization': gap(
+  'backend.mcp/stateless': requirement(1, '2.3.4', '`Stateless` works without a session.'),
+  'backend.mcp/failureMode-values': requirement(1, '2.3.4', '`failureMode` is `FailClosed` or `FailOpen`.'),
+  'backend.mcp/failureMode-default': requirement(1, '2.3.4', '`failureMode` defaults to `FailClosed`.'),
+  'backend.mcp/fail-closed-initialization': requirement(
     1,
     '2.3.4',
     '`FailClosed`: one target that fails to initialize fails the whole session.',
   ),
-  'backend.mcp/fail-closed-runtime': gap(
+  'backend.mcp/fail-closed-runtime': requirement(
     1,
     '2.3.4',
     '`FailClosed`: one target that becomes unavailable fails the whole session.',
   ),
-  'backend.mcp/fail-open-initialization': gap(
+  'backend.mcp/fail-open-initialization': requirement(
     1,
     '2.3.4',
     '`FailOpen`: a target that fails to initialize is skipped; the healthy ones serve.',
   ),
-  'backend.mcp/fail-open-runtime': gap(
+  'backend.mcp/fail-open-runtime': requirement(
     1,
     '2.3.4',
     '`FailOpen`: a target that becomes unavailable is skipped; the healthy ones serve.',
   ),
-  'backend.mcp.targets/name-required': gap(1, '2.3.4', 'The `name` of an MCP target is required.'),
-  'backend.mcp.targets/name-section-name': gap(1, '2.3.4', 'The `name` of an MCP target is a SectionName.'),
-  'backend.mcp.targets/exactly-one': gap(1, '2.3.4', 'An MCP target has exactly one of `selector` and `static`.'),
+  'backend.mcp.targets/name-required': requirement(1, '2.3.4', 'The `name` of an MCP target is required.'),
+  'backend.mcp.targets/name-section-name': requirement(1, '2.3.4', 'The `name` of an MCP target is a SectionName.'),
+  'backend.mcp.targets/exactly-one': requirement(
+    1,
+    '2.3.4',
+    'An MCP target has exactly one of `selector` and `static`.',
+  ),
   'backend.mcp.targets/selector-preferred': gap(
     1,
     '2.3.4',
     'For Services in the cluster a `selector` target is preferred over a `static` one.',
   ),
-  'backend.mcp.targets.selector/namespaces': gap(
+  'backend.mcp.targets.selector/namespaces': requirement(
     1,
     '2.3.4',
     '`selector.namespaces` is a LabelSelector of the namespaces that are searched.',
   ),
-  'backend.mcp.targets.selector/namespaces-unset': gap(
+  'backend.mcp.targets.selector/namespaces-unset': requirement(
     1,
     '2.3.4',
     "Without `selector.namespaces` only the backend's own namespace is searched.",
   ),
-  'backend.mcp.targets.selector/services': gap(
+  'backend.mcp.targets.selector/services': requirement(
     1,
     '2.3.4',
     '`selector.services` is a LabelSelector of the Services that become targets.',
@@ -235,45 +251,49 @@ export const DOCUMENT_1 = {
     '2.3.4',
     'A policy for one selected Service targets the Service itself.',
   ),
-  'backend.mcp.targets.static/exactly-one': gap(
+  'backend.mcp.targets.static/exactly-one': requirement(
     1,
     '2.3.4',
     'A static MCP target has exactly one of `host` and `backendRef`.',
   ),
-  'backend.mcp.targets.static/host-length': gap(
+  'backend.mcp.targets.static/host-length': requirement(
     1,
     '2.3.4',
     '`static.host` of an MCP target is a ShortString: a hostname or an IP address.',
   ),
-  'backend.mcp.targets.static/backendRef-local-service': gap(
+  'backend.mcp.targets.static/backendRef-local-service': requirement(
     1,
     '2.3.4',
     "`static.backendRef` names a Service in the backend's own namespace.",
   ),
-  'backend.mcp.targets.static/backendRef-replaces-host': gap(
+  'backend.mcp.targets.static/backendRef-replaces-host': requirement(
     1,
     '2.3.4',
     "`static.backendRef` replaces only the host; port, path and protocol are the target's.",
   ),
-  'backend.mcp.targets.static/port-required': gap(1, '2.3.4', '`static.port` of an MCP target is required.'),
-  'backend.mcp.targets.static/port-range': gap(
+  'backend.mcp.targets.static/port-required': requirement(1, '2.3.4', '`static.port` of an MCP target is required.'),
+  'backend.mcp.targets.static/port-range': requirement(
     1,
     '2.3.4',
     '`static.port` of an MCP target is an integer from 1 to 65535.',
   ),
-  'backend.mcp.targets.static/path-length': gap(1, '2.3.4', '`static.path` of an MCP target is a LongString.'),
-  'backend.mcp.targets.static/path-default-sse': gap(
+  'backend.mcp.targets.static/path-length': requirement(1, '2.3.4', '`static.path` of an MCP target is a LongString.'),
+  'backend.mcp.targets.static/path-default-sse': requirement(
     1,
     '2.3.4',
     '`static.path` defaults to `/sse` for protocol `SSE`.',
   ),
-  'backend.mcp.targets.static/path-default-streamable-http': gap(
+  'backend.mcp.targets.static/path-default-streamable-http': requirement(
     1,
     '2.3.4',
     '`static.path` defaults to `/mcp` for protocol `StreamableHTTP`.',
   ),
-  'backend.mcp.targets.static/protocol-values': gap(1, '2.3.4', '`static.protocol` is `StreamableHTTP` or `SSE`.'),
-  'backend.mcp.targets.static/protocol-streamable-http': gap(
+  'backend.mcp.targets.static/protocol-values': requirement(
+    1,
+    '2.3.4',
+    '`static.protocol` is `StreamableHTTP` or `SSE`.',
+  ),
+  'backend.mcp.targets.static/protocol-streamable-http': requirement(
     1,
     '2.3.4',
     'A target with protocol `StreamableHTTP` is spoken to over streamable HTTP.',
@@ -283,12 +303,12 @@ export const DOCUMENT_1 = {
     '2.3.4',
     'A target with protocol `SSE` is spoken to over server-sent events.',
   ),
-  'backend.mcp.targets.static/policies-fields': gap(
+  'backend.mcp.targets.static/policies-fields': requirement(
     1,
     '2.3.4',
     '`static.policies` of an MCP target takes the fields of BackendSimple.',
   ),
-  'backend.mcp.targets.static/policies-host-only': gap(
+  'backend.mcp.targets.static/policies-host-only': requirement(
     1,
     '2.3.4',
     '`static.policies` is allowed only with `host`, not with `backendRef`.',
@@ -300,34 +320,38 @@ export const DOCUMENT_1 = {
   ),
 
   // 2.4 AI backend
-  'backend.ai/exactly-one': gap(1, '2.4', '`ai` holds exactly one of `provider` and `groups`.'),
-  'backend.ai.groups/count': gap(1, '2.4', '`groups` has 1 to 8 items.'),
-  'backend.ai.groups/priority-order': gap(
+  'backend.ai/exactly-one': requirement(1, '2.4', '`ai` holds exactly one of `provider` and `groups`.'),
+  'backend.ai.groups/count': requirement(1, '2.4', '`groups` has 1 to 8 items.'),
+  'backend.ai.groups/priority-order': requirement(
     1,
     '2.4',
     'The groups stand in order of priority: an earlier group is preferred.',
   ),
-  'backend.ai.groups/unique-names': gap(1, '2.4', 'The names of providers are unique across all groups.'),
-  'backend.ai.groups/section-name': gap(
+  'backend.ai.groups/unique-names': requirement(1, '2.4', 'The names of providers are unique across all groups.'),
+  'backend.ai.groups/section-name': requirement(
     1,
     '2.4',
     "A backend policy reaches one provider by a `sectionName` equal to the provider's name.",
   ),
-  'backend.ai.groups/providers-required': gap(1, '2.4', '`providers` of a group is required.'),
-  'backend.ai.groups/providers-count': gap(1, '2.4', '`providers` of a group has 1 to 16 items.'),
+  'backend.ai.groups/providers-required': requirement(1, '2.4', '`providers` of a group is required.'),
+  'backend.ai.groups/providers-count': requirement(1, '2.4', '`providers` of a group has 1 to 16 items.'),
   'backend.ai.groups/equal-priority': gap(1, '2.4', 'The providers of one group have equal priority.'),
-  'backend.ai.groups/health-weighting': gap(
+  'backend.ai.groups/health-weighting': requirement(
     1,
     '2.4',
     'Within a group traffic is weighted automatically by the health of the providers.',
   ),
-  'backend.ai.groups.providers/name-required': gap(1, '2.4', 'The `name` of a provider in a group is required.'),
-  'backend.ai.groups.providers/name-section-name': gap(
+  'backend.ai.groups.providers/name-required': requirement(
+    1,
+    '2.4',
+    'The `name` of a provider in a group is required.',
+  ),
+  'backend.ai.groups.providers/name-section-name': requirement(
     1,
     '2.4',
     'The `name` of a provider in a group is a SectionName.',
   ),
-  'backend.ai.groups.providers/policies-fields': gap(
+  'backend.ai.groups.providers/policies-fields': requirement(
     1,
     '2.4',
     '`policies` of a provider in a group takes the fields of BackendWithAI.',
@@ -337,131 +361,171 @@ export const DOCUMENT_1 = {
     '2.4',
     "Later wins: ProxyPolicy, then the backend's `policies`, then the provider's `policies`.",
   ),
-  'backend.ai.groups.providers/provider-fields': gap(
+  'backend.ai.groups.providers/provider-fields': requirement(
     1,
     '2.4',
     'A provider in a group carries the fields of LLMProvider.',
   ),
-  'backend.ai.provider/exactly-one-block': gap(
+  'backend.ai.provider/exactly-one-block': requirement(
     1,
     '2.4',
     'Exactly one of the blocks `providerOne` to `providerSeven` is set.',
   ),
-  'backend.ai.provider/providerOne': gap(
+  'backend.ai.provider/providerOne': requirement(
     1,
     '2.4',
     '`providerOne` is a hosted LLM API in the style of chat completions.',
   ),
-  'backend.ai.provider/providerTwo': gap(
+  'backend.ai.provider/providerTwo': requirement(
     1,
     '2.4',
     '`providerTwo` is the cloud variant of provider one, addressed by endpoint and deployment.',
   ),
-  'backend.ai.provider/providerThree': gap(
+  'backend.ai.provider/providerThree': requirement(
     1,
     '2.4',
     '`providerThree` is a cloud variant addressed by resource, with two resource types.',
   ),
-  'backend.ai.provider/providerFour': gap(1, '2.4', '`providerFour` is an LLM API in the style of messages.'),
-  'backend.ai.provider/providerFive': gap(1, '2.4', '`providerFive` is a multimodal LLM API.'),
+  'backend.ai.provider/providerFour': requirement(1, '2.4', '`providerFour` is an LLM API in the style of messages.'),
+  'backend.ai.provider/providerFive': requirement(1, '2.4', '`providerFive` is a multimodal LLM API.'),
   'backend.ai.provider/providerSix': gap(
     1,
     '2.4',
     '`providerSix` is the LLM API of a cloud machine-learning platform.',
   ),
   'backend.ai.provider/providerSeven': gap(1, '2.4', "`providerSeven` is the LLM API of a cloud's managed models."),
-  'backend.ai.provider/host-length': gap(1, '2.4', '`host` of a provider is a ShortString.'),
-  'backend.ai.provider/host': gap(1, '2.4', '`host` sets the hostname that requests are sent to.'),
-  'backend.ai.provider/host-default': gap(1, '2.4', "Without `host` requests go to the provider's own host."),
-  'backend.ai.provider/port-range': gap(1, '2.4', '`port` of a provider is an integer from 1 to 65535.'),
-  'backend.ai.provider/path-length': gap(1, '2.4', '`path` of a provider is a LongString.'),
-  'backend.ai.provider/path': gap(1, '2.4', '`path` sets the URL path of requests to the provider.'),
-  'backend.ai.provider/path-default': gap(1, '2.4', "Without `path` requests use the provider's own path."),
-  'backend.ai.provider/pathPrefix-length': gap(1, '2.4', '`pathPrefix` of a provider is a LongString.'),
-  'backend.ai.provider/pathPrefix': gap(1, '2.4', '`pathPrefix` replaces the base path prefix, such as `/v1`.'),
+  'backend.ai.provider/host-length': requirement(1, '2.4', '`host` of a provider is a ShortString.'),
+  'backend.ai.provider/host': requirement(1, '2.4', '`host` sets the hostname that requests are sent to.'),
+  'backend.ai.provider/host-default': requirement(1, '2.4', "Without `host` requests go to the provider's own host."),
+  'backend.ai.provider/port-range': requirement(1, '2.4', '`port` of a provider is an integer from 1 to 65535.'),
+  'backend.ai.provider/path-length': requirement(1, '2.4', '`path` of a provider is a LongString.'),
+  'backend.ai.provider/path': requirement(1, '2.4', '`path` sets the URL path of requests to the provider.'),
+  'backend.ai.provider/path-default': requirement(1, '2.4', "Without `path` requests use the provider's own path."),
+  'backend.ai.provider/pathPrefix-length': requirement(1, '2.4', '`pathPrefix` of a provider is a LongString.'),
+  'backend.ai.provider/pathPrefix': requirement(1, '2.4', '`pathPrefix` replaces the base path prefix, such as `/v1`.'),
   'backend.ai.provider/pathPrefix-translation': gap(
     1,
     '2.4',
     'With `pathPrefix` the path is still translated between formats.',
   ),
-  'backend.ai.provider/pathPrefix-providers': gap(
+  'backend.ai.provider/pathPrefix-providers': requirement(
     1,
     '2.4',
     '`pathPrefix` is supported only with `providerOne` and `providerFour`.',
   ),
-  'backend.ai.provider/model-length': gap(1, '2.4', '`model` of a provider block is an optional ShortString.'),
-  'backend.ai.provider/model-from-request': gap(1, '2.4', 'Without `model` the model name of the request is used.'),
-  'backend.ai.providerOne/model': gap(1, '2.4', '`providerOne.model` overrides the model name of the request.'),
-  'backend.ai.providerFour/model': gap(1, '2.4', '`providerFour.model` overrides the model name of the request.'),
-  'backend.ai.providerFive/model': gap(1, '2.4', '`providerFive.model` overrides the model name of the request.'),
-  'backend.ai.providerTwo/endpoint-required': gap(1, '2.4', '`providerTwo.endpoint` is required.'),
-  'backend.ai.providerTwo/endpoint-length': gap(1, '2.4', '`providerTwo.endpoint` is a ShortString.'),
-  'backend.ai.providerTwo/endpoint': gap(1, '2.4', '`providerTwo.endpoint` is the host of the API.'),
-  'backend.ai.providerTwo/endpoint-scheme': gap(1, '2.4', 'A scheme in `providerTwo.endpoint` is stripped.'),
-  'backend.ai.providerTwo/deploymentName-length': gap(1, '2.4', '`providerTwo.deploymentName` is a ShortString.'),
-  'backend.ai.providerTwo/deploymentName-required': gap(
+  'backend.ai.provider/model-length': requirement(1, '2.4', '`model` of a provider block is an optional ShortString.'),
+  'backend.ai.provider/model-from-request': requirement(
+    1,
+    '2.4',
+    'Without `model` the model name of the request is used.',
+  ),
+  'backend.ai.providerOne/model': requirement(1, '2.4', '`providerOne.model` overrides the model name of the request.'),
+  'backend.ai.providerFour/model': requirement(
+    1,
+    '2.4',
+    '`providerFour.model` overrides the model name of the request.',
+  ),
+  'backend.ai.providerFive/model': requirement(
+    1,
+    '2.4',
+    '`providerFive.model` overrides the model name of the request.',
+  ),
+  'backend.ai.providerTwo/endpoint-required': requirement(1, '2.4', '`providerTwo.endpoint` is required.'),
+  'backend.ai.providerTwo/endpoint-length': requirement(1, '2.4', '`providerTwo.endpoint` is a ShortString.'),
+  'backend.ai.providerTwo/endpoint': requirement(1, '2.4', '`providerTwo.endpoint` is the host of the API.'),
+  'backend.ai.providerTwo/endpoint-scheme': requirement(1, '2.4', 'A scheme in `providerTwo.endpoint` is stripped.'),
+  'backend.ai.providerTwo/deploymentName-length': requirement(
+    1,
+    '2.4',
+    '`providerTwo.deploymentName` is a ShortString.',
+  ),
+  'backend.ai.providerTwo/deploymentName-required': requirement(
     1,
     '2.4',
     '`deploymentName` is required when `apiVersion` is not `v1`.',
   ),
-  'backend.ai.providerTwo/model-in-request': gap(1, '2.4', 'With `apiVersion` `v1` the request can set the model.'),
-  'backend.ai.providerTwo/apiVersion-length': gap(1, '2.4', '`providerTwo.apiVersion` is an optional TinyString.'),
-  'backend.ai.providerTwo/apiVersion-default': gap(1, '2.4', '`providerTwo.apiVersion` defaults to `v1`.'),
-  'backend.ai.providerThree/resourceName-required': gap(1, '2.4', '`providerThree.resourceName` is required.'),
-  'backend.ai.providerThree/resourceName-length': gap(1, '2.4', '`providerThree.resourceName` is a ShortString.'),
-  'backend.ai.providerThree/host-resource-type-one': gap(
+  'backend.ai.providerTwo/model-in-request': requirement(
+    1,
+    '2.4',
+    'With `apiVersion` `v1` the request can set the model.',
+  ),
+  'backend.ai.providerTwo/apiVersion-length': requirement(
+    1,
+    '2.4',
+    '`providerTwo.apiVersion` is an optional TinyString.',
+  ),
+  'backend.ai.providerTwo/apiVersion-default': requirement(1, '2.4', '`providerTwo.apiVersion` defaults to `v1`.'),
+  'backend.ai.providerThree/resourceName-required': requirement(1, '2.4', '`providerThree.resourceName` is required.'),
+  'backend.ai.providerThree/resourceName-length': requirement(
+    1,
+    '2.4',
+    '`providerThree.resourceName` is a ShortString.',
+  ),
+  'backend.ai.providerThree/host-resource-type-one': requirement(
     1,
     '2.4',
     'With `ResourceTypeOne` the host is `resourceName` and the first suffix.',
   ),
-  'backend.ai.providerThree/host-resource-type-two': gap(
+  'backend.ai.providerThree/host-resource-type-two': requirement(
     1,
     '2.4',
     'With `ResourceTypeTwo` the host is `resourceName` and the second suffix.',
   ),
-  'backend.ai.providerThree/resource-ending-kept': gap(
+  'backend.ai.providerThree/resource-ending-kept': requirement(
     1,
     '2.4',
     'A `-resource` ending of `resourceName` stays part of the host.',
   ),
-  'backend.ai.providerThree/resourceType-required': gap(1, '2.4', '`providerThree.resourceType` is required.'),
-  'backend.ai.providerThree/resourceType-values': gap(
+  'backend.ai.providerThree/resourceType-required': requirement(1, '2.4', '`providerThree.resourceType` is required.'),
+  'backend.ai.providerThree/resourceType-values': requirement(
     1,
     '2.4',
     '`providerThree.resourceType` is `ResourceTypeOne` or `ResourceTypeTwo`.',
   ),
-  'backend.ai.providerThree/model': gap(1, '2.4', '`providerThree.model` overrides the model name of the request.'),
-  'backend.ai.providerThree/apiVersion-length': gap(1, '2.4', '`providerThree.apiVersion` is an optional TinyString.'),
-  'backend.ai.providerThree/apiVersion-default': gap(1, '2.4', '`providerThree.apiVersion` defaults to `v1`.'),
-  'backend.ai.providerThree/projectName-length': gap(1, '2.4', '`providerThree.projectName` is a ShortString.'),
-  'backend.ai.providerThree/projectName-required': gap(1, '2.4', '`projectName` is required with `ResourceTypeTwo`.'),
-  'backend.ai.providerThree/projectName-path': gap(
+  'backend.ai.providerThree/model': requirement(
+    1,
+    '2.4',
+    '`providerThree.model` overrides the model name of the request.',
+  ),
+  'backend.ai.providerThree/apiVersion-length': requirement(
+    1,
+    '2.4',
+    '`providerThree.apiVersion` is an optional TinyString.',
+  ),
+  'backend.ai.providerThree/apiVersion-default': requirement(1, '2.4', '`providerThree.apiVersion` defaults to `v1`.'),
+  'backend.ai.providerThree/projectName-length': requirement(1, '2.4', '`providerThree.projectName` is a ShortString.'),
+  'backend.ai.providerThree/projectName-required': requirement(
+    1,
+    '2.4',
+    '`projectName` is required with `ResourceTypeTwo`.',
+  ),
+  'backend.ai.providerThree/projectName-path': requirement(
     1,
     '2.4',
     '`projectName` appears in paths of the form `/api/projects/{projectName}/...`.',
   ),
   'backend.ai.providerSix/model': gap(1, '2.4', '`providerSix.model` overrides the model name of the request.'),
-  'backend.ai.providerSix/projectId-required': gap(
+  'backend.ai.providerSix/projectId-required': requirement(
     1,
     '2.4',
     '`providerSix.projectId`, the cloud project, is required.',
   ),
-  'backend.ai.providerSix/projectId-length': gap(1, '2.4', '`providerSix.projectId` is a TinyString.'),
-  'backend.ai.providerSix/region-length': gap(1, '2.4', '`providerSix.region` is an optional TinyString.'),
-  'backend.ai.providerSix/region-default': gap(1, '2.4', '`providerSix.region` defaults to `global`.'),
-  'backend.ai.providerSeven/region-form': gap(
+  'backend.ai.providerSix/projectId-length': requirement(1, '2.4', '`providerSix.projectId` is a TinyString.'),
+  'backend.ai.providerSix/region-length': requirement(1, '2.4', '`providerSix.region` is an optional TinyString.'),
+  'backend.ai.providerSix/region-default': requirement(1, '2.4', '`providerSix.region` defaults to `global`.'),
+  'backend.ai.providerSeven/region-form': requirement(
     1,
     '2.4',
     '`providerSeven.region` has 1 to 63 lowercase letters, digits and hyphens.',
   ),
-  'backend.ai.providerSeven/region-default': gap(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
+  'backend.ai.providerSeven/region-default': requirement(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
   'backend.ai.providerSeven/model': gap(1, '2.4', '`providerSeven.model` overrides the model name of the request.'),
-  'backend.ai.providerSeven/guardrail-identifier-required': gap(
+  'backend.ai.providerSeven/guardrail-identifier-required': requirement(
     1,
     '2.4',
     '`guardrail.identifier` is a required ShortString.',
   ),
-  'backend.ai.providerSeven/guardrail-version-required': gap(
+  'backend.ai.providerSeven/guardrail-version-required': requirement(
     1,
     '2.4',
     '`guardrail.version` is a required ShortString.',
@@ -474,8 +538,8 @@ export const DOCUMENT_1 = {
   'backend.ai.providerSeven/guardrail-absent': gap(1, '2.4', 'Without `guardrail` no guardrail is used.'),
 
   // 2.5 Kind ProxyParameters
-  'parameters/spec-required': gap(1, '2.5', 'A ProxyParameters must have a `spec`.'),
-  'parameters/status-optional': gap(
+  'parameters/spec-required': requirement(1, '2.5', 'A ProxyParameters must have a `spec`.'),
+  'parameters/status-optional': requirement(
     1,
     '2.5',
     '`status` of a ProxyParameters is optional, and nothing is written there yet.',
@@ -492,9 +556,9 @@ export const DOCUMENT_1 = {
     '`logging.level` can be a comma-separated list of module=level entries.',
   ),
   'parameters.logging/level-default': gap(1, '2.5', '`logging.level` defaults to `info`.'),
-  'parameters.logging/format-values': gap(1, '2.5', '`logging.format` is `json` or `text`.'),
+  'parameters.logging/format-values': requirement(1, '2.5', '`logging.format` is `json` or `text`.'),
   'parameters.logging/format-default': gap(1, '2.5', '`logging.format` defaults to `text`.'),
-  'parameters.rawConfig/object': gap(
+  'parameters.rawConfig/object': requirement(
     1,
     '2.5',
     "`rawConfig` is a JSON object with content of the proxy's configuration file; it is not interpreted.",
@@ -505,7 +569,7 @@ export const DOCUMENT_1 = {
     '2.5',
     'Where `rawConfig` and a typed field set the same, the typed field wins.',
   ),
-  'parameters.image/strings': gap(
+  'parameters.image/strings': requirement(
     1,
     '2.5',
     '`image.registry`, `image.repository`, `image.tag` and `image.digest` are strings.',
@@ -525,15 +589,23 @@ export const DOCUMENT_1 = {
     'A variable `SESSION_KEY` wins over the session-key Secret that the controller keeps per Gateway.',
   ),
   'parameters/resources': gap(1, '2.5', '`resources` sets the compute resources of the container.'),
-  'parameters.shutdown/min-required': gap(1, '2.5', '`shutdown.min` is required.'),
-  'parameters.shutdown/min-range': gap(1, '2.5', '`shutdown.min` is an integer from 0 to 31536000, in seconds.'),
+  'parameters.shutdown/min-required': requirement(1, '2.5', '`shutdown.min` is required.'),
+  'parameters.shutdown/min-range': requirement(
+    1,
+    '2.5',
+    '`shutdown.min` is an integer from 0 to 31536000, in seconds.',
+  ),
   'parameters.shutdown/min-wait': gap(
     1,
     '2.5',
     'The proxy waits at least `shutdown.min` before it ends (`CONNECTION_MIN_TERMINATION_DEADLINE`).',
   ),
-  'parameters.shutdown/max-required': gap(1, '2.5', '`shutdown.max` is required.'),
-  'parameters.shutdown/max-range': gap(1, '2.5', '`shutdown.max` is an integer from 0 to 31536000, in seconds.'),
+  'parameters.shutdown/max-required': requirement(1, '2.5', '`shutdown.max` is required.'),
+  'parameters.shutdown/max-range': requirement(
+    1,
+    '2.5',
+    '`shutdown.max` is an integer from 0 to 31536000, in seconds.',
+  ),
   'parameters.shutdown/max-wait': gap(
     1,
     '2.5',
@@ -581,12 +653,12 @@ export const DOCUMENT_1 = {
     '2.5',
     'Its `metadata` and `spec` are laid over the autoscaler.',
   ),
-  'parameters.overlay/labels': gap(
+  'parameters.overlay/labels': requirement(
     1,
     '2.5',
     '`metadata.labels` of an overlay is a map of strings, merged with the existing labels.',
   ),
-  'parameters.overlay/annotations': gap(
+  'parameters.overlay/annotations': requirement(
     1,
     '2.5',
     '`metadata.annotations` of an overlay is a map of strings, merged with the existing annotations.',
@@ -631,38 +703,54 @@ export const DOCUMENT_1 = {
   ),
 
   // 2.6 Kind ProxyPolicy
-  'policy/spec-required': gap(1, '2.6', 'A ProxyPolicy must have a `spec`.'),
-  'policy/exactly-one-target-list': gap(1, '2.6', 'Exactly one of `targetRefs` and `targetSelectors` is set.'),
-  'policy/at-least-one-section': gap(1, '2.6', 'At least one of `frontend`, `traffic` and `backend` is set.'),
-  'policy/targetRefs-count': gap(1, '2.6', '`targetRefs` has 1 to 16 items.'),
-  'policy/targetRefs-fields': gap(1, '2.6', 'An item of `targetRefs` carries `group`, `kind` and `name`.'),
-  'policy/targetRefs-sectionName': gap(1, '2.6', 'An item of `targetRefs` may carry a `sectionName`.'),
-  'policy/targetSelectors-count': gap(1, '2.6', '`targetSelectors` has 1 to 16 items.'),
-  'policy/targetSelectors': gap(
+  'policy/spec-required': requirement(1, '2.6', 'A ProxyPolicy must have a `spec`.'),
+  'policy/exactly-one-target-list': requirement(1, '2.6', 'Exactly one of `targetRefs` and `targetSelectors` is set.'),
+  'policy/at-least-one-section': requirement(1, '2.6', 'At least one of `frontend`, `traffic` and `backend` is set.'),
+  'policy/targetRefs-count': requirement(1, '2.6', '`targetRefs` has 1 to 16 items.'),
+  'policy/targetRefs-fields': requirement(1, '2.6', 'An item of `targetRefs` carries `group`, `kind` and `name`.'),
+  'policy/targetRefs-sectionName': requirement(1, '2.6', 'An item of `targetRefs` may carry a `sectionName`.'),
+  'policy/targetSelectors-count': requirement(1, '2.6', '`targetSelectors` has 1 to 16 items.'),
+  'policy/targetSelectors': requirement(
     1,
     '2.6',
     '`targetSelectors` attaches the policy to the objects it selects, with an optional `sectionName`.',
   ),
-  'policy/frontend-target-gateway': gap(1, '2.6', '`frontend` may target a Gateway.'),
-  'policy/frontend-target-listener-refused': gap(1, '2.6', '`frontend` may not target a single listener of a Gateway.'),
-  'policy/frontend-target-listener-set-refused': gap(1, '2.6', '`frontend` may not target a ListenerSet.'),
-  'policy/traffic-target-gateway': gap(1, '2.6', '`traffic` may target a Gateway.'),
-  'policy/traffic-target-listener': gap(1, '2.6', '`traffic` may target one listener of a Gateway by `sectionName`.'),
-  'policy/traffic-target-listener-set': gap(1, '2.6', '`traffic` may target a ListenerSet.'),
-  'policy/traffic-target-route': gap(1, '2.6', '`traffic` may target a Route.'),
-  'policy/traffic-target-route-rule': gap(1, '2.6', '`traffic` may target one rule of a Route by `sectionName`.'),
-  'policy/traffic-target-others-refused': gap(
+  'policy/frontend-target-gateway': requirement(1, '2.6', '`frontend` may target a Gateway.'),
+  'policy/frontend-target-listener-refused': requirement(
+    1,
+    '2.6',
+    '`frontend` may not target a single listener of a Gateway.',
+  ),
+  'policy/frontend-target-listener-set-refused': requirement(1, '2.6', '`frontend` may not target a ListenerSet.'),
+  'policy/traffic-target-gateway': requirement(1, '2.6', '`traffic` may target a Gateway.'),
+  'policy/traffic-target-listener': requirement(
+    1,
+    '2.6',
+    '`traffic` may target one listener of a Gateway by `sectionName`.',
+  ),
+  'policy/traffic-target-listener-set': requirement(1, '2.6', '`traffic` may target a ListenerSet.'),
+  'policy/traffic-target-route': requirement(1, '2.6', '`traffic` may target a Route.'),
+  'policy/traffic-target-route-rule': requirement(
+    1,
+    '2.6',
+    '`traffic` may target one rule of a Route by `sectionName`.',
+  ),
+  'policy/traffic-target-others-refused': requirement(
     1,
     '2.6',
     '`traffic` may not target anything else, such as a Service or a Backend.',
   ),
-  'policy/backend-target-gateway': gap(1, '2.6', '`backend` may target a Gateway.'),
-  'policy/backend-target-listener-set': gap(1, '2.6', '`backend` may target a ListenerSet.'),
-  'policy/backend-target-route': gap(1, '2.6', '`backend` may target a Route.'),
-  'policy/backend-target-service': gap(1, '2.6', '`backend` may target a Service.'),
-  'policy/backend-target-service-port': gap(1, '2.6', '`backend` may target one port of a Service by `sectionName`.'),
-  'policy/backend-target-backend': gap(1, '2.6', '`backend` may target a Backend.'),
-  'policy/backend-target-sub-backend': gap(
+  'policy/backend-target-gateway': requirement(1, '2.6', '`backend` may target a Gateway.'),
+  'policy/backend-target-listener-set': requirement(1, '2.6', '`backend` may target a ListenerSet.'),
+  'policy/backend-target-route': requirement(1, '2.6', '`backend` may target a Route.'),
+  'policy/backend-target-service': requirement(1, '2.6', '`backend` may target a Service.'),
+  'policy/backend-target-service-port': requirement(
+    1,
+    '2.6',
+    '`backend` may target one port of a Service by `sectionName`.',
+  ),
+  'policy/backend-target-backend': requirement(1, '2.6', '`backend` may target a Backend.'),
+  'policy/backend-target-sub-backend': requirement(
     1,
     '2.6',
     '`backend` may target one sub-backend of a Backend by `sectionName`.',
@@ -673,33 +761,41 @@ export const DOCUMENT_1 = {
     '2.6',
     'A higher-level target of `backend` only selects a group of backends.',
   ),
-  'policy/merge-field-by-field': gap(
+  'policy/merge-field-by-field': requirement(
     1,
     '2.6',
     'Policies merge per field of the section: `tcp` of one and `tls` of another both apply.',
   ),
-  'policy/merge-not-deep': gap(1, '2.6', 'A field set by two policies is taken whole from the winner.'),
-  'policy/precedence-traffic': gap(1, '2.6', 'Precedence rises from Gateway over Listener and Route to Route Rule.'),
-  'policy/precedence-backend': gap(
+  'policy/merge-not-deep': requirement(1, '2.6', 'A field set by two policies is taken whole from the winner.'),
+  'policy/precedence-traffic': requirement(
+    1,
+    '2.6',
+    'Precedence rises from Gateway over Listener and Route to Route Rule.',
+  ),
+  'policy/precedence-backend': requirement(
     1,
     '2.6',
     'For `backend`, a policy on the Backend or Service wins over one on a Route Rule.',
   ),
-  'policy.status/conditions': gap(1, '2.6', '`status.conditions` is a list of Condition.'),
-  'policy.status/ancestors-required': gap(1, '2.6', '`status.ancestors` is required in a status.'),
-  'policy.status/ancestorRef-required': gap(1, '2.6', '`ancestorRef` (ParentReference) is required in an ancestor.'),
-  'policy.status/controllerName-required': gap(
+  'policy.status/conditions': requirement(1, '2.6', '`status.conditions` is a list of Condition.'),
+  'policy.status/ancestors-required': requirement(1, '2.6', '`status.ancestors` is required in a status.'),
+  'policy.status/ancestorRef-required': requirement(
+    1,
+    '2.6',
+    '`ancestorRef` (ParentReference) is required in an ancestor.',
+  ),
+  'policy.status/controllerName-required': requirement(
     1,
     '2.6',
     '`controllerName` is required in an ancestor, and the controller sets it.',
   ),
-  'policy.status/controllerName-form': gap(1, '2.6', '`controllerName` has the form DOMAIN/PATH.'),
-  'policy.status/cleanup': gap(
+  'policy.status/controllerName-form': requirement(1, '2.6', '`controllerName` has the form DOMAIN/PATH.'),
+  'policy.status/cleanup': requirement(
     1,
     '2.6',
     'A controller removes its own ancestor entries when they are no longer needed.',
   ),
-  'policy.status/ancestor-conditions': gap(1, '2.6', 'An ancestor carries a list of Condition.'),
+  'policy.status/ancestor-conditions': requirement(1, '2.6', 'An ancestor carries a list of Condition.'),
 
   // 3 States and transitions
   'health/default-condition-lowers-score': gap(
@@ -719,8 +815,8 @@ export const DOCUMENT_1 = {
     'An endpoint is evicted when its EWMA health is below `healthThreshold` after an unhealthy response.',
   ),
   'health/evict-either': gap(1, '3', 'With both set, either condition is enough to evict.'),
-  'health/evict-neither-set': gap(1, '3', 'With neither set, a single unhealthy response evicts.'),
-  'health/evicted-gets-no-traffic': gap(1, '3', 'An evicted endpoint is taken out of load balancing.'),
+  'health/evict-neither-set': requirement(1, '3', 'With neither set, a single unhealthy response evicts.'),
+  'health/evicted-gets-no-traffic': requirement(1, '3', 'An evicted endpoint is taken out of load balancing.'),
   'health/evict-duration-multiplied': gap(
     1,
     '3',
@@ -733,7 +829,7 @@ export const DOCUMENT_1 = {
     '3',
     'Without `restoreHealth` an endpoint returns with the health it had at eviction.',
   ),
-  'health/all-evicted': gap(
+  'health/all-evicted': requirement(
     1,
     '3',
     'While every endpoint is evicted requests still go to evicted endpoints instead of failing.',
@@ -761,31 +857,35 @@ export const DOCUMENT_1 = {
   ),
 
   // 4.3 LLM route types
-  'llm.routes/values': gap(1, '4.3', 'A route type is one of the nine that the table names.'),
-  'llm.routes/suffix-match': gap(1, '4.3', 'A key of `routes` matches request paths that end with it.'),
-  'llm.routes/any-path': gap(1, '4.3', 'The key `*` matches any path.'),
-  'llm.routes/unset': gap(1, '4.3', 'Without `routes` all traffic is treated as `Completions`.'),
-  'llm.routes/completions': gap(
+  'llm.routes/values': requirement(1, '4.3', 'A route type is one of the nine that the table names.'),
+  'llm.routes/suffix-match': requirement(1, '4.3', 'A key of `routes` matches request paths that end with it.'),
+  'llm.routes/any-path': requirement(1, '4.3', 'The key `*` matches any path.'),
+  'llm.routes/unset': requirement(1, '4.3', 'Without `routes` all traffic is treated as `Completions`.'),
+  'llm.routes/completions': requirement(
     1,
     '4.3',
     '`Completions`: requests in chat-completions format, paths like `/v1/chat/completions`.',
   ),
-  'llm.routes/messages': gap(1, '4.3', '`Messages`: requests in messages format, paths like `/v1/messages`.'),
-  'llm.routes/models': gap(1, '4.3', '`Models`: the endpoint `/v1/models`.'),
-  'llm.routes/passthrough': gap(1, '4.3', '`Passthrough`: sent upstream as it is, without LLM processing.'),
-  'llm.routes/detect-as-is': gap(1, '4.3', '`Detect`: sent upstream as it is.'),
+  'llm.routes/messages': requirement(1, '4.3', '`Messages`: requests in messages format, paths like `/v1/messages`.'),
+  'llm.routes/models': requirement(1, '4.3', '`Models`: the endpoint `/v1/models`.'),
+  'llm.routes/passthrough': requirement(1, '4.3', '`Passthrough`: sent upstream as it is, without LLM processing.'),
+  'llm.routes/detect-as-is': requirement(1, '4.3', '`Detect`: sent upstream as it is.'),
   'llm.routes/detect-metadata': gap(
     1,
     '4.3',
     '`Detect`: metadata of request and response is extracted for telemetry and rate limits.',
   ),
-  'llm.routes/responses': gap(1, '4.3', '`Responses`: requests in responses format, paths like `/v1/responses`.'),
+  'llm.routes/responses': requirement(
+    1,
+    '4.3',
+    '`Responses`: requests in responses format, paths like `/v1/responses`.',
+  ),
   'llm.routes/messages-token-count': gap(
     1,
     '4.3',
     '`MessagesTokenCount`: requests to count tokens, paths like `/v1/messages/count_tokens`.',
   ),
-  'llm.routes/embeddings': gap(1, '4.3', '`Embeddings`: paths like `/v1/embeddings`.'),
+  'llm.routes/embeddings': requirement(1, '4.3', '`Embeddings`: paths like `/v1/embeddings`.'),
   'llm.routes/realtime': gap(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
 
   // 4.4 Identity provider endpoints used by the setup procedure
@@ -862,27 +962,35 @@ export const DOCUMENT_1 = {
     'Basic authentication strips the credentials from the request.',
   ),
   'traffic.basicAuthentication/rfc-7617': gap(1, '5.1', 'Basic authentication is that of RFC 7617.'),
-  'traffic.apiKeyAuthentication/credential-stripped': gap(
+  'traffic.apiKeyAuthentication/credential-stripped': requirement(
     1,
     '5.1',
     'API key authentication strips the key from the request.',
   ),
 
   // 5.2 Credential location
-  'location/exactly-one': gap(
+  'location/exactly-one': requirement(
     1,
     '5.2',
     'A location has exactly one of `header`, `queryParameter`, `cookie` and `expression`.',
   ),
-  'location/header': gap(1, '5.2', 'A credential is read from the named header.'),
-  'location/header-name-required': gap(1, '5.2', '`header.name` is a required HTTPHeaderName.'),
-  'location/header-prefix-length': gap(1, '5.2', '`header.prefix` is optional and has 1 to 256 characters.'),
-  'location/header-prefix': gap(1, '5.2', 'Of a header with `prefix` the credential is what follows the prefix.'),
-  'location/query-parameter': gap(1, '5.2', 'A credential is read from the named query parameter.'),
-  'location/query-parameter-name': gap(1, '5.2', '`queryParameter.name` is required and has 1 to 256 characters.'),
-  'location/cookie': gap(1, '5.2', 'A credential is read from the named cookie.'),
-  'location/cookie-name': gap(1, '5.2', '`cookie.name` is required and has 1 to 256 characters.'),
-  'location/expression': gap(1, '5.2', 'A credential is extracted from the request by a CEL expression.'),
+  'location/header': requirement(1, '5.2', 'A credential is read from the named header.'),
+  'location/header-name-required': requirement(1, '5.2', '`header.name` is a required HTTPHeaderName.'),
+  'location/header-prefix-length': requirement(1, '5.2', '`header.prefix` is optional and has 1 to 256 characters.'),
+  'location/header-prefix': requirement(
+    1,
+    '5.2',
+    'Of a header with `prefix` the credential is what follows the prefix.',
+  ),
+  'location/query-parameter': requirement(1, '5.2', 'A credential is read from the named query parameter.'),
+  'location/query-parameter-name': requirement(
+    1,
+    '5.2',
+    '`queryParameter.name` is required and has 1 to 256 characters.',
+  ),
+  'location/cookie': requirement(1, '5.2', 'A credential is read from the named cookie.'),
+  'location/cookie-name': requirement(1, '5.2', '`cookie.name` is required and has 1 to 256 characters.'),
+  'location/expression': requirement(1, '5.2', 'A credential is extracted from the request by a CEL expression.'),
   'traffic.jwtAuthentication/location-default': gap(
     1,
     '5.2',
@@ -890,8 +998,8 @@ export const DOCUMENT_1 = {
   ),
 
   // 5.3 JWT authentication
-  'traffic.jwtAuthentication/mode-values': gap(1, '5.3', '`mode` is `Strict`, `Optional` or `Permissive`.'),
-  'traffic.jwtAuthentication/mode-default': gap(1, '5.3', '`mode` defaults to `Strict`.'),
+  'traffic.jwtAuthentication/mode-values': requirement(1, '5.3', '`mode` is `Strict`, `Optional` or `Permissive`.'),
+  'traffic.jwtAuthentication/mode-default': requirement(1, '5.3', '`mode` defaults to `Strict`.'),
   'traffic.jwtAuthentication/strict-missing': gap(1, '5.3', '`Strict` refuses a request without a token.'),
   'traffic.jwtAuthentication/strict-invalid': gap(1, '5.3', '`Strict` refuses a token that is not valid.'),
   'traffic.jwtAuthentication/strict-issuer': gap(
@@ -908,36 +1016,44 @@ export const DOCUMENT_1 = {
   'traffic.jwtAuthentication/optional-absent': gap(1, '5.3', '`Optional` admits a request without a token.'),
   'traffic.jwtAuthentication/permissive-never-refuses': gap(1, '5.3', '`Permissive` never refuses a request.'),
   'traffic.jwtAuthentication/permissive-claims': gap(1, '5.3', '`Permissive` leaves the claims to later steps.'),
-  'traffic.jwtAuthentication/providers-required': gap(1, '5.3', '`providers` is required.'),
-  'traffic.jwtAuthentication/providers-count': gap(1, '5.3', '`providers` has 1 to 64 items.'),
+  'traffic.jwtAuthentication/providers-required': requirement(1, '5.3', '`providers` is required.'),
+  'traffic.jwtAuthentication/providers-count': requirement(1, '5.3', '`providers` has 1 to 64 items.'),
   'traffic.jwtAuthentication/location': gap(1, '5.3', '`location` sets where the token is read.'),
-  'traffic.jwtAuthentication/mcp-optional': gap(
+  'traffic.jwtAuthentication/mcp-optional': requirement(
     1,
     '5.3',
     '`mcp` is optional; it adds MCP behaviour to the validation of tokens.',
   ),
-  'traffic.jwtAuthentication.providers/issuer-required': gap(1, '5.3', '`issuer` is a required ShortString.'),
+  'traffic.jwtAuthentication.providers/issuer-required': requirement(1, '5.3', '`issuer` is a required ShortString.'),
   'traffic.jwtAuthentication.providers/issuer-claim': gap(1, '5.3', '`issuer` must equal the claim `iss`.'),
-  'traffic.jwtAuthentication.providers/audiences-count': gap(1, '5.3', '`audiences` has 1 to 64 items.'),
+  'traffic.jwtAuthentication.providers/audiences-count': requirement(1, '5.3', '`audiences` has 1 to 64 items.'),
   'traffic.jwtAuthentication.providers/audiences-claim': gap(1, '5.3', 'The claim `aud` must name one of `audiences`.'),
   'traffic.jwtAuthentication.providers/audiences-unset': gap(1, '5.3', 'Without `audiences` any audience is admitted.'),
-  'traffic.jwtAuthentication.providers/jwks-required': gap(1, '5.3', '`jwks` is required.'),
-  'traffic.jwtAuthentication.jwks/exactly-one': gap(1, '5.3', '`jwks` has exactly one of `remote` and `inline`.'),
-  'traffic.jwtAuthentication.jwks/inline-length': gap(1, '5.3', '`jwks.inline` has 2 to 65536 characters.'),
+  'traffic.jwtAuthentication.providers/jwks-required': requirement(1, '5.3', '`jwks` is required.'),
+  'traffic.jwtAuthentication.jwks/exactly-one': requirement(
+    1,
+    '5.3',
+    '`jwks` has exactly one of `remote` and `inline`.',
+  ),
+  'traffic.jwtAuthentication.jwks/inline-length': requirement(1, '5.3', '`jwks.inline` has 2 to 65536 characters.'),
   'traffic.jwtAuthentication.jwks/inline': gap(
     1,
     '5.3',
     '`jwks.inline` is a JSON Web Key Set, and tokens are verified with its keys.',
   ),
-  'traffic.jwtAuthentication.jwks/jwksPath-required': gap(1, '5.3', '`jwks.remote.jwksPath` is required.'),
-  'traffic.jwtAuthentication.jwks/jwksPath-length': gap(1, '5.3', '`jwks.remote.jwksPath` has 1 to 2000 characters.'),
-  'traffic.jwtAuthentication.jwks/cacheDuration-default': gap(
+  'traffic.jwtAuthentication.jwks/jwksPath-required': requirement(1, '5.3', '`jwks.remote.jwksPath` is required.'),
+  'traffic.jwtAuthentication.jwks/jwksPath-length': requirement(
+    1,
+    '5.3',
+    '`jwks.remote.jwksPath` has 1 to 2000 characters.',
+  ),
+  'traffic.jwtAuthentication.jwks/cacheDuration-default': requirement(
     1,
     '5.3',
     '`jwks.remote.cacheDuration` defaults to `5m`.',
   ),
   'traffic.jwtAuthentication.jwks/cacheDuration': gap(1, '5.3', 'A fetched key set is kept for `cacheDuration`.'),
-  'traffic.jwtAuthentication.jwks/backendRef-required': gap(1, '5.3', '`jwks.remote.backendRef` is required.'),
+  'traffic.jwtAuthentication.jwks/backendRef-required': requirement(1, '5.3', '`jwks.remote.backendRef` is required.'),
   'traffic.jwtAuthentication.jwks/backendRef-kinds': gap(
     1,
     '5.3',
@@ -953,7 +1069,11 @@ export const DOCUMENT_1 = {
     '5.3',
     '`resourceMetadata` maps strings to JSON and is served at the MCP OAuth metadata endpoints.',
   ),
-  'traffic.jwtAuthentication.mcp/provider-values': gap(1, '5.3', '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.'),
+  'traffic.jwtAuthentication.mcp/provider-values': requirement(
+    1,
+    '5.3',
+    '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.',
+  ),
   'traffic.jwtAuthentication.mcp/clientId-not-forwarded': gap(
     1,
     '5.3',
@@ -975,19 +1095,23 @@ export const DOCUMENT_1 = {
     '`backend.mcp.authentication` is deprecated in favour of `traffic.jwtAuthentication.mcp`.',
   ),
   'backend.mcp.authentication/works': gap(1, '5.3', '`backend.mcp.authentication` still authenticates MCP requests.'),
-  'backend.mcp.authentication/resourceMetadata': gap(1, '5.3', '`resourceMetadata` maps strings to JSON.'),
-  'backend.mcp.authentication/provider-values': gap(1, '5.3', '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.'),
-  'backend.mcp.authentication/issuer-length': gap(1, '5.3', '`issuer` is a ShortString.'),
-  'backend.mcp.authentication/audiences-count': gap(1, '5.3', '`audiences` has 1 to 64 items.'),
-  'backend.mcp.authentication/jwks-required': gap(1, '5.3', '`jwks` is a required remote key set.'),
-  'backend.mcp.authentication/mode-values': gap(1, '5.3', '`mode` has the values of JWT authentication.'),
-  'backend.mcp.authentication/mode-default': gap(1, '5.3', '`mode` defaults to `Strict`.'),
-  'backend.mcp.authentication/clientId': gap(1, '5.3', '`clientId` is an optional string.'),
+  'backend.mcp.authentication/resourceMetadata': requirement(1, '5.3', '`resourceMetadata` maps strings to JSON.'),
+  'backend.mcp.authentication/provider-values': requirement(
+    1,
+    '5.3',
+    '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.',
+  ),
+  'backend.mcp.authentication/issuer-length': requirement(1, '5.3', '`issuer` is a ShortString.'),
+  'backend.mcp.authentication/audiences-count': requirement(1, '5.3', '`audiences` has 1 to 64 items.'),
+  'backend.mcp.authentication/jwks-required': requirement(1, '5.3', '`jwks` is a required remote key set.'),
+  'backend.mcp.authentication/mode-values': requirement(1, '5.3', '`mode` has the values of JWT authentication.'),
+  'backend.mcp.authentication/mode-default': requirement(1, '5.3', '`mode` defaults to `Strict`.'),
+  'backend.mcp.authentication/clientId': requirement(1, '5.3', '`clientId` is an optional string.'),
 
   // 5.4 Basic authentication
-  'traffic.basicAuthentication/exactly-one': gap(1, '5.4', 'Exactly one of `users` and `secretRef` is set.'),
-  'traffic.basicAuthentication/mode-values': gap(1, '5.4', '`mode` is `Strict` or `Optional`.'),
-  'traffic.basicAuthentication/mode-default': gap(1, '5.4', '`mode` defaults to `Strict`.'),
+  'traffic.basicAuthentication/exactly-one': requirement(1, '5.4', 'Exactly one of `users` and `secretRef` is set.'),
+  'traffic.basicAuthentication/mode-values': requirement(1, '5.4', '`mode` is `Strict` or `Optional`.'),
+  'traffic.basicAuthentication/mode-default': requirement(1, '5.4', '`mode` defaults to `Strict`.'),
   'traffic.basicAuthentication/strict-missing': gap(1, '5.4', '`Strict` refuses a request without credentials.'),
   'traffic.basicAuthentication/strict-invalid': gap(1, '5.4', '`Strict` refuses an unknown user or a wrong password.'),
   'traffic.basicAuthentication/strict-valid': gap(1, '5.4', '`Strict` admits a valid username and password.'),
@@ -1002,8 +1126,8 @@ export const DOCUMENT_1 = {
     '5.4',
     'A failure carries `realm` in its `WWW-Authenticate` header.',
   ),
-  'traffic.basicAuthentication/realm-default': gap(1, '5.4', '`realm` defaults to `Restricted`.'),
-  'traffic.basicAuthentication/users-count': gap(1, '5.4', '`users` has 1 to 256 items.'),
+  'traffic.basicAuthentication/realm-default': requirement(1, '5.4', '`realm` defaults to `Restricted`.'),
+  'traffic.basicAuthentication/users-count': requirement(1, '5.4', '`users` has 1 to 256 items.'),
   'traffic.basicAuthentication/users-line': gap(
     1,
     '5.4',
@@ -1027,82 +1151,102 @@ export const DOCUMENT_1 = {
   'traffic.basicAuthentication/location': gap(1, '5.4', '`location` sets where the credentials are read.'),
 
   // 5.5 API key authentication
-  'traffic.apiKeyAuthentication/exactly-one': gap(1, '5.5', 'Exactly one of `secretRef` and `secretSelector` is set.'),
-  'traffic.apiKeyAuthentication/mode-values': gap(1, '5.5', '`mode` is `Strict`, `Optional` or `Permissive`.'),
-  'traffic.apiKeyAuthentication/mode-default': gap(1, '5.5', '`mode` defaults to `Strict`.'),
-  'traffic.apiKeyAuthentication/strict-missing': gap(1, '5.5', '`Strict` refuses a request without a key.'),
-  'traffic.apiKeyAuthentication/strict-invalid': gap(1, '5.5', '`Strict` refuses an unknown key.'),
-  'traffic.apiKeyAuthentication/strict-valid': gap(1, '5.5', '`Strict` admits a known key.'),
-  'traffic.apiKeyAuthentication/optional-present': gap(
+  'traffic.apiKeyAuthentication/exactly-one': requirement(
+    1,
+    '5.5',
+    'Exactly one of `secretRef` and `secretSelector` is set.',
+  ),
+  'traffic.apiKeyAuthentication/mode-values': requirement(1, '5.5', '`mode` is `Strict`, `Optional` or `Permissive`.'),
+  'traffic.apiKeyAuthentication/mode-default': requirement(1, '5.5', '`mode` defaults to `Strict`.'),
+  'traffic.apiKeyAuthentication/strict-missing': requirement(1, '5.5', '`Strict` refuses a request without a key.'),
+  'traffic.apiKeyAuthentication/strict-invalid': requirement(1, '5.5', '`Strict` refuses an unknown key.'),
+  'traffic.apiKeyAuthentication/strict-valid': requirement(1, '5.5', '`Strict` admits a known key.'),
+  'traffic.apiKeyAuthentication/optional-present': requirement(
     1,
     '5.5',
     '`Optional` validates a key that is present, and refuses an unknown one.',
   ),
-  'traffic.apiKeyAuthentication/optional-absent': gap(1, '5.5', '`Optional` admits a request without a key.'),
-  'traffic.apiKeyAuthentication/permissive-missing': gap(1, '5.5', '`Permissive` does not refuse a missing key.'),
-  'traffic.apiKeyAuthentication/permissive-invalid': gap(1, '5.5', '`Permissive` does not refuse an unknown key.'),
-  'traffic.apiKeyAuthentication/secretRef': gap(1, '5.5', '`secretRef` names one Secret that holds keys.'),
-  'traffic.apiKeyAuthentication/secretSelector': gap(
+  'traffic.apiKeyAuthentication/optional-absent': requirement(1, '5.5', '`Optional` admits a request without a key.'),
+  'traffic.apiKeyAuthentication/permissive-missing': requirement(
+    1,
+    '5.5',
+    '`Permissive` does not refuse a missing key.',
+  ),
+  'traffic.apiKeyAuthentication/permissive-invalid': requirement(
+    1,
+    '5.5',
+    '`Permissive` does not refuse an unknown key.',
+  ),
+  'traffic.apiKeyAuthentication/secretRef': requirement(1, '5.5', '`secretRef` names one Secret that holds keys.'),
+  'traffic.apiKeyAuthentication/secretSelector': requirement(
     1,
     '5.5',
     '`secretSelector` selects several Secrets by their labels.',
   ),
-  'traffic.apiKeyAuthentication/matchLabels-required': gap(
+  'traffic.apiKeyAuthentication/matchLabels-required': requirement(
     1,
     '5.5',
     '`secretSelector.matchLabels`, a map of strings, is required.',
   ),
-  'traffic.apiKeyAuthentication/duplicate-key': gap(
+  'traffic.apiKeyAuthentication/duplicate-key': requirement(
     1,
     '5.5',
     'Which Secret counts for a key that several Secrets hold is undefined.',
   ),
-  'traffic.apiKeyAuthentication/location-default': gap(
+  'traffic.apiKeyAuthentication/location-default': requirement(
     1,
     '5.5',
     'Without `location` the key is read from `Authorization` with prefix `Bearer`.',
   ),
-  'traffic.apiKeyAuthentication/location': gap(1, '5.5', '`location` sets where the key is read.'),
-  'traffic.apiKeyAuthentication/entry-name': gap(
+  'traffic.apiKeyAuthentication/location': requirement(1, '5.5', '`location` sets where the key is read.'),
+  'traffic.apiKeyAuthentication/entry-name': requirement(
     1,
     '5.5',
     'The name of an entry in the Secret is an arbitrary identifier.',
   ),
-  'traffic.apiKeyAuthentication/entry-string': gap(1, '5.5', 'The value of an entry can be the key itself.'),
-  'traffic.apiKeyAuthentication/entry-json': gap(
+  'traffic.apiKeyAuthentication/entry-string': requirement(1, '5.5', 'The value of an entry can be the key itself.'),
+  'traffic.apiKeyAuthentication/entry-json': requirement(
     1,
     '5.5',
     'The value of an entry can be a JSON object with `key` and `metadata`.',
   ),
-  'traffic.apiKeyAuthentication/metadata': gap(
+  'traffic.apiKeyAuthentication/metadata': requirement(
     1,
     '5.5',
     'Other policies can use the metadata, such as a rule on `apiKey.group`.',
   ),
 
   // 5.6 Backend authentication
-  'backend.auth/exactly-one': gap(1, '5.6', 'Exactly one form of credentials is set, with `location` beside it.'),
-  'backend.auth/key-length': gap(1, '5.6', '`key` has at most 2048 characters.'),
-  'backend.auth/key': gap(1, '5.6', '`key` is written as the value of `Authorization`.'),
-  'backend.auth/secretRef': gap(1, '5.6', '`secretRef` names a Secret whose key `Authorization` holds the value.'),
-  'backend.auth/passthrough': gap(
+  'backend.auth/exactly-one': requirement(
+    1,
+    '5.6',
+    'Exactly one form of credentials is set, with `location` beside it.',
+  ),
+  'backend.auth/key-length': requirement(1, '5.6', '`key` has at most 2048 characters.'),
+  'backend.auth/key': requirement(1, '5.6', '`key` is written as the value of `Authorization`.'),
+  'backend.auth/secretRef': requirement(
+    1,
+    '5.6',
+    '`secretRef` names a Secret whose key `Authorization` holds the value.',
+  ),
+  'backend.auth/passthrough': requirement(
     1,
     '5.6',
     '`passthrough` adds the token again that the client sent and that was validated.',
   ),
-  'backend.auth/passthrough-without-authentication': gap(
+  'backend.auth/passthrough-without-authentication': requirement(
     1,
     '5.6',
     'Without a client authentication policy `passthrough` has no effect.',
   ),
-  'backend.auth.cloudOne/secretRef-required': gap(1, '5.6', '`cloudOne.secretRef` is required.'),
+  'backend.auth.cloudOne/secretRef-required': requirement(1, '5.6', '`cloudOne.secretRef` is required.'),
   'backend.auth.cloudOne/secret-keys': gap(
     1,
     '5.6',
     'Its Secret holds `accessKey`, `secretKey` and, optionally, `sessionToken`.',
   ),
   'backend.auth.cloudOne/signs': gap(1, '5.6', 'Requests are signed with those credentials.'),
-  'backend.auth.cloudOne/serviceName': gap(
+  'backend.auth.cloudOne/serviceName': requirement(
     1,
     '5.6',
     '`cloudOne.serviceName`, a ShortString, is the service name of the request signature.',
@@ -1118,24 +1262,24 @@ export const DOCUMENT_1 = {
     '5.6',
     'The Secret of `cloudTwo.secretRef` holds `clientID`, `tenantID` and `clientSecret`.',
   ),
-  'backend.auth.cloudTwo/managedIdentity-required': gap(
+  'backend.auth.cloudTwo/managedIdentity-required': requirement(
     1,
     '5.6',
     'Inside `managedIdentity` the strings `clientId`, `objectId` and `resourceId` are required.',
   ),
   'backend.auth.cloudTwo/managedIdentity': gap(1, '5.6', 'With `managedIdentity` the token comes from that identity.'),
-  'backend.auth.cloudTwo/both-optional': gap(
+  'backend.auth.cloudTwo/both-optional': requirement(
     1,
     '5.6',
     '`cloudTwo.secretRef` and `cloudTwo.managedIdentity` may both be left out.',
   ),
-  'backend.auth.cloudThree/type-values': gap(1, '5.6', '`cloudThree.type` is `AccessToken` or `IdToken`.'),
+  'backend.auth.cloudThree/type-values': requirement(1, '5.6', '`cloudThree.type` is `AccessToken` or `IdToken`.'),
   'backend.auth.cloudThree/access-token': gap(1, '5.6', '`AccessToken` is for general use.'),
   'backend.auth.cloudThree/id-token': gap(1, '5.6', '`IdToken` is for serverless runtimes.'),
   'backend.auth.cloudThree/secretRef': gap(1, '5.6', 'The Secret of `cloudThree.secretRef` holds `credentials.json`.'),
   'backend.auth.cloudThree/ambient': gap(1, '5.6', 'Without `cloudThree.secretRef` ambient credentials are used.'),
-  'backend.auth.cloudThree/audience-length': gap(1, '5.6', '`cloudThree.audience` is a ShortString.'),
-  'backend.auth.cloudThree/audience-id-token-only': gap(
+  'backend.auth.cloudThree/audience-length': requirement(1, '5.6', '`cloudThree.audience` is a ShortString.'),
+  'backend.auth.cloudThree/audience-id-token-only': requirement(
     1,
     '5.6',
     '`cloudThree.audience` is allowed only with `IdToken`.',
@@ -1145,19 +1289,31 @@ export const DOCUMENT_1 = {
     '5.6',
     "`cloudThree.audience` defaults to what the backend's hostname gives.",
   ),
-  'backend.auth/location-one-of': gap(1, '5.6', '`location` is one of `header`, `queryParameter` and `cookie`.'),
-  'backend.auth/location-header': gap(1, '5.6', 'Credentials are written to the named header, with its prefix.'),
-  'backend.auth/location-query-parameter': gap(1, '5.6', 'Credentials are written to the named query parameter.'),
-  'backend.auth/location-cookie': gap(1, '5.6', 'Credentials are written to the named cookie.'),
+  'backend.auth/location-one-of': requirement(
+    1,
+    '5.6',
+    '`location` is one of `header`, `queryParameter` and `cookie`.',
+  ),
+  'backend.auth/location-header': requirement(
+    1,
+    '5.6',
+    'Credentials are written to the named header, with its prefix.',
+  ),
+  'backend.auth/location-query-parameter': requirement(
+    1,
+    '5.6',
+    'Credentials are written to the named query parameter.',
+  ),
+  'backend.auth/location-cookie': requirement(1, '5.6', 'Credentials are written to the named cookie.'),
   'backend.auth/key-location-default': gap(
     1,
     '5.6',
     'Without `location` credentials are written to `Authorization` with prefix `Bearer`.',
   ),
-  'backend.auth/location-applies': gap(1, '5.6', '`location` applies to `key`, `secretRef` and `passthrough`.'),
+  'backend.auth/location-applies': requirement(1, '5.6', '`location` applies to `key`, `secretRef` and `passthrough`.'),
 
   // 5.7 Secrets and placeholders
-  'secrets/by-reference': gap(
+  'secrets/by-reference': requirement(
     1,
     '5.7',
     'Values of Secrets are never part of an object of ours; objects refer to Secrets.',
@@ -1242,7 +1398,7 @@ export const DOCUMENT_1 = {
     '7',
     'The default message for responses is: the response was rejected due to inappropriate content.',
   ),
-  'traffic.authorization/denied-403': gap(
+  'traffic.authorization/denied-403': requirement(
     1,
     '7',
     'A request that HTTP authorization denies is refused with status 403.',
@@ -1257,20 +1413,20 @@ export const DOCUMENT_1 = {
     '7',
     'The result of such a request is neither read from the cache nor written to it.',
   ),
-  'resource/invalid-one-of': gap(1, '7', 'An object that violates a one-of rule is invalid.'),
-  'resource/invalid-minimum': gap(1, '7', 'An object that falls below a minimum is invalid.'),
-  'resource/invalid-maximum': gap(1, '7', 'An object that exceeds a maximum is invalid.'),
-  'resource/invalid-length': gap(1, '7', 'An object that violates a length is invalid.'),
-  'resource/invalid-enumeration': gap(1, '7', 'An object with a value outside an enumeration is invalid.'),
+  'resource/invalid-one-of': requirement(1, '7', 'An object that violates a one-of rule is invalid.'),
+  'resource/invalid-minimum': requirement(1, '7', 'An object that falls below a minimum is invalid.'),
+  'resource/invalid-maximum': requirement(1, '7', 'An object that exceeds a maximum is invalid.'),
+  'resource/invalid-length': requirement(1, '7', 'An object that violates a length is invalid.'),
+  'resource/invalid-enumeration': requirement(1, '7', 'An object with a value outside an enumeration is invalid.'),
 
   // 9 Versioning
-  'version/only-v1alpha1': gap(
+  'version/only-v1alpha1': requirement(
     1,
     '9',
     'The only version of the API group is `v1alpha1`, so `apiVersion` is the group and `v1alpha1`.',
   ),
   'version/kind-inferred': gap(1, '9', 'The server may take `kind` from the endpoint.'),
   'version/conversion': gap(1, '9', 'The server may convert a recognized schema to the latest internal version.'),
-  'version/unrecognized': gap(1, '9', 'The server may refuse an `apiVersion` that it does not recognize.'),
+  'version/unrecognized': requirement(1, '9', 'The server may refuse an `apiVersion` that it does not recognize.'),
   'tls/versions': gap(1, '9', 'The data plane supports TLS 1.2 and 1.3, and nothing else.'),
 } as const satisfies Record<string, Requirement>

@@ -1,4 +1,4 @@
-import { gap, type Requirement } from './requirement.ts'
+import { gap, requirement, type Requirement } from './requirement.ts'
 
 /**
  * Document 2 of the specification: the fields of the sections `frontend`, `traffic` and `backend` of a ProxyPolicy.
@@ -6,20 +6,20 @@ import { gap, type Requirement } from './requirement.ts'
  */
 export const DOCUMENT_2 = {
   // 2 Conventions
-  'platform/backendRef': gap(2, '2', 'A field named `backendRef` takes a BackendObjectReference.'),
+  'platform/backendRef': requirement(2, '2', 'A field named `backendRef` takes a BackendObjectReference.'),
 
   // 2.1 Frontend
-  'frontend/fields-optional': gap(2, '2.1', 'Every section of `frontend` may be left out.'),
-  'frontend.tcp.keepalive/retries-default': gap(2, '2.1', '`retries` defaults to 9.'),
-  'frontend.tcp.keepalive/retries-range': gap(2, '2.1', '`retries` is an integer from 1 to 64.'),
+  'frontend/fields-optional': requirement(2, '2.1', 'Every section of `frontend` may be left out.'),
+  'frontend.tcp.keepalive/retries-default': requirement(2, '2.1', '`retries` defaults to 9.'),
+  'frontend.tcp.keepalive/retries-range': requirement(2, '2.1', '`retries` is an integer from 1 to 64.'),
   'frontend.tcp.keepalive/retries': gap(2, '2.1', 'A connection is dropped after `retries` unanswered probes.'),
-  'frontend.tcp.keepalive/time-default': gap(2, '2.1', '`time` defaults to 180s.'),
+  'frontend.tcp.keepalive/time-default': requirement(2, '2.1', '`time` defaults to 180s.'),
   'frontend.tcp.keepalive/time': gap(2, '2.1', 'Probes start after the connection was idle for `time`.'),
-  'frontend.tcp.keepalive/interval-default': gap(2, '2.1', '`interval` defaults to 180s.'),
+  'frontend.tcp.keepalive/interval-default': requirement(2, '2.1', '`interval` defaults to 180s.'),
   'frontend.tcp.keepalive/interval': gap(2, '2.1', 'Probes are `interval` apart.'),
-  'frontend.networkAuthorization/rules': gap(2, '2.1', 'CEL rules authorize downstream network connections.'),
+  'frontend.networkAuthorization/rules': requirement(2, '2.1', 'CEL rules authorize downstream network connections.'),
   'frontend.networkAuthorization/before-protocol': gap(2, '2.1', 'The rules run before any protocol is handled.'),
-  'frontend.networkAuthorization/source-address': gap(
+  'frontend.networkAuthorization/source-address': requirement(
     2,
     '2.1',
     'A rule can test whether `source.address` is in a CIDR range.',
@@ -27,19 +27,27 @@ export const DOCUMENT_2 = {
   'frontend.tls/handshakeTimeout-default': gap(2, '2.1', '`handshakeTimeout` defaults to 15s.'),
   'frontend.tls/handshakeTimeout': gap(2, '2.1', 'A TLS handshake that takes longer than `handshakeTimeout` fails.'),
   'frontend.tls/alpnProtocols-default': gap(2, '2.1', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
-  'frontend.tls/alpnProtocols-count': gap(2, '2.1', '`alpnProtocols` has 1 to 16 items.'),
-  'frontend.tls/alpnProtocols-item-length': gap(2, '2.1', 'An item of `alpnProtocols` has 1 to 64 characters.'),
+  'frontend.tls/alpnProtocols-count': requirement(2, '2.1', '`alpnProtocols` has 1 to 16 items.'),
+  'frontend.tls/alpnProtocols-item-length': requirement(2, '2.1', 'An item of `alpnProtocols` has 1 to 64 characters.'),
   'frontend.tls/alpnProtocols': gap(2, '2.1', 'The listed protocols are offered to clients.'),
-  'frontend.tls/minProtocolVersion-values': gap(2, '2.1', '`minProtocolVersion` is `1.2` or `1.3`, with no default.'),
+  'frontend.tls/minProtocolVersion-values': requirement(
+    2,
+    '2.1',
+    '`minProtocolVersion` is `1.2` or `1.3`, with no default.',
+  ),
   'frontend.tls/minProtocolVersion': gap(2, '2.1', 'A client below `minProtocolVersion` is refused.'),
-  'frontend.tls/maxProtocolVersion-values': gap(2, '2.1', '`maxProtocolVersion` is `1.2` or `1.3`, with no default.'),
+  'frontend.tls/maxProtocolVersion-values': requirement(
+    2,
+    '2.1',
+    '`maxProtocolVersion` is `1.2` or `1.3`, with no default.',
+  ),
   'frontend.tls/maxProtocolVersion': gap(2, '2.1', 'No version above `maxProtocolVersion` is negotiated.'),
-  'frontend.tls/cipherSuites-values-1.3': gap(
+  'frontend.tls/cipherSuites-values-1.3': requirement(
     2,
     '2.1',
     '`cipherSuites` takes the three suites of TLS 1.3 that the list names.',
   ),
-  'frontend.tls/cipherSuites-values-1.2': gap(
+  'frontend.tls/cipherSuites-values-1.2': requirement(
     2,
     '2.1',
     '`cipherSuites` takes the six suites of TLS 1.2 that the list names.',
@@ -49,7 +57,7 @@ export const DOCUMENT_2 = {
     '2.1',
     '`cipherSuites` is in order of preference, and only listed suites are negotiated.',
   ),
-  'frontend.tls/keyExchangeGroups-values': gap(
+  'frontend.tls/keyExchangeGroups-values': requirement(
     2,
     '2.1',
     'A key exchange group is `X25519`, `P-256`, `P-384` or `X25519_MLKEM768`.',
@@ -59,27 +67,31 @@ export const DOCUMENT_2 = {
     '2.1',
     '`keyExchangeGroups` is in order of preference, and only listed groups are negotiated.',
   ),
-  'frontend.http/fields-optional': gap(2, '2.1', 'Every field of `http` may be left out.'),
-  'frontend.http/maxBufferSize-form': gap(2, '2.1', '`maxBufferSize` is a ByteSize.'),
-  'frontend.http/maxBufferSize-default': gap(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
-  'frontend.http/maxBufferSize': gap(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
+  'frontend.http/fields-optional': requirement(2, '2.1', 'Every field of `http` may be left out.'),
+  'frontend.http/maxBufferSize-form': requirement(2, '2.1', '`maxBufferSize` is a ByteSize.'),
+  'frontend.http/maxBufferSize-default': requirement(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
+  'frontend.http/maxBufferSize': requirement(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
   'frontend.http/maxBufferSize-only-needed': gap(2, '2.1', 'Only a body that a policy needs is buffered.'),
-  'frontend.http/http1MaxHeaders-default': gap(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
-  'frontend.http/http1MaxHeaders-range': gap(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
-  'frontend.http/http1MaxHeaders': gap(
+  'frontend.http/http1MaxHeaders-default': requirement(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
+  'frontend.http/http1MaxHeaders-range': requirement(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
+  'frontend.http/http1MaxHeaders': requirement(
     2,
     '2.1',
     'An HTTP/1.1 message with more headers than `http1MaxHeaders` is refused.',
   ),
-  'frontend.http/http1IdleTimeout-default': gap(2, '2.1', '`http1IdleTimeout` defaults to 10 minutes.'),
-  'frontend.http/http1IdleTimeout': gap(2, '2.1', 'A connection that is unused for `http1IdleTimeout` is closed.'),
-  'frontend.http/http2WindowSize-form': gap(2, '2.1', '`http2WindowSize` is a ByteSize, with no default.'),
+  'frontend.http/http1IdleTimeout-default': requirement(2, '2.1', '`http1IdleTimeout` defaults to 10 minutes.'),
+  'frontend.http/http1IdleTimeout': requirement(
+    2,
+    '2.1',
+    'A connection that is unused for `http1IdleTimeout` is closed.',
+  ),
+  'frontend.http/http2WindowSize-form': requirement(2, '2.1', '`http2WindowSize` is a ByteSize, with no default.'),
   'frontend.http/http2WindowSize': gap(
     2,
     '2.1',
     '`http2WindowSize` is the initial window of a stream for received data.',
   ),
-  'frontend.http/http2ConnectionWindowSize-form': gap(
+  'frontend.http/http2ConnectionWindowSize-form': requirement(
     2,
     '2.1',
     '`http2ConnectionWindowSize` is a ByteSize, with no default.',
@@ -89,81 +101,93 @@ export const DOCUMENT_2 = {
     '2.1',
     '`http2ConnectionWindowSize` is the initial window of the connection.',
   ),
-  'frontend.http/http2FrameSize-form': gap(2, '2.1', '`http2FrameSize` is a ByteSize.'),
+  'frontend.http/http2FrameSize-form': requirement(2, '2.1', '`http2FrameSize` is a ByteSize.'),
   'frontend.http/http2FrameSize-default': gap(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
   'frontend.http/http2FrameSize': gap(2, '2.1', '`http2FrameSize` is the largest frame.'),
-  'frontend.http/http2MaxHeaderSize-form': gap(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
+  'frontend.http/http2MaxHeaderSize-form': requirement(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
   'frontend.http/http2MaxHeaderSize-default': gap(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
   'frontend.http/http2MaxHeaderSize': gap(
     2,
     '2.1',
     'The decoded headers of an HTTP/2 request have at most `http2MaxHeaderSize` together.',
   ),
-  'frontend.http/http2KeepaliveInterval-form': gap(
+  'frontend.http/http2KeepaliveInterval-form': requirement(
     2,
     '2.1',
     '`http2KeepaliveInterval` is a Duration, with no default.',
   ),
-  'frontend.http/http2KeepaliveTimeout-form': gap(2, '2.1', '`http2KeepaliveTimeout` is a Duration, with no default.'),
-  'frontend.http/maxConnectionDuration-form': gap(2, '2.1', '`maxConnectionDuration` is a Duration, with no default.'),
-  'frontend.http/maxConnectionDuration': gap(
+  'frontend.http/http2KeepaliveTimeout-form': requirement(
+    2,
+    '2.1',
+    '`http2KeepaliveTimeout` is a Duration, with no default.',
+  ),
+  'frontend.http/maxConnectionDuration-form': requirement(
+    2,
+    '2.1',
+    '`maxConnectionDuration` is a Duration, with no default.',
+  ),
+  'frontend.http/maxConnectionDuration': requirement(
     2,
     '2.1',
     'After `maxConnectionDuration` the connection is closed gracefully.',
   ),
-  'frontend.http/maxConnectionDuration-in-flight': gap(
+  'frontend.http/maxConnectionDuration-in-flight': requirement(
     2,
     '2.1',
     'The request in flight is completed before such a connection is closed.',
   ),
-  'frontend.proxyProtocol/version-values': gap(2, '2.1', '`version` is `V1`, `V2` or `All`.'),
-  'frontend.proxyProtocol/version-default': gap(2, '2.1', '`version` defaults to `V2`.'),
+  'frontend.proxyProtocol/version-values': requirement(2, '2.1', '`version` is `V1`, `V2` or `All`.'),
+  'frontend.proxyProtocol/version-default': requirement(2, '2.1', '`version` defaults to `V2`.'),
   'frontend.proxyProtocol/version': gap(2, '2.1', 'Only PROXY headers of the configured version are understood.'),
-  'frontend.proxyProtocol/mode-values': gap(2, '2.1', '`mode` is `Strict` or `Optional`.'),
-  'frontend.proxyProtocol/mode-default': gap(2, '2.1', '`mode` defaults to `Strict`.'),
+  'frontend.proxyProtocol/mode-values': requirement(2, '2.1', '`mode` is `Strict` or `Optional`.'),
+  'frontend.proxyProtocol/mode-default': requirement(2, '2.1', '`mode` defaults to `Strict`.'),
   'frontend.proxyProtocol/strict': gap(2, '2.1', '`Strict` needs a valid PROXY header.'),
   'frontend.proxyProtocol/optional': gap(2, '2.1', '`Optional` takes a PROXY header as well as plain traffic.'),
-  'frontend.accessLog/fields-optional': gap(2, '2.1', 'Every field of `accessLog` may be left out.'),
+  'frontend.accessLog/fields-optional': requirement(2, '2.1', 'Every field of `accessLog` may be left out.'),
   'frontend.accessLog/filter': gap(2, '2.1', 'With `filter` a request is logged only when the expression is true.'),
   'frontend.accessLog/attributes': gap(2, '2.1', '`attributes` changes the fields of the log.'),
-  'frontend.accessLog.otlp/backendRef-required': gap(2, '2.1', '`otlp.backendRef` is required.'),
+  'frontend.accessLog.otlp/backendRef-required': requirement(2, '2.1', '`otlp.backendRef` is required.'),
   'frontend.accessLog.otlp/backendRef-kinds': gap(2, '2.1', '`otlp.backendRef` names a Service or a ProxyBackend.'),
   'frontend.accessLog.otlp/export': gap(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
-  'frontend.accessLog.otlp/protocol-values': gap(2, '2.1', '`otlp.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.accessLog.otlp/protocol-default': gap(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
-  'frontend.accessLog.otlp/path-length': gap(2, '2.1', '`otlp.path` is a LongString.'),
-  'frontend.accessLog.otlp/path-http-only': gap(2, '2.1', '`otlp.path` belongs to protocol `HTTP` only.'),
+  'frontend.accessLog.otlp/protocol-values': requirement(2, '2.1', '`otlp.protocol` is `HTTP` or `GRPC`.'),
+  'frontend.accessLog.otlp/protocol-default': requirement(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
+  'frontend.accessLog.otlp/path-length': requirement(2, '2.1', '`otlp.path` is a LongString.'),
+  'frontend.accessLog.otlp/path-http-only': requirement(2, '2.1', '`otlp.path` belongs to protocol `HTTP` only.'),
   'frontend.accessLog.otlp/path-default': gap(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
-  'logTracingAttributes/remove-count': gap(2, '2.1', '`remove` has 1 to 32 items.'),
-  'logTracingAttributes/remove-item-length': gap(2, '2.1', 'An item of `remove` is a TinyString.'),
+  'logTracingAttributes/remove-count': requirement(2, '2.1', '`remove` has 1 to 32 items.'),
+  'logTracingAttributes/remove-item-length': requirement(2, '2.1', 'An item of `remove` is a TinyString.'),
   'logTracingAttributes/remove': gap(
     2,
     '2.1',
     'The fields named in `remove`, such as `http.method`, are dropped from the default fields.',
   ),
-  'logTracingAttributes/add-count': gap(2, '2.1', '`add` has at least one item.'),
-  'logTracingAttributes/add-name-required': gap(2, '2.1', '`name` of an added attribute is a required ShortString.'),
-  'logTracingAttributes/add-expression-required': gap(
+  'logTracingAttributes/add-count': requirement(2, '2.1', '`add` has at least one item.'),
+  'logTracingAttributes/add-name-required': requirement(
+    2,
+    '2.1',
+    '`name` of an added attribute is a required ShortString.',
+  ),
+  'logTracingAttributes/add-expression-required': requirement(
     2,
     '2.1',
     '`expression` of an added attribute is a required CELExpression.',
   ),
   'logTracingAttributes/add': gap(2, '2.1', 'The value of the expression is added under the name.'),
   'logTracingAttributes/add-failure': gap(2, '2.1', 'A pair whose expression fails is left out.'),
-  'frontend.tracing/backendRef-required': gap(2, '2.1', '`tracing.backendRef` is required.'),
+  'frontend.tracing/backendRef-required': requirement(2, '2.1', '`tracing.backendRef` is required.'),
   'frontend.tracing/backendRef-kinds': gap(
     2,
     '2.1',
     '`tracing.backendRef` names an OTLP server: a Service or a ProxyBackend.',
   ),
   'frontend.tracing/export': gap(2, '2.1', 'Traces are exported over OTLP to `backendRef`.'),
-  'frontend.tracing/protocol-values': gap(2, '2.1', '`tracing.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.tracing/protocol-default': gap(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
-  'frontend.tracing/path-length': gap(2, '2.1', '`tracing.path` is a LongString.'),
-  'frontend.tracing/path-http-only': gap(2, '2.1', '`tracing.path` belongs to protocol `HTTP` only.'),
+  'frontend.tracing/protocol-values': requirement(2, '2.1', '`tracing.protocol` is `HTTP` or `GRPC`.'),
+  'frontend.tracing/protocol-default': requirement(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
+  'frontend.tracing/path-length': requirement(2, '2.1', '`tracing.path` is a LongString.'),
+  'frontend.tracing/path-http-only': requirement(2, '2.1', '`tracing.path` belongs to protocol `HTTP` only.'),
   'frontend.tracing/path-default': gap(2, '2.1', '`tracing.path` defaults to `/v1/traces`.'),
   'frontend.tracing/attributes': gap(2, '2.1', '`tracing.attributes` changes the key-value pairs of a trace.'),
-  'frontend.tracing/resources-fields': gap(
+  'frontend.tracing/resources-fields': requirement(
     2,
     '2.1',
     'An item of `tracing.resources` has a required `name` (ShortString) and `expression` (CELExpression).',
@@ -197,37 +221,41 @@ export const DOCUMENT_2 = {
     '2.1',
     'Without `clientSampling` every request that carries a trace gets a span.',
   ),
-  'frontend.metrics/attributes-required': gap(2, '2.1', '`metrics.attributes` is required.'),
-  'frontend.metrics/add-count': gap(2, '2.1', '`attributes.add` has 1 to 16 items.'),
-  'frontend.metrics/per-request': gap(2, '2.1', 'The expression of a label is evaluated for each request.'),
+  'frontend.metrics/attributes-required': requirement(2, '2.1', '`metrics.attributes` is required.'),
+  'frontend.metrics/add-count': requirement(2, '2.1', '`attributes.add` has 1 to 16 items.'),
+  'frontend.metrics/per-request': requirement(2, '2.1', 'The expression of a label is evaluated for each request.'),
   'frontend.metrics/all-metrics': gap(2, '2.1', 'The label is added to all Prometheus metrics.'),
   'frontend.metrics/failure-unknown': gap(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
   'frontend.metrics/cardinality': gap(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
 
   // 2.2 Traffic
-  'traffic/fields-optional': gap(2, '2.2', 'Every field of `traffic` may be left out.'),
-  'traffic/phase-values': gap(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
+  'traffic/fields-optional': requirement(2, '2.2', 'Every field of `traffic` may be left out.'),
+  'traffic/phase-values': requirement(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
   'traffic/phase-default': gap(2, '2.2', '`phase` defaults to `PostRouting`.'),
-  'traffic/pre-routing-target': gap(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
+  'traffic/pre-routing-target': requirement(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
   'traffic/pre-routing-influences-routing': gap(
     2,
     '2.2',
     '`PreRouting` policies run before a route is chosen and can influence the choice.',
   ),
-  'traffic/phases-never-merge': gap(2, '2.2', '`PreRouting` and `PostRouting` policies do not merge with each other.'),
-  'traffic/phases-run-separately': gap(2, '2.2', 'Each phase merges and runs by itself.'),
-  'traffic.cors/applies': gap(2, '2.2', '`cors` sets how cross-origin requests are answered.'),
-  'traffic.headerModifiers/at-least-one': gap(
+  'traffic/phases-never-merge': requirement(
+    2,
+    '2.2',
+    '`PreRouting` and `PostRouting` policies do not merge with each other.',
+  ),
+  'traffic/phases-run-separately': requirement(2, '2.2', 'Each phase merges and runs by itself.'),
+  'traffic.cors/applies': requirement(2, '2.2', '`cors` sets how cross-origin requests are answered.'),
+  'traffic.headerModifiers/at-least-one': requirement(
     2,
     '2.2',
     '`headerModifiers` has at least one of `request` and `response`.',
   ),
-  'traffic.headerModifiers/request': gap(
+  'traffic.headerModifiers/request': requirement(
     2,
     '2.2',
     '`headerModifiers.request` changes headers of the request as an HTTPHeaderFilter says.',
   ),
-  'traffic.headerModifiers/response': gap(
+  'traffic.headerModifiers/response': requirement(
     2,
     '2.2',
     '`headerModifiers.response` changes headers of the response as an HTTPHeaderFilter says.',
@@ -237,85 +265,121 @@ export const DOCUMENT_2 = {
     '2.2',
     '`timeouts.request` runs from the start of sending to the backend to the end of the response.',
   ),
-  'traffic.timeouts/http-route': gap(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
-  'traffic.timeouts/other-kinds-ignored': gap(2, '2.2', '`timeouts` is ignored for other kinds.'),
+  'traffic.timeouts/http-route': requirement(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
+  'traffic.timeouts/other-kinds-ignored': requirement(2, '2.2', '`timeouts` is ignored for other kinds.'),
   'traffic.retry/applies': gap(2, '2.2', '`retry` sets when a request is sent again.'),
-  'traffic.authorization/merges': gap(2, '2.2', 'The authorization rules of all policies come together.'),
+  'traffic.authorization/merges': requirement(2, '2.2', 'The authorization rules of all policies come together.'),
 
   // 2.2.1 Conditional wrappers
-  'traffic.conditional/sections': gap(
+  'traffic.conditional/sections': requirement(
     2,
     '2.2.1',
     '`transformation`, `extProc`, `extAuth`, `rateLimit` and `directResponse` accept `conditional`.',
   ),
-  'traffic.conditional/count': gap(2, '2.2.1', '`conditional` has 1 to 16 items.'),
-  'traffic.conditional/condition-optional': gap(2, '2.2.1', '`condition` of an item is an optional CELExpression.'),
-  'traffic.conditional/policy-required': gap(2, '2.2.1', '`policy` of an item is required.'),
-  'traffic.conditional/policy-of-section': gap(2, '2.2.1', '`policy` of an item has the fields of the section.'),
-  'traffic.conditional/exclusive': gap(2, '2.2.1', "`conditional` and the section's own fields exclude each other."),
-  'traffic.conditional/first-true-runs': gap(2, '2.2.1', 'The first item whose condition is true runs, and no other.'),
-  'traffic.conditional/one-fallback': gap(2, '2.2.1', 'At most one item has no condition.'),
-  'traffic.conditional/fallback-last': gap(2, '2.2.1', 'An item without a condition must be the last.'),
-  'traffic.conditional/fallback-runs': gap(2, '2.2.1', 'The item without a condition runs when no condition was true.'),
+  'traffic.conditional/count': requirement(2, '2.2.1', '`conditional` has 1 to 16 items.'),
+  'traffic.conditional/condition-optional': requirement(
+    2,
+    '2.2.1',
+    '`condition` of an item is an optional CELExpression.',
+  ),
+  'traffic.conditional/policy-required': requirement(2, '2.2.1', '`policy` of an item is required.'),
+  'traffic.conditional/policy-of-section': requirement(
+    2,
+    '2.2.1',
+    '`policy` of an item has the fields of the section.',
+  ),
+  'traffic.conditional/exclusive': requirement(
+    2,
+    '2.2.1',
+    "`conditional` and the section's own fields exclude each other.",
+  ),
+  'traffic.conditional/first-true-runs': requirement(
+    2,
+    '2.2.1',
+    'The first item whose condition is true runs, and no other.',
+  ),
+  'traffic.conditional/one-fallback': requirement(2, '2.2.1', 'At most one item has no condition.'),
+  'traffic.conditional/fallback-last': requirement(2, '2.2.1', 'An item without a condition must be the last.'),
+  'traffic.conditional/fallback-runs': requirement(
+    2,
+    '2.2.1',
+    'The item without a condition runs when no condition was true.',
+  ),
 
   // 2.2.2 Authorization
-  'authorization/policy-required': gap(2, '2.2.2', '`policy` is required.'),
-  'authorization/matchExpressions-required': gap(
+  'authorization/policy-required': requirement(2, '2.2.2', '`policy` is required.'),
+  'authorization/matchExpressions-required': requirement(
     2,
     '2.2.2',
     '`policy.matchExpressions` is a required list of CELExpression.',
   ),
-  'authorization/action-values': gap(2, '2.2.2', '`action` is `Allow`, `Deny` or `Require`.'),
-  'authorization/action-default': gap(2, '2.2.2', '`action` defaults to `Allow`.'),
-  'authorization/allow-any': gap(2, '2.2.2', 'A request is allowed when any Allow policy matches.'),
-  'authorization/require-all': gap(2, '2.2.2', 'All Require policies must match.'),
-  'authorization/require-across-policies': gap(
+  'authorization/action-values': requirement(2, '2.2.2', '`action` is `Allow`, `Deny` or `Require`.'),
+  'authorization/action-default': requirement(2, '2.2.2', '`action` defaults to `Allow`.'),
+  'authorization/allow-any': requirement(2, '2.2.2', 'A request is allowed when any Allow policy matches.'),
+  'authorization/require-all': requirement(2, '2.2.2', 'All Require policies must match.'),
+  'authorization/require-across-policies': requirement(
     2,
     '2.2.2',
     'All Require policies must match also across merged policies.',
   ),
-  'authorization/deny-any': gap(2, '2.2.2', 'A request is denied when any Deny policy matches.'),
-  'authorization/failure-no-match': gap(2, '2.2.2', 'An expression that fails to evaluate does not match.'),
-  'authorization/failure-deny-passes': gap(
+  'authorization/deny-any': requirement(2, '2.2.2', 'A request is denied when any Deny policy matches.'),
+  'authorization/failure-no-match': requirement(2, '2.2.2', 'An expression that fails to evaluate does not match.'),
+  'authorization/failure-deny-passes': requirement(
     2,
     '2.2.2',
     'A Deny rule that fails to evaluate denies nothing; Require is the safer form.',
   ),
-  'authorization/allow-default-deny': gap(
+  'authorization/allow-default-deny': requirement(
     2,
     '2.2.2',
     'With at least one Allow rule, a request that matches none is denied.',
   ),
-  'authorization/no-rules': gap(2, '2.2.2', 'Without any rule everything is allowed.'),
+  'authorization/no-rules': requirement(2, '2.2.2', 'Without any rule everything is allowed.'),
 
   // 2.2.3 Transformation
-  'traffic.transformation/request-optional': gap(
+  'traffic.transformation/request-optional': requirement(
     2,
     '2.2.3',
     '`transformation.request` is optional and changes the request.',
   ),
-  'traffic.transformation/response-optional': gap(
+  'traffic.transformation/response-optional': requirement(
     2,
     '2.2.3',
     '`transformation.response` is optional and changes the response.',
   ),
-  'traffic.transformation/set-count': gap(2, '2.2.3', '`set` has 1 to 16 items.'),
-  'traffic.transformation/set': gap(2, '2.2.3', '`set` gives a header the value of an expression.'),
-  'traffic.transformation/add-count': gap(2, '2.2.3', '`add` has 1 to 16 items.'),
-  'traffic.transformation/add': gap(2, '2.2.3', '`add` adds a header with the value of an expression.'),
-  'traffic.transformation/add-existing': gap(2, '2.2.3', '`add` to a header that exists appends another entry.'),
-  'traffic.transformation/remove-count': gap(2, '2.2.3', '`remove` has 1 to 16 items.'),
-  'traffic.transformation/remove-form': gap(2, '2.2.3', 'An item of `remove` is a HeaderName.'),
-  'traffic.transformation/remove': gap(2, '2.2.3', '`remove` removes headers.'),
-  'traffic.transformation/body': gap(2, '2.2.3', '`body` replaces the body with the value of an expression.'),
-  'traffic.transformation/metadata-count': gap(2, '2.2.3', '`metadata` has 1 to 16 entries.'),
-  'traffic.transformation/metadata': gap(2, '2.2.3', '`metadata` keeps the values of expressions under its keys.'),
-  'traffic.transformation/header-name-required': gap(2, '2.2.3', '`name` of a header is a required HeaderName.'),
-  'traffic.transformation/header-value-required': gap(2, '2.2.3', '`value` of a header is a required CELExpression.'),
+  'traffic.transformation/set-count': requirement(2, '2.2.3', '`set` has 1 to 16 items.'),
+  'traffic.transformation/set': requirement(2, '2.2.3', '`set` gives a header the value of an expression.'),
+  'traffic.transformation/add-count': requirement(2, '2.2.3', '`add` has 1 to 16 items.'),
+  'traffic.transformation/add': requirement(2, '2.2.3', '`add` adds a header with the value of an expression.'),
+  'traffic.transformation/add-existing': requirement(
+    2,
+    '2.2.3',
+    '`add` to a header that exists appends another entry.',
+  ),
+  'traffic.transformation/remove-count': requirement(2, '2.2.3', '`remove` has 1 to 16 items.'),
+  'traffic.transformation/remove-form': requirement(2, '2.2.3', 'An item of `remove` is a HeaderName.'),
+  'traffic.transformation/remove': requirement(2, '2.2.3', '`remove` removes headers.'),
+  'traffic.transformation/body': requirement(2, '2.2.3', '`body` replaces the body with the value of an expression.'),
+  'traffic.transformation/metadata-count': requirement(2, '2.2.3', '`metadata` has 1 to 16 entries.'),
+  'traffic.transformation/metadata': requirement(
+    2,
+    '2.2.3',
+    '`metadata` keeps the values of expressions under its keys.',
+  ),
+  'traffic.transformation/header-name-required': requirement(
+    2,
+    '2.2.3',
+    '`name` of a header is a required HeaderName.',
+  ),
+  'traffic.transformation/header-value-required': requirement(
+    2,
+    '2.2.3',
+    '`value` of a header is a required CELExpression.',
+  ),
 
   // 2.2.4 Header rewriting and CSRF
-  'traffic.hostRewrite/mode-required': gap(2, '2.2.4', '`hostRewrite.mode` is required.'),
-  'traffic.hostRewrite/mode-values': gap(2, '2.2.4', '`hostRewrite.mode` is `Auto` or `None`.'),
+  'traffic.hostRewrite/mode-required': requirement(2, '2.2.4', '`hostRewrite.mode` is required.'),
+  'traffic.hostRewrite/mode-values': requirement(2, '2.2.4', '`hostRewrite.mode` is `Auto` or `None`.'),
   'traffic.hostRewrite/auto': gap(2, '2.2.4', '`Auto` sets the Host header from the destination.'),
   'traffic.hostRewrite/none': gap(2, '2.2.4', '`None` sends the Host header of the client.'),
   'traffic.hostRewrite/default-hostname-backends': gap(
@@ -333,42 +397,58 @@ export const DOCUMENT_2 = {
     '2.2.4',
     '`hostRewrite` is ignored when a `urlRewrite` filter of the HTTPRoute rewrites the host.',
   ),
-  'traffic.csrf/additionalOrigins-count': gap(2, '2.2.4', '`additionalOrigins` has 1 to 16 items.'),
-  'traffic.csrf/additionalOrigins-item-length': gap(2, '2.2.4', 'An item of `additionalOrigins` is a ShortString.'),
-  'traffic.csrf/additionalOrigins-form': gap(
+  'traffic.csrf/additionalOrigins-count': requirement(2, '2.2.4', '`additionalOrigins` has 1 to 16 items.'),
+  'traffic.csrf/additionalOrigins-item-length': requirement(
+    2,
+    '2.2.4',
+    'An item of `additionalOrigins` is a ShortString.',
+  ),
+  'traffic.csrf/additionalOrigins-form': requirement(
     2,
     '2.2.4',
     'An item of `additionalOrigins` has the form `<scheme>://<host>(:<port>)`.',
   ),
-  'traffic.csrf/additionalOrigins': gap(2, '2.2.4', "The listed origins are allowed beside the destination's own."),
-  'traffic.csrf/safe-methods': gap(2, '2.2.4', 'GET, HEAD and OPTIONS are allowed.'),
-  'traffic.csrf/no-headers': gap(2, '2.2.4', 'A request with neither `Sec-Fetch-Site` nor `Origin` is allowed.'),
-  'traffic.csrf/sec-fetch-site': gap(2, '2.2.4', 'Otherwise `Sec-Fetch-Site` decides when it is present.'),
-  'traffic.csrf/origin-against-host': gap(2, '2.2.4', 'Without `Sec-Fetch-Site` the `Origin` is compared with `Host`.'),
+  'traffic.csrf/additionalOrigins': requirement(
+    2,
+    '2.2.4',
+    "The listed origins are allowed beside the destination's own.",
+  ),
+  'traffic.csrf/safe-methods': requirement(2, '2.2.4', 'GET, HEAD and OPTIONS are allowed.'),
+  'traffic.csrf/no-headers': requirement(
+    2,
+    '2.2.4',
+    'A request with neither `Sec-Fetch-Site` nor `Origin` is allowed.',
+  ),
+  'traffic.csrf/sec-fetch-site': requirement(2, '2.2.4', 'Otherwise `Sec-Fetch-Site` decides when it is present.'),
+  'traffic.csrf/origin-against-host': requirement(
+    2,
+    '2.2.4',
+    'Without `Sec-Fetch-Site` the `Origin` is compared with `Host`.',
+  ),
 
   // 2.2.5 Direct response
-  'traffic.directResponse/status-range': gap(2, '2.2.5', '`status` is an integer from 200 to 599.'),
-  'traffic.directResponse/status': gap(2, '2.2.5', 'The gateway answers with `status` itself.'),
-  'traffic.directResponse/body-length': gap(2, '2.2.5', '`body` has 1 to 4096 characters.'),
-  'traffic.directResponse/body': gap(2, '2.2.5', '`body` is the body of the response.'),
-  'traffic.directResponse/no-body': gap(2, '2.2.5', 'Without `body` the response has no body.'),
-  'traffic.directResponse/bodyExpression-text': gap(
+  'traffic.directResponse/status-range': requirement(2, '2.2.5', '`status` is an integer from 200 to 599.'),
+  'traffic.directResponse/status': requirement(2, '2.2.5', 'The gateway answers with `status` itself.'),
+  'traffic.directResponse/body-length': requirement(2, '2.2.5', '`body` has 1 to 4096 characters.'),
+  'traffic.directResponse/body': requirement(2, '2.2.5', '`body` is the body of the response.'),
+  'traffic.directResponse/no-body': requirement(2, '2.2.5', 'Without `body` the response has no body.'),
+  'traffic.directResponse/bodyExpression-text': requirement(
     2,
     '2.2.5',
     'A string or bytes value of `bodyExpression` is written as it is.',
   ),
-  'traffic.directResponse/bodyExpression-json': gap(
+  'traffic.directResponse/bodyExpression-json': requirement(
     2,
     '2.2.5',
     'Any other value of `bodyExpression` is written as JSON.',
   ),
-  'traffic.directResponse/headers-count': gap(2, '2.2.5', '`headers` has 1 to 16 items.'),
-  'traffic.directResponse/headers-fields': gap(
+  'traffic.directResponse/headers-count': requirement(2, '2.2.5', '`headers` has 1 to 16 items.'),
+  'traffic.directResponse/headers-fields': requirement(
     2,
     '2.2.5',
     '`name` (HTTPHeaderName) and `value` (CELExpression) of a header are required.',
   ),
-  'traffic.directResponse/headers': gap(
+  'traffic.directResponse/headers': requirement(
     2,
     '2.2.5',
     'The response carries the headers with the values of their expressions.',
@@ -376,14 +456,14 @@ export const DOCUMENT_2 = {
 
   // 2.2.6 External authorization
   'traffic.extAuth/backendRef': gap(2, '2.2.6', 'The authorization server of `backendRef` is a Service or a Backend.'),
-  'traffic.extAuth/failureMode-values': gap(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.extAuth/failureMode-default': gap(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.extAuth/fail-closed': gap(
+  'traffic.extAuth/failureMode-values': requirement(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
+  'traffic.extAuth/failureMode-default': requirement(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.extAuth/fail-closed': requirement(
     2,
     '2.2.6',
     '`FailClosed`: a server that is unavailable or fails denies the request.',
   ),
-  'traffic.extAuth/fail-open': gap(
+  'traffic.extAuth/fail-open': requirement(
     2,
     '2.2.6',
     '`FailOpen`: a server that is unavailable or fails lets the request continue.',
@@ -393,20 +473,28 @@ export const DOCUMENT_2 = {
     '2.2.6',
     "With `forwardBody` the request's body is buffered and sent to the server.",
   ),
-  'traffic.extAuth.forwardBody/maxSize-required': gap(2, '2.2.6', '`forwardBody.maxSize` is a required ByteSize.'),
+  'traffic.extAuth.forwardBody/maxSize-required': requirement(
+    2,
+    '2.2.6',
+    '`forwardBody.maxSize` is a required ByteSize.',
+  ),
   'traffic.extAuth.forwardBody/larger-refused': gap(
     2,
     '2.2.6',
     'A request with a body larger than `maxSize` is refused with a response.',
   ),
   'traffic.extAuth.grpc/protocol': gap(2, '2.2.6', '`grpc` uses the gRPC protocol of external authorization.'),
-  'traffic.extAuth.grpc/contextExtensions-count': gap(2, '2.2.6', '`contextExtensions` has at most 64 entries.'),
+  'traffic.extAuth.grpc/contextExtensions-count': requirement(
+    2,
+    '2.2.6',
+    '`contextExtensions` has at most 64 entries.',
+  ),
   'traffic.extAuth.grpc/contextExtensions': gap(
     2,
     '2.2.6',
     '`contextExtensions` is sent to the server in the context extensions.',
   ),
-  'traffic.extAuth.grpc/requestMetadata-count': gap(2, '2.2.6', '`requestMetadata` has at most 64 entries.'),
+  'traffic.extAuth.grpc/requestMetadata-count': requirement(2, '2.2.6', '`requestMetadata` has at most 64 entries.'),
   'traffic.extAuth.grpc/requestMetadata': gap(
     2,
     '2.2.6',
@@ -429,8 +517,12 @@ export const DOCUMENT_2 = {
     '2.2.6',
     '`http.redirect` is an expression for the path to redirect to on failure.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders-count': gap(2, '2.2.6', '`allowedRequestHeaders` has at most 64 items.'),
-  'traffic.extAuth.http/allowedRequestHeaders-item-length': gap(
+  'traffic.extAuth.http/allowedRequestHeaders-count': requirement(
+    2,
+    '2.2.6',
+    '`allowedRequestHeaders` has at most 64 items.',
+  ),
+  'traffic.extAuth.http/allowedRequestHeaders-item-length': requirement(
     2,
     '2.2.6',
     'An item of `allowedRequestHeaders` is a ShortString.',
@@ -441,18 +533,22 @@ export const DOCUMENT_2 = {
     '2.2.6',
     '`allowedRequestHeaders` defaults to `Authorization`.',
   ),
-  'traffic.extAuth.http/addRequestHeaders-count': gap(2, '2.2.6', '`addRequestHeaders` has at most 64 entries.'),
+  'traffic.extAuth.http/addRequestHeaders-count': requirement(
+    2,
+    '2.2.6',
+    '`addRequestHeaders` has at most 64 entries.',
+  ),
   'traffic.extAuth.http/addRequestHeaders': gap(
     2,
     '2.2.6',
     '`addRequestHeaders` adds headers with the values of expressions to what is asked.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders-count': gap(
+  'traffic.extAuth.http/allowedResponseHeaders-count': requirement(
     2,
     '2.2.6',
     '`allowedResponseHeaders` has at most 64 items.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders-item-length': gap(
+  'traffic.extAuth.http/allowedResponseHeaders-item-length': requirement(
     2,
     '2.2.6',
     'An item of `allowedResponseHeaders` is a ShortString.',
@@ -462,23 +558,27 @@ export const DOCUMENT_2 = {
     '2.2.6',
     'The listed headers of the answer are copied into the request to the backend.',
   ),
-  'traffic.extAuth.http/responseMetadata-count': gap(2, '2.2.6', '`responseMetadata` has at most 64 entries.'),
+  'traffic.extAuth.http/responseMetadata-count': requirement(2, '2.2.6', '`responseMetadata` has at most 64 entries.'),
   'traffic.extAuth.http/responseMetadata': gap(
     2,
     '2.2.6',
     'The values of `responseMetadata` are visible as `extauthz` to later expressions.',
   ),
   'traffic.extAuth.cache/results': gap(2, '2.2.6', '`cache` keeps the results of the gRPC protocol.'),
-  'traffic.extAuth.cache/key-required': gap(2, '2.2.6', '`cache.key` is required.'),
-  'traffic.extAuth.cache/key-count': gap(2, '2.2.6', '`cache.key` has 1 to 16 items.'),
-  'traffic.extAuth.cache/key-item-length': gap(2, '2.2.6', 'An item of `cache.key` has at most 16384 characters.'),
+  'traffic.extAuth.cache/key-required': requirement(2, '2.2.6', '`cache.key` is required.'),
+  'traffic.extAuth.cache/key-count': requirement(2, '2.2.6', '`cache.key` has 1 to 16 items.'),
+  'traffic.extAuth.cache/key-item-length': requirement(
+    2,
+    '2.2.6',
+    'An item of `cache.key` has at most 16384 characters.',
+  ),
   'traffic.extAuth.cache/key': gap(2, '2.2.6', 'A result is used again only for requests with the same key.'),
   'traffic.extAuth.cache/key-complete': gap(
     2,
     '2.2.6',
     "The key must capture every property of the request that the server's decision depends on.",
   ),
-  'traffic.extAuth.cache/ttl-required': gap(2, '2.2.6', '`cache.ttl` is required.'),
+  'traffic.extAuth.cache/ttl-required': requirement(2, '2.2.6', '`cache.ttl` is required.'),
   'traffic.extAuth.cache/ttl-duration-string': gap(2, '2.2.6', '`cache.ttl` may be a duration such as `5m`.'),
   'traffic.extAuth.cache/ttl-expression-duration': gap(
     2,
@@ -495,19 +595,23 @@ export const DOCUMENT_2 = {
     '2.2.6',
     "`cache.ttl` is evaluated after the server's response was applied.",
   ),
-  'traffic.extAuth.cache/maxEntries-minimum': gap(2, '2.2.6', '`cache.maxEntries` is an integer of at least 1.'),
-  'traffic.extAuth.cache/maxEntries-default': gap(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
+  'traffic.extAuth.cache/maxEntries-minimum': requirement(
+    2,
+    '2.2.6',
+    '`cache.maxEntries` is an integer of at least 1.',
+  ),
+  'traffic.extAuth.cache/maxEntries-default': requirement(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
   'traffic.extAuth.cache/maxEntries': gap(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
 
   // 2.2.7 External processing
   'traffic.extProc/backendRef': gap(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
-  'traffic.extProc/processingOptions-optional': gap(2, '2.2.7', '`processingOptions` may be left out.'),
-  'traffic.extProc/body-mode-values': gap(
+  'traffic.extProc/processingOptions-optional': requirement(2, '2.2.7', '`processingOptions` may be left out.'),
+  'traffic.extProc/body-mode-values': requirement(
     2,
     '2.2.7',
     'A body mode is `None`, `Buffered`, `BufferedPartial` or `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/body-mode-default': gap(
+  'traffic.extProc/body-mode-default': requirement(
     2,
     '2.2.7',
     '`requestBodyMode` and `responseBodyMode` default to `FullDuplexStreamed`.',
@@ -521,21 +625,21 @@ export const DOCUMENT_2 = {
     '`BufferedPartial` buffers up to 8 KB, and sends that beginning of a larger body.',
   ),
   'traffic.extProc/body-full-duplex-streamed': gap(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
-  'traffic.extProc/header-mode-values': gap(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
-  'traffic.extProc/header-mode-default': gap(
+  'traffic.extProc/header-mode-values': requirement(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
+  'traffic.extProc/header-mode-default': requirement(
     2,
     '2.2.7',
     '`requestHeaderMode` and `responseHeaderMode` default to `Send`.',
   ),
   'traffic.extProc/header-mode': gap(2, '2.2.7', '`Send` sends the headers to the processor and `Skip` does not.'),
-  'traffic.extProc/trailer-mode-values': gap(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
-  'traffic.extProc/trailer-mode-default': gap(
+  'traffic.extProc/trailer-mode-values': requirement(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
+  'traffic.extProc/trailer-mode-default': requirement(
     2,
     '2.2.7',
     '`requestTrailerMode` and `responseTrailerMode` default to `Send`.',
   ),
   'traffic.extProc/trailer-mode': gap(2, '2.2.7', '`Send` sends the trailers to the processor and `Skip` does not.'),
-  'traffic.extProc/allowModeOverride-default': gap(2, '2.2.7', '`allowModeOverride` defaults to false.'),
+  'traffic.extProc/allowModeOverride-default': requirement(2, '2.2.7', '`allowModeOverride` defaults to false.'),
   'traffic.extProc/allowModeOverride': gap(
     2,
     '2.2.7',
@@ -543,35 +647,39 @@ export const DOCUMENT_2 = {
   ),
 
   // 2.2.8 Rate limits
-  'traffic.rateLimit.local/count': gap(2, '2.2.8', '`local` has 1 to 16 items.'),
-  'traffic.rateLimit.local/per-instance': gap(
+  'traffic.rateLimit.local/count': requirement(2, '2.2.8', '`local` has 1 to 16 items.'),
+  'traffic.rateLimit.local/per-instance': requirement(
     2,
     '2.2.8',
     'Local limits count per instance of the proxy, with no coordination.',
   ),
-  'traffic.rateLimit.local/exactly-one': gap(2, '2.2.8', 'An item has exactly one of `requests` and `tokens`.'),
-  'traffic.rateLimit.local/requests-minimum': gap(2, '2.2.8', '`requests` is an integer of at least 1.'),
-  'traffic.rateLimit.local/requests-429': gap(
+  'traffic.rateLimit.local/exactly-one': requirement(2, '2.2.8', 'An item has exactly one of `requests` and `tokens`.'),
+  'traffic.rateLimit.local/requests-minimum': requirement(2, '2.2.8', '`requests` is an integer of at least 1.'),
+  'traffic.rateLimit.local/requests-429': requirement(
     2,
     '2.2.8',
     'More HTTP requests than `requests` per unit fail with status 429.',
   ),
-  'traffic.rateLimit.local/tokens-minimum': gap(2, '2.2.8', '`tokens` is an integer of at least 1.'),
+  'traffic.rateLimit.local/tokens-minimum': requirement(2, '2.2.8', '`tokens` is an integer of at least 1.'),
   'traffic.rateLimit.local/tokens-both': gap(2, '2.2.8', 'Input and output tokens of LLM requests both count.'),
-  'traffic.rateLimit.local/tokens-after-completion': gap(
+  'traffic.rateLimit.local/tokens-after-completion': requirement(
     2,
     '2.2.8',
     'Tokens are counted after completion, so they limit only later requests.',
   ),
-  'traffic.rateLimit.local/tokens-429': gap(
+  'traffic.rateLimit.local/tokens-429': requirement(
     2,
     '2.2.8',
     'When more than `tokens` per unit were used, requests fail with status 429.',
   ),
-  'traffic.rateLimit.local/unit-required': gap(2, '2.2.8', '`unit` is required.'),
-  'traffic.rateLimit.local/unit-values': gap(2, '2.2.8', '`unit` is `Seconds`, `Minutes` or `Hours`.'),
-  'traffic.rateLimit.local/burst': gap(2, '2.2.8', '`burst` allows that much more than the rate in a short period.'),
-  'traffic.rateLimit.global/backendRef-required': gap(2, '2.2.8', '`global.backendRef` is required.'),
+  'traffic.rateLimit.local/unit-required': requirement(2, '2.2.8', '`unit` is required.'),
+  'traffic.rateLimit.local/unit-values': requirement(2, '2.2.8', '`unit` is `Seconds`, `Minutes` or `Hours`.'),
+  'traffic.rateLimit.local/burst': requirement(
+    2,
+    '2.2.8',
+    '`burst` allows that much more than the rate in a short period.',
+  ),
+  'traffic.rateLimit.global/backendRef-required': requirement(2, '2.2.8', '`global.backendRef` is required.'),
   'traffic.rateLimit.global/backendRef-kinds': gap(
     2,
     '2.2.8',
@@ -582,34 +690,38 @@ export const DOCUMENT_2 = {
     '2.2.8',
     'The external service decides whether the request is within its limits.',
   ),
-  'traffic.rateLimit.global/failureMode-values': gap(2, '2.2.8', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.rateLimit.global/failureMode-default': gap(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.rateLimit.global/fail-closed': gap(
+  'traffic.rateLimit.global/failureMode-values': requirement(
+    2,
+    '2.2.8',
+    '`failureMode` is `FailClosed` or `FailOpen`.',
+  ),
+  'traffic.rateLimit.global/failureMode-default': requirement(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.rateLimit.global/fail-closed': requirement(
     2,
     '2.2.8',
     '`FailClosed`: a service that is unavailable denies the request.',
   ),
-  'traffic.rateLimit.global/fail-open': gap(
+  'traffic.rateLimit.global/fail-open': requirement(
     2,
     '2.2.8',
     '`FailOpen`: a service that is unavailable lets the request continue.',
   ),
-  'traffic.rateLimit.global/domain-required': gap(2, '2.2.8', '`domain` is a required ShortString.'),
+  'traffic.rateLimit.global/domain-required': requirement(2, '2.2.8', '`domain` is a required ShortString.'),
   'traffic.rateLimit.global/domain': gap(
     2,
     '2.2.8',
     '`domain` is sent to the service and separates applications there.',
   ),
-  'traffic.rateLimit.global/descriptors-required': gap(2, '2.2.8', '`descriptors` is required.'),
-  'traffic.rateLimit.global/descriptors-count': gap(2, '2.2.8', '`descriptors` has 1 to 16 items.'),
+  'traffic.rateLimit.global/descriptors-required': requirement(2, '2.2.8', '`descriptors` is required.'),
+  'traffic.rateLimit.global/descriptors-count': requirement(2, '2.2.8', '`descriptors` has 1 to 16 items.'),
   'traffic.rateLimit.global/descriptor-is-rule': gap(2, '2.2.8', 'Each descriptor is one rule.'),
-  'traffic.rateLimit.global.descriptors/entries-count': gap(2, '2.2.8', '`entries` has 1 to 16 items.'),
-  'traffic.rateLimit.global.descriptors/entry-name-required': gap(
+  'traffic.rateLimit.global.descriptors/entries-count': requirement(2, '2.2.8', '`entries` has 1 to 16 items.'),
+  'traffic.rateLimit.global.descriptors/entry-name-required': requirement(
     2,
     '2.2.8',
     '`name` of an entry is a required TinyString.',
   ),
-  'traffic.rateLimit.global.descriptors/entry-expression-required': gap(
+  'traffic.rateLimit.global.descriptors/entry-expression-required': requirement(
     2,
     '2.2.8',
     '`expression` of an entry is a required CELExpression.',
@@ -619,8 +731,8 @@ export const DOCUMENT_2 = {
     '2.2.8',
     'The values of the entries, such as `source.address`, are sent as the descriptor.',
   ),
-  'traffic.rateLimit.global.descriptors/unit-values': gap(2, '2.2.8', '`unit` is `Tokens` or `Requests`.'),
-  'traffic.rateLimit.global.descriptors/unit-default': gap(2, '2.2.8', '`unit` defaults to `Requests`.'),
+  'traffic.rateLimit.global.descriptors/unit-values': requirement(2, '2.2.8', '`unit` is `Tokens` or `Requests`.'),
+  'traffic.rateLimit.global.descriptors/unit-default': requirement(2, '2.2.8', '`unit` defaults to `Requests`.'),
   'traffic.rateLimit.global.descriptors/cost': gap(2, '2.2.8', '`cost` is an expression for the cost of a request.'),
   'traffic.rateLimit.global.descriptors/cost-default-requests': gap(
     2,
@@ -654,36 +766,40 @@ export const DOCUMENT_2 = {
   ),
 
   // 2.3 Backend policies
-  'backend/full-fields': gap(
+  'backend/full-fields': requirement(
     2,
     '2.3',
     'BackendFull takes tcp, tls, http, tunnel, auth, ai, mcp, transformation, health and extAuth.',
   ),
-  'backend/full-fields-optional': gap(2, '2.3', 'Every field of BackendFull may be left out.'),
-  'backend/simple-fields': gap(2, '2.3', 'BackendSimple takes only tcp, tls, http, tunnel and auth.'),
-  'backend/with-ai-fields': gap(
+  'backend/full-fields-optional': requirement(2, '2.3', 'Every field of BackendFull may be left out.'),
+  'backend/simple-fields': requirement(2, '2.3', 'BackendSimple takes only tcp, tls, http, tunnel and auth.'),
+  'backend/with-ai-fields': requirement(
     2,
     '2.3',
     'BackendWithAI takes tcp, tls, http, tunnel, auth, ai, transformation and health.',
   ),
-  'backend.ai/backends-of-kind-ai': gap(2, '2.3', '`ai` applies only to backends of kind ai.'),
-  'backend.mcp/backends-of-kind-mcp': gap(2, '2.3', '`mcp` applies only to backends of kind mcp.'),
-  'backend.transformation/applies': gap(
+  'backend.ai/backends-of-kind-ai': requirement(2, '2.3', '`ai` applies only to backends of kind ai.'),
+  'backend.mcp/backends-of-kind-mcp': requirement(2, '2.3', '`mcp` applies only to backends of kind mcp.'),
+  'backend.transformation/applies': requirement(
     2,
     '2.3',
     '`backend.transformation` changes requests to the destination and its responses.',
   ),
   'backend.extAuth/applies': gap(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
-  'backend.extAuth/no-conditional': gap(2, '2.3', '`backend.extAuth` has no `conditional`.'),
+  'backend.extAuth/no-conditional': requirement(2, '2.3', '`backend.extAuth` has no `conditional`.'),
   'backend.tcp/keepalive': gap(2, '2.3', '`tcp.keepalive` sets TCP keepalive on connections to the destination.'),
-  'backend.tcp/connectTimeout': gap(2, '2.3', 'A connection that is not established within `connectTimeout` fails.'),
+  'backend.tcp/connectTimeout': requirement(
+    2,
+    '2.3',
+    'A connection that is not established within `connectTimeout` fails.',
+  ),
   'backend.tls/initiates': gap(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
-  'backend.tls/at-most-one-verification': gap(
+  'backend.tls/at-most-one-verification': requirement(
     2,
     '2.3',
     'At most one of `verifySubjectAltNames` and `insecureSkipVerify` is set.',
   ),
-  'backend.tls/mtlsCertificateRef-count': gap(2, '2.3', '`mtlsCertificateRef` has at most one item.'),
+  'backend.tls/mtlsCertificateRef-count': requirement(2, '2.3', '`mtlsCertificateRef` has at most one item.'),
   'backend.tls/mtlsCertificateRef': gap(
     2,
     '2.3',
@@ -695,9 +811,9 @@ export const DOCUMENT_2 = {
     '2.3',
     'Without `mtlsCertificateRef` no client certificate is presented.',
   ),
-  'backend.tls/caCertificateRefs-count': gap(2, '2.3', '`caCertificateRefs` has at most one item.'),
+  'backend.tls/caCertificateRefs-count': requirement(2, '2.3', '`caCertificateRefs` has at most one item.'),
   'backend.tls/caCertificateRefs': gap(2, '2.3', 'Its ConfigMap holds the CA certificates that verify the server.'),
-  'backend.tls/caCertificateRefs-wins': gap(
+  'backend.tls/caCertificateRefs-wins': requirement(
     2,
     '2.3',
     "`caCertificateRefs` wins over `ca.cert` of the client certificate's Secret.",
@@ -707,17 +823,17 @@ export const DOCUMENT_2 = {
     '2.3',
     'Without other CA certificates those of the system verify the server.',
   ),
-  'backend.tls/insecureSkipVerify-values': gap(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
+  'backend.tls/insecureSkipVerify-values': requirement(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
   'backend.tls/insecureSkipVerify-all': gap(2, '2.3', '`All` verifies nothing.'),
   'backend.tls/insecureSkipVerify-hostname': gap(
     2,
     '2.3',
     '`Hostname` verifies the CA and ignores the hostname and the alternative names.',
   ),
-  'backend.tls/sni': gap(2, '2.3', '`sni` (SNI) is the server name that is sent.'),
+  'backend.tls/sni': requirement(2, '2.3', '`sni` (SNI) is the server name that is sent.'),
   'backend.tls/sni-default': gap(2, '2.3', '`sni` defaults to the hostname of the destination.'),
-  'backend.tls/verifySubjectAltNames-count': gap(2, '2.3', '`verifySubjectAltNames` has 1 to 16 items.'),
-  'backend.tls/verifySubjectAltNames-item-length': gap(
+  'backend.tls/verifySubjectAltNames-count': requirement(2, '2.3', '`verifySubjectAltNames` has 1 to 16 items.'),
+  'backend.tls/verifySubjectAltNames-item-length': requirement(
     2,
     '2.3',
     'An item of `verifySubjectAltNames` is a ShortString.',
@@ -728,8 +844,8 @@ export const DOCUMENT_2 = {
     '2.3',
     'By default the certificate must be for the hostname of the destination.',
   ),
-  'backend.tls/alpnProtocols-count': gap(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
-  'backend.tls/alpnProtocols-item-length': gap(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
+  'backend.tls/alpnProtocols-count': requirement(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
+  'backend.tls/alpnProtocols-item-length': requirement(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
   'backend.tls/alpnProtocols': gap(2, '2.3', 'The listed protocols are offered to the server.'),
   'backend.tls/alpnProtocols-default': gap(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
   'backend.tls/keyExchangeGroups': gap(
@@ -737,7 +853,7 @@ export const DOCUMENT_2 = {
     '2.3',
     '`keyExchangeGroups` is in order of preference, and only listed groups are offered.',
   ),
-  'backend.http/version-values': gap(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
+  'backend.http/version-values': requirement(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
   'backend.http/version': gap(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
   'backend.http/requestTimeout': gap(
     2,
@@ -756,69 +872,93 @@ export const DOCUMENT_2 = {
     'Without `version` plaintext traffic keeps the version it came in.',
   ),
   'backend.http/version-unset-https': gap(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
-  'backend.tunnel/backendRef-required': gap(2, '2.3', '`tunnel.backendRef` is required.'),
+  'backend.tunnel/backendRef-required': requirement(2, '2.3', '`tunnel.backendRef` is required.'),
   'backend.tunnel/backendRef-kinds': gap(2, '2.3', '`tunnel.backendRef` names a proxy server: a Service or a Backend.'),
   'backend.tunnel/https-proxy': gap(2, '2.3', 'Connections go through the proxy server as through an HTTPS proxy.'),
-  'health/unhealthyCondition': gap(2, '2.3', 'A response for which `unhealthyCondition` is true counts as unhealthy.'),
-  'health/unhealthyCondition-response-code': gap(2, '2.3', '`unhealthyCondition` can compare `response.code`.'),
-  'health/unset-5xx': gap(2, '2.3', 'Without `unhealthyCondition` a 5xx response counts as unhealthy.'),
-  'health/unset-connection-failure': gap(
+  'health/unhealthyCondition': requirement(
+    2,
+    '2.3',
+    'A response for which `unhealthyCondition` is true counts as unhealthy.',
+  ),
+  'health/unhealthyCondition-response-code': requirement(2, '2.3', '`unhealthyCondition` can compare `response.code`.'),
+  'health/unset-5xx': requirement(2, '2.3', 'Without `unhealthyCondition` a 5xx response counts as unhealthy.'),
+  'health/unset-connection-failure': requirement(
     2,
     '2.3',
     'Without `unhealthyCondition` a connection failure counts as unhealthy.',
   ),
-  'health/evict-default-duration': gap(2, '2.3', '`eviction.duration` defaults to 3s.'),
-  'health/restoreHealth-range': gap(2, '2.3', '`eviction.restoreHealth` is an integer from 0 to 100.'),
-  'health/consecutiveFailures-minimum': gap(2, '2.3', '`eviction.consecutiveFailures` is an integer of at least 0.'),
-  'health/healthThreshold-range': gap(2, '2.3', '`eviction.healthThreshold` is an integer from 0 to 100.'),
-  'backend.mcp.authorization/mcp-level': gap(2, '2.3', '`mcp.authorization` is evaluated at the level of MCP.'),
-  'backend.mcp.authorization/list-filtered': gap(
+  'health/evict-default-duration': requirement(2, '2.3', '`eviction.duration` defaults to 3s.'),
+  'health/restoreHealth-range': requirement(2, '2.3', '`eviction.restoreHealth` is an integer from 0 to 100.'),
+  'health/consecutiveFailures-minimum': requirement(
+    2,
+    '2.3',
+    '`eviction.consecutiveFailures` is an integer of at least 0.',
+  ),
+  'health/healthThreshold-range': requirement(2, '2.3', '`eviction.healthThreshold` is an integer from 0 to 100.'),
+  'backend.mcp.authorization/mcp-level': requirement(2, '2.3', '`mcp.authorization` is evaluated at the level of MCP.'),
+  'backend.mcp.authorization/list-filtered': requirement(
     2,
     '2.3',
     'A list operation, such as listing tools, leaves out the items that do not satisfy the rules.',
   ),
-  'backend.mcp.authorization/call-refused': gap(
+  'backend.mcp.authorization/call-refused': requirement(
     2,
     '2.3',
     'A get or call operation on an item that does not satisfy the rules is refused.',
   ),
 
   // 2.4 AI settings
-  'backend.ai.prompt/route-types': gap(2, '2.4', '`prompt` applies only to the chat route types, streaming or not.'),
-  'backend.ai.prompt/prepend': gap(2, '2.4', '`prepend` puts its messages before those of every request.'),
-  'backend.ai.prompt/append': gap(2, '2.4', '`append` puts its messages after those of every request.'),
-  'backend.ai.prompt/role-required': gap(2, '2.4', '`role` of a message is required.'),
+  'backend.ai.prompt/route-types': requirement(
+    2,
+    '2.4',
+    '`prompt` applies only to the chat route types, streaming or not.',
+  ),
+  'backend.ai.prompt/prepend': requirement(2, '2.4', '`prepend` puts its messages before those of every request.'),
+  'backend.ai.prompt/append': requirement(2, '2.4', '`append` puts its messages after those of every request.'),
+  'backend.ai.prompt/role-required': requirement(2, '2.4', '`role` of a message is required.'),
   'backend.ai.prompt/role-by-provider': gap(
     2,
     '2.4',
     'Which roles exist depends on the provider, for example system or user.',
   ),
-  'backend.ai.prompt/content-required': gap(2, '2.4', '`content` of a message is required.'),
-  'backend.ai.defaults/count': gap(2, '2.4', '`defaults` has 1 to 64 items.'),
-  'backend.ai.defaults/merged': gap(2, '2.4', 'A default is merged into the JSON body of the request.'),
-  'backend.ai.defaults/request-wins': gap(2, '2.4', 'A field that the request already sets keeps its value.'),
-  'backend.ai.defaults/field-required': gap(2, '2.4', '`field` of a default or override is a required ShortString.'),
-  'backend.ai.defaults/field-of-body': gap(2, '2.4', "`field` is a key of the request's JSON body."),
-  'backend.ai.defaults/value-required': gap(2, '2.4', '`value` of a default or override is required.'),
-  'backend.ai.defaults/value-any-json': gap(2, '2.4', '`value` may be of any JSON type, lists included.'),
-  'backend.ai.defaults/system': gap(
+  'backend.ai.prompt/content-required': requirement(2, '2.4', '`content` of a message is required.'),
+  'backend.ai.defaults/count': requirement(2, '2.4', '`defaults` has 1 to 64 items.'),
+  'backend.ai.defaults/merged': requirement(2, '2.4', 'A default is merged into the JSON body of the request.'),
+  'backend.ai.defaults/request-wins': requirement(2, '2.4', 'A field that the request already sets keeps its value.'),
+  'backend.ai.defaults/field-required': requirement(
+    2,
+    '2.4',
+    '`field` of a default or override is a required ShortString.',
+  ),
+  'backend.ai.defaults/field-of-body': requirement(2, '2.4', "`field` is a key of the request's JSON body."),
+  'backend.ai.defaults/value-required': requirement(2, '2.4', '`value` of a default or override is required.'),
+  'backend.ai.defaults/value-any-json': requirement(2, '2.4', '`value` may be of any JSON type, lists included.'),
+  'backend.ai.defaults/system': requirement(
     2,
     '2.4',
     'A provider without system messages can have its field `system` set by a default.',
   ),
-  'backend.ai.overrides/count': gap(2, '2.4', '`overrides` has 1 to 64 items.'),
-  'backend.ai.overrides/overwrite': gap(2, '2.4', 'An override overwrites a field that the request sets.'),
-  'backend.ai.transformations/count': gap(2, '2.4', '`transformations` has 1 to 64 items.'),
-  'backend.ai.transformations/field-required': gap(2, '2.4', '`field` of a transformation is a required ShortString.'),
-  'backend.ai.transformations/expression-required': gap(
+  'backend.ai.overrides/count': requirement(2, '2.4', '`overrides` has 1 to 64 items.'),
+  'backend.ai.overrides/overwrite': requirement(2, '2.4', 'An override overwrites a field that the request sets.'),
+  'backend.ai.transformations/count': requirement(2, '2.4', '`transformations` has 1 to 64 items.'),
+  'backend.ai.transformations/field-required': requirement(
+    2,
+    '2.4',
+    '`field` of a transformation is a required ShortString.',
+  ),
+  'backend.ai.transformations/expression-required': requirement(
     2,
     '2.4',
     '`expression` of a transformation is a required CELExpression.',
   ),
-  'backend.ai.transformations/overwrite': gap(2, '2.4', 'The value of the expression overwrites the field.'),
-  'backend.ai.transformations/beats-overrides': gap(2, '2.4', 'A transformation beats an override of the same field.'),
-  'backend.ai.modelAliases/count': gap(2, '2.4', '`modelAliases` has at most 64 entries.'),
-  'backend.ai.modelAliases/mapped': gap(
+  'backend.ai.transformations/overwrite': requirement(2, '2.4', 'The value of the expression overwrites the field.'),
+  'backend.ai.transformations/beats-overrides': requirement(
+    2,
+    '2.4',
+    'A transformation beats an override of the same field.',
+  ),
+  'backend.ai.modelAliases/count': requirement(2, '2.4', '`modelAliases` has at most 64 entries.'),
+  'backend.ai.modelAliases/mapped': requirement(
     2,
     '2.4',
     "A model name of the request that is an alias becomes the provider's model name.",
@@ -830,18 +970,18 @@ export const DOCUMENT_2 = {
     'Prompt caching works with `providerSeven` only, for newer models that support it.',
   ),
   'backend.ai.promptCaching/cache-points': gap(2, '2.4', 'Cache points are inserted automatically.'),
-  'backend.ai.promptCaching/cacheSystem-default': gap(2, '2.4', '`cacheSystem` defaults to true.'),
+  'backend.ai.promptCaching/cacheSystem-default': requirement(2, '2.4', '`cacheSystem` defaults to true.'),
   'backend.ai.promptCaching/cacheSystem': gap(2, '2.4', '`cacheSystem` puts a cache point after all system messages.'),
-  'backend.ai.promptCaching/cacheMessages-default': gap(2, '2.4', '`cacheMessages` defaults to true.'),
+  'backend.ai.promptCaching/cacheMessages-default': requirement(2, '2.4', '`cacheMessages` defaults to true.'),
   'backend.ai.promptCaching/cacheMessages': gap(2, '2.4', '`cacheMessages` caches the messages of the conversation.'),
-  'backend.ai.promptCaching/cacheTools-default': gap(2, '2.4', '`cacheTools` defaults to false.'),
+  'backend.ai.promptCaching/cacheTools-default': requirement(2, '2.4', '`cacheTools` defaults to false.'),
   'backend.ai.promptCaching/cacheTools': gap(
     2,
     '2.4',
     '`cacheTools` puts a cache point after all tool specifications.',
   ),
-  'backend.ai.promptCaching/minTokens-default': gap(2, '2.4', '`minTokens` defaults to 1024.'),
-  'backend.ai.promptCaching/minTokens-minimum': gap(2, '2.4', '`minTokens` is an integer of at least 0.'),
+  'backend.ai.promptCaching/minTokens-default': requirement(2, '2.4', '`minTokens` defaults to 1024.'),
+  'backend.ai.promptCaching/minTokens-minimum': requirement(2, '2.4', '`minTokens` is an integer of at least 0.'),
   'backend.ai.promptCaching/minTokens': gap(2, '2.4', 'A request below `minTokens` gets no cache point.'),
   'backend.ai.promptCaching/minTokens-estimate': gap(
     2,
@@ -849,8 +989,8 @@ export const DOCUMENT_2 = {
     'Tokens are estimated as the number of words times 1.3.',
   ),
   'backend.ai.promptCaching/provider-minimum': gap(2, '2.4', 'The provider caches nothing below 1,024 tokens.'),
-  'backend.ai.promptCaching/cacheMessageOffset-default': gap(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
-  'backend.ai.promptCaching/cacheMessageOffset-minimum': gap(
+  'backend.ai.promptCaching/cacheMessageOffset-default': requirement(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
+  'backend.ai.promptCaching/cacheMessageOffset-minimum': requirement(
     2,
     '2.4',
     '`cacheMessageOffset` is an integer of at least 0.',
@@ -868,47 +1008,67 @@ export const DOCUMENT_2 = {
   'backend.ai.promptCaching/cacheMessageOffset-clamped': gap(2, '2.4', 'An offset beyond the messages is clamped.'),
 
   // 2.5 Prompt guards
-  'backend.ai.promptGuard/request-count': gap(2, '2.5', '`promptGuard.request` has 1 to 8 items.'),
-  'backend.ai.promptGuard/response-count': gap(2, '2.5', '`promptGuard.response` has 1 to 8 items.'),
-  'backend.ai.promptGuard/exactly-one': gap(2, '2.5', 'An item has exactly one guard.'),
-  'backend.ai.promptGuard/request-guards': gap(2, '2.5', 'A request item takes any of the five guards.'),
-  'backend.ai.promptGuard/response-guards': gap(2, '2.5', 'A response item takes any guard but `moderationEndpoint`.'),
-  'backend.ai.promptGuard/response-on-items': gap(
+  'backend.ai.promptGuard/request-count': requirement(2, '2.5', '`promptGuard.request` has 1 to 8 items.'),
+  'backend.ai.promptGuard/response-count': requirement(2, '2.5', '`promptGuard.response` has 1 to 8 items.'),
+  'backend.ai.promptGuard/exactly-one': requirement(2, '2.5', 'An item has exactly one guard.'),
+  'backend.ai.promptGuard/request-guards': requirement(2, '2.5', 'A request item takes any of the five guards.'),
+  'backend.ai.promptGuard/response-guards': requirement(
+    2,
+    '2.5',
+    'A response item takes any guard but `moderationEndpoint`.',
+  ),
+  'backend.ai.promptGuard/response-on-items': requirement(
     2,
     '2.5',
     'An item of either kind takes a custom `response` beside its guard.',
   ),
-  'backend.ai.promptGuard.response/message': gap(2, '2.5', 'A refusal carries `response.message`.'),
-  'backend.ai.promptGuard.response/statusCode': gap(2, '2.5', 'A refusal has the status `response.statusCode`.'),
-  'backend.ai.promptGuard.response/statusCode-range': gap(
+  'backend.ai.promptGuard.response/message': requirement(2, '2.5', 'A refusal carries `response.message`.'),
+  'backend.ai.promptGuard.response/statusCode': requirement(
+    2,
+    '2.5',
+    'A refusal has the status `response.statusCode`.',
+  ),
+  'backend.ai.promptGuard.response/statusCode-range': requirement(
     2,
     '2.5',
     '`response.statusCode` is an integer from 200 to 599.',
   ),
-  'backend.ai.promptGuard.response/statusCode-default': gap(2, '2.5', '`response.statusCode` defaults to 403.'),
-  'backend.ai.promptGuard.regex/matches-item-length': gap(2, '2.5', 'An item of `matches` has 1 to 1024 characters.'),
-  'backend.ai.promptGuard.regex/matches': gap(2, '2.5', 'A pattern of `matches` finds what it describes.'),
-  'backend.ai.promptGuard.regex/additive': gap(2, '2.5', '`matches` and `builtins` work together.'),
-  'backend.ai.promptGuard.regex/builtins-values': gap(
+  'backend.ai.promptGuard.response/statusCode-default': requirement(2, '2.5', '`response.statusCode` defaults to 403.'),
+  'backend.ai.promptGuard.regex/matches-item-length': requirement(
+    2,
+    '2.5',
+    'An item of `matches` has 1 to 1024 characters.',
+  ),
+  'backend.ai.promptGuard.regex/matches': requirement(2, '2.5', 'A pattern of `matches` finds what it describes.'),
+  'backend.ai.promptGuard.regex/additive': requirement(2, '2.5', '`matches` and `builtins` work together.'),
+  'backend.ai.promptGuard.regex/builtins-values': requirement(
     2,
     '2.5',
     'A builtin is `Ssn`, `CreditCard`, `PhoneNumber`, `Email` or `CaSin`.',
   ),
-  'backend.ai.promptGuard.regex/builtin-ssn': gap(2, '2.5', '`Ssn` finds US social security numbers.'),
-  'backend.ai.promptGuard.regex/builtin-credit-card': gap(2, '2.5', '`CreditCard` finds credit card numbers.'),
+  'backend.ai.promptGuard.regex/builtin-ssn': requirement(2, '2.5', '`Ssn` finds US social security numbers.'),
+  'backend.ai.promptGuard.regex/builtin-credit-card': requirement(2, '2.5', '`CreditCard` finds credit card numbers.'),
   'backend.ai.promptGuard.regex/builtin-phone-number': gap(2, '2.5', '`PhoneNumber` finds phone numbers.'),
-  'backend.ai.promptGuard.regex/builtin-email': gap(2, '2.5', '`Email` finds email addresses.'),
-  'backend.ai.promptGuard.regex/builtin-ca-sin': gap(2, '2.5', '`CaSin` finds Canadian social insurance numbers.'),
-  'backend.ai.promptGuard.regex/action-values': gap(2, '2.5', '`action` is `Mask` or `Reject`.'),
-  'backend.ai.promptGuard.regex/action-default': gap(2, '2.5', '`action` defaults to `Mask`.'),
-  'backend.ai.promptGuard.regex/action-mask': gap(2, '2.5', '`Mask` masks what matches in the request.'),
-  'backend.ai.promptGuard.regex/action-reject': gap(2, '2.5', '`Reject` refuses a request in which something matches.'),
+  'backend.ai.promptGuard.regex/builtin-email': requirement(2, '2.5', '`Email` finds email addresses.'),
+  'backend.ai.promptGuard.regex/builtin-ca-sin': requirement(
+    2,
+    '2.5',
+    '`CaSin` finds Canadian social insurance numbers.',
+  ),
+  'backend.ai.promptGuard.regex/action-values': requirement(2, '2.5', '`action` is `Mask` or `Reject`.'),
+  'backend.ai.promptGuard.regex/action-default': requirement(2, '2.5', '`action` defaults to `Mask`.'),
+  'backend.ai.promptGuard.regex/action-mask': requirement(2, '2.5', '`Mask` masks what matches in the request.'),
+  'backend.ai.promptGuard.regex/action-reject': requirement(
+    2,
+    '2.5',
+    '`Reject` refuses a request in which something matches.',
+  ),
   'backend.ai.promptGuard.regex/response-masked': gap(
     2,
     '2.5',
     'What matches in a response is always masked, whatever `action` says.',
   ),
-  'backend.ai.promptGuard.webhook/backendRef-required': gap(2, '2.5', '`webhook.backendRef` is required.'),
+  'backend.ai.promptGuard.webhook/backendRef-required': requirement(2, '2.5', '`webhook.backendRef` is required.'),
   'backend.ai.promptGuard.webhook/backendRef-kinds': gap(
     2,
     '2.5',
@@ -936,7 +1096,7 @@ export const DOCUMENT_2 = {
     '2.5',
     '`model`, an optional string, is the model that moderates.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/policies': gap(
+  'backend.ai.promptGuard.moderationEndpoint/policies': requirement(
     2,
     '2.5',
     '`policies` (BackendSimple) applies to the call.',
@@ -946,14 +1106,22 @@ export const DOCUMENT_2 = {
     '2.5',
     'The guardrail of `identifier` and `version` in `region` is asked.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/identifier-required': gap(
+  'backend.ai.promptGuard.guardrailsServiceOne/identifier-required': requirement(
     2,
     '2.5',
     '`identifier` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/version-required': gap(2, '2.5', '`version` is a required ShortString.'),
-  'backend.ai.promptGuard.guardrailsServiceOne/region-required': gap(2, '2.5', '`region` is a required ShortString.'),
-  'backend.ai.promptGuard.guardrailsServiceOne/policies': gap(
+  'backend.ai.promptGuard.guardrailsServiceOne/version-required': requirement(
+    2,
+    '2.5',
+    '`version` is a required ShortString.',
+  ),
+  'backend.ai.promptGuard.guardrailsServiceOne/region-required': requirement(
+    2,
+    '2.5',
+    '`region` is a required ShortString.',
+  ),
+  'backend.ai.promptGuard.guardrailsServiceOne/policies': requirement(
     2,
     '2.5',
     '`policies` (BackendSimple) applies to the call.',
@@ -963,32 +1131,32 @@ export const DOCUMENT_2 = {
     '2.5',
     'The template `templateId` of `projectId` in `location` is asked.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/templateId-required': gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/templateId-required': requirement(
     2,
     '2.5',
     '`templateId` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/projectId-required': gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/projectId-required': requirement(
     2,
     '2.5',
     '`projectId` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/location-length': gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/location-length': requirement(
     2,
     '2.5',
     '`location` is an optional ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': requirement(
     2,
     '2.5',
     '`location` defaults to `us-central1`.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/policies': gap(
+  'backend.ai.promptGuard.guardrailsServiceTwo/policies': requirement(
     2,
     '2.5',
     '`policies` (BackendSimple) applies to the call.',
   ),
 
   // 2.6 Fields with no fields shown
-  'backend.auth/passthrough-object': gap(2, '2.6', '`backend.auth.passthrough` takes an object.'),
+  'backend.auth/passthrough-object': requirement(2, '2.6', '`backend.auth.passthrough` takes an object.'),
 } as const satisfies Record<string, Requirement>
