@@ -30,13 +30,14 @@ export function mergePolicies(lookups: Lookups, request: MergeRequest): Readonly
       if (item.section !== request.section || item.phase !== request.phase) continue
       const list = byField.get(item.field)
       if (list === undefined) byField.set(item.field, [item])
-      // A policy that reaches a place by two targets counts once, at its strongest level.
-      else if (!list.some((other) => isSameSource(other, item))) list.push(item)
+      else list.push(item)
     }
   }
   const merged = new Map<string, MergedField>()
   for (const [field, items] of byField) {
-    const sources = items.toSorted((a, b) => LEVEL[b.level] - LEVEL[a.level])
+    const ordered = items.toSorted((a, b) => LEVEL[b.level] - LEVEL[a.level])
+    // A policy that reaches a place by two targets counts once, at its strongest level (decision A-23).
+    const sources = ordered.filter((item, i) => ordered.findIndex((other) => isSameSource(other, item)) === i)
     merged.set(
       field,
       request.accumulates(field)
@@ -52,7 +53,6 @@ function isSameSource(a: PolicyItem, b: PolicyItem): boolean {
     a.path === b.path &&
     a.origin.kind === b.origin.kind &&
     a.origin.namespace === b.origin.namespace &&
-    a.origin.name === b.origin.name &&
-    a.level === b.level
+    a.origin.name === b.origin.name
   )
 }

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { PathTree } from './path-tree.ts'
+
+function treeOf(...prefixes: readonly string[]): (path: string) => string[] {
+  const tree = new PathTree<string>()
+  for (const prefix of prefixes) tree.at(prefix, () => prefix)
+  return (path) => {
+    const found: string[] = []
+    const count = tree.find(path, found)
+    return found.slice(0, count)
+  }
+}
+
+const api = treeOf('/', '/api', '/api/v1')
+
+test.each([
+  ['/', ['/']],
+  ['/other', ['/']],
+  ['/api', ['/', '/api']],
+  ['/api/', ['/', '/api']],
+  ['/api/x', ['/', '/api']],
+  ['/apiary', ['/']],
+  ['/api%2Fv1', ['/']],
+  ['/API', ['/']],
+  ['/api/v1', ['/', '/api', '/api/v1']],
+  ['/api/v1/users/7', ['/', '/api', '/api/v1']],
+  ['/api/v1x', ['/', '/api']],
+  ['/api//v1', ['/', '/api']],
+  ['//api', ['/']],
+  ['*', ['/']],
+])('on the way to %s stand %j', (path, prefixes) => {
+  expect(api(path)).toEqual(prefixes)
+})
+
+test('a trailing slash is no part of a prefix', () => {
+  const find = treeOf('/api/')
+  expect(find('/api')).toEqual(['/api/'])
+  expect(find('/api/x')).toEqual(['/api/'])
+  expect(find('/')).toEqual([])
+})
+
+test('one value for both ways to write a prefix', () => {
+  const tree = new PathTree<string[]>()
+  tree.at('/a', () => []).push('first')
+  tree.at('/a/', () => []).push('second')
+  const found: string[][] = []
+  expect(tree.find('/a', found)).toBe(1)
+  expect(found[0]).toEqual(['first', 'second'])
+})
+
+test('what an earlier search left behind is not counted', () => {
+  const tree = new PathTree<string>()
+  tree.at('/', () => 'root')
+  tree.at('/a/b', () => 'deep')
+  const found: string[] = []
+  expect(tree.find('/a/b/c', found)).toBe(2)
+  expect(tree.find('/x', found)).toBe(1)
+  expect(found[0]).toBe('root')
+})

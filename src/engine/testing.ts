@@ -1,0 +1,180 @@
+import type { BodyReader, Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
+import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
+import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
+import type { SharedState } from './compile-context.ts'
+import { LivePlan } from './live-plan.ts'
+import type { SocketPlace } from './places.ts'
+
+/** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
+
+export const MAIN = { namespace: 'default', name: 'main' }
+
+export function listenerItem(more: Partial<ListenerItem> = {}): ListenerItem {
+  const { gateway = MAIN, name = 'http' } = more
+  return {
+    kind: 'listener',
+    key: `Listener/${gateway.namespace}/${gateway.name}/${name}`,
+    gateway,
+    listenerSet: undefined,
+    name,
+    address: '127.0.0.1',
+    port: 8080,
+    protocol: 'HTTP',
+    hostname: '',
+    certificates: [],
+    origin: { kind: 'Gateway', ...gateway },
+    ...more,
+  }
+}
+
+/** A match as one line: `GET prefix /api`, `exact /x`, `pattern /a.*`; without a method any. */
+export function matchOf(text: string, more: Partial<RouteMatch> = {}): RouteMatch {
+  const words = text.split(' ')
+  const [type, value] = words.slice(-2) as [keyof typeof PATH_TYPES, string]
+  return {
+    path: { type: PATH_TYPES[type], value },
+    method: words.length === 3 ? words[0] : undefined,
+    headers: [],
+    queryParams: [],
+    ...more,
+  }
+}
+
+const PATH_TYPES = { exact: 'Exact', prefix: 'PathPrefix', pattern: 'RegularExpression' } as const
+
+/** Rule 0 of HTTPRoute `default/<name>` at listener `http` of Gateway `main`; takes everything and has no backend. */
+export function routeItem(name: string, more: Partial<RouteItem> = {}): RouteItem {
+  const { rule = 0, route = { kind: 'HTTPRoute', namespace: 'default', name } } = more
+  return {
+    kind: 'route',
+    key: `${route.kind}/${route.namespace}/${route.name}/${rule}`,
+    route,
+    rule,
+    ruleName: undefined,
+    created: '',
+    attachments: [{ listener: 'Listener/default/main/http', hostnames: [] }],
+    matches: [matchOf('prefix /')],
+    backends: [],
+    origin: { ...route },
+    ...more,
+  }
+}
+
+/** A `static` backend `default/<name>` at a loopback port. */
+export function backendItem(name: string, more: Partial<BackendItem> = {}): BackendItem {
+  return {
+    kind: 'backend',
+    key: `ProxyBackend/default/${name}`,
+    namespace: 'default',
+    name,
+    type: 'static',
+    spec: { host: '127.0.0.1', port: 9000 },
+    broken: undefined,
+    origin: { kind: 'ProxyBackend', namespace: 'default', name },
+    ...more,
+  }
+}
+
+export function toBackend(...names: readonly string[]): RouteItem['backends'] {
+  return names.map((name, i) => ({
+    backend: `ProxyBackend/default/${name}`,
+    weight: 1,
+    path: `spec.rules[0].backendRefs[${i}]`,
+  }))
+}
+
+/** `section.field`, or `PreRouting.field` for a traffic field of that phase. */
+export type FieldName = `${'traffic' | 'backend' | 'frontend' | 'PreRouting'}.${string}`
+
+/** One field of a ProxyPolicy, at a target. Its level is that of the target's kind unless given. */
+export function policyItem(
+  name: FieldName,
+  target: string,
+  spec: unknown,
+  more: Partial<PolicyItem> & { readonly policy?: string } = {},
+): PolicyItem {
+  const { policy = 'policy', ...rest } = more
+  const [prefix, field] = name.split('.') as [string, string]
+  const section = prefix === 'PreRouting' ? 'traffic' : (prefix as PolicyItem['section'])
+  const phase = prefix === 'PreRouting' ? 'PreRouting' : section === 'traffic' ? 'PostRouting' : undefined
+  return {
+    kind: 'policy',
+    key: `Policy/${target}/${section}/${phase ?? ''}/${field}/ProxyPolicy/default/${policy}`,
+    section,
+    phase,
+    field,
+    target,
+    level: levelOf(target),
+    spec,
+    origin: { kind: 'ProxyPolicy', namespace: 'default', name: policy },
+    path: `spec.${section}.${field}`,
+    created: '',
+    ...rest,
+  }
+}
+
+function levelOf(target: string): LevelName {
+  const kind = target.slice(0, target.indexOf('/'))
+  const depth = target.split('/').length
+  if (kind === 'Gateway') return depth === 3 ? 'Gateway' : 'Listener'
+  if (kind === 'ListenerSet') return depth === 3 ? 'ListenerSet' : 'Listener'
+  if (kind === 'Service' || kind === 'ProxyBackend') return depth === 3 ? 'Backend' : 'BackendSection'
+  if (target.includes('#')) return 'RouteFilter'
+  return depth === 3 ? 'Route' : 'RouteRule'
+}
+
+export function planOf(...items: readonly PlanItem[]): Map<string, PlanItem> {
+  return new Map(items.map((item) => [item.key, item]))
+}
+
+/** Memory of one thread in which every key gets a slot. */
+export function stateOf(slots = 64): SharedState & { readonly directory: SlotDirectory } {
+  const memory = createSlotMemory(slots, false)
+  const directory = new SlotDirectory(memory)
+  return { memory, directory, slotOf: (key) => directory.assign(key) }
+}
+
+/** A plan at work, and its only socket. */
+export function livePlan(...items: readonly PlanItem[]): { readonly plan: LivePlan; readonly socket: SocketPlace } {
+  const plan = new LivePlan(stateOf())
+  plan.update(planOf(...items))
+  return { plan, socket: plan.sockets.get('127.0.0.1:8080')! }
+}
+
+/** An exchange whose body is read when a policy asks for it; `reads` counts how often. */
+export function exchangeReading(
+  inputs: Omit<ExchangeInputs, 'body'>,
+  body: string,
+): { readonly exchange: Exchange; readonly limits: number[] } {
+  const exchange = exchangeWith(inputs)
+  const limits: number[] = []
+  const bodies: BodyReader = {
+    async readRequestBody(of, maxBytes) {
+      limits.push(maxBytes)
+      of.requestBody = body.length > maxBytes ? null : new TextEncoder().encode(body)
+    },
+    async readResponseBody() {},
+  }
+  exchange.bodies = bodies
+  return { exchange, limits }
+}
+
+/** A draw that gives these numbers, one after the other, and then fails. */
+export function draws(...numbers: readonly number[]): () => number {
+  const left = [...numbers]
+  return () => {
+    const next = left.shift()
+    if (next === undefined) throw new Error('no draw is left')
+    return next
+  }
+}
+
+/** A spec whose rules are these expressions. */
+export function rules(
+  action: 'Allow' | 'Deny' | 'Require',
+  ...matchExpressions: readonly Expression['source'][]
+): object {
+  return { action, policy: { matchExpressions } }
+}
