@@ -68,6 +68,7 @@ export const BROWSER_EXCEPTIONS: readonly { readonly file: string; readonly reas
     file: 'protocols/llm/stream-answer.ts',
     reason: 'stands between two streams of the wire, whose pieces are Buffers; the engine never runs it',
   },
+  { file: 'protocols/llm/read-response.ts', reason: 'makes the above; only the proxy asks for it' },
 ]
 
 /** Folders whose children know nothing of each other; `open` may be imported by all of them. */

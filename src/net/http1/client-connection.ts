@@ -3,6 +3,7 @@ import { HoldBuffer } from '../hold-buffer.ts'
 import type { Abort } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
 import type { Transport, TransportOwner } from '../transport.ts'
+import type { Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
 import { type HeadLimits, INCOMPLETE } from './parse-head.ts'
 import { readResponseHead } from './read-head.ts'
@@ -24,7 +25,7 @@ export interface ConnectionOwner {
 }
 
 /** An upstream HTTP/1 connection: carries one exchange at a time. */
-export class ClientConnection implements TransportOwner {
+export class ClientConnection implements TransportOwner, Carrier {
   /** False while it is being opened: nothing can have reached the server. */
   connected = false
   /** Time limit in the pool. */

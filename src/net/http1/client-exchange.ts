@@ -12,7 +12,7 @@ import { WheelTimer } from '../timer-wheel.ts'
 import type { Transport } from '../transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
-import type { ClientConnection } from './client-connection.ts'
+import type { Carrier } from './carrier.ts'
 import { Head } from './head.ts'
 
 /** Methods whose request may be sent twice without asking (RFC 9110, 9.2.2). */
@@ -39,7 +39,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   /** Response time limit. */
   readonly timer: WheelTimer = new WheelTimer(() => this.fail('timeout'))
   context: unknown
-  connection: ClientConnection | null = null
+  connection: Carrier | null = null
   readonly #owner: ExchangeOwner
   #handler!: ClientHandler
   #phase: typeof WAITING | typeof READING | typeof OVER = OVER
@@ -153,7 +153,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     else this.fail(why)
   }
 
-  #leave(): ClientConnection | null {
+  #leave(): Carrier | null {
     const connection = this.connection
     this.#phase = OVER
     this.connection = null

@@ -1,0 +1,15 @@
+/** What an exchange asks of the connection that carries it. */
+export interface Carrier {
+  /** False while it is being opened: nothing can have reached the server. */
+  readonly connected: boolean
+  /** Closes the connection; it carries nothing any more. */
+  destroy(): void
+  /** Somebody waits for bytes of the response body. */
+  bodyWanted(): void
+  /** The receiver of the body cannot take more for now. */
+  bodyHeld(): void
+  /** The client's side of a tunnel has ended. */
+  endOutput(): void
+  /** The exchange has left; what is still to come of it is nobody's. */
+  abandonExchange(): void
+}
