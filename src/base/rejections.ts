@@ -1,6 +1,6 @@
 /**
  * Why a request was refused. The code is public and stable; status, text and log reason are decided here and nowhere else.
- * `reason` is the coarse vocabulary of access log and metrics (data plane, error catalogue).
+ * `reason` is the coarse vocabulary of access log and metrics (docs/behaviour/http.md, "Refusals").
  */
 export const REJECTIONS = {
   // reading the request

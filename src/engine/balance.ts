@@ -6,9 +6,9 @@ export interface Balanced {
 }
 
 /**
- * Chooses an endpoint (data plane, section 6): the first priority group that has a serving endpoint; in it the better of two random
- * draws. A later attempt prefers endpoints not tried yet, first in the same group, then in the next (decision B94). When every
- * endpoint is evicted, the first group serves all the same.
+ * Chooses an endpoint (specification 1, 2.4 and section 3): the first priority group that has a serving endpoint; in it the better
+ * of two random draws. A later attempt prefers endpoints not tried yet, first in the same group, then in the next (decision B94).
+ * When every endpoint is evicted, the first group serves all the same.
  * @returns undefined only when there is no endpoint at all
  */
 export function chooseEndpoint<E extends Balanced>(

@@ -37,7 +37,7 @@ export function buildAi(
   })
 }
 
-/** A single provider without a name is the section `backend` (control plane, 3.8). */
+/** A single provider without a name is the section `backend` (docs/behaviour/control.md, "Sections"). */
 function sectionOf(provider: string): string {
   return provider === '' ? 'backend' : provider
 }

@@ -15,7 +15,7 @@ interface Checked {
 }
 
 /**
- * Compiles every policy and backend of a plan once, as the data plane will, to learn what is wrong with them and which shared slots
+ * Compiles every policy and backend of a plan once, as the workers will, to learn what is wrong with them and which shared slots
  * they need. Items that did not change, and whose references did not, are not compiled again.
  */
 export class PlanCheck {

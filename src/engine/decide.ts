@@ -126,7 +126,10 @@ export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Ex
     : refuseInDialect(backend.ai, exchange, refusal)
 }
 
-/** Response steps of every chain that the request reached, in the order of data plane 2.5. @returns what replaces the response */
+/**
+ * Response steps of every chain that the request reached (docs/behaviour/http.md, "The way back").
+ * @returns what replaces the response
+ */
 export function runResponsePolicies(exchange: Exchange, decision: Decision): Outcome {
   const { postRouting, preRouting, endpoint } = decision
   let replaced = responsesOf(postRouting, exchange, decision.postProgress)
@@ -147,7 +150,7 @@ export function readsResponseBody({ postRouting, preRouting, endpoint }: Decisio
   )
 }
 
-/** Runs a chain, after gathering the body if one of its policies reads it (data plane, 7.5; decision A-49). */
+/** Runs a chain, after gathering the body if one of its policies reads it (specification 2, 2.1; decision A-49). */
 function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes: number): Outcome | Promise<Outcome> {
   if (!chain.readsRequestBody || exchange.requestBody !== undefined) return runChain(chain, exchange, progress)
   return exchange.bodies.readRequestBody(exchange, maxBytes).then(() => {

@@ -68,7 +68,7 @@ function serviceAddresses(item: BackendItem, lookups: Lookups): Address[][] {
   return [endpoints.addresses.map((address) => ({ ...hostAddress(address, undefined), hostname }))]
 }
 
-/** A single provider is addressed by policies as section `backend` (control plane, 3.8). */
+/** A single provider is addressed by policies as section `backend` (docs/behaviour/control.md, "Sections"). */
 function providerAddresses(spec: AiBackendSpec): Address[][] {
   if (spec.provider !== undefined) return [[providerAddress(spec.provider, 'backend')]]
   return (spec.groups ?? []).map((group) => group.providers.map((provider) => providerAddress(provider, provider.name)))

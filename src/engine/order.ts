@@ -1,6 +1,7 @@
 /**
- * In which order policies act on a request (data plane, section 2). Order is data: one line per field, with its reason. A field that
- * is merged but stands in no list of its phase is refused at admission, and a test proves that every field has its place.
+ * In which order policies act on a request (docs/behaviour/http.md, "Order"). Order is data: one line per field, with its reason.
+ * A field that is merged but stands in no list of its phase is refused at admission, and a test proves that every field has its
+ * place.
  */
 
 /** Before a route is known; only these can act then (decision A-25). */
@@ -44,7 +45,7 @@ export const BACKEND = [
   'transformation', // sees the request as the backend will
 ] as const
 
-/** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order (data plane, 2.5). */
+/** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
 export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
 
 /** Backend fields that are settings of the connection or protocol, not steps. */

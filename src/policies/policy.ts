@@ -17,7 +17,7 @@ export interface PolicySource<Spec> {
 /** A policy field ready to run. What it does not define costs nothing. */
 export interface PolicyRun {
   readonly request?: Step
-  /** Runs only when the request reached this policy (data plane, response path). */
+  /** Runs only when the request reached this policy (docs/behaviour/http.md, "The way back"). */
   readonly response?: ResponseStep
   /** The body must be there before the first policy of the phase. */
   readonly readsRequestBody?: boolean
@@ -30,7 +30,7 @@ export interface SecretMaterial {
   readonly data: Readonly<Record<string, string>>
 }
 
-/** What a policy may ask for while it is compiled. The same in the data plane, in `lint`, in `explain` and for the status. */
+/** What a policy may ask for while it is compiled. The same in the workers, in `lint`, in `explain` and for the status. */
 export interface CompileContext {
   /** Something will not take effect; `path` is relative to the source (`.local[0].requests`) or empty. */
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void

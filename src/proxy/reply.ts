@@ -21,7 +21,7 @@ export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId:
   return { head, body: text === '' ? undefined : Buffer.from(text) }
 }
 
-/** gRPC clients read only `grpc-status` (data plane, 1.6): HTTP 200 without a body. */
+/** gRPC clients read only `grpc-status` (docs/behaviour/http.md, "Refusals"): HTTP 200 without a body. */
 function grpcReply(refusal: Refusal, decisionId: string): Reply {
   const head = Head.response(200)
   head.set('content-type', 'application/grpc')

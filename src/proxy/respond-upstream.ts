@@ -42,7 +42,7 @@ function framingOf(kind: BodyKind, length: number, changes: boolean): [BodyKind,
   return changes && kind === BODY_LENGTH ? [BODY_CHUNKED, -1] : [kind, length]
 }
 
-/** A response-time expression reads the body (data plane, 7.5): it waits until it is there. */
+/** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */
 function gatherResponse(flight: InFlight, upstream: ClientStream): void {
   const { exchange, turn } = flight
   const { maxBufferBytes } = flight.decision.listener!.frontend.get(flight.context.index)

@@ -9,7 +9,7 @@ interface Socket {
 
 /** The addresses and ports that listeners claim. Whoever comes first keeps the place. */
 export interface Sockets {
-  /** Takes the listener's place, or says who has it (control plane reference, 2.2; decision A-40). */
+  /** Takes the listener's place, or says who has it (docs/behaviour/control.md, "Sockets"; decision A-40). */
   claim(listener: Listener, report: Report): Complaint | undefined
 }
 

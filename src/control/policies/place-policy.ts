@@ -134,7 +134,7 @@ function isForeign({ listeners }: Scope, kind: TargetKind, { metadata }: TargetO
   return !listeners.has(objectKey(kind, metadata.namespace, metadata.name))
 }
 
-/** The names that a `sectionName` can have at an object (control plane reference, 3.8). */
+/** The names that a `sectionName` can have at an object (docs/behaviour/control.md, "Sections"). */
 function sectionsOf(scope: Scope, kind: TargetKind, { metadata }: TargetObject): readonly string[] {
   const { namespace, name } = metadata
   const key = objectKey(kind, namespace, name)

@@ -41,7 +41,7 @@ interface Match {
 }
 
 /**
- * Attaches a route to listeners (control plane reference, 3.4).
+ * Attaches a route to listeners (docs/behaviour/control.md, "Attachment of routes").
  * @returns undefined when all its parents belong to other controllers
  */
 export function attachRoute(scope: RouteScope, object: RouteObject, report: Report): AttachedRoute | undefined {

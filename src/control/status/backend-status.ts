@@ -2,7 +2,7 @@ import type { Finding } from '#base/finding.ts'
 import type { TranslatedBackend } from '../backends/translate-backend.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
-/** `status` of a ProxyBackend (control plane reference, 2.2; decision A-37). */
+/** `status` of a ProxyBackend (specification 1, 2.3; decision A-37). */
 export function backendStatus({ object, item }: TranslatedBackend, errors: readonly Finding[]) {
   return { conditions: [accepted(object, item.broken, errors)] }
 }

@@ -10,7 +10,7 @@ interface Traffic {
   readonly bindings: ReadonlyMap<string, Binding>
 }
 
-/** `status` of a Gateway (control plane reference, 2.2). */
+/** `status` of a Gateway (Gateway API, GatewayStatus). */
 export function gatewayStatus({ object, address, listeners, fault }: PlacedGateway, traffic: Traffic) {
   const condition = conditionsOf(object)
   return {

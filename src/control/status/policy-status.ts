@@ -22,8 +22,8 @@ interface Ancestor {
 }
 
 /**
- * `status` of a ProxyPolicy: one entry for each Gateway that it reaches, one more for targets that it is not attached to, and a summary
- * (control plane reference, 2.1; decisions A-24, A-32, A-33).
+ * `status` of a ProxyPolicy: one entry for each Gateway that it reaches, one more for targets that it is not attached to, and a
+ * summary (specification 1, 2.6; decisions A-24, A-32, A-33).
  * @param errors findings in the policy of severity `error`
  */
 export function policyStatus(policy: PolicyFacts, reach: Reach, errors: readonly Finding[]) {

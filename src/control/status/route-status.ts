@@ -4,7 +4,7 @@ import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 import { conditionsOf } from './condition.ts'
 
-/** `status` of a route: one entry for each parent (control plane reference, 2.2). Services without endpoints are named (decision A-131). */
+/** `status` of a route: an entry for each parent (Gateway API). Services without endpoints are named (decision A-131). */
 export function routeStatus(
   { route, accepted, resolvedRefs, uses }: TranslatedRoute,
   idleServices: ReadonlySet<string>,

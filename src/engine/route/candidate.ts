@@ -35,7 +35,7 @@ export function fits<P>(candidate: Candidate<P>, query: string, head: Head): boo
   return true
 }
 
-/** Of two candidates that take the same request, the one to try first (Gateway API; data plane, 1.4). */
+/** Of two candidates that take the same request, the one to try first (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return (
     b.match.path.value.length - a.match.path.value.length ||

@@ -1,6 +1,6 @@
 /**
  * Values by hostname: exact, `*.suffix` (several labels deep), or any host (empty hostname). Tiers are asked from the most specific
- * to the least until one has an answer (data plane, 1.2 and 1.4).
+ * to the least until one has an answer (docs/behaviour/http.md, "Finding a route").
  */
 export class HostTable<T> {
   readonly #exact = new Map<string, T>()

@@ -19,8 +19,8 @@ export interface NearMiss {
 }
 
 /**
- * The routes of one listener. Order of choice (data plane, 1.4; Gateway API): host tier; exact path, then longest prefix, then
- * pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
+ * The routes of one listener. Order of choice (Gateway API, HTTPRouteRule; decision A-52): host tier; exact path, then longest
+ * prefix, then pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
  */
 export class RouteTable<P> {
   readonly #hosts = new HostTable<Tier<P>>()

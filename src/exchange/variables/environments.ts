@@ -25,7 +25,7 @@ type GroupName = keyof typeof GROUPS
 
 const HTTP: readonly GroupName[] = ['source', 'request', 'place', 'identity']
 
-/** What each place may read (data plane, 7.1; LLM, 3; MCP, 2.1). */
+/** What each place may read (docs/behaviour/http.md, "Variables"). */
 const PLACES: Readonly<Record<ExpressionPlace, readonly GroupName[]>> = {
   network: ['source'],
   request: HTTP,

@@ -7,7 +7,10 @@ type Form = 'plain' | 'join' | 'raw' | 'split'
 /** Fields whose values `redacted()` hides. */
 const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie'])
 
-/** `request.headers`, `response.headers`: looked up without regard to case, nothing copied (data plane, 7.3). */
+/**
+ * `request.headers`, `response.headers`: looked up without regard to case, nothing copied (docs/behaviour/http.md, "Headers and
+ * queries").
+ */
 export class HeaderView extends HostObject {
   readonly typeName = 'headers'
   readonly #head: Head

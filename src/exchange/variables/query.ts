@@ -1,6 +1,9 @@
 import { define, noSuchKey, type Overload, type Result } from '#cel/index.ts'
 
-/** `request.uri.query("k")` and its kin: views of a target that give values or a new target (data plane, 7.3). */
+/**
+ * `request.uri.query("k")` and its kin: views of a target that give values or a new target (docs/behaviour/http.md, "Headers and
+ * queries").
+ */
 export const QUERY_FUNCTIONS: readonly Overload[] = [
   define('(string).query(string) -> list(string)', (target: string, key: string): Result => {
     const values = parametersOf(target).getAll(key)

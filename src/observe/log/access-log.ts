@@ -7,7 +7,10 @@ import type { LineFormat } from './field-line.ts'
 
 const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 
-/** Writes the access-log line of a request (data plane, 8.1). Absent values are left out; values are those received. */
+/**
+ * Writes the access-log line of a request (docs/behaviour/http.md, "Access log"). Absent values are left out; values are those
+ * received.
+ */
 export class AccessLog {
   readonly #format: LineFormat
   readonly #write: (line: string) => void

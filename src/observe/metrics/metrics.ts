@@ -1,6 +1,6 @@
 import type { Metric } from './metric.ts'
 
-/** Durations of requests and upstream calls, seconds (data plane, 8.3). */
+/** Durations of requests, seconds. */
 const DURATION = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))

@@ -2,7 +2,7 @@ import type { Expression } from '#exchange/expression.ts'
 
 type MaybeExpression = Expression | undefined
 
-/** Whether some expression needs the body of the request before the policies of its phase run (data plane, 7.5). */
+/** Whether some expression needs the body of the request before the policies of its phase run (specification 2, 2.1). */
 export function readsRequestBody(expressions: Iterable<MaybeExpression>): boolean {
   return anyReads(expressions, 'request')
 }

@@ -8,7 +8,10 @@ import type { HttpHeaderFilterSpec } from './header-filter.ts'
 
 type Pair = readonly [lowerName: string, value: string]
 
-/** The platform's HTTPHeaderFilter, ready to apply: fixed values, in the order add, set, remove (data plane, 1.7). */
+/**
+ * The platform's HTTPHeaderFilter, ready to apply: fixed values, in the order add, set, remove (docs/behaviour/http.md,
+ * "Filters").
+ */
 export interface HeaderModifier {
   readonly add: readonly Pair[]
   readonly set: readonly Pair[]

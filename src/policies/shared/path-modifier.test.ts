@@ -8,7 +8,7 @@ function modify(spec: PathModifierSpec, target: string, matched?: string) {
   return { result, reports: context.reports }
 }
 
-// The table of the Gateway API for ReplacePrefixMatch, and data plane, 1.7.
+// The table of the Gateway API for ReplacePrefixMatch, and docs/behaviour/http.md, "Filters".
 const prefixes: [target: string, matched: string | undefined, replacement: string, result: string | undefined][] = [
   ['/foo/bar', '/foo', '/xyz', '/xyz/bar'],
   ['/foo/bar', '/foo', '/xyz/', '/xyz/bar'],

@@ -41,7 +41,8 @@ function isPath(text: string): boolean {
 
 /**
  * Replaces the prefix that a PathPrefix match found; slashes are neither doubled nor lost, and the result is never empty
- * (data plane, 1.7). Without such a match, or when a policy has changed the path since, there is nothing to replace.
+ * (docs/behaviour/http.md, "Filters"). Without such a match, or when a policy has changed the path since, there is nothing to
+ * replace.
  */
 function replacePrefix(target: string, matchedPrefix: string | undefined, replacement: string): string | undefined {
   if (matchedPrefix === undefined) return undefined

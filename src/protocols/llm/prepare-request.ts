@@ -48,7 +48,8 @@ export interface RequestInput {
 }
 
 /**
- * A refusal of any step (rate limit, authentication, no healthy backend) as clients of this backend understand it (DESIGN 11).
+ * A refusal of any step (rate limit, authentication, no healthy backend) as clients of this backend understand it
+ * (docs/behaviour/llm.md, "Errors").
  * Bodies that are configured stay as they are.
  */
 export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refusal): Refusal {

@@ -13,8 +13,8 @@ const ERROR_FORMS: Partial<Record<RouteType, FormatError>> = {
 }
 
 /**
- * A refusal in the error JSON of the client's dialect (DESIGN 11). `publicDetail` follows the text of the catalogue; it must say
- * nothing that the caller did not send or may not know.
+ * A refusal in the error JSON of the client's dialect (docs/behaviour/llm.md, "Errors"). `publicDetail` follows the text of the
+ * catalogue; it must say nothing that the caller did not send or may not know.
  */
 export function refuse(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
   return formatRefusal(type, reject(code, { detail: publicDetail }), publicDetail)

@@ -13,7 +13,7 @@ export interface RedirectPlan {
 }
 
 /**
- * Sends the caller to another URL (data plane, 1.7; Gateway API, HTTPRequestRedirectFilter). What the filter does not name stays as
+ * Sends the caller to another URL (Gateway API, HTTPRequestRedirectFilter). What the filter does not name stays as
  * the caller sent it; the path of a modifier is that of the routed request, in which the matched prefix is.
  */
 export function redirect(plan: RedirectPlan, exchange: Exchange): Outcome {

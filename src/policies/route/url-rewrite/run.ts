@@ -7,7 +7,10 @@ export interface UrlRewritePlan {
   readonly modifyPath: PathModifier | undefined
 }
 
-/** Changes host and path towards the backend; the port of the old host goes, and no automatic rewrite follows (data plane, 1.7). */
+/**
+ * Changes host and path towards the backend; the port of the old host goes, and no automatic rewrite follows (specification 2,
+ * 2.2.4).
+ */
 export function rewriteUrl(plan: UrlRewritePlan, exchange: Exchange): Outcome {
   const { request, matchedPrefix } = exchange
   if (plan.modifyPath !== undefined) {

@@ -18,7 +18,7 @@ export interface CorsPlan {
 
 /**
  * Answers preflights before anybody has to show a credential, and queues what a browser must read on other answers, refusals
- * included (data plane, 4.9; decision A-84).
+ * included (decision A-84).
  */
 export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   const { request } = exchange

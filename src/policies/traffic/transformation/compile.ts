@@ -24,7 +24,7 @@ export function compileTrafficTransformation(
   return runChosen(choices)
 }
 
-/** The choice is made once, with the request; the response goes the same way (data plane, 2.6). */
+/** The choice is made once, with the request; the response goes the same way (docs/behaviour/http.md, "The way back"). */
 function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
   const chosen = new WeakMap<Exchange, Transformation>()
   return {

@@ -21,7 +21,7 @@ export interface Provider {
 export type Conversion =
   /** The provider speaks the format itself; `path` may have a query. */
   | { readonly kind: 'native'; readonly path: string }
-  /** There is no such translation and cannot be one (llm matrix). */
+  /** There is no such translation and cannot be one (docs/behaviour/llm.md, "Formats"). */
   | { readonly kind: 'unsupported' }
   /** A translation that this version does not have yet. */
   | { readonly kind: 'not-implemented' }
