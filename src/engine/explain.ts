@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Outcome } from '#exchange/outcome.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Trace, TraceStep } from '#exchange/trace.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
@@ -108,7 +108,7 @@ function explainAgent(exchange: Exchange, { backend, endpoint }: Decision): A2aE
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
   const endpoint = chooseEndpoint(decision.backend!.groups, [], () => 0)
-  if (endpoint === undefined) return undefined
+  if (endpoint === undefined) return reject('no-healthy-backends')
   if (needsWholeBody(decision, exchange)) await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY)
   return prepareAttempt(endpoint, exchange, decision)
 }

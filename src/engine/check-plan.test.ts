@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import { PlanCheck } from './check-plan.ts'
+import { PlanIndex } from './plan-index.ts'
+import { backendItem, listenerItem, planOf, policyItem, routeItem, rules, stateOf, toBackend } from './testing.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/r'
+
+/** A check and the versions of a plan that it sees, one after the other. */
+function checker() {
+  const check = new PlanCheck()
+  const asked: string[] = []
+  const state = stateOf()
+  let index = new PlanIndex(new Map())
+  return {
+    asked,
+    take(...items: readonly PlanItem[]) {
+      asked.length = 0
+      index = new PlanIndex(planOf(...items), index)
+      return check.check(index, {
+        memory: state.memory,
+        slotOf: (key) => {
+          asked.push(key)
+          return state.slotOf(key)
+        },
+      })
+    },
+  }
+}
+
+function findings(...items: readonly PlanItem[]): string[] {
+  return checker()
+    .take(...items)
+    .findings.map(({ severity, code, path, origin }) => `${origin.kind} ${origin.name} ${path}: ${severity} ${code}`)
+}
+
+const limit = (target: string, more: Partial<PolicyItem> = {}): PolicyItem =>
+  policyItem('traffic.rateLimit', target, { local: [{ requests: 1, unit: 'Seconds' }] }, more)
+
+test('a plan without policies and backends has nothing to say and needs no slots', () => {
+  expect(checker().take(listenerItem(), routeItem('r'))).toEqual({ findings: [], slots: new Set() })
+})
+
+test('a mistake in a policy is found with its object and path, attached or not', () => {
+  const broken = policyItem('traffic.authorization', 'HTTPRoute/default/none', rules('Deny', '1 +'))
+  expect(findings(broken)).toEqual([
+    'ProxyPolicy policy spec.traffic.authorization.policy.matchExpressions[0]: error cel-syntax',
+  ])
+})
+
+test('a policy that is attached to several targets says it once', () => {
+  const at = (target: string) => policyItem('traffic.authorization', target, rules('Deny', '1 +'))
+  expect(findings(at(GATEWAY), at(ROUTE), at('HTTPRoute/default/s'))).toHaveLength(1)
+})
+
+test('the same mistake of two policies is said twice', () => {
+  const of = (policy: string) => policyItem('traffic.authorization', GATEWAY, rules('Deny', '1 +'), { policy })
+  expect(findings(of('a'), of('b'))).toHaveLength(2)
+})
+
+test('a field without a definition is an error, not ignored', () => {
+  const unknown = policyItem('traffic.future', GATEWAY, {})
+  expect(findings(unknown)).toEqual(['ProxyPolicy policy spec.traffic.future: error not-implemented'])
+})
+
+test('a backend of a type that is not served yet is an error', () => {
+  const item = backendItem('b', { type: 'aws', spec: {} })
+  expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])
+})
+
+test('why a broken backend is broken was said by whoever found out', () => {
+  expect(findings(backendItem('b', { broken: 'its reference is broken' }))).toEqual([])
+})
+
+test('slots: one for each bucket at each target, one for each endpoint', () => {
+  const { slots } = checker().take(limit(GATEWAY), limit(ROUTE), backendItem('b'), backendItem('c'))
+  expect([...slots].filter((key) => key.startsWith('Endpoint/'))).toEqual([
+    'Endpoint/ProxyBackend/default/b/127.0.0.1:9000',
+    'Endpoint/ProxyBackend/default/c/127.0.0.1:9000',
+  ])
+  expect([...slots].filter((key) => !key.startsWith('Endpoint/'))).toHaveLength(2)
+})
+
+test('what did not change is not compiled again, but keeps its findings and slots', () => {
+  const { take, asked } = checker()
+  const items = [limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +'))]
+  const first = take(...items)
+  expect(asked).toHaveLength(2)
+  const second = take(...items, backendItem('c'))
+  expect(asked).toEqual(['Endpoint/ProxyBackend/default/c/127.0.0.1:9000'])
+  expect(second.findings).toEqual(first.findings)
+  expect([...second.slots]).toEqual(expect.arrayContaining([...first.slots]))
+})
+
+test('what is gone leaves neither findings nor slots behind', () => {
+  const { take } = checker()
+  take(limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +')))
+  expect(take(backendItem('b'))).toEqual({
+    findings: [],
+    slots: new Set(['Endpoint/ProxyBackend/default/b/127.0.0.1:9000']),
+  })
+})
+
+test('a reference that appears mends the policy that made it', () => {
+  const { take } = checker()
+  const auth = policyItem('backend.auth', 'ProxyBackend/default/b', { secretRef: { name: 'key' } })
+  const secret: PlanItem = {
+    kind: 'secret',
+    key: 'Secret/default/key',
+    namespace: 'default',
+    name: 'key',
+    labels: {},
+    data: { Authorization: 'k' },
+    origin: { kind: 'Secret', namespace: 'default', name: 'key' },
+  }
+  expect(take(auth).findings.map(({ code }) => code)).toEqual(['secret-missing'])
+  expect(take(auth, secret).findings).toEqual([])
+  expect(take(auth).findings).toHaveLength(1)
+})
+
+test('a policy that changes a connection is checked with the backend that it is attached to', () => {
+  const { take, asked } = checker()
+  const tcp = policyItem('backend.tcp', 'ProxyBackend/default/b', { connectTimeout: '1s' })
+  take(backendItem('b'), routeItem('r', { backends: toBackend('b') }))
+  take(backendItem('b'), tcp)
+  expect(asked).toHaveLength(1)
+})

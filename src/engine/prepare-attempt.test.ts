@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
+import { type ExchangeInputs, exchangeWith, linesOf } from '#policies/shared/testing.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { Decision, decide } from './decide.ts'
+import { needsWholeBody, prepareAttempt } from './prepare-attempt.ts'
+import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem } from './testing.ts'
+
+const ROUTE = 'HTTPRoute/default/r'
+
+async function prepared(backend: PlanItem, items: readonly PlanItem[] = [], inputs: ExchangeInputs = {}) {
+  const route = routeItem('r', { backends: [{ backend: backend.key, weight: 1, path: '' }] })
+  const { plan, socket } = livePlan(listenerItem(), route, backend, ...items)
+  const exchange = exchangeWith({ headers: { host: 'client.test:8080' }, ...inputs })
+  const decision = new Decision()
+  await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)
+  const endpoint = decision.backend!.groups[0]![0]!
+  const outcome = await prepareAttempt(endpoint, exchange, decision)
+  return { exchange, decision, endpoint, outcome }
+}
+
+async function hostFor(backend: PlanItem, ...items: readonly PlanItem[]): Promise<string> {
+  return (await prepared(backend, items)).exchange.request.authority
+}
+
+const named = backendItem('named', { spec: { host: 'backend.test', port: 9000 } })
+const numbered = backendItem('numbered')
+const six = backendItem('six', { spec: { host: '[::1]', port: 9000 } })
+const socket = backendItem('socket', { spec: { unixPath: '/tmp/x' } })
+const agent = backendItem('agent', { type: 'a2a', spec: { host: 'agent.test', port: 9000 } })
+
+const service: BackendItem = {
+  ...backendItem('svc'),
+  key: 'Service/default/svc/80',
+  type: 'service',
+  spec: { hostname: 'svc.default.svc.cluster.local', port: 80 },
+}
+const endpoints: EndpointsItem = {
+  kind: 'endpoints',
+  key: 'Endpoints/default/svc/80',
+  addresses: [{ host: '10.0.0.7', port: 8080 }],
+  origin: { kind: 'Service', namespace: 'default', name: 'svc' },
+}
+
+const mode = (value: 'Auto' | 'None') => policyItem('traffic.hostRewrite', ROUTE, { mode: value })
+const CLIENT = 'client.test:8080'
+const SERVICE = 'svc.default.svc.cluster.local'
+
+verifies('traffic.hostRewrite/default-hostname-backends', 'a backend with a hostname gets its own name', async () => {
+  expect(await hostFor(named)).toBe('backend.test')
+  expect(await hostFor(agent)).toBe('agent.test')
+})
+
+verifies(
+  'traffic.hostRewrite/default-service-and-ip',
+  'a Service, an address and a socket get the client`s',
+  async () => {
+    expect(await hostFor(numbered)).toBe(CLIENT)
+    expect(await hostFor(six)).toBe(CLIENT)
+    expect(await hostFor(socket)).toBe(CLIENT)
+    expect(await hostFor(service, endpoints)).toBe(CLIENT)
+  },
+)
+
+verifies('traffic.hostRewrite/auto', 'Auto writes the hostname of the destination, without a port', async () => {
+  expect(await hostFor(named, mode('Auto'))).toBe('backend.test')
+  expect(await hostFor(service, endpoints, mode('Auto'))).toBe(SERVICE)
+})
+
+test('Auto has no hostname to write for an address or a socket', async () => {
+  for (const backend of [numbered, six, socket]) expect(await hostFor(backend, mode('Auto'))).toBe(CLIENT)
+})
+
+verifies('traffic.hostRewrite/none', 'None keeps the host of the client', async () => {
+  expect(await hostFor(named, mode('None'))).toBe(CLIENT)
+  expect(await hostFor(service, endpoints, mode('None'))).toBe(CLIENT)
+})
+
+verifies('traffic.hostRewrite/url-rewrite-wins', 'a urlRewrite hostname beats Auto', async () => {
+  const rewrite = policyItem('traffic.urlRewrite', `${ROUTE}#0`, { hostname: 'rewritten.test' })
+  expect(await hostFor(named, mode('Auto'), rewrite)).toBe('rewritten.test')
+  expect(await hostFor(named, rewrite)).toBe('rewritten.test')
+})
+
+test.each<[field: FieldName, target: string, spec: object]>([
+  ['traffic.headerModifiers', ROUTE, { request: { set: [{ name: 'Host', value: 'set.test' }] } }],
+  ['traffic.transformation', ROUTE, { request: { set: [{ name: 'host', value: '"set.test"' }] } }],
+  ['backend.transformation', named.key, { request: { set: [{ name: ':authority', value: '"set.test"' }] } }],
+])('a host that %s wrote beats Auto', async (field, target, spec) => {
+  expect(await hostFor(named, mode('Auto'), policyItem(field, target, spec))).toBe('set.test')
+})
+
+test('a rewrite of the path alone leaves the automatic host', async () => {
+  const rewrite = policyItem('traffic.urlRewrite', `${ROUTE}#0`, {
+    path: { type: 'ReplaceFullPath', replaceFullPath: '/new' },
+  })
+  const { exchange } = await prepared(named, [rewrite])
+  expect([exchange.request.authority, exchange.request.target]).toEqual(['backend.test', '/new'])
+})
+
+test('backend policies run for the attempt, after the policies of the route', async () => {
+  const set = (word: string) => ({ request: { set: [{ name: 'x-who', value: `"${word}"` }] } })
+  const { exchange, decision } = await prepared(numbered, [
+    policyItem('traffic.transformation', ROUTE, set('route')),
+    policyItem('backend.transformation', numbered.key, set('backend')),
+  ])
+  expect(linesOf(exchange.request)).toEqual(['x-who: backend'])
+  expect(decision.backendProgress.reached).toBe(0)
+})
+
+test('a backend whose credential is missing refuses the attempt', async () => {
+  const auth = policyItem('backend.auth', numbered.key, { secretRef: { name: 'gone' } })
+  const { outcome } = await prepared(numbered, [auth])
+  expect(outcome).toMatchObject({ kind: 'refusal', code: 'backend-auth-failed' })
+})
+
+test('a connection setting that cannot be honoured refuses the attempt before its policies run', async () => {
+  const items = [
+    policyItem('backend.tunnel', numbered.key, { backendRef: { name: 'proxy', port: 1 } }),
+    policyItem('backend.auth', numbered.key, { key: 'k' }),
+  ]
+  const { outcome, exchange } = await prepared(numbered, items)
+  expect(outcome?.kind).toBe('refusal')
+  expect(linesOf(exchange.request)).toEqual([])
+})
+
+test.each<[backend: PlanItem, headers: Record<string, string>, whole: boolean]>([
+  [numbered, { 'content-length': '10' }, false],
+  [agent, { 'content-length': '10' }, true],
+  [agent, {}, false],
+  [agent, { 'content-length': '0' }, false],
+  [agent, { 'content-length': String(2 * 1024 * 1024 + 1) }, false],
+  [agent, { 'transfer-encoding': 'chunked' }, false],
+])('whether %j with %j needs its whole body: %s', async (backend, headers, whole) => {
+  const { decision, exchange } = await prepared(backend, [], { method: 'POST', headers })
+  expect(needsWholeBody(decision, exchange)).toBe(whole)
+})
