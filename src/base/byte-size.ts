@@ -20,7 +20,7 @@ const SUFFIX: Readonly<Record<string, number>> = {
 const QUANTITY = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/
 
 /** The largest `ByteSize`: it must fit an unsigned 32-bit value (specification 1, 2.2). */
-export const MAX_BYTE_SIZE = 4_294_967_295
+const MAX_BYTE_SIZE = 4_294_967_295
 
 /**
  * Reads a `ByteSize` (specification 1, 2.2; decision A-04): a Kubernetes quantity or an integer, fractions rounded up.

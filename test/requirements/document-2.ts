@@ -1,4 +1,4 @@
-import { gap, requirement, type Requirement } from './requirement.ts'
+import { gap, type Requirement, requirement } from './requirement.ts'
 
 /**
  * Document 2 of the specification: the fields of the sections `frontend`, `traffic` and `backend` of a ProxyPolicy.

@@ -3,7 +3,7 @@ import type { Head } from '#net/http1/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
 
 /** A test of one value: equality or a regular expression over the whole of it. A pattern that does not compile matches nothing. */
-export function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: string) => boolean {
+function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: string) => boolean {
   const { type, value: expected } = match
   if (type === 'Exact') return (value) => value === expected
   const pattern = compilePattern(expected)

@@ -61,7 +61,7 @@ export class HeaderView extends HostObject {
 }
 
 /** One field: text when it stands once, a list of texts when it is repeated. */
-export function readHeader(head: Head, name: string, form: Form = 'plain', redacted = false): Value | undefined {
+function readHeader(head: Head, name: string, form: Form = 'plain', redacted = false): Value | undefined {
   const first = head.get(name)
   if (first === undefined) return undefined
   const values = head
