@@ -80,7 +80,8 @@ class ChaosPeer {
       case 0:
         return void socket.destroy()
       case 1:
-        return void socket.resetAndDestroy()
+        // Node cannot reset what it is ending.
+        return void (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy())
       case 2:
         socket.write(announced(text.length + 5))
         await wait(this.#random() * 10)

@@ -61,8 +61,9 @@ export class SocketTransport implements Transport {
   }
 
   reset(): void {
-    // Under TLS the missing closure alert tells; a Unix socket has no reset.
-    if (isPlainTcp(this.#socket)) this.#socket.resetAndDestroy()
+    // Under TLS the missing closure alert tells; a Unix socket has no reset; and a reset behind our orderly end would come too
+    // late, fail in Node, and leave the socket without its 'close'.
+    if (isPlainTcp(this.#socket) && !this.#socket.writableEnded) this.#socket.resetAndDestroy()
     else this.#socket.destroy()
   }
 }

@@ -11,6 +11,34 @@ test('accepted sockets share a read buffer on this Node', async () => {
   expect(warn).not.toHaveBeenCalled()
 })
 
+test.each([
+  ['the shared read buffer', adoptSocket],
+  ['data events', acceptData],
+])('reset ends a connection with %s, also behind an orderly end', async (_, accept) => {
+  for (const endsBefore of [false, true]) {
+    let closed: () => void = () => {}
+    const gone = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+      const bytes = () => {
+        if (endsBefore) transport.end()
+        transport.reset()
+      }
+      const transport = accept(socket, server, { bytes, ended: () => {}, drained: () => {}, closed })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const client = await RawClient.connect((server.address() as net.AddressInfo).port)
+    client.send('x')
+    await client.untilEnd()
+    expect(client.wasReset).toBe(!endsBefore)
+    await gone
+    client.close()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
 async function echoing(accept: AcceptTransport) {
   const events: string[] = []
   const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
