@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { REJECTIONS } from '#base/rejections.ts'
+import { METRICS } from '#observe/metrics/metrics.ts'
+import { decisionIds, missingDocuments, unknownDecisions } from './architecture/citations.ts'
 import { findLines, readProjectTexts } from './architecture/project-texts.ts'
-import { MACHINE_PATHS, OTHER_GATEWAYS } from './architecture/rules.ts'
+import { MACHINE_PATHS, OTHER_GATEWAYS, PRIVATE_NOTES } from './architecture/rules.ts'
 import { readSourceTree } from './architecture/source-tree.ts'
 import {
   browserCode,
@@ -24,6 +27,7 @@ import {
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const files = readSourceTree(join(ROOT, 'src'))
+const texts = readProjectTexts(ROOT)
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>
 }
@@ -49,9 +53,34 @@ for (const [name, rule, remedy] of rules) {
 }
 
 test('no file names a place on a machine', () => {
-  expect(findLines(readProjectTexts(ROOT), MACHINE_PATHS)).toEqual([])
+  expect(findLines(texts, MACHINE_PATHS)).toEqual([])
 })
 
 test('the project speaks of itself', () => {
-  expect(findLines(readProjectTexts(ROOT), OTHER_GATEWAYS)).toEqual([])
+  expect(findLines(texts, OTHER_GATEWAYS)).toEqual([])
+})
+
+test('citations can be looked up: decisions', () => {
+  const known = decisionIds(readFileSync(join(ROOT, 'docs/decisions/points.md'), 'utf8'))
+  expect(unknownDecisions(texts, known), 'give it a row in docs/decisions/points.md').toEqual([])
+})
+
+test('citations can be looked up: documents and their headings', () => {
+  expect(missingDocuments(texts)).toEqual([])
+})
+
+test('nothing cites notes that are no part of the project', () => {
+  expect(findLines(texts, PRIVATE_NOTES), 'cite the specification, an RFC, a decision or docs/behaviour/').toEqual([])
+})
+
+test('every refusal and every metric is described', () => {
+  const described = readFileSync(join(ROOT, 'docs/behaviour/http.md'), 'utf8')
+  const refusals = Object.entries(REJECTIONS).map(
+    ([code, { status, text, reason }]) => `| \`${code}\` | ${status} | ${text} | \`${reason}\` |`,
+  )
+  const metrics = Object.values(METRICS).map(({ name, type }) => `| \`gatewright_${name}\` | ${type} |`)
+  expect(
+    [...refusals, ...metrics].filter((row) => !described.includes(row)),
+    'docs/behaviour/http.md',
+  ).toEqual([])
 })

@@ -113,3 +113,7 @@ export const MACHINE_PATHS = /(?<![\w.\-/}])\/(?:home|root|Users|work)\/[\w.]/
 
 /** Other gateways: the project speaks of itself. */
 export const OTHER_GATEWAYS = /\b(?:agent|k)gateway\b|\bportkey\b/i
+
+/** Notes that are no part of the project; what they said stands in `docs/` now. */
+export const PRIVATE_NOTES =
+  /\b(?:data|control)[- ]plane(?:\.md| reference|,? section \d|,? \d|, error catalogue)|\bDESIGN(?:\.md|,|:| \d)|\bllm[ ]matrix\b|\bdecisions-[a]i\b|\b(?:LLM|MCP|A2A), \d/

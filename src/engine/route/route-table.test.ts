@@ -232,7 +232,7 @@ interface Found {
   readonly rank: readonly (string | number)[]
 }
 
-/** The rules of data plane, 1.4 as they stand there, with nothing prepared. */
+/** The rules of docs/behaviour/http.md, "Finding a route", as they stand there, with nothing prepared. */
 function findOneByOne(rules: readonly Rule[], host: string, request: ExchangeInputs): Found | undefined {
   for (const tier of hostTiers(host)) {
     const found = rules

@@ -1,0 +1,53 @@
+import type { ProjectText } from './project-texts.ts'
+
+/** The ids that a table of decisions has rows for: cells such as `| A-24 |` at the beginning of a line. */
+export function decisionIds(table: string): ReadonlySet<string> {
+  return new Set([...table.matchAll(/^\| (A-\d+|B\d+) \|/gm)].map(([, id]) => id!))
+}
+
+/** Decisions are cited as `A-24` or `B01`; three digits at most, so that other words with digits are none. */
+const DECISION = /(?<![\w\-.])(?:A-\d{2,3}|B\d{2,3})(?![\w\-.]\w|\w)/g
+
+/** Lines with citations of decisions that nobody can look up. */
+export function unknownDecisions(texts: readonly ProjectText[], known: ReadonlySet<string>): string[] {
+  return texts.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        [...line.matchAll(DECISION)]
+          .filter(([id]) => !known.has(id))
+          .map(([id]) => `${path}:${index + 1} cites decision ${id}`),
+      ),
+  )
+}
+
+/** A document, perhaps with the heading that is meant: `docs/behaviour/http.md, "Order"`. */
+const DOCUMENT = /\bdocs\/[\w/-]+(?:\.md)?(?:`?, "([^"]+)")?/g
+
+/**
+ * Citations of documents or headings that do not exist. Without its ending a name is the beginning of one (`docs/decisions/0006`), or a
+ * folder.
+ */
+export function missingDocuments(texts: readonly ProjectText[]): string[] {
+  const documents = new Map(texts.filter(({ path }) => path.startsWith('docs/')).map(({ path, text }) => [path, text]))
+  const paths = [...documents.keys()]
+  return texts.flatMap(({ path, text }) =>
+    [...joinComments(text).matchAll(DOCUMENT)].flatMap(([citation, heading]) => {
+      const cited = citation.replace(/`?, ".*$/s, '')
+      if (!paths.some((known) => (cited.endsWith('.md') ? known === cited : known.startsWith(cited)))) {
+        return [`${path} cites ${cited}`]
+      }
+      if (heading === undefined || hasHeading(documents.get(cited), heading)) return []
+      return [`${path} cites "${heading}" of ${cited}`]
+    }),
+  )
+}
+
+function hasHeading(text: string | undefined, heading: string): boolean {
+  return text?.split('\n').some((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading) ?? false
+}
+
+/** Citations may run over the end of a comment's line. */
+function joinComments(text: string): string {
+  return text.replace(/\n\s*(?:\*(?!\/)|\/\/) ?/g, ' ')
+}
