@@ -1,10 +1,10 @@
 import type { PlaceNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
-import { backendTarget } from '#plan/target.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import type { BackendMerge, BackendScope, BackendUse } from './backend-scope.ts'
+import { backendTargets } from './backend-targets.ts'
 import { buildAi } from './build-ai.ts'
 import { buildChainFor, mergeSection } from './build-chain.ts'
 import { buildMcp } from './build-mcp.ts'
@@ -54,9 +54,7 @@ function mergeForBackend(
   section: string | undefined,
   lookups: Lookups,
 ): BackendMerge {
-  const kind = item.type === 'service' ? 'Service' : 'ProxyBackend'
-  const all = [...targets, backendTarget(kind, item)]
-  if (section !== undefined) all.push(backendTarget(kind, item, section))
+  const all = [...targets, ...backendTargets(item, section)]
   return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
 }
 

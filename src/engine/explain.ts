@@ -3,9 +3,9 @@ import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Trace, TraceStep } from '#exchange/trace.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
-import { backendTarget } from '#plan/target.ts'
 import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
 import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
+import { backendTargets } from './backend-targets.ts'
 import { chooseEndpoint } from './balance.ts'
 import { mergeSection } from './build-chain.ts'
 import { Decision, decide, refuseForClient } from './decide.ts'
@@ -124,10 +124,7 @@ function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolic
   const policies = list('traffic', 'PreRouting', atListener)
   if (rule !== undefined) policies.push(...list('traffic', 'PostRouting', atRule))
   if (backend !== undefined) {
-    const kind = backend.item.type === 'service' ? 'Service' : 'ProxyBackend'
-    const targets = [...atRule, backendTarget(kind, backend.item)]
-    if (endpoint?.section !== undefined) targets.push(backendTarget(kind, backend.item, endpoint.section))
-    policies.push(...list('backend', undefined, targets))
+    policies.push(...list('backend', undefined, [...atRule, ...backendTargets(backend.item, endpoint?.section)]))
   }
   policies.push(...list('frontend', undefined, atListener))
   return policies
