@@ -62,6 +62,18 @@ test('a slot is empty when a key gets it, also one that was used before; its nei
   expect([wordsOf('c'), wordsOf('b')]).toEqual([new Set([0]), new Set([7])])
 })
 
+test('a freed slot is given out again only when all others have been used, the one that rested longest first', () => {
+  const { directory } = directoryOf(4)
+  directory.retain(['a', 'b'])
+  const [a, b] = [directory.slotOf('a'), directory.slotOf('b')]
+  directory.retain(['b'])
+  directory.retain([])
+  const later = ['c', 'd', 'e', 'f'].map((key) => directory.assign(key))
+  expect(later.slice(0, 2)).not.toContain(a)
+  expect(later.slice(0, 2)).not.toContain(b)
+  expect(later.slice(2)).toEqual([a, b])
+})
+
 test('memory is shared between threads unless there is only one', () => {
   expect(createSlotMemory(2).words.buffer).toBeInstanceOf(SharedArrayBuffer)
   expect(createSlotMemory(2, false).words.buffer).toBeInstanceOf(ArrayBuffer)

@@ -24,6 +24,7 @@ export interface SlotLookup {
 /** Assigns slots to keys on the main thread. A key keeps its slot as long as it is in use, so its state outlives plan changes. */
 export class SlotDirectory implements SlotLookup {
   readonly #slots = new Map<string, number>()
+  /** The one that has been free for longest comes first. */
   readonly #free: number[] = []
   readonly #capacity: number
   readonly #memory: SlotMemory
@@ -50,7 +51,8 @@ export class SlotDirectory implements SlotLookup {
   assign(key: string): number | undefined {
     const known = this.#slots.get(key)
     if (known !== undefined) return known
-    const slot = this.#free.pop() ?? (this.#next < this.#capacity ? this.#next++ : undefined)
+    // A freed slot rests as long as possible: requests that began under an earlier plan may still write to it.
+    const slot = this.#next < this.#capacity ? this.#next++ : this.#free.shift()
     if (slot === undefined) return undefined
     this.#memory.words.fill(0, slot * WORDS_PER_SLOT, (slot + 1) * WORDS_PER_SLOT)
     this.#slots.set(key, slot)

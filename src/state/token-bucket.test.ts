@@ -116,6 +116,14 @@ test.each([
   expect(limit.resetSeconds()).toBe(seconds)
 })
 
+test('a limit beyond what a word holds is a very high one', () => {
+  const limit = bucket({ rate: 3_000_000_000, capacity: 5_000_000_000 })
+  expect(limit.remaining()).toBe(2_147_483_647)
+  expect(limit.take(1)).toBe(true)
+  time += 1000
+  expect(limit.remaining()).toBe(2_147_483_647)
+})
+
 test('a clock that is set back takes nothing away', () => {
   const limit = bucket()
   limit.take(5)

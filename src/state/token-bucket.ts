@@ -20,6 +20,8 @@ const START_HIGH = 5
 
 const SPINS = 1000
 const HIGH = 2 ** 31
+/** What one word holds. More tokens than this are as good as this many. */
+const MOST = HIGH - 1
 
 /**
  * A token bucket that all workers share. Lock-free, so that a worker that dies in the middle blocks nobody: taking is one
@@ -33,7 +35,8 @@ export class TokenBucket {
   constructor(memory: SlotMemory, slot: number, settings: TokenBucketSettings) {
     this.#words = memory.words
     this.#base = slot * WORDS_PER_SLOT
-    this.settings = settings
+    const { rate, capacity, unitMs } = settings
+    this.settings = { rate: Math.min(rate, MOST), capacity: Math.min(capacity, MOST), unitMs }
     this.#start()
   }
 
