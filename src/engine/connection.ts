@@ -1,6 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Destination, DestinationTls } from '#net/stream.ts'
+import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
@@ -25,12 +26,12 @@ export function compileConnection(
   context: CompileContext,
 ): Connection {
   const { backend } = POLICIES
-  const { connectTimeoutMs } = compileSetting(backend.tcp, fields, context)
+  const tcp = compileSetting(backend.tcp, fields, context)
   const http = compileSetting(backend.http, fields, context)
   const tls = compileSetting(backend.tls, fields, context)
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
-    destination: toDestination(address, tls, connectTimeoutMs),
+    destination: toDestination(address, tls, tcp),
     refusal: http.refusal ?? tunnel?.refusal ?? tls?.refusal,
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
@@ -38,9 +39,13 @@ export function compileConnection(
 }
 
 /** The key tells connections apart that must not be shared: other address, other TLS identity. */
-function toDestination(address: Address, tls: BackendTlsSetting | undefined, connectTimeoutMs: number): Destination {
+function toDestination(
+  address: Address,
+  tls: BackendTlsSetting | undefined,
+  { connectTimeoutMs, keepalive }: BackendTcpSetting,
+): Destination {
   const { host, port, unixPath } = address
-  const destination = { host, port, connectTimeoutMs, ...(unixPath === undefined ? {} : { unixPath }) }
+  const destination = { host, port, connectTimeoutMs, keepalive, ...(unixPath === undefined ? {} : { unixPath }) }
   const secured = tls === undefined ? systemTls(address) : configuredTls(address, tls)
   const where = unixPath ?? `${host}:${port}`
   if (secured === undefined) return { ...destination, key: where }

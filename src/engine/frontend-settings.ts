@@ -2,13 +2,14 @@ import type { Expression } from '#exchange/expression.ts'
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
 import type { NetworkAuthorization } from '#policies/frontend/network-authorization/index.ts'
+import type { FrontendTcpSetting } from '#policies/frontend/tcp/compile.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 import type { Lookups } from './lookups.ts'
 
 /** What `frontend` policies say about one listener. */
-export interface FrontendSettings extends FrontendHttpSetting, ObserveSettings {
+export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
   /** An expression of log or metrics reads tokens, so providers are asked for them. */
   readonly readsTokens: boolean
   /** Who may connect; undefined: everybody. */
@@ -28,6 +29,7 @@ export function buildFrontendSettings(
   const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),
+    ...compileSetting(POLICIES.frontend.tcp, fields, context),
     accessLog,
     metricLabels,
     readsTokens: [...(accessLog?.add ?? []), ...metricLabels].some(({ expression }) => readsLlm(expression)),

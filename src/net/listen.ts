@@ -6,7 +6,15 @@ import type { Peer, StreamHandler, TcpKeepalive } from './stream.ts'
 import { type TimerWheel, workerWheel } from './timer-wheel.ts'
 import { type AcceptTransport, acceptData, chooseAccept } from './transport-onread.ts'
 
-export interface ListenOptions {
+/** What new connections go by; may change while the listener is open. */
+export interface ConnectionSettings {
+  /** What is left out has its default. */
+  readonly limits?: Partial<ServerLimits>
+  /** TCP keepalive; undefined: none (decision A-41). */
+  readonly keepalive?: TcpKeepalive | undefined
+}
+
+export interface ListenOptions extends ConnectionSettings {
   /** IP address to bind. */
   readonly host: string
   /** 0: any free port. */
@@ -14,13 +22,9 @@ export interface ListenOptions {
   /** Several workers listen on the same port, and the kernel spreads connections over them. */
   readonly reusePort?: boolean
   readonly handler: StreamHandler
-  /** What is left out has its default. */
-  readonly limits?: Partial<ServerLimits>
   readonly tls?: ListenTls
   /** Asked for every connection before a byte is read, under TLS before the handshake; false closes it without an answer. */
   readonly admit?: (peer: Peer) => boolean
-  /** TCP keepalive of accepted connections; default: none (decision A-41). */
-  readonly keepalive?: TcpKeepalive
   /** Clock of all time limits; default: the worker's. */
   readonly wheel?: TimerWheel
 }
@@ -34,6 +38,8 @@ export interface Listener {
   readonly port: number
   /** Connections that are open now. */
   readonly connections: number
+  /** Settings of connections from now on; those that are open keep theirs. */
+  configure(settings: ConnectionSettings): void
   /**
    * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
    * `drainMs`. Resolves when no connection is left.
@@ -80,13 +86,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 class SocketListener implements Listener {
   readonly #options: ListenOptions
   readonly #server: net.Server
-  readonly #settings: ServerSettings
+  #settings: ServerSettings
+  #keepalive: TcpKeepalive | undefined
   readonly #open = new Set<ServerConnection>()
   #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
   constructor(options: ListenOptions, accept: AcceptTransport) {
     this.#options = options
+    this.#keepalive = options.keepalive
     this.#settings = {
       handler: options.handler,
       limits: { ...DEFAULT_SERVER_LIMITS, ...options.limits },
@@ -108,6 +116,11 @@ class SocketListener implements Listener {
 
   get connections(): number {
     return this.#open.size
+  }
+
+  configure({ limits, keepalive }: ConnectionSettings): void {
+    this.#settings = { ...this.#settings, limits: { ...DEFAULT_SERVER_LIMITS, ...limits } }
+    this.#keepalive = keepalive
   }
 
   start(): Promise<void> {
@@ -153,7 +166,7 @@ class SocketListener implements Listener {
     // Gone before it was looked at.
     if (peer === undefined) return void socket.destroy()
     if (this.#options.tls === undefined && this.#options.admit?.(peer) === false) return void socket.destroy()
-    const { keepalive } = this.#options
+    const keepalive = this.#keepalive
     if (keepalive !== undefined) {
       socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
     }

@@ -4,8 +4,7 @@ import { denyConnection, type SocketPlace } from '#engine/places.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { createClientPool } from '#net/http1/client-pool.ts'
 import { Head } from '#net/http1/head.ts'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '#net/limits.ts'
-import { CAN_SHARE_PORTS, type Listener, type ListenTls, listen } from '#net/listen.ts'
+import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, type ListenTls, listen } from '#net/listen.ts'
 import { SecureContexts } from '#net/secure-contexts.ts'
 import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
@@ -89,8 +88,11 @@ export class ProxyServer {
     const failed: FailedSocket[] = []
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      if (place !== undefined) open.receiver.socket = place
-      else this.#drainSocket(key, open)
+      if (place === undefined) this.#drainSocket(key, open)
+      else {
+        open.receiver.socket = place
+        open.listener.configure(connectionSettings(place, this.#context))
+      }
     }
     for (const key of sockets) {
       const place = this.#plan.sockets.get(key)
@@ -118,7 +120,7 @@ export class ProxyServer {
         port: place.port,
         reusePort: CAN_SHARE_PORTS,
         handler: receiver,
-        limits: limitsOf(place, this.#context),
+        ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
         ...(isSecured(place) ? { tls: this.#certificates(receiver) } : {}),
       })
@@ -163,7 +165,7 @@ function isSecured({ listeners }: SocketPlace): boolean {
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
-function limitsOf(place: SocketPlace, { index }: ProxyContext): ServerLimits {
-  const settings = place.listeners[0]!.frontend.get(index)
-  return { ...DEFAULT_SERVER_LIMITS, maxHeaders: settings.maxHeaders, idleTimeoutMs: settings.idleTimeoutMs }
+function connectionSettings(place: SocketPlace, { index }: ProxyContext): ConnectionSettings {
+  const { maxHeaders, idleTimeoutMs, maxConnectionMs, keepalive } = place.listeners[0]!.frontend.get(index)
+  return { limits: { maxHeaders, idleTimeoutMs, maxConnectionMs }, keepalive }
 }

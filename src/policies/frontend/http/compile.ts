@@ -11,9 +11,16 @@ export interface FrontendHttpSetting {
   readonly maxHeaders: number
   /** From the end of a response to the first byte of the next head (decision A-44). */
   readonly idleTimeoutMs: number
+  /** Age at which a connection ends with the request in hand; 0: none (decision A-46). */
+  readonly maxConnectionMs: number
 }
 
-const DEFAULT: FrontendHttpSetting = { maxBufferBytes: 2_097_152, maxHeaders: 100, idleTimeoutMs: 600_000 }
+const DEFAULT: FrontendHttpSetting = {
+  maxBufferBytes: 2_097_152,
+  maxHeaders: 100,
+  idleTimeoutMs: 600_000,
+  maxConnectionMs: 0,
+}
 
 const WITHOUT_EFFECT = [
   'http2WindowSize',
@@ -22,7 +29,6 @@ const WITHOUT_EFFECT = [
   'http2MaxHeaderSize',
   'http2KeepaliveInterval',
   'http2KeepaliveTimeout',
-  'maxConnectionDuration',
 ] as const
 
 export function compileFrontendHttp(
@@ -39,5 +45,6 @@ export function compileFrontendHttp(
     maxBufferBytes: parseByteSize(spec.maxBufferSize ?? DEFAULT.maxBufferBytes) ?? DEFAULT.maxBufferBytes,
     maxHeaders: spec.http1MaxHeaders ?? DEFAULT.maxHeaders,
     idleTimeoutMs: parseDuration(spec.http1IdleTimeout ?? '') ?? DEFAULT.idleTimeoutMs,
+    maxConnectionMs: parseDuration(spec.maxConnectionDuration ?? '') ?? DEFAULT.maxConnectionMs,
   }
 }
