@@ -17,13 +17,19 @@ export function reportUnused({ inventory, reportOn }: Scope, gateways: PlacedGat
   if (gateways.gateways.length === 0) reportNoGateway(inventory, reportOn)
 }
 
-/** What works without a cluster (decision A-118). */
+/** What is meant to work without a cluster as well (decision A-118); nothing of it does yet. */
 const LOCAL_PARAMETERS = ['logging', 'shutdown', 'rawConfig', 'env']
 
 function reportParameters(parameters: ProxyParametersObject, reportOn: ReportOn): void {
-  for (const field of Object.keys(parameters.spec).filter((name) => !LOCAL_PARAMETERS.includes(name))) {
-    const message = `${field} takes effect only on Kubernetes`
-    reportOn(parameters)({ path: `spec.${field}`, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
+  for (const field of Object.keys(parameters.spec)) {
+    const path = `spec.${field}`
+    if (LOCAL_PARAMETERS.includes(field)) {
+      const message = `not implemented yet: ${field} has no effect`
+      reportOn(parameters)({ path, code: 'not-implemented', message, severity: 'error' })
+    } else {
+      const message = `${field} takes effect only on Kubernetes`
+      reportOn(parameters)({ path, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
+    }
   }
 }
 

@@ -10,15 +10,17 @@ import type { EndpointPlace } from './backend-place.ts'
 import { runChain } from './chain.ts'
 import type { Decision } from './decide.ts'
 
-/** A larger call is passed on without its method being read. */
-const MAX_CALL_BYTES = 2 * 1024 * 1024
+/** A larger body is passed on without being looked into, where looking is a courtesy only. */
+const MAX_READ_BYTES = 2 * 1024 * 1024
 
 /** Whether the body of a request must be here as a whole before it is sent. Providers of one backend agree on the route type. */
 export function needsWholeBody({ backend }: Decision, exchange: Exchange): boolean {
   const { contentLength } = exchange.request
-  if (backend?.item.type === 'a2a') return contentLength > 0 && contentLength <= MAX_CALL_BYTES
+  if (backend?.item.type === 'a2a') return contentLength > 0 && contentLength <= MAX_READ_BYTES
   const provider = backend?.ai?.providers[0]
-  return provider !== undefined && bodyNeed(routeTypeOf(provider, exchange)) === 'whole'
+  if (provider === undefined) return false
+  const need = bodyNeed(routeTypeOf(provider, exchange))
+  return need === 'whole' || (need === 'whole-if-small' && contentLength > 0 && contentLength <= MAX_READ_BYTES)
 }
 
 /**

@@ -118,7 +118,7 @@ const UPSTREAM: ClientHandler = {
     try {
       const { status } = stream.head
       recordAttempt(flight, status)
-      if (flight.retriesLeft > 0 && flight.exchange.retry?.codes.has(status)) {
+      if (flight.exchange.retry?.codes.has(status) && mayRetry(flight)) {
         stream.cancel()
         return retry(flight)
       }
@@ -154,7 +154,7 @@ const UPSTREAM: ClientHandler = {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
     recordAttempt(flight, undefined, why)
-    if (flight.retriesLeft > 0) return retry(flight)
+    if (mayRetry(flight)) return retry(flight)
     respondLocally(flight, reject(failureCode(why), { detail: `${why} at ${flight.decision.endpoint!.label}` }))
   },
 }
@@ -169,6 +169,13 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: A
   if (flight.tried.length === 0) return
   exchange.attempts ??= []
   exchange.attempts.push({ endpoint: endpoint.label, status: status ?? 0, failure })
+}
+
+/** An attempt is left, and the worker is not busy with too many of them. */
+function mayRetry(flight: InFlight): boolean {
+  if (flight.retriesLeft === 0) return false
+  flight.retried ||= flight.context.load.takeRetry()
+  return flight.retried
 }
 
 function retry(flight: InFlight): void {

@@ -35,6 +35,8 @@ export class InFlight implements BodyReader, Observed {
   /** The request head before the first attempt changed it. */
   pristine: Head | undefined
   retriesLeft = 0
+  /** It holds a place among the retries of the worker. */
+  retried = false
   /** Set once a response head has been given to the stream. */
   responded = false
   /** An endpoint is counted as busy. */
@@ -59,12 +61,14 @@ export class InFlight implements BodyReader, Observed {
   begin(stream: ServerStream, socket: SocketPlace): void {
     const { exchange, context } = this
     this.turn++
+    context.load.begin()
     this.stream = stream
     this.socket = socket
     this.upstream = undefined
     this.tried.length = 0
     this.pristine = undefined
     this.retriesLeft = 0
+    this.retried = false
     this.responded = false
     this.pending = false
     this.filter = undefined

@@ -4,6 +4,7 @@ import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { Load } from './load.ts'
 
 /** What all requests of one worker share. */
 export interface ProxyContext {
@@ -13,6 +14,7 @@ export interface ProxyContext {
   readonly pool: ClientPool
   readonly wheel: TimerWheel
   readonly observer: Observer
+  readonly load: Load
   readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal

@@ -37,6 +37,7 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight
     flight.endDeadline()
     flight.releaseEndpoint()
+    flight.context.load.end(flight.retried)
     chargeFor(flight)
     noteBreak(flight)
     this.#context.observer.ended(flight, sentBytes, undefined)
@@ -48,6 +49,7 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
     flight.abandon()
+    flight.context.load.end(flight.retried)
     chargeFor(flight)
     this.#context.observer.ended(flight, 0, why)
   }

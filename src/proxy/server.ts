@@ -13,6 +13,7 @@ import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
+import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
 
@@ -40,6 +41,7 @@ const NO_REQUEST = new Head()
 interface OpenSocket {
   readonly listener: Listener
   readonly receiver: Receiver
+  readonly secured: boolean
 }
 
 /** The data plane of one thread: listens where the plan says and serves by it. */
@@ -66,6 +68,7 @@ export class ProxyServer {
       pool,
       wheel: workerWheel,
       observer,
+      load: new Load(),
       mcp: { sealer, memory: mcpMemory },
       draining: this.#draining.signal,
       random: Math.random,
@@ -88,7 +91,8 @@ export class ProxyServer {
     const failed: FailedSocket[] = []
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      if (place === undefined) this.#drainSocket(key, open)
+      // A socket that changes to or from TLS is another one (decision A-39).
+      if (place === undefined || isSecured(place) !== open.secured) this.#drainSocket(key, open)
       else {
         open.receiver.socket = place
         open.listener.configure(connectionSettings(place, this.#context))
@@ -124,7 +128,7 @@ export class ProxyServer {
         admit: (peer) => this.#admits(receiver.socket, peer),
         ...(isSecured(place) ? { tls: this.#certificates(receiver) } : {}),
       })
-      this.#open.set(key, { listener, receiver })
+      this.#open.set(key, { listener, receiver, secured: isSecured(place) })
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
