@@ -9,7 +9,7 @@ import type { SocketPlace } from './places.ts'
 
 /** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
 
-export const MAIN = { namespace: 'default', name: 'main' }
+const MAIN = { namespace: 'default', name: 'main' }
 
 export function listenerItem(more: Partial<ListenerItem> = {}): ListenerItem {
   const { gateway = MAIN, name = 'http' } = more
