@@ -1,4 +1,4 @@
-import { gap, type Requirement, requirement } from './requirement.ts'
+import { gap, requirement, type Requirement } from './requirement.ts'
 
 /**
  * Document 1 of the specification: kinds, backends, parameters, authentication, operations.
@@ -17,7 +17,7 @@ export const DOCUMENT_1 = {
     'A controller turns the objects into configuration of the data plane.',
   ),
   'service/controller-provisions': gap(1, '1', 'The controller provisions the data plane.'),
-  'service/access-logs': gap(1, '1', 'The proxy writes access logs.'),
+  'service/access-logs': requirement(1, '1', 'The proxy writes access logs.'),
   'service/traces': gap(1, '1', 'The proxy emits traces.'),
   'service/metrics': requirement(1, '1', 'The proxy emits metrics.'),
 
@@ -246,7 +246,7 @@ export const DOCUMENT_1 = {
     '2.3.4',
     '`selector.services` is a LabelSelector of the Services that become targets.',
   ),
-  'backend.mcp.targets.selector/policies-on-service': gap(
+  'backend.mcp.targets.selector/policies-on-service': requirement(
     1,
     '2.3.4',
     'A policy for one selected Service targets the Service itself.',
@@ -798,33 +798,33 @@ export const DOCUMENT_1 = {
   'policy.status/ancestor-conditions': requirement(1, '2.6', 'An ancestor carries a list of Condition.'),
 
   // 3 States and transitions
-  'health/default-condition-lowers-score': gap(
+  'health/default-condition-lowers-score': requirement(
     1,
     '3',
     'A response that meets the default unhealthy condition lowers the health score.',
   ),
-  'health/default-condition-no-eviction': gap(1, '3', 'The default unhealthy condition alone evicts nothing.'),
-  'health/evict-consecutive-failures': gap(
+  'health/default-condition-no-eviction': requirement(1, '3', 'The default unhealthy condition alone evicts nothing.'),
+  'health/evict-consecutive-failures': requirement(
     1,
     '3',
     'An endpoint is evicted once `consecutiveFailures` unhealthy responses came in a row.',
   ),
-  'health/evict-health-threshold': gap(
+  'health/evict-health-threshold': requirement(
     1,
     '3',
     'An endpoint is evicted when its EWMA health is below `healthThreshold` after an unhealthy response.',
   ),
-  'health/evict-either': gap(1, '3', 'With both set, either condition is enough to evict.'),
+  'health/evict-either': requirement(1, '3', 'With both set, either condition is enough to evict.'),
   'health/evict-neither-set': requirement(1, '3', 'With neither set, a single unhealthy response evicts.'),
   'health/evicted-gets-no-traffic': requirement(1, '3', 'An evicted endpoint is taken out of load balancing.'),
-  'health/evict-duration-multiplied': gap(
+  'health/evict-duration-multiplied': requirement(
     1,
     '3',
     'The eviction lasts `duration` times the number of evictions so far.',
   ),
-  'health/evict-ends': gap(1, '3', 'When the eviction time has passed the endpoint serves again.'),
-  'health/return-restore-health': gap(1, '3', 'An endpoint returns with `restoreHealth`, if that is set.'),
-  'health/return-held-health': gap(
+  'health/evict-ends': requirement(1, '3', 'When the eviction time has passed the endpoint serves again.'),
+  'health/return-restore-health': requirement(1, '3', 'An endpoint returns with `restoreHealth`, if that is set.'),
+  'health/return-held-health': requirement(
     1,
     '3',
     'Without `restoreHealth` an endpoint returns with the health it had at eviction.',

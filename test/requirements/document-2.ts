@@ -1,4 +1,4 @@
-import { gap, type Requirement, requirement } from './requirement.ts'
+import { gap, requirement, type Requirement } from './requirement.ts'
 
 /**
  * Document 2 of the specification: the fields of the sections `frontend`, `traffic` and `backend` of a ProxyPolicy.
@@ -71,7 +71,7 @@ export const DOCUMENT_2 = {
   'frontend.http/maxBufferSize-form': requirement(2, '2.1', '`maxBufferSize` is a ByteSize.'),
   'frontend.http/maxBufferSize-default': requirement(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
   'frontend.http/maxBufferSize': requirement(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
-  'frontend.http/maxBufferSize-only-needed': gap(2, '2.1', 'Only a body that a policy needs is buffered.'),
+  'frontend.http/maxBufferSize-only-needed': requirement(2, '2.1', 'Only a body that a policy needs is buffered.'),
   'frontend.http/http1MaxHeaders-default': requirement(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
   'frontend.http/http1MaxHeaders-range': requirement(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
   'frontend.http/http1MaxHeaders': requirement(
@@ -144,8 +144,12 @@ export const DOCUMENT_2 = {
   'frontend.proxyProtocol/strict': gap(2, '2.1', '`Strict` needs a valid PROXY header.'),
   'frontend.proxyProtocol/optional': gap(2, '2.1', '`Optional` takes a PROXY header as well as plain traffic.'),
   'frontend.accessLog/fields-optional': requirement(2, '2.1', 'Every field of `accessLog` may be left out.'),
-  'frontend.accessLog/filter': gap(2, '2.1', 'With `filter` a request is logged only when the expression is true.'),
-  'frontend.accessLog/attributes': gap(2, '2.1', '`attributes` changes the fields of the log.'),
+  'frontend.accessLog/filter': requirement(
+    2,
+    '2.1',
+    'With `filter` a request is logged only when the expression is true.',
+  ),
+  'frontend.accessLog/attributes': requirement(2, '2.1', '`attributes` changes the fields of the log.'),
   'frontend.accessLog.otlp/backendRef-required': requirement(2, '2.1', '`otlp.backendRef` is required.'),
   'frontend.accessLog.otlp/backendRef-kinds': gap(2, '2.1', '`otlp.backendRef` names a Service or a ProxyBackend.'),
   'frontend.accessLog.otlp/export': gap(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
@@ -156,7 +160,7 @@ export const DOCUMENT_2 = {
   'frontend.accessLog.otlp/path-default': gap(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
   'logTracingAttributes/remove-count': requirement(2, '2.1', '`remove` has 1 to 32 items.'),
   'logTracingAttributes/remove-item-length': requirement(2, '2.1', 'An item of `remove` is a TinyString.'),
-  'logTracingAttributes/remove': gap(
+  'logTracingAttributes/remove': requirement(
     2,
     '2.1',
     'The fields named in `remove`, such as `http.method`, are dropped from the default fields.',
@@ -172,8 +176,8 @@ export const DOCUMENT_2 = {
     '2.1',
     '`expression` of an added attribute is a required CELExpression.',
   ),
-  'logTracingAttributes/add': gap(2, '2.1', 'The value of the expression is added under the name.'),
-  'logTracingAttributes/add-failure': gap(2, '2.1', 'A pair whose expression fails is left out.'),
+  'logTracingAttributes/add': requirement(2, '2.1', 'The value of the expression is added under the name.'),
+  'logTracingAttributes/add-failure': requirement(2, '2.1', 'A pair whose expression fails is left out.'),
   'frontend.tracing/backendRef-required': requirement(2, '2.1', '`tracing.backendRef` is required.'),
   'frontend.tracing/backendRef-kinds': gap(
     2,
@@ -233,7 +237,7 @@ export const DOCUMENT_2 = {
   'traffic/phase-values': requirement(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
   'traffic/phase-default': gap(2, '2.2', '`phase` defaults to `PostRouting`.'),
   'traffic/pre-routing-target': requirement(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
-  'traffic/pre-routing-influences-routing': gap(
+  'traffic/pre-routing-influences-routing': requirement(
     2,
     '2.2',
     '`PreRouting` policies run before a route is chosen and can influence the choice.',
@@ -380,19 +384,19 @@ export const DOCUMENT_2 = {
   // 2.2.4 Header rewriting and CSRF
   'traffic.hostRewrite/mode-required': requirement(2, '2.2.4', '`hostRewrite.mode` is required.'),
   'traffic.hostRewrite/mode-values': requirement(2, '2.2.4', '`hostRewrite.mode` is `Auto` or `None`.'),
-  'traffic.hostRewrite/auto': gap(2, '2.2.4', '`Auto` sets the Host header from the destination.'),
-  'traffic.hostRewrite/none': gap(2, '2.2.4', '`None` sends the Host header of the client.'),
-  'traffic.hostRewrite/default-hostname-backends': gap(
+  'traffic.hostRewrite/auto': requirement(2, '2.2.4', '`Auto` sets the Host header from the destination.'),
+  'traffic.hostRewrite/none': requirement(2, '2.2.4', '`None` sends the Host header of the client.'),
+  'traffic.hostRewrite/default-hostname-backends': requirement(
     2,
     '2.2.4',
     'Without `hostRewrite` a Backend with a hostname gets `Auto`.',
   ),
-  'traffic.hostRewrite/default-service-and-ip': gap(
+  'traffic.hostRewrite/default-service-and-ip': requirement(
     2,
     '2.2.4',
     'Without `hostRewrite` a Service or a backend with an IP address gets `None`.',
   ),
-  'traffic.hostRewrite/url-rewrite-wins': gap(
+  'traffic.hostRewrite/url-rewrite-wins': requirement(
     2,
     '2.2.4',
     '`hostRewrite` is ignored when a `urlRewrite` filter of the HTTPRoute rewrites the host.',
