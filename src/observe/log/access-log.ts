@@ -89,9 +89,7 @@ export class AccessLog {
       number('gen_ai.usage.input_tokens', exchange.llm.inputTokens)
       number('gen_ai.usage.output_tokens', exchange.llm.outputTokens)
     }
-    if (exchange.attempts !== undefined && exchange.attempts.length > 1) {
-      number('retry.attempt', exchange.attempts.length - 1)
-    }
+    if (exchange.retries > 0) number('retry.attempt', exchange.retries)
     text('error', error)
     if (exchange.reason !== 'Upstream') text('reason', exchange.reason)
     if (exchange.refusal !== undefined) {

@@ -11,16 +11,29 @@ export interface LineFormat {
   end: string
 }
 
-/** Characters that need quotes in a text line. */
-const UNSAFE = /[\s"=\\]|^$/
+/** Characters that need quotes in a text line: some would look like the next field, others would be obeyed by a terminal. */
+const UNSAFE = /[\s"=\\\p{Cc}\p{Cf}\p{Cs}]|^$/u
+/** Of those, what JSON leaves as it is. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** `<time>\tinfo\trequest k=v k=v` */
 export const TEXT_LINE: LineFormat = {
   start: (epochMs) => `${formatTimestamp(epochMs)}\tinfo\trequest`,
-  text: (name, value) => ` ${name}=${UNSAFE.test(value) ? JSON.stringify(value) : value}`,
+  text: (name, value) => ` ${name}=${UNSAFE.test(value) ? quote(value) : value}`,
   json: (name, value) =>
     typeof value === 'string' ? TEXT_LINE.text(name, value) : TEXT_LINE.text(name, JSON.stringify(value)),
   end: '\n',
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value).replace(UNSEEN, escapeCharacter)
+}
+
+function escapeCharacter(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }
 
 /** One object with flat dotted keys. */

@@ -66,7 +66,8 @@ export class MetricsWriter {
     const known = this.#series.get(key)
     if (known !== undefined) return known
     const count = this.#counts.get(metric) ?? 0
-    if (count >= MAX_SERIES && values[0] !== 'overflow') {
+    // All of them: a client may have chosen one of the values.
+    if (count >= MAX_SERIES && values.some((value) => value !== 'overflow')) {
       return this.series(
         metric,
         values.map(() => 'overflow'),

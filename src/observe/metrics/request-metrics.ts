@@ -48,8 +48,8 @@ export class RequestMetrics {
     series.requests.add(1)
     series.duration.observe(seconds)
     if (sentBytes > 0) series.bytes.add(sentBytes)
-    if (exchange.attempts !== undefined && exchange.attempts.length > 1) {
-      this.#writer.series('retries', series.labels, customNames(settings)).add(exchange.attempts.length - 1)
+    if (exchange.retries > 0) {
+      this.#writer.series('retries', series.labels, customNames(settings)).add(exchange.retries)
     }
     if (exchange.llm !== undefined) this.#recordLlm(exchange, settings, seconds)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(exchange, settings)

@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { type ObservedInputs, observed, PEER, PLACE, settingsOf } from '../testing.ts'
+import { AccessLog } from './access-log.ts'
+import { JSON_LINE, TEXT_LINE } from './field-line.ts'
+
+const { now } = clock
+
+beforeEach(() => {
+  clock.now = () => Date.UTC(2026, 1, 3, 4, 5, 6, 78)
+})
+afterEach(() => {
+  clock.now = now
+})
+
+const START = '2026-02-03T04:05:06.078000Z\tinfo\trequest'
+
+function textOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): string | undefined {
+  const lines: string[] = []
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(observed(inputs), durationMs, error)
+  return lines[0]
+}
+
+function jsonOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): Record<string, unknown> {
+  const lines: string[] = []
+  new AccessLog(JSON_LINE, (line) => lines.push(line)).log(observed(inputs), durationMs, error)
+  expect(lines[0]).toMatch(/^\{.*\}\n$/)
+  return JSON.parse(lines[0]!) as Record<string, unknown>
+}
+
+verifies('service/access-logs', 'a line of text', () => {
+  expect(textOf({ endpointLabel: '127.0.0.1:9000' })).toBe(
+    `${START} gateway=default/main listener=http route_rule=first route=default/r endpoint=127.0.0.1:9000` +
+      ' src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1' +
+      ' http.status=200 protocol=http duration=12ms\n',
+  )
+})
+
+test('a line of JSON', () => {
+  expect(jsonOf({ line: 'POST /a?b=c', endpointLabel: '127.0.0.1:9000', status: 503 })).toEqual({
+    level: 'info',
+    time: '2026-02-03T04:05:06.078000Z',
+    scope: 'request',
+    gateway: 'default/main',
+    listener: 'http',
+    route_rule: 'first',
+    route: 'default/r',
+    endpoint: '127.0.0.1:9000',
+    'src.addr': '192.0.2.7:40000',
+    'http.method': 'POST',
+    'http.host': 'example.com',
+    'http.path': '/a?b=c',
+    'http.version': 'HTTP/1.1',
+    'http.status': 503,
+    protocol: 'http',
+    duration: '12ms',
+  })
+})
+
+test('what is not known is left out', () => {
+  expect(textOf({ place: null, status: 0 })).toBe(
+    `${START} src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1` +
+      ' duration=12ms\n',
+  )
+  expect(textOf({ place: { ...PLACE, route: '', rule: '' } })).toContain(' listener=http src.addr=')
+})
+
+test('a refusal: error, reason, code, and the way to its record', () => {
+  const noted = { reason: 'RateLimit', refusal: 'rate-limited' } as const
+  const line = textOf({ noted, status: 429 }, 0.4, 'rate limit exceeded: bucket x')
+  expect(line).toContain(' http.status=429 protocol=http error="rate limit exceeded: bucket x" reason=RateLimit')
+  expect(line).toMatch(/ reason=RateLimit code=rate-limited decision=w1-7 duration=0ms\n$/)
+})
+
+test('an answer of the gateway has a reason and no code', () => {
+  const line = textOf({ noted: { reason: 'DirectResponse' } })
+  expect(line).toContain(' reason=DirectResponse duration=')
+  expect(line).not.toContain('code=')
+})
+
+test.each([
+  ['example.com:8080', 'example.com'],
+  ['[::1]:8080', '[::1]'],
+  ['[::1]', '[::1]'],
+  ['127.0.0.1', '127.0.0.1'],
+])('host %s is written as %s', (host, written) => {
+  expect(jsonOf({ host })['http.host']).toBe(written)
+})
+
+test('retries: the number of the last one, when there was one', () => {
+  const attempt = { endpoint: 'e', status: 503, failure: undefined }
+  expect(jsonOf({ noted: { attempts: [attempt] } })).not.toHaveProperty('retry.attempt')
+  expect(jsonOf({ noted: { attempts: [attempt, attempt, attempt] } })['retry.attempt']).toBe(2)
+})
+
+test('a token`s subject, when it is text', () => {
+  expect(jsonOf({ jwt: { sub: 'alice' } })['jwt.sub']).toBe('alice')
+  expect(jsonOf({ jwt: { sub: 7 } })).not.toHaveProperty('jwt.sub')
+})
+
+test('LLM requests: models and tokens, 0 tokens too', () => {
+  const line = jsonOf({
+    place: { ...PLACE, protocol: 'llm' },
+    llm: {
+      operation: 'chat',
+      provider: 'one',
+      requestModel: 'm-1',
+      responseModel: 'm-1-0203',
+      inputTokens: 11,
+      outputTokens: 0,
+    },
+  })
+  expect(line).toMatchObject({
+    protocol: 'llm',
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'one',
+    'gen_ai.request.model': 'm-1',
+    'gen_ai.response.model': 'm-1-0203',
+    'gen_ai.usage.input_tokens': 11,
+    'gen_ai.usage.output_tokens': 0,
+  })
+  expect(jsonOf({ llm: {} })).not.toHaveProperty('gen_ai.usage.input_tokens')
+})
+
+test.each([
+  ['tool', 'gen_ai.tool.name'],
+  ['prompt', 'gen_ai.prompt.name'],
+  ['resource', 'mcp.resource.uri'],
+] as const)('MCP messages: a %s is named %s, and the session only tells sessions apart', (resourceType, field) => {
+  const mcp = {
+    method: 'tools/call',
+    target: 't',
+    resourceType,
+    name: 'n',
+    sessionId: 's'.repeat(40),
+    errorCode: -32_602,
+  }
+  const line = jsonOf({ mcp })
+  expect(line).toMatchObject({
+    'mcp.method.name': 'tools/call',
+    'mcp.target': 't',
+    'mcp.resource.type': resourceType,
+    [field]: 'n',
+    'mcp.error.code': -32_602,
+  })
+  expect(line['mcp.session.id']).toMatch(/^[0-9a-f]{12}$/)
+  expect(jsonOf({ mcp: { sessionId: 'other' } })['mcp.session.id']).not.toBe(line['mcp.session.id'])
+})
+
+test('A2A messages', () => {
+  expect(jsonOf({ noted: { a2aMethod: 'message/send' } })['a2a.method']).toBe('message/send')
+})
+
+test('credentials of the query are not written', () => {
+  const request = observed({ line: 'GET /a?key=s3cret&x=1' })
+  request.exchange.redactQueryParameter('key')
+  const lines: string[] = []
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(request, 1, undefined)
+  expect(lines[0]).toContain('http.path="/a?key=<redacted>&x=1"')
+  expect(lines[0]).not.toContain('s3cret')
+})
+
+verifies('logTracingAttributes/remove', 'removed fields are not written, those of the place neither', () => {
+  const remove = ['http.method', 'gateway', 'duration', 'http.status', 'mcp.error.code']
+  const line = jsonOf({ settings: settingsOf({ remove }), mcp: { errorCode: 1 } })
+  for (const name of remove) expect(line).not.toHaveProperty([name])
+  expect(line).toMatchObject({ listener: 'http', 'http.path': '/path' })
+})
+
+test('removing at one place removes nothing at another', () => {
+  const lines: string[] = []
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
+  log.log(observed({ settings: settingsOf({ remove: ['gateway'] }) }), 1, undefined)
+  log.log(observed(), 1, undefined)
+  log.log(observed({ settings: settingsOf({ remove: ['gateway'] }) }), 1, undefined)
+  expect(lines.map((line) => line.includes('gateway='))).toEqual([false, true, false])
+})
+
+verifies(
+  ['logTracingAttributes/add', 'frontend.accessLog/attributes'],
+  'added fields carry the value of their expression',
+  () => {
+    const add = {
+      'x.text': 'request.headers["x"]',
+      'x.number': 'size(request.method)',
+      'x.list': '[request.method, "a"]',
+      'x.null': 'null',
+      'x.yes': 'true',
+    }
+    const inputs = { settings: settingsOf({ add }), headers: { x: 'a value' } }
+    expect(jsonOf(inputs)).toMatchObject({
+      'x.text': 'a value',
+      'x.number': 3,
+      'x.list': ['GET', 'a'],
+      'x.null': null,
+      'x.yes': true,
+    })
+    const added = String.raw` x.text="a value" x.number=3 x.list="[\"GET\",\"a\"]" x.null=null x.yes=true`
+    expect(textOf(inputs)!.split(' duration=12ms')[1]).toBe(`${added}\n`)
+  },
+)
+
+verifies('logTracingAttributes/add-failure', 'a field whose expression fails is left out, the others are not', () => {
+  const line = jsonOf({ settings: settingsOf({ add: { bad: 'request.headers["absent"]', good: '"g"' } }) })
+  expect(line).not.toHaveProperty('bad')
+  expect(line.good).toBe('g')
+})
+
+verifies('frontend.accessLog/filter', 'with a filter only requests for which it is true are written', () => {
+  const filter = (text: string) => textOf({ settings: settingsOf({ filter: text }) }) !== undefined
+  expect(filter('request.method == "GET"')).toBe(true)
+  expect(filter('request.method == "POST"')).toBe(false)
+  expect(filter('request.headers["absent"] == "x"')).toBe(false)
+})
+
+test('whether a line was kept back is told', () => {
+  const log = new AccessLog(TEXT_LINE, () => {})
+  expect(log.log(observed(), 1, undefined)).toBe(true)
+  expect(log.log(observed({ settings: settingsOf({ filter: 'false' }) }), 1, undefined)).toBe(false)
+})
+
+test('a connection that was closed unread has a line of its own', () => {
+  const lines: string[] = []
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).logDenied(PEER, 'Deny rule x')
+  expect(lines).toEqual([
+    `${START} src.addr=192.0.2.7:40000 dst.addr=127.0.0.1:8080 error="Deny rule x" reason=Authorization\n`,
+  ])
+})

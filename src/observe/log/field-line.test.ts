@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { JSON_LINE, TEXT_LINE } from './field-line.ts'
+import { formatTimestamp } from './timestamp.ts'
+
+test.each([
+  ['plain', 'plain'],
+  ['a/b?c', 'a/b?c'],
+  ['with space', '"with space"'],
+  ['a=b', '"a=b"'],
+  ['', '""'],
+  ['"quoted"', '"\\"quoted\\""'],
+  ['back\\slash', '"back\\\\slash"'],
+  ['two\nlines', '"two\\nlines"'],
+  ['tab\t', '"tab\\t"'],
+  ['\u001b[2J', '"\\u001b[2J"'],
+  ['\u0000', '"\\u0000"'],
+  ['\u007f', '"\\u007f"'],
+  ['\u009b2J', '"\\u009b2J"'],
+  ['\u202egnp', '"\\u202egnp"'],
+  ['\u2028', '"\\u2028"'],
+  ['\ufeff', '"\\ufeff"'],
+  ['grün', 'grün'],
+  ['日本', '日本'],
+])('%j is written as %s', (value, written) => {
+  expect(TEXT_LINE.text('f', value)).toBe(` f=${written}`)
+  expect(TEXT_LINE.json('f', value)).toBe(` f=${written}`)
+})
+
+test('whatever a stranger sends, a field of text stays on its line, cannot pass for another field and reads back', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (value) => {
+      const written = TEXT_LINE.text('f', value).slice(' f='.length)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(written).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+      expect(written.startsWith('"') ? JSON.parse(written) : written).toBe(value)
+      if (!written.startsWith('"')) expect(written).not.toMatch(/[\s="]/)
+    }),
+  )
+})
+
+test('a line of JSON reads back, whatever is in it', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string({ unit: 'binary' }), fc.jsonValue(), (name, text, json) => {
+      const line = `${JSON_LINE.start(0)}${JSON_LINE.text(`a${name}`, text)}${JSON_LINE.json(`b${name}`, json as null)}${JSON_LINE.end}`
+      expect(line.indexOf('\n')).toBe(line.length - 1)
+      const read = JSON.parse(line) as Record<string, unknown>
+      expect(read[`a${name}`]).toBe(text)
+      expect(JSON.stringify(read[`b${name}`])).toBe(JSON.stringify(json))
+    }),
+  )
+})
+
+test('times are in UTC with microseconds', () => {
+  expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000000Z')
+  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
+  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
+})

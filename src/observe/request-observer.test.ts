@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { Abort } from '#net/stream.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { AccessLog } from './log/access-log.ts'
+import { JSON_LINE } from './log/field-line.ts'
+import { MetricsReader } from './metrics/metrics-reader.ts'
+import { MetricsWriter } from './metrics/metrics-writer.ts'
+import { RequestObserver } from './request-observer.ts'
+import { type ObservedInputs, observed, PEER, PLACE, settingsOf } from './testing.ts'
+
+const { now, monotonic } = clock
+let elapsed = 0
+
+beforeEach(() => {
+  elapsed = 0
+  clock.now = () => 1_800_000_000_000
+  clock.monotonic = () => elapsed
+})
+afterEach(() => {
+  clock.now = now
+  clock.monotonic = monotonic
+})
+
+function observer() {
+  const lines: Record<string, unknown>[] = []
+  const bugs: unknown[][] = []
+  const reader = new MetricsReader()
+  const observer = new RequestObserver(
+    'w1',
+    new AccessLog(JSON_LINE, (line) => lines.push(JSON.parse(line))),
+    new MetricsWriter((news) => reader.hear('w1', news)),
+    (...bug) => bugs.push(bug),
+  )
+  const end = (inputs: ObservedInputs = {}, sentBytes = 0, aborted?: Abort) => {
+    elapsed = 0
+    const request = observed(inputs)
+    elapsed = 250
+    observer.ended(request, sentBytes, aborted)
+  }
+  /** Values by metric, of those that have one series; histograms by their count and sum. */
+  const metrics = () =>
+    Object.fromEntries(
+      reader
+        .text()
+        .split('\n')
+        .filter((line) => line.startsWith('gatewright_') && !line.includes('_bucket{'))
+        .map((line) => [line.slice('gatewright_'.length, line.indexOf('{')), Number(line.split('} ')[1])]),
+    )
+  return { observer, lines, bugs, reader, end, metrics }
+}
+
+verifies('service/metrics', 'a request: line, metrics and record', () => {
+  const { observer: it, lines, end, metrics, reader } = observer()
+  end({ endpointLabel: 'e:1', status: 201 }, 1234)
+  expect(lines).toMatchObject([{ 'http.status': 201, duration: '250ms' }])
+  expect(metrics()).toEqual({
+    requests_total: 1,
+    request_duration_seconds_count: 1,
+    request_duration_seconds_sum: 0.25,
+    response_bytes_total: 1234,
+  })
+  expect(reader.text()).toContain(
+    'gatewright_requests_total{backend="default/b",protocol="http",method="GET",status="201",reason="Upstream",' +
+      'gateway="default/main",listener="http",route="default/r",route_rule="first"} 1',
+  )
+  expect(it.records.list()).toEqual([
+    {
+      id: 'w1-7',
+      time: 1_800_000_000_000,
+      method: 'GET',
+      authority: 'example.com',
+      target: '/path',
+      gateway: 'default/main',
+      listener: 'http',
+      route: 'default/r',
+      rule: 'first',
+      backend: 'default/b',
+      endpoint: 'e:1',
+      status: 201,
+      code: '',
+      detail: '',
+      reason: 'Upstream',
+      durationMs: 250,
+      attempts: [],
+      inputTokens: 0,
+      outputTokens: 0,
+    },
+  ])
+})
+
+test('a refusal: what operators are told, and what the client was not', () => {
+  const { observer: it, lines, end } = observer()
+  const noted = { refusal: 'upstream-failed', refusalDetail: 'reset at e:1', reason: 'UpstreamFailure' } as const
+  end({ noted, status: 503 })
+  expect(lines).toMatchObject([{ error: 'upstream call failed: reset at e:1', code: 'upstream-failed' }])
+  expect(it.records.list()).toMatchObject([
+    { code: 'upstream-failed', detail: 'reset at e:1', reason: 'UpstreamFailure', status: 503 },
+  ])
+  end({ noted: { refusal: 'rate-limited', reason: 'RateLimit' }, status: 429 })
+  expect(lines[1]).toMatchObject({ error: 'rate limit exceeded' })
+})
+
+test('a client that left', () => {
+  const { observer: it, lines, end } = observer()
+  end({ status: 0 }, 0, 'reset')
+  expect(lines).toMatchObject([{ error: 'client connection ended: reset' }])
+  expect(lines[0]).not.toHaveProperty('http.status')
+  expect(it.records.list()).toMatchObject([{ status: 0, detail: 'client connection ended: reset' }])
+})
+
+test('records hold no credentials of the query', () => {
+  const { observer: it } = observer()
+  const request = observed({ line: 'GET /a?key=s3cret' })
+  request.exchange.redactQueryParameter('key')
+  it.ended(request, 0, undefined)
+  expect(it.records.list()[0]!.target).toBe('/a?key=<redacted>')
+})
+
+test('an unknown method, a request that met no listener: labels stay few', () => {
+  const { end, reader } = observer()
+  end({ line: 'BREW /', place: null, status: 404 })
+  expect(reader.text()).toContain(
+    'requests_total{backend="unknown",protocol="unknown",method="other",status="404",reason="Upstream",' +
+      'gateway="unknown",listener="unknown",route="unknown",route_rule="unknown"} 1',
+  )
+})
+
+test('the same place with another method, status or reason is another series', () => {
+  const { end, reader } = observer()
+  end()
+  end({ line: 'PUT /' })
+  end({ status: 500 })
+  end({ noted: { reason: 'DirectResponse' } })
+  end()
+  const counts = reader.text().match(/requests_total\{.*\} \d+/g)
+  expect(counts?.map((line) => line.slice(line.lastIndexOf(' ') + 1))).toEqual(['2', '1', '1', '1'])
+})
+
+test('retries are counted', () => {
+  const { end, metrics, observer: it } = observer()
+  const attempts = [503, 503, 200].map((status) => ({ endpoint: 'e', status, failure: undefined }))
+  end({ noted: { attempts } })
+  end({ noted: { attempts: attempts.slice(0, 1) } })
+  expect(metrics().retries_total).toBe(2)
+  expect(
+    it.records
+      .list()
+      .map((record) => record.attempts.length)
+      .sort(),
+  ).toEqual([1, 3])
+})
+
+test('LLM requests: tokens by type, duration, first token', () => {
+  const { end, reader, observer: it } = observer()
+  const llm = { operation: 'chat' as const, provider: 'one', requestModel: 'm', inputTokens: 10, outputTokens: 20 }
+  end({ llm: { ...llm, timeToFirstTokenMs: 40 }, place: { ...PLACE, protocol: 'llm' } })
+  const labels =
+    'gen_ai_operation_name="chat",gen_ai_system="one",gen_ai_request_model="m",gen_ai_response_model="unknown"'
+  const text = reader.text()
+  const sum = (name: string, more = '') =>
+    Number(new RegExp(`gatewright_${name}_sum\\{${more}${labels},.*\\} (.*)`).exec(text)?.[1])
+  expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="input",')).toBe(10)
+  expect(sum('gen_ai_client_token_usage', 'gen_ai_token_type="output",')).toBe(20)
+  expect(sum('gen_ai_server_request_duration')).toBe(0.25)
+  expect(sum('gen_ai_server_time_to_first_token')).toBe(0.04)
+  expect(it.records.list()).toMatchObject([{ inputTokens: 10, outputTokens: 20 }])
+})
+
+test('an LLM request whose tokens nobody counted has no token metric', () => {
+  const { end, metrics } = observer()
+  end({ llm: {} })
+  expect(Object.keys(metrics())).not.toContain('gen_ai_client_token_usage_count')
+})
+
+test('MCP messages', () => {
+  const { end, reader } = observer()
+  end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'n' } })
+  end({ mcp: { method: undefined } })
+  expect(reader.text().match(/mcp_requests_total\{.*/g)).toEqual([
+    'mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="n",' +
+      'gateway="default/main",listener="http",route="default/r",route_rule="first"} 1',
+  ])
+})
+
+verifies('frontend.metrics/per-request', 'a label is evaluated for every request', () => {
+  const { end, reader } = observer()
+  const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
+  for (const tier of ['gold', 'silver', 'gold']) end({ settings, headers: { tier } })
+  const counts = reader
+    .text()
+    .match(/requests_total\{.*/g)
+    ?.map((line) => line.slice(line.indexOf('tier=')))
+  expect(counts).toEqual(['tier="gold"} 2', 'tier="silver"} 1'])
+})
+
+verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is unknown', () => {
+  const { end, reader } = observer()
+  const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
+  end({ settings })
+  expect(reader.text()).toMatch(/requests_total\{.*,tier="unknown"\} 1/)
+})
+
+test('every metric of a request carries the labels', () => {
+  const { end, reader } = observer()
+  const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 200, failure: undefined }))
+  end(
+    {
+      settings: settingsOf({ labels: { tier: 'request.headers["tier"]' } }),
+      headers: { tier: 'gold' },
+      llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1 },
+      mcp: { method: 'm' },
+      noted: { attempts },
+    },
+    1,
+  )
+  const series = reader
+    .text()
+    .split('\n')
+    .filter((line) => line.startsWith('gatewright_'))
+  expect(series.filter((line) => !line.includes('tier="gold"'))).toEqual([])
+  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0])).size).toBe(8)
+})
+
+test('what the wire refused and connections that were denied are counted', () => {
+  const { observer: it, metrics, lines, bugs } = observer()
+  it.refusedByWire(PEER, 'malformed-request')
+  it.connectionDenied(PEER, 'why')
+  it.bug('w1-1', 'cause')
+  expect(metrics()).toEqual({ wire_refusals_total: 1, denied_connections_total: 1 })
+  expect(lines).toMatchObject([{ error: 'why', reason: 'Authorization' }])
+  expect(bugs).toEqual([['w1-1', 'cause']])
+})

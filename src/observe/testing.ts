@@ -1,0 +1,117 @@
+import { clock } from '#base/clock.ts'
+import { compileExpression } from '#exchange/compile-expression.ts'
+import { Exchange, type PlaceNames } from '#exchange/exchange.ts'
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+import { parseHeadText } from '#net/http1/parse-head-text.ts'
+import type { Peer } from '#net/stream.ts'
+import type { Observed, ObserveSettings } from './observer.ts'
+
+/** Support for the tests of this room: requests that have ended. */
+
+export const PEER: Peer = {
+  remoteAddress: '192.0.2.7',
+  remotePort: 40_000,
+  localAddress: '127.0.0.1',
+  localPort: 8080,
+  secure: false,
+  serverName: undefined,
+}
+
+export const PLACE: PlaceNames = {
+  gateway: 'default/main',
+  listener: 'http',
+  route: 'default/r',
+  routeKind: 'HTTPRoute',
+  rule: 'first',
+  backend: 'default/b',
+  backendType: 'static',
+  protocol: 'http',
+}
+
+export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
+  /** `GET /path` */
+  readonly line?: string
+  readonly host?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly place?: PlaceNames | null
+  readonly llm?: Partial<LlmFacts>
+  readonly mcp?: Partial<McpFacts>
+  /** What the proxy noted in the exchange. */
+  readonly noted?: Partial<
+    Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'version' | 'a2aMethod'>
+  >
+  readonly jwt?: Readonly<Record<string, string | number>>
+}
+
+/** A request that has ended; answered 200 by the backend unless the inputs say otherwise. */
+export function observed(inputs: ObservedInputs = {}): Observed {
+  const { line = 'GET /path', host = 'example.com', headers = {}, place = PLACE, jwt } = inputs
+  const { status = 200, endpointLabel, settings, decisionNumber = 7 } = inputs
+  const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = parseHeadText(`${line} HTTP/1.1\r\n${fields.join('')}\r\n`)
+  if (typeof head === 'number') throw new Error(`not a head: ${line}`)
+  const exchange = new Exchange()
+  exchange.reset(head, PEER)
+  exchange.originalMethod = head.method
+  exchange.originalAuthority = head.authority
+  exchange.originalTarget = head.target
+  exchange.startMonotonicMs = clock.monotonic()
+  exchange.place = place ?? undefined
+  exchange.llm = inputs.llm && { ...NO_LLM, ...inputs.llm }
+  exchange.mcp = inputs.mcp && { ...NO_MCP, ...inputs.mcp }
+  if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
+  Object.assign(exchange, inputs.noted)
+  return { exchange, status, endpointLabel, settings, decisionNumber, decisionId: `w1-${decisionNumber}` }
+}
+
+const NO_LLM: LlmFacts = {
+  operation: undefined,
+  provider: 'p',
+  requestModel: '',
+  responseModel: undefined,
+  streaming: false,
+  inputTokens: undefined,
+  outputTokens: undefined,
+  totalTokens: undefined,
+  cachedInputTokens: undefined,
+  reasoningTokens: undefined,
+  timeToFirstTokenMs: undefined,
+}
+
+const NO_MCP: McpFacts = {
+  method: undefined,
+  sessionId: undefined,
+  target: undefined,
+  resourceType: undefined,
+  name: undefined,
+  errorCode: undefined,
+}
+
+export interface SettingTexts {
+  readonly filter?: string
+  readonly remove?: readonly string[]
+  readonly add?: Readonly<Record<string, string>>
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** Settings as policies would compile them. */
+export function settingsOf({ filter, remove = [], add = {}, labels = {} }: SettingTexts): ObserveSettings {
+  const named = (texts: Readonly<Record<string, string>>, place: ExpressionPlace) =>
+    Object.entries(texts).map(([name, text]) => ({ name, expression: expressionOf(text, place) }))
+  return {
+    accessLog: {
+      filter: filter === undefined ? undefined : expressionOf(filter, 'log'),
+      remove: new Set(remove),
+      add: named(add, 'log'),
+    },
+    metricLabels: named(labels, 'metric'),
+  }
+}
+
+function expressionOf(text: string, place: ExpressionPlace): Expression {
+  return compileExpression(text, place, ({ severity, message }) => {
+    if (severity === 'error') throw new Error(message)
+  })
+}
