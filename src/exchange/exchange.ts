@@ -1,9 +1,11 @@
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { Head } from '#net/http1/head.ts'
 import type { Peer } from '#net/stream.ts'
+import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import { redactTarget } from './redact-target.ts'
+import type { SourceFacts } from './source-facts.ts'
 import type { Trace } from './trace.ts'
 
 /** JSON values as policies and expressions see them. */
@@ -53,6 +55,11 @@ export class Exchange {
   /** Milliseconds since the epoch, and on the monotonic clock. */
   startMs = 0
   startMonotonicMs = 0
+  /** When the first attempt was sent, and when the response head that is passed on came; monotonic, 0: not yet. */
+  sentMonotonicMs = 0
+  answeredMonotonicMs = 0
+  /** Set once by whoever makes the exchange; the same for all its requests. */
+  gateway: GatewayIdentity | undefined
 
   /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
   originalMethod = ''
@@ -64,6 +71,9 @@ export class Exchange {
   /** The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered. */
   requestBody: Uint8Array | null | undefined
   responseBody: Uint8Array | null | undefined
+  /** The first bytes of a body that is larger than the limit, where an expression reads only them. */
+  requestBodyPrefix: Uint8Array | undefined
+  responseBodyPrefix: Uint8Array | undefined
   /** A body that a step put in place of the one received; it replaces `requestBody` towards the backend. */
   newRequestBody: Uint8Array | undefined
   newResponseBody: Uint8Array | undefined
@@ -72,6 +82,7 @@ export class Exchange {
   metadata: Record<string, Json> | undefined
   extauthz: Record<string, Json> | undefined
   extproc: Record<string, Json> | undefined
+  source: SourceFacts | undefined
   llm: LlmFacts | undefined
   mcp: McpFacts | undefined
   a2aMethod: string | undefined
@@ -93,6 +104,8 @@ export class Exchange {
   /** Response fields queued by policies; written last, with replace semantics. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
+  /** Attempts after the first one, by the retry policy. */
+  retries = 0
   /** Why the gateway refused; undefined when it did not. */
   refusal: RejectionCode | undefined
   refusalDetail: string | undefined
@@ -105,8 +118,12 @@ export class Exchange {
     this.request = request
     this.response = undefined
     this.peer = peer
+    this.sentMonotonicMs = 0
+    this.answeredMonotonicMs = 0
     this.requestBody = undefined
     this.responseBody = undefined
+    this.requestBodyPrefix = undefined
+    this.responseBodyPrefix = undefined
     this.newRequestBody = undefined
     this.newResponseBody = undefined
     this.identity.jwt = undefined
@@ -115,6 +132,7 @@ export class Exchange {
     this.metadata = undefined
     this.extauthz = undefined
     this.extproc = undefined
+    this.source = undefined
     this.llm = undefined
     this.mcp = undefined
     this.a2aMethod = undefined
@@ -127,6 +145,7 @@ export class Exchange {
     this.tokenLimits = undefined
     this.queuedHeaders = undefined
     this.attempts = undefined
+    this.retries = 0
     this.refusal = undefined
     this.refusalDetail = undefined
     this.reason = 'Upstream'

@@ -181,6 +181,7 @@ function mayRetry(flight: InFlight): boolean {
 function retry(flight: InFlight): void {
   const { exchange, turn } = flight
   flight.retriesLeft--
+  exchange.retries++
   flight.upstream = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
