@@ -9,7 +9,7 @@ export interface Reply {
   readonly body: Uint8Array | undefined
 }
 
-const GRPC = /^application\/grpc(?:\+|;|$)/
+const GRPC = /^application\/grpc(?:\+|[ \t]*(?:;|$))/i
 
 /** Turns a refusal into a response; the only place that does (decision A-95). `decisionId` leads operators to the record. */
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { asBuffer } from './as-buffer.ts'
+import { pumpBody } from './pump-body.ts'
+
+/** A sink that takes `room` pieces and is then full until `drain`. */
+class SmallSink implements BodySink {
+  readonly takesFramed = false
+  readonly got: string[] = []
+  source: BodySource | null = null
+  #room: number
+
+  constructor(room = Number.POSITIVE_INFINITY) {
+    this.#room = room
+  }
+
+  get backed(): boolean {
+    return this.#room <= 0
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.#room--
+    this.got.push(buffer.toString('utf8', start, end))
+  }
+
+  end(): void {
+    this.got.push('<end>')
+  }
+
+  abort(why: Abort): void {
+    this.got.push(`<${why}>`)
+  }
+
+  drain(room: number): void {
+    this.#room = room
+    this.source?.resume()
+  }
+}
+
+const always = () => true
+const turns = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Gives the words; `taken` counts how many were asked for, and `closed` tells whether the giver was ended early. */
+function giver(...words: readonly string[]) {
+  const state = { taken: 0, closed: false }
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    try {
+      for (const word of words) {
+        state.taken++
+        yield new TextEncoder().encode(word)
+      }
+    } finally {
+      state.closed = true
+    }
+  }
+  return { state, pieces: pieces() }
+}
+
+test('pieces go out in order and the body is ended', async () => {
+  const sink = new SmallSink()
+  await pumpBody(giver('a', 'b', 'c').pieces, sink, always)
+  expect(sink.got).toEqual(['a', 'b', 'c', '<end>'])
+})
+
+test('no piece: the body is ended all the same', async () => {
+  const sink = new SmallSink()
+  await pumpBody(giver().pieces, sink, always)
+  expect(sink.got).toEqual(['<end>'])
+})
+
+test('a full sink holds the giver back until it has drained', async () => {
+  const sink = new SmallSink(2)
+  const { state, pieces } = giver('a', 'b', 'c', 'd')
+  const done = pumpBody(pieces, sink, always)
+  await turns()
+  expect([sink.got, state.taken]).toEqual([['a', 'b'], 2])
+  sink.drain(1)
+  await turns()
+  expect(sink.got).toEqual(['a', 'b', 'c'])
+  sink.drain(5)
+  await done
+  expect(sink.got).toEqual(['a', 'b', 'c', 'd', '<end>'])
+})
+
+test('a drain while nobody waits is no invitation for later', async () => {
+  const sink = new SmallSink(1)
+  const { state, pieces } = giver('a', 'b', 'c')
+  const done = pumpBody(pieces, sink, always)
+  await turns()
+  sink.drain(1)
+  sink.drain(1)
+  await turns()
+  expect([sink.got, state.taken]).toEqual([['a', 'b'], 2])
+  sink.drain(9)
+  await done
+})
+
+test('when nobody wants it any more nothing more is sent, the body is not ended and the giver is', async () => {
+  const sink = new SmallSink()
+  const { state, pieces } = giver('a', 'b', 'c')
+  await pumpBody(pieces, sink, () => state.taken < 2)
+  expect(sink.got).toEqual(['a'])
+  expect(state).toEqual({ taken: 2, closed: true })
+})
+
+test('a giver that fails: the error comes out and the body does not look complete', async () => {
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array([97])
+    throw new Error('broken')
+  }
+  const sink = new SmallSink()
+  await expect(pumpBody(broken(), sink, always)).rejects.toThrow('broken')
+  expect(sink.got).toEqual(['a'])
+})
+
+test('bytes are shown as a Buffer over the same memory', () => {
+  const whole = new Uint8Array([1, 2, 3, 4])
+  const view = asBuffer(whole.subarray(1, 3))
+  whole[1] = 9
+  expect([...view]).toEqual([9, 3])
+  expect(asBuffer(view)).toBe(view)
+})
