@@ -1,0 +1,155 @@
+import { createServer, type RequestOptions, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let plain: number
+let secured: number
+
+/** PEM as a block scalar. */
+function block(text: string, indent: string): string {
+  return `|\n${text
+    .trim()
+    .split('\n')
+    .map((line) => `${indent}${line}`)
+    .join('\n')}`
+}
+
+const materials = `
+apiVersion: v1
+kind: Secret
+metadata: { name: door }
+type: kubernetes.io/tls
+stringData:
+  tls.crt: ${block(CERTIFICATES.server.cert, '    ')}
+  tls.key: ${block(CERTIFICATES.server.key, '    ')}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: trusted }
+data:
+  ca.crt: ${block(CERTIFICATES.ca, '    ')}
+`
+
+function tlsPolicy(backend: string, tls: string): string {
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: tls-${backend} }
+spec:
+  targetRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: ${backend} }]
+  backend: { tls: ${tls} }
+`
+}
+
+beforeAll(async () => {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const server = createServer({ cert: CERTIFICATES.server.cert, key: CERTIFICATES.server.key }, (_, response) => {
+    response.end('over TLS')
+  })
+  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve))
+  stops.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  plain = await freePort()
+  secured = await freePort()
+  const backends = ['named', 'misnamed', 'any-name', 'untrusted', 'insecure', 'missing']
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(plain).replace(
+        '    - { name: http',
+        `    - { name: https, protocol: HTTPS, port: ${secured}, tls: { certificateRefs: [{ name: door }] } }\n    - { name: http`,
+      ),
+      backendYaml('echo', echo.port),
+      routeYaml('echo', '/', 'echo'),
+      ...backends.map((name) =>
+        joinYaml(backendYaml(name, port).replace('127.0.0.1', 'localhost'), routeYaml(name, `/${name}`, name)),
+      ),
+      backendYaml('by-address', port),
+      routeYaml('by-address', '/by-address', 'by-address'),
+      tlsPolicy('by-address', '{ caCertificateRefs: [{ name: trusted }] }'),
+      tlsPolicy('named', '{ caCertificateRefs: [{ name: trusted }], sni: server.test }'),
+      tlsPolicy('misnamed', '{ caCertificateRefs: [{ name: trusted }] }'),
+      tlsPolicy('any-name', '{ caCertificateRefs: [{ name: trusted }], insecureSkipVerify: Hostname }'),
+      tlsPolicy('untrusted', '{}'),
+      tlsPolicy('insecure', '{ insecureSkipVerify: All }'),
+      tlsPolicy('missing', '{ caCertificateRefs: [{ name: nothing }] }'),
+      materials,
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = await startGateway({ files: [folder.path], workers: 1 })
+  stops.defer(async () => {
+    await gateway.close()
+  })
+})
+
+afterAll(() => stops.disposeAsync())
+
+function askSecured(options: RequestOptions): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port: secured, agent: false, ...options }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+async function ask(path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(`http://127.0.0.1:${plain}${path}`)
+  return { status: response.status, text: await response.text() }
+}
+
+test('an HTTPS listener shows its certificate and serves its routes', async () => {
+  const answer = await askSecured({ path: '/hello', ca: CERTIFICATES.ca, servername: 'server.test' })
+  expect(answer.status).toBe(200)
+  expect(JSON.parse(answer.text)).toMatchObject({ path: '/hello' })
+})
+
+test('plain HTTP on an HTTPS listener is no HTTP', async () => {
+  await expect(fetch(`http://127.0.0.1:${secured}/`)).rejects.toThrow()
+})
+
+verifies(
+  ['backend.tls/initiates', 'backend.tls/caCertificateRefs', 'backend.tls/caCertificateRefs-default'],
+  'a backend with TLS is verified by the authorities that are named, or by those of the system',
+  async () => {
+    expect(await ask('/named')).toEqual({ status: 200, text: 'over TLS' })
+    expect(await ask('/by-address')).toEqual({ status: 200, text: 'over TLS' })
+    expect((await ask('/untrusted')).status).toBe(503)
+  },
+)
+
+verifies(
+  ['backend.tls/verifySubjectAltNames-default', 'backend.tls/insecureSkipVerify-hostname'],
+  'the certificate must carry the hostname of the destination, unless the name is not to be checked',
+  async () => {
+    expect((await ask('/misnamed')).status).toBe(503)
+    expect(await ask('/any-name')).toEqual({ status: 200, text: 'over TLS' })
+    expect((await ask('/untrusted')).status).toBe(503)
+  },
+)
+
+verifies('backend.tls/insecureSkipVerify-all', 'insecureSkipVerify: All takes any certificate', async () => {
+  expect(await ask('/insecure')).toEqual({ status: 200, text: 'over TLS' })
+})
+
+test('a ConfigMap that does not exist never falls back to the authorities of the system', async () => {
+  expect((await ask('/missing')).status).toBe(503)
+  expect(gateway.output.stderr).toContain('ConfigMap default/nothing')
+})
