@@ -11,6 +11,8 @@ export interface Variable<C> {
   readonly path: string
   /** A CEL type as text (`string`, `map(string, dyn)`, `wrapper(string)` when null may come, a `HostType`'s name) or built. */
   readonly type: string | Type
+  /** It is there, and not null, in every evaluation: reading it cannot fail. */
+  readonly always?: boolean
   /** Called only when the expression really reads the value. `undefined` = absent now: `no such key`. */
   readonly read: (context: C) => Result | undefined
   /** For `path["key"]` and `path.key`: one call without building the value that `read` gives. `undefined` = absent. */

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { CelError, compile, type Problem, type Program, toJson, toJsonText, type Value } from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
 import type { Expression, ExpressionPlace } from './expression.ts'
-import { environmentOf } from './variables/environments.ts'
+import { environmentOf, undeliveredAt } from './variables/environments.ts'
 
 type Report = (problem: Omit<ConfigProblem, 'path'>) => void
 
@@ -12,7 +12,19 @@ const encoder = new TextEncoder()
 export function compileExpression(source: string, place: ExpressionPlace, report: Report): Expression {
   const { program, problems } = compile<Exchange>(source, environmentOf(place))
   for (const problem of problems) report(describe(problem))
-  return program === undefined ? brokenExpression(source) : new CelExpression(program)
+  if (program === undefined) return brokenExpression(source)
+  reportUndelivered(program.references, place, report)
+  return new CelExpression(program)
+}
+
+/** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
+function reportUndelivered(references: ReadonlySet<string>, place: ExpressionPlace, report: Report): void {
+  const undelivered = undeliveredAt(place)
+  for (const path of references) {
+    const why = undelivered.get(path)
+    if (why === undefined || references.has(path.slice(0, path.indexOf('.')))) continue
+    report({ code: 'not-implemented', severity: 'error', message: `${path} is always absent here: ${why} yet` })
+  }
 }
 
 function describe(problem: Problem): Omit<ConfigProblem, 'path'> {

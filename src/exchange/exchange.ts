@@ -55,7 +55,7 @@ export class Exchange {
   /** Milliseconds since the epoch, and on the monotonic clock. */
   startMs = 0
   startMonotonicMs = 0
-  /** When the first attempt was sent, and when the response head that is passed on came; monotonic, 0: not yet. */
+  /** When the first attempt was sent, and when the last one was answered or failed; monotonic, 0: not yet. */
   sentMonotonicMs = 0
   answeredMonotonicMs = 0
   /** Set once by whoever makes the exchange; the same for all its requests. */

@@ -4,9 +4,13 @@ import type { Exchange, Json } from './exchange.ts'
 export type ExpressionPlace =
   | 'request'
   | 'response'
+  /** Whether a backend is well. */
+  | 'health'
   | 'log'
   | 'metric'
   | 'trace'
+  /** What describes the gateway itself, in traces. */
+  | 'resource'
   | 'network'
   | 'mcp'
   | 'llm'

@@ -94,6 +94,7 @@ function send(flight: InFlight): void {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }
   flight.attemptStartMs = context.now()
+  if (exchange.sentMonotonicMs === 0) exchange.sentMonotonicMs = flight.attemptStartMs
   flight.occupyEndpoint()
   const upstream = context.pool.send(
     endpoint.destination,
@@ -117,6 +118,7 @@ const UPSTREAM: ClientHandler = {
     if (flight.upstream !== stream) return stream.cancel()
     try {
       const { status } = stream.head
+      flight.exchange.response = stream.head
       recordAttempt(flight, status)
       if (flight.exchange.retry?.codes.has(status) && mayRetry(flight)) {
         stream.cancel()
@@ -163,9 +165,10 @@ const UPSTREAM: ClientHandler = {
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Abort): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
+  exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
   if (endpoint.isUnhealthy(exchange, status)) endpoint.health.recordUnhealthy()
-  else endpoint.health.recordHealthy(context.now() - flight.attemptStartMs)
+  else endpoint.health.recordHealthy(exchange.answeredMonotonicMs - flight.attemptStartMs)
   if (flight.tried.length === 0) return
   exchange.attempts ??= []
   exchange.attempts.push({ endpoint: endpoint.label, status: status ?? 0, failure })
@@ -183,6 +186,7 @@ function retry(flight: InFlight): void {
   flight.retriesLeft--
   exchange.retries++
   flight.upstream = undefined
+  exchange.response = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
   flight.backoff = clock.after(backoffMs, () => {

@@ -56,6 +56,7 @@ export class InFlight implements BodyReader, Observed {
 
   constructor(context: ProxyContext) {
     this.context = context
+    this.exchange.gateway = context.gateway
   }
 
   begin(stream: ServerStream, socket: SocketPlace): void {

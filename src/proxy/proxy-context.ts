@@ -1,4 +1,5 @@
 import type { PlanIndex } from '#engine/plan-index.ts'
+import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
@@ -9,6 +10,8 @@ import type { Load } from './load.ts'
 /** What all requests of one worker share. */
 export interface ProxyContext {
   readonly workerName: string
+  /** What expressions may know of the gateway itself. */
+  readonly gateway: GatewayIdentity | undefined
   /** The plan in force; replaced in one assignment. */
   readonly index: PlanIndex
   readonly pool: ClientPool

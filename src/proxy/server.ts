@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, type SocketPlace } from '#engine/places.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import { createClientPool } from '#net/http1/client-pool.ts'
 import { Head } from '#net/http1/head.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, type ListenTls, listen } from '#net/listen.ts'
@@ -21,6 +22,7 @@ import { Receiver } from './receive.ts'
 export interface ProxyServerOptions {
   /** Shown in decision ids. */
   readonly name: string
+  readonly gateway?: GatewayIdentity
   readonly memory: SlotMemory
   readonly observer: Observer
   readonly sealer: Sealer
@@ -54,7 +56,7 @@ export class ProxyServer {
   readonly #secureContexts = new SecureContexts()
   #slots: ReadonlyMap<string, number> = new Map()
 
-  constructor({ name, memory, observer, sealer, mcpMemory }: ProxyServerOptions) {
+  constructor({ name, gateway, memory, observer, sealer, mcpMemory }: ProxyServerOptions) {
     const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key) })
     const pool = createClientPool()
     let lastId = 0
@@ -62,6 +64,7 @@ export class ProxyServer {
     this.#pool = pool
     this.#context = {
       workerName: name,
+      gateway,
       get index() {
         return plan.index
       },

@@ -28,6 +28,11 @@ const observer = new RequestObserver(
 const mcpMemory = new LocalMcpMemory((key, untilMs) => tell({ kind: 'spent', key, untilMs }))
 const proxy = new ProxyServer({
   name: start.name,
+  gateway: {
+    podName: process.env.POD_NAME,
+    namespace: process.env.NAMESPACE,
+    gateway: process.env.GATEWAY,
+  },
   memory: { words: new Int32Array(start.slots) },
   observer,
   sealer: createSealer(start.sessionKeys),

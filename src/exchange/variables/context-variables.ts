@@ -1,23 +1,14 @@
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
 import type { Exchange, Json } from '../exchange.ts'
-import type { McpFacts } from '../mcp-facts.ts'
+import { type Declared, known } from './declared.ts'
 import { SecretText } from './secret-text.ts'
 
-type Variables = readonly Variable<Exchange>[]
-
-/** Who calls, at the level of the connection. */
-export const SOURCE: Variables = [
-  { path: 'source.address', type: 'string', read: ({ peer }) => peer.remoteAddress },
-  { path: 'source.port', type: 'int', read: ({ peer }) => peer.remotePort },
-  { path: 'source.rawAddress', type: 'string', read: ({ peer }) => peer.remoteAddress },
-  { path: 'source.rawPort', type: 'int', read: ({ peer }) => peer.remotePort },
-]
-
 /** The gateway's side of the connection, and where in the configuration the request is. */
-export const PLACE: Variables = [
-  { path: 'destination.address', type: 'string', read: ({ peer }) => peer.localAddress },
-  { path: 'destination.port', type: 'int', read: ({ peer }) => peer.localPort },
+export const PLACE: readonly Declared[] = [
+  { path: 'destination.address', type: 'string', always: true, read: ({ peer }) => peer.localAddress },
+  { path: 'destination.port', type: 'int', always: true, read: ({ peer }) => peer.localPort },
   { path: 'destination.hostname', type: 'string', read: ({ peer }) => peer.serverName },
+  { path: 'proxy.bind', type: 'string', always: true, read: ({ peer }) => bindOf(peer) },
   { path: 'proxy.gateway.namespace', type: 'string', read: (x) => before(x.place?.gateway) },
   { path: 'proxy.gateway.name', type: 'string', read: (x) => after(x.place?.gateway) },
   { path: 'proxy.listener.name', type: 'string', read: (x) => known(x.place?.listener) },
@@ -30,8 +21,15 @@ export const PLACE: Variables = [
   { path: 'backend.protocol', type: 'string', read: (x) => known(x.place?.protocol) },
 ]
 
+/** What the gateway knows of itself. */
+export const ENV: readonly Declared[] = [
+  { path: 'env.podName', type: 'string', read: (x) => known(x.gateway?.podName) },
+  { path: 'env.namespace', type: 'string', read: (x) => known(x.gateway?.namespace) },
+  { path: 'env.gateway', type: 'string', read: (x) => known(x.gateway?.gateway) },
+]
+
 /** What authentication policies validated and other policies left behind. */
-export const IDENTITY: Variables = [
+export const IDENTITY: readonly Declared[] = [
   mapVariable('jwt', ({ identity }) => identity.jwt?.claims),
   { path: 'jwt.rawToken', type: 'secret', read: ({ identity }) => secret(identity.jwt?.token) },
   mapVariable('apiKey', ({ identity }) => identity.apiKey?.metadata),
@@ -41,47 +39,6 @@ export const IDENTITY: Variables = [
   mapVariable('extauthz', (x) => x.extauthz),
   mapVariable('extproc', (x) => x.extproc),
 ]
-
-export const LLM: Variables = [
-  { path: 'llm.provider', type: 'string', read: (x) => x.llm?.provider },
-  { path: 'llm.requestModel', type: 'string', read: (x) => known(x.llm?.requestModel) },
-  { path: 'llm.responseModel', type: 'string', read: (x) => x.llm?.responseModel },
-  { path: 'llm.streaming', type: 'bool', read: (x) => x.llm?.streaming },
-  { path: 'llm.inputTokens', type: 'int', read: (x) => x.llm?.inputTokens },
-  { path: 'llm.outputTokens', type: 'int', read: (x) => x.llm?.outputTokens },
-  { path: 'llm.totalTokens', type: 'int', read: (x) => x.llm?.totalTokens },
-  { path: 'llm.cachedInputTokens', type: 'int', read: (x) => x.llm?.cachedInputTokens },
-  { path: 'llm.reasoningTokens', type: 'int', read: (x) => x.llm?.reasoningTokens },
-]
-
-/** The client's JSON body, for `transformations` of LLM requests. */
-export const LLM_REQUEST: Variables = [
-  { path: 'llmRequest', type: 'dyn', read: ({ requestBody }) => parseJson(requestBody) },
-]
-
-function parseJson(body: Uint8Array | null | undefined): Result | undefined {
-  if (body === null || body === undefined) return undefined
-  try {
-    return fromJson(JSON.parse(new TextDecoder().decode(body)))
-  } catch {
-    return undefined
-  }
-}
-
-export const MCP: Variables = [
-  { path: 'mcp.methodName', type: 'string', read: (x) => x.mcp?.method },
-  { path: 'mcp.sessionId', type: 'string', read: (x) => x.mcp?.sessionId },
-]
-
-/** The item that an MCP message is about; exactly one of the three is there. */
-export const MCP_ITEM: Variables = (['tool', 'prompt', 'resource'] as const).flatMap((type) => [
-  { path: `mcp.${type}.name`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.name },
-  { path: `mcp.${type}.target`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.target },
-])
-
-function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): McpFacts | undefined {
-  return mcp?.resourceType === type ? mcp : undefined
-}
 
 function mapVariable(
   path: string,
@@ -105,8 +62,9 @@ function secret(text: string | undefined): SecretText | undefined {
   return text === undefined ? undefined : new SecretText(text)
 }
 
-function known(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text
+/** Where the connection was accepted: `127.0.0.1:8080`, `[::1]:8080`. */
+function bindOf({ localAddress, localPort }: Exchange['peer']): string {
+  return localAddress.includes(':') ? `[${localAddress}]:${localPort}` : `${localAddress}:${localPort}`
 }
 
 function before(name: string | undefined): string | undefined {

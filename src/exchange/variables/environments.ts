@@ -1,43 +1,107 @@
 import { createEnvironment, type Environment, type UnavailableVariable, type Variable } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
-import { IDENTITY, LLM, LLM_REQUEST, MCP, MCP_ITEM, PLACE, SOURCE } from './context-variables.ts'
+import { ENV, IDENTITY, PLACE } from './context-variables.ts'
+import type { Declared } from './declared.ts'
+import { HEADER_TYPES } from './header-view.ts'
+import { LLM, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
+import { MCP, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
-import { ENDED, REQUEST, RESPONSE } from './request-variables.ts'
+import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
+import { CERTIFICATE, SOURCE, UNVERIFIED_SOURCE } from './source-variables.ts'
 
-type Group = readonly Variable<Exchange>[]
+type Places = readonly ExpressionPlace[]
 
-/** Every variable there is, in groups that come and go together; the reason is shown where a group is not available. */
-const GROUPS = {
-  source: { variables: SOURCE, only: '' },
-  request: { variables: REQUEST, only: 'nothing of HTTP is known when a connection is accepted' },
-  place: { variables: PLACE, only: 'nothing of HTTP is known when a connection is accepted' },
-  identity: { variables: IDENTITY, only: 'nothing of HTTP is known when a connection is accepted' },
-  response: { variables: RESPONSE, only: 'there is no response yet' },
-  ended: { variables: ENDED, only: 'the request has not ended yet' },
-  llm: { variables: LLM, only: 'it is known only after an LLM backend was asked' },
-  llmRequest: { variables: LLM_REQUEST, only: 'it is for the transformations of LLM requests' },
-  mcp: { variables: MCP, only: 'the MCP message is read after these policies have run' },
-  mcpItem: { variables: MCP_ITEM, only: 'the MCP message is read after these policies have run' },
-} as const satisfies Record<string, { variables: Group; only: string }>
-
-type GroupName = keyof typeof GROUPS
-
-const HTTP: readonly GroupName[] = ['source', 'request', 'place', 'identity']
-
-/** What each place may read (docs/behaviour/http.md, "Variables"). */
-const PLACES: Readonly<Record<ExpressionPlace, readonly GroupName[]>> = {
-  network: ['source'],
-  request: HTTP,
-  response: [...HTTP, 'response'],
-  log: [...HTTP, 'response', 'ended', 'llm', 'mcp', 'mcpItem'],
-  metric: [...HTTP, 'response', 'ended', 'llm', 'mcp', 'mcpItem'],
-  trace: [...HTTP, 'response', 'ended', 'llm', 'mcp', 'mcpItem'],
-  mcp: [...HTTP, 'mcpItem'],
-  llm: [...HTTP, 'llm', 'llmRequest'],
-  'request-cost': HTTP,
-  'token-cost': [...HTTP, 'response', 'llm'],
+/** Variables that come and go together. */
+interface Group {
+  readonly variables: readonly Declared[]
+  readonly places: Places
+  /** Completes "x is not available here: ..." for the other places. */
+  readonly otherwise: string
+  /** The same for some of them, where another reason is nearer. */
+  readonly because?: Readonly<Partial<Record<ExpressionPlace, string>>>
+  /** Nothing delivers the values in this version, in these places: they are absent, and lint says so. */
+  readonly undelivered?: { readonly places: Places; readonly why: string }
 }
+
+const AFTERWARDS: Places = ['log', 'metric', 'trace']
+const RESPONDED: Places = ['response', 'health', ...AFTERWARDS, 'token-cost']
+const HTTP: Places = ['request', 'mcp', 'llm', 'request-cost', ...RESPONDED]
+const CONNECTED: Places = ['network', ...HTTP]
+
+/** A place that knows no request has one reason for all of it. */
+const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionPlace, string>>> = {
+  network: 'nothing of HTTP is known when a connection is accepted',
+  resource: 'it describes the gateway itself, not a request',
+}
+
+const NO_RESPONSE = 'there is no response yet'
+const NOT_ENDED = 'the request has not ended yet'
+const NO_LLM = 'it is known only after an LLM backend was asked'
+const NO_MCP = 'the MCP message is read after these policies have run'
+const UNRECORDED = {
+  places: AFTERWARDS,
+  why: 'bodies are not recorded while they stream',
+}
+
+/** What each place may read, and why not the rest (data plane, 7.1 and 7.2; LLM, 3.5; MCP, 2.1). The one table of it. */
+const GROUPS: readonly Group[] = [
+  { variables: SOURCE, places: CONNECTED, otherwise: '' },
+  {
+    variables: CERTIFICATE,
+    places: CONNECTED,
+    otherwise: '',
+    undelivered: { places: CONNECTED, why: 'client certificates are not read' },
+  },
+  {
+    variables: UNVERIFIED_SOURCE,
+    places: CONNECTED,
+    otherwise: '',
+    undelivered: { places: CONNECTED, why: 'callers are not looked up, and tunnels to the gateway are not accepted' },
+  },
+  { variables: ENV, places: ['resource', ...CONNECTED], otherwise: '' },
+  { variables: REQUEST, places: HTTP, otherwise: '' },
+  {
+    variables: REQUEST_BODY,
+    places: HTTP.filter((place) => place !== 'health'),
+    otherwise: 'health is judged by the head of a response',
+    undelivered: UNRECORDED,
+  },
+  { variables: PLACE, places: HTTP, otherwise: '' },
+  { variables: IDENTITY, places: HTTP, otherwise: '' },
+  { variables: RESPONSE, places: RESPONDED, otherwise: NO_RESPONSE },
+  {
+    variables: RESPONSE_BODY,
+    places: RESPONDED.filter((place) => place !== 'health'),
+    otherwise: NO_RESPONSE,
+    because: { health: 'health is judged by the head of a response' },
+    undelivered: UNRECORDED,
+  },
+  { variables: DURATIONS, places: RESPONDED, otherwise: NO_RESPONSE },
+  { variables: ENDED, places: AFTERWARDS, otherwise: NOT_ENDED },
+  {
+    variables: LLM,
+    places: RESPONDED,
+    otherwise: NO_LLM,
+    because: { llm: 'the provider has not been asked yet; llmRequest is the request' },
+  },
+  { variables: LLM_TIMES, places: AFTERWARDS, otherwise: NOT_ENDED },
+  { variables: LLM_REQUEST, places: ['llm'], otherwise: 'it is for the transformations of LLM requests' },
+  {
+    variables: MCP,
+    places: AFTERWARDS,
+    otherwise: NO_MCP,
+    because: { mcp: 'rules are asked about items, not about messages' },
+  },
+  { variables: MCP_ITEM, places: ['mcp', ...AFTERWARDS], otherwise: NO_MCP },
+  {
+    variables: MCP_PAYLOAD,
+    places: ['log', 'trace'],
+    otherwise: NO_MCP,
+    because: { mcp: 'what goes through a tool cannot be authorized', metric: 'what goes through a tool is no label' },
+  },
+  { variables: MCP_GUARDRAILS, places: HTTP, otherwise: '' },
+]
 
 const environments = new Map<ExpressionPlace, Environment<Exchange>>()
 
@@ -45,36 +109,27 @@ const environments = new Map<ExpressionPlace, Environment<Exchange>>()
 export function environmentOf(place: ExpressionPlace): Environment<Exchange> {
   let environment = environments.get(place)
   if (environment === undefined) {
-    environment = build(PLACES[place])
+    environment = createEnvironment<Exchange>({
+      variables: variablesAt(place),
+      functions: QUERY_FUNCTIONS,
+      types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
+    })
     environments.set(place, environment)
   }
   return environment
 }
 
-function build(groups: readonly GroupName[]): Environment<Exchange> {
-  const variables: (Variable<Exchange> | UnavailableVariable)[] = []
-  for (const [name, group] of Object.entries(GROUPS)) {
-    const available = groups.includes(name as GroupName)
-    for (const variable of group.variables) {
-      variables.push(available ? variable : { path: variable.path, unavailable: group.only })
-    }
-  }
-  return createEnvironment<Exchange>({
-    variables,
-    functions: QUERY_FUNCTIONS,
-    types: [
-      {
-        name: 'headers',
-        element: 'dyn',
-        methods: [
-          'join() -> headers',
-          'raw() -> headers',
-          'split() -> headers',
-          'redacted() -> headers',
-          'cookie(string) -> string',
-        ],
-      },
-      { name: 'secret', methods: ['unredacted() -> string'] },
-    ],
+/** Every variable there is, as the place sees it: readable, or with the reason why not. */
+export function variablesAt(place: ExpressionPlace): readonly (Variable<Exchange> | UnavailableVariable)[] {
+  return GROUPS.flatMap(({ variables, places, otherwise, because }) => {
+    if (places.includes(place)) return variables
+    const unavailable = WITHOUT_REQUEST[place] ?? because?.[place] ?? otherwise
+    return variables.map(({ path }) => ({ path, unavailable }))
   })
+}
+
+/** Variables of a place that can be named and are absent in this version, with the reason. */
+export function undeliveredAt(place: ExpressionPlace): ReadonlyMap<string, string> {
+  const groups = GROUPS.filter(({ undelivered }) => undelivered?.places.includes(place))
+  return new Map(groups.flatMap(({ variables, undelivered }) => variables.map(({ path }) => [path, undelivered!.why])))
 }

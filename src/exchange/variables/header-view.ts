@@ -1,8 +1,60 @@
 import { fromByteText } from '#base/byte-text.ts'
-import { HostObject, noSuchKey, type Result, type Value } from '#cel/index.ts'
+import { HostObject, type HostType, noSuchKey, type Result, type Value, type Variable } from '#cel/index.ts'
 import type { Head } from '#net/http1/head.ts'
+import type { Exchange } from '../exchange.ts'
 
 type Form = 'plain' | 'join' | 'raw' | 'split'
+
+/** What the checker calls a view: a plain one gives text or a list of texts, and only the evaluation knows which. */
+const TYPE_NAMES: Readonly<Record<Form, string>> = {
+  plain: 'headers',
+  join: 'headers.joined',
+  raw: 'headers.lists',
+  split: 'headers.lists',
+}
+
+/** The types of views, for the checker. */
+export const HEADER_TYPES: readonly HostType[] = [
+  ['headers', 'dyn'],
+  ['headers.joined', 'string'],
+  ['headers.lists', 'list(string)'],
+].map(([name = '', element = '']) => ({
+  name,
+  element,
+  methods: [
+    'join() -> headers.joined',
+    'raw() -> headers.lists',
+    'split() -> headers.lists',
+    `redacted() -> ${name}`,
+    'cookie(string) -> string',
+  ],
+}))
+
+/** A variable for the fields of a message; `always`: the message is there in every evaluation. */
+export function headerVariable(
+  path: string,
+  find: (exchange: Exchange) => Head | undefined,
+  always: boolean,
+): Variable<Exchange> {
+  const field = (exchange: Exchange, lowerName: string): Result | undefined => {
+    const head = find(exchange)
+    return head === undefined ? undefined : readHeader(head, lowerName)
+  }
+  return {
+    path,
+    type: 'headers',
+    always,
+    read: (exchange) => {
+      const head = find(exchange)
+      return head === undefined ? undefined : new HeaderView(head)
+    },
+    index: (exchange, name) => field(exchange, name.toLowerCase()),
+    prepareIndex: (name) => {
+      const lowerName = name.toLowerCase()
+      return (exchange) => field(exchange, lowerName)
+    },
+  }
+}
 
 /** Fields whose values `redacted()` hides. */
 const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie'])
@@ -12,13 +64,14 @@ const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'proxy-authoriz
  * queries").
  */
 export class HeaderView extends HostObject {
-  readonly typeName = 'headers'
+  readonly typeName: string
   readonly #head: Head
   readonly #form: Form
   readonly #redacted: boolean
 
   constructor(head: Head, form: Form = 'plain', redacted = false) {
     super()
+    this.typeName = TYPE_NAMES[form]
     this.#head = head
     this.#form = form
     this.#redacted = redacted
@@ -62,8 +115,7 @@ export class HeaderView extends HostObject {
 
 /** One field: text when it stands once, a list of texts when it is repeated. */
 function readHeader(head: Head, name: string, form: Form = 'plain', redacted = false): Value | undefined {
-  const first = head.get(name)
-  if (first === undefined) return undefined
+  if (head.get(name) === undefined) return undefined
   const values = head
     .getAll(name)
     .map((value) => (redacted && SENSITIVE.has(name) ? '<redacted>' : fromByteText(value)))
@@ -77,13 +129,6 @@ function readHeader(head: Head, name: string, form: Form = 'plain', redacted = f
     case 'split':
       return values.flatMap((value) => value.split(',').map((part) => part.trim()))
   }
-}
-
-/** The usual case without a list: a field that stands once. */
-export function readSingleHeader(head: Head, name: string): Value | undefined {
-  const first = head.get(name)
-  if (first === undefined) return undefined
-  return readHeader(head, name)
 }
 
 function readCookie(head: Head, name: string): string | undefined {

@@ -1,61 +1,78 @@
 import { clock } from '#base/clock.ts'
-import { Timestamp, type Variable } from '#cel/index.ts'
+import { Duration, Timestamp, type Variable } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
-import { HeaderView, readSingleHeader } from './header-view.ts'
-
-type Variables = readonly Variable<Exchange>[]
+import type { Declared } from './declared.ts'
+import { headerVariable } from './header-view.ts'
 
 /** The request as it is now, after what earlier policies changed. */
-export const REQUEST: Variables = [
-  { path: 'request.method', type: 'string', read: ({ request }) => request.method },
-  { path: 'request.uri', type: 'string', read: (x) => `${x.scheme}://${x.request.authority}${x.request.target}` },
+export const REQUEST: readonly Declared[] = [
+  { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method },
+  { path: 'request.uri', type: 'string', always: true, read: uriOf },
   { path: 'request.host', type: 'wrapper(string)', read: ({ request }) => request.authority || null },
-  { path: 'request.scheme', type: 'string', read: ({ scheme }) => scheme },
-  { path: 'request.path', type: 'string', read: ({ request }) => pathOf(request.target) },
-  { path: 'request.pathAndQuery', type: 'string', read: ({ request }) => request.target },
-  { path: 'request.version', type: 'string', read: ({ version }) => (version === '2' ? 'HTTP/2' : `HTTP/${version}`) },
-  {
-    path: 'request.headers',
-    type: 'headers',
-    read: ({ request }) => new HeaderView(request),
-    index: ({ request }, name) => readSingleHeader(request, name.toLowerCase()),
-    prepareIndex: (name) => {
-      const lower = name.toLowerCase()
-      return ({ request }) => readSingleHeader(request, lower)
-    },
-  },
-  { path: 'request.body', type: 'dyn', read: (x) => x.newRequestBody ?? x.requestBody },
-  { path: 'request.bodyPrefix', type: 'dyn', read: (x) => x.newRequestBody ?? x.requestBody ?? undefined },
-  { path: 'request.startTime', type: 'timestamp', read: startTime },
+  { path: 'request.scheme', type: 'string', always: true, read: ({ scheme }) => scheme },
+  { path: 'request.path', type: 'string', always: true, read: ({ request }) => pathOf(request.target) },
+  { path: 'request.pathAndQuery', type: 'string', always: true, read: ({ request }) => request.target },
+  { path: 'request.version', type: 'string', always: true, read: ({ version }) => versionText(version) },
+  headerVariable('request.headers', ({ request }) => request, true),
+  { path: 'request.startTime', type: 'timestamp', always: true, read: startTime },
 ]
 
+/**
+ * Bodies; there because some expression reads them, which is known beforehand (specification 2, 2.1). null: larger than the limit,
+ * which only logs get to see (decision A-49).
+ */
+export const REQUEST_BODY: readonly Declared[] = [
+  bodyVariable('request.body', (x) => x.newRequestBody ?? x.requestBody),
+  bodyVariable('request.bodyPrefix', (x) => x.newRequestBody ?? x.requestBody ?? x.requestBodyPrefix),
+]
+
+export const RESPONSE_BODY: readonly Declared[] = [
+  bodyVariable('response.body', (x) => x.newResponseBody ?? x.responseBody),
+  bodyVariable('response.bodyPrefix', (x) => x.newResponseBody ?? x.responseBody ?? x.responseBodyPrefix),
+]
+
+function bodyVariable(path: string, read: Variable<Exchange>['read']): Declared {
+  return { path, type: 'wrapper(bytes)', always: true, read }
+}
+
 /** The response as it is now. */
-export const RESPONSE: Variables = [
+export const RESPONSE: readonly Declared[] = [
   { path: 'response.code', type: 'int', read: ({ response }) => response?.status },
   { path: 'response.grpcStatus', type: 'int', read: ({ response }) => grpcStatus(response?.get('grpc-status')) },
+  headerVariable('response.headers', ({ response }) => response, false),
+]
+
+/** How long the gateway and the backend took, as far as the request has come. */
+export const DURATIONS: readonly Declared[] = [
   {
-    path: 'response.headers',
-    type: 'headers',
-    read: ({ response }) => (response === undefined ? undefined : new HeaderView(response)),
-    index: ({ response }, name) =>
-      response === undefined ? undefined : readSingleHeader(response, name.toLowerCase()),
-    prepareIndex: (name) => {
-      const lower = name.toLowerCase()
-      return ({ response }) => (response === undefined ? undefined : readSingleHeader(response, lower))
-    },
+    path: 'proxy.requestProcessingDuration',
+    type: 'duration',
+    read: (x) => span(x.startMonotonicMs, x.sentMonotonicMs),
   },
-  { path: 'response.body', type: 'dyn', read: (x) => x.newResponseBody ?? x.responseBody },
-  { path: 'response.bodyPrefix', type: 'dyn', read: (x) => x.newResponseBody ?? x.responseBody ?? undefined },
+  { path: 'proxy.upstreamDuration', type: 'duration', read: (x) => span(x.sentMonotonicMs, x.answeredMonotonicMs) },
 ]
 
 /** Known only when the request has ended. */
-export const ENDED: Variables = [
-  { path: 'request.endTime', type: 'timestamp', read: () => Timestamp.fromMs(clock.now()) },
+export const ENDED: readonly Declared[] = [
+  { path: 'request.endTime', type: 'timestamp', always: true, read: () => Timestamp.fromMs(clock.now()) },
+  {
+    path: 'proxy.responseProcessingDuration',
+    type: 'duration',
+    read: (x) => span(x.answeredMonotonicMs, clock.monotonic()),
+  },
 ]
+
+function uriOf({ scheme, request }: Exchange): string {
+  return `${scheme}://${request.authority}${request.target}`
+}
 
 function pathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark < 0 ? target : target.slice(0, mark)
+}
+
+function versionText(version: Exchange['version']): string {
+  return version === '2' ? 'HTTP/2' : `HTTP/${version}`
 }
 
 /** Only the monotonic start is taken for every request; the wall clock follows from it. */
@@ -65,4 +82,9 @@ function startTime({ startMonotonicMs }: Exchange): Timestamp {
 
 function grpcStatus(text: string | undefined): number | undefined {
   return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text)
+}
+
+/** Monotonic milliseconds; 0: did not come so far. */
+function span(fromMs: number, toMs: number): Duration | undefined {
+  return fromMs === 0 || toMs === 0 ? undefined : Duration.fromMs(toMs - fromMs)
 }

@@ -10,8 +10,8 @@ export function compileTracing(sources: readonly PolicySource<TracingSpec>[], co
   const { attributes, resources = [], randomSampling, clientSampling } = source.spec
   reportNotImplemented(context, source, '', 'no traces are emitted')
   compileAttributes(source, '.attributes.add', attributes?.add ?? [], 'trace', context)
-  compileAttributes(source, '.resources', resources, 'trace', context)
-  if (randomSampling !== undefined) context.expression(source, '.randomSampling', randomSampling, 'trace')
-  if (clientSampling !== undefined) context.expression(source, '.clientSampling', clientSampling, 'trace')
+  compileAttributes(source, '.resources', resources, 'resource', context)
+  if (randomSampling !== undefined) context.expression(source, '.randomSampling', randomSampling, 'request')
+  if (clientSampling !== undefined) context.expression(source, '.clientSampling', clientSampling, 'request')
   return undefined
 }

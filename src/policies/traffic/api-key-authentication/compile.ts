@@ -1,6 +1,7 @@
 import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
+import { readsRequestBody } from '../../shared/body-use.ts'
 import { challengeFor } from '../../shared/challenge.ts'
 import { authorizationHeader, type CredentialLocation, compileLocation } from '../../shared/credential-location.ts'
 import { parseEntry } from './parse-entry.ts'
@@ -13,7 +14,11 @@ type Source = PolicySource<ApiKeyAuthenticationSpec>
 export function compileApiKey(sources: readonly Source[], context: CompileContext): PolicyRun {
   const source = sources[0]!
   const plan = planApiKey(source, context)
-  return { request: (exchange) => runApiKey(plan, exchange) }
+  const { location } = plan
+  return {
+    request: (exchange) => runApiKey(plan, exchange),
+    readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
+  }
 }
 
 function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {

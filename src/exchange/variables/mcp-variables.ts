@@ -1,0 +1,29 @@
+import type { Exchange } from '../exchange.ts'
+import type { McpFacts } from '../mcp-facts.ts'
+import { type Declared, notYet } from './declared.ts'
+
+export const MCP: readonly Declared[] = [
+  { path: 'mcp.methodName', type: 'string', read: (x) => x.mcp?.method },
+  { path: 'mcp.sessionId', type: 'string', read: (x) => x.mcp?.sessionId },
+]
+
+/** The item that an MCP message is about; exactly one of the kinds is there. */
+export const MCP_ITEM: readonly Declared[] = [
+  ...(['tool', 'prompt', 'resource'] as const).flatMap((type) => [
+    { path: `mcp.${type}.name`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.name },
+    { path: `mcp.${type}.target`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.target },
+  ]),
+  ...notYet(['mcp.task.name', 'mcp.task.target'], 'tasks of MCP are not supported'),
+]
+
+/** What went through a tool; nothing but logs and traces may see it (decision B99). */
+export const MCP_PAYLOAD: readonly Declared[] = notYet(
+  ['mcp.tool.arguments', 'mcp.tool.result', 'mcp.tool.error'],
+  'arguments and results of tools are not kept',
+)
+
+export const MCP_GUARDRAILS: readonly Declared[] = notYet(['mcpGuardrails'], 'there are no guardrails for MCP')
+
+function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): McpFacts | undefined {
+  return mcp?.resourceType === type ? mcp : undefined
+}

@@ -1,0 +1,53 @@
+import type { Exchange } from '../exchange.ts'
+import type { ClientCertificate, Workload } from '../source-facts.ts'
+import { type Declared, known } from './declared.ts'
+import { headerVariable } from './header-view.ts'
+
+/** Who calls, at the level of the connection. */
+export const SOURCE: readonly Declared[] = [
+  { path: 'source.address', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
+  { path: 'source.port', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
+  { path: 'source.rawAddress', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
+  { path: 'source.rawPort', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
+]
+
+/** What a verified client certificate says. */
+export const CERTIFICATE: readonly Declared[] = [
+  { path: 'source.identity.trustDomain', type: 'string', read: (x) => identity(x)?.trustDomain },
+  { path: 'source.identity.namespace', type: 'string', read: (x) => identity(x)?.namespace },
+  { path: 'source.identity.serviceAccount', type: 'string', read: (x) => identity(x)?.serviceAccount },
+  { path: 'source.spiffeId', type: 'string', read: (x) => spiffeId(certificate(x)) },
+  { path: 'source.subjectAltNames', type: 'list(string)', read: (x) => certificate(x)?.subjectAltNames },
+  { path: 'source.issuer', type: 'string', read: (x) => certificate(x)?.issuer },
+  { path: 'source.subject', type: 'string', read: (x) => certificate(x)?.subject },
+  { path: 'source.subjectCn', type: 'string', read: (x) => known(certificate(x)?.subjectCn) },
+  { path: 'source.certificate', type: 'string', read: (x) => certificate(x)?.pem },
+]
+
+/** What is looked up or claimed, not proved. */
+export const UNVERIFIED_SOURCE: readonly Declared[] = [
+  { path: 'source.unverifiedWorkload.name', type: 'string', read: (x) => known(workload(x)?.name) },
+  { path: 'source.unverifiedWorkload.namespace', type: 'string', read: (x) => known(workload(x)?.namespace) },
+  { path: 'source.unverifiedWorkload.serviceAccount', type: 'string', read: (x) => known(workload(x)?.serviceAccount) },
+  headerVariable('source.connectHeaders', (x) => x.source?.connectHeaders, false),
+]
+
+function certificate(exchange: Exchange): ClientCertificate | undefined {
+  return exchange.source?.certificate
+}
+
+function workload(exchange: Exchange): Workload | undefined {
+  return exchange.source?.unverifiedWorkload
+}
+
+/** The SPIFFE id is the one URI of a certificate with this scheme (SPIFFE X.509-SVID, 2). */
+function spiffeId(found: ClientCertificate | undefined): string | undefined {
+  return found?.subjectAltNames.find((name) => name.startsWith('spiffe://'))
+}
+
+const MESH_IDENTITY = /^spiffe:\/\/(?<trustDomain>[^/]+)\/ns\/(?<namespace>[^/]+)\/sa\/(?<serviceAccount>[^/]+)$/
+
+/** An id of the form that meshes use; other SPIFFE ids have no parts. */
+function identity(exchange: Exchange) {
+  return MESH_IDENTITY.exec(spiffeId(certificate(exchange)) ?? '')?.groups
+}
