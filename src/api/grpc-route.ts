@@ -1,14 +1,11 @@
 import {
   atLeastOne,
-  defaulted,
-  enumOf,
-  httpHeaderName,
   list,
-  listMap,
   openObject,
   optional,
   type Parsed,
   required,
+  SERVICE_PORT_RULE,
   sectionName,
   text,
   withRule,
@@ -16,41 +13,29 @@ import {
 import { type ObjectOf, platformKind } from './object.ts'
 import {
   backendReferenceFields,
+  headerMatches,
   hostname,
+  matchType,
   platformStatus,
   routeFields,
-  SERVICE_PORT_RULE,
   unread,
   weight,
 } from './platform-fields.ts'
 import { grpcRouteFilter } from './route-filters.ts'
-
-const matchType = () => defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.')
 
 const grpcRouteMatch = openObject({
   method: optional(
     atLeastOne(
       ['service', 'method'],
       openObject({
-        type: matchType(),
+        type: matchType,
         service: optional(text({ max: 1024 }), 'Name of the service.'),
         method: optional(text({ max: 1024 }), 'Name of the method.'),
       }),
     ),
     'Service and method called.',
   ),
-  headers: optional(
-    listMap(
-      'name',
-      openObject({
-        type: matchType(),
-        name: required(httpHeaderName(), 'Name of the header.'),
-        value: required(text({ min: 1, max: 4096 }), 'What it is compared with.'),
-      }),
-      { max: 16 },
-    ),
-    'Headers of the call, all of which must match.',
-  ),
+  headers: optional(headerMatches, 'Headers of the call, all of which must match.'),
 })
 
 const grpcBackendRef = withRule(

@@ -11,6 +11,7 @@ import {
   type Parsed,
   problem,
   required,
+  SERVICE_PORT_RULE,
   sectionName,
   text,
   withRule,
@@ -18,16 +19,15 @@ import {
 import { type ObjectOf, platformKind } from './object.ts'
 import {
   backendReferenceFields,
+  headerMatches,
   hostname,
+  matchType,
   platformStatus,
   routeFields,
-  SERVICE_PORT_RULE,
   unread,
   weight,
 } from './platform-fields.ts'
 import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
-
-const matchType = () => defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.')
 
 function checkPathStart(
   match: { readonly type: string; readonly value: string },
@@ -49,23 +49,12 @@ const ANY_PATH = { type: 'PathPrefix' as const, value: '/' }
 
 const httpRouteMatch = openObject({
   path: defaulted(pathMatch, ANY_PATH, 'Path of the request.'),
-  headers: optional(
-    listMap(
-      'name',
-      openObject({
-        type: matchType(),
-        name: required(httpHeaderName(), 'Name of the header.'),
-        value: required(text({ min: 1, max: 4096 }), 'What it is compared with.'),
-      }),
-      { max: 16 },
-    ),
-    'Headers of the request, all of which must match.',
-  ),
+  headers: optional(headerMatches, 'Headers of the request, all of which must match.'),
   queryParams: optional(
     listMap(
       'name',
       openObject({
-        type: matchType(),
+        type: matchType,
         name: required(httpHeaderName(), 'Name of the parameter.'),
         value: required(text({ min: 1, max: 1024 }), 'What it is compared with.'),
       }),

@@ -1,24 +1,24 @@
 import type { TOptional, TUnknown } from 'typebox'
 import {
-  type ConfigProblem,
   defaulted,
   enumOf,
-  fieldPath,
   formattedText,
   groupName,
+  httpHeaderName,
   integer,
   json,
   kindName,
   list,
+  listMap,
   mapOf,
   namespaceName,
   objectName,
   openObject,
   optional,
   port,
-  problem,
   required,
   type ScalarRefusal,
+  SERVICE_PORT_RULE,
   text,
   withRule,
 } from '#schema/index.ts'
@@ -84,31 +84,12 @@ export const typedLocalReference = openObject({
   name: required(objectName(), 'Name of the object.'),
 })
 
-interface ServiceReference {
-  readonly group: string
-  readonly kind: string
-  readonly port?: unknown
-}
-
-/** A Service is always named together with its port. */
-function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
-  if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
-  return [problem(fieldPath(path, 'port'), 'required', 'must have a port for a Service reference')]
-}
-
 export const backendReferenceFields = {
   group: defaulted(groupName(), '', 'API group of the backend; empty for a Service.'),
   kind: defaulted(kindName(), 'Service', 'Kind of the backend: Service or ProxyBackend.'),
   name: required(objectName(), 'Name of the backend.'),
   namespace: optional(namespaceName(), 'Namespace of the backend; the own namespace when unset.'),
   port: optional(port(), 'Port of the Service.'),
-}
-
-/** A rule for schemas made with `backendReferenceFields`. */
-export const SERVICE_PORT_RULE = {
-  reads: ['group', 'kind'] as const,
-  description: 'A Service reference has a port.',
-  check: checkServicePort,
 }
 
 /** Where a filter or a callout sends requests. */
@@ -118,6 +99,20 @@ export const weight = defaulted(
   integer({ min: 0, max: 1_000_000 }),
   1,
   'Share of the traffic, relative to the other weights.',
+)
+
+/** How a route compares a header, a query parameter or a gRPC method. */
+export const matchType = defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.')
+
+/** Headers that a route's match names. */
+export const headerMatches = listMap(
+  'name',
+  openObject({
+    type: matchType,
+    name: required(httpHeaderName(), 'Name of the header.'),
+    value: required(text({ min: 1, max: 4096 }), 'What it is compared with.'),
+  }),
+  { max: 16 },
 )
 
 /** What all routes have in common. */

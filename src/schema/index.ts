@@ -9,6 +9,7 @@ export {
   backendObjectReference,
   labelSelector,
   localObjectReference,
+  SERVICE_PORT_RULE,
 } from './references.ts'
 export {
   boolean,

@@ -26,18 +26,22 @@ interface ServiceReference {
   readonly port?: unknown
 }
 
+/** A Service is always named together with its port. */
 function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
   if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
   return [problem(fieldPath(path, 'port'), 'required', 'must have a port for a Service reference')]
 }
 
+/** A rule for schemas of references to a Service or to a ProxyBackend. */
+export const SERVICE_PORT_RULE = {
+  reads: ['group', 'kind'] as const,
+  description: 'A Service reference has a port.',
+  check: checkServicePort,
+}
+
 /** A reference to a Service (with its port) or to a ProxyBackend. */
 export function backendObjectReference() {
-  return withRule(object(backendObjectReferenceFields), {
-    reads: ['group', 'kind'],
-    description: 'A Service reference has a port.',
-    check: checkServicePort,
-  })
+  return withRule(object(backendObjectReferenceFields), SERVICE_PORT_RULE)
 }
 
 /** Selects objects by their labels; an empty selector selects all. */
