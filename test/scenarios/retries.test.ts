@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+/** What the backend does with one request. `begin` sends the first part of a response and nothing more; `cut` then ends. */
+type Deed = number | 'reset' | 'silence' | 'begin' | 'cut'
+
+interface Seen {
+  /** Values of `x-mark`. */
+  readonly marks: readonly string[]
+  readonly attempt: string | undefined
+  readonly body: string
+  readonly at: number
+}
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let port: number
+/** The deeds to come; when none is left the backend answers 200. */
+let deeds: Deed[] = []
+let seen: Seen[] = []
+
+beforeEach(() => {
+  deeds = []
+  seen = []
+})
+
+const BEGINNING = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this'
+
+function answer(head: string, body: string, peer: Accepted): string {
+  const attempt = /^x-retry-attempt: *(.*?)\r$/im.exec(head)?.[1]
+  const marks = [...head.matchAll(/^x-mark: *(.*?)\r$/gim)].map(([, mark]) => mark!)
+  seen.push({ marks, attempt, body, at: performance.now() })
+  const deed = deeds.shift() ?? 200
+  if (deed === 'silence') return ''
+  if (deed === 'reset') {
+    peer.socket.resetAndDestroy()
+    return ''
+  }
+  if (deed === 'begin') return BEGINNING
+  if (deed === 'cut') {
+    peer.socket.end(BEGINNING)
+    return ''
+  }
+  const text = `answer ${seen.length}`
+  return `HTTP/1.1 ${deed} Whatever\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+}
+
+const ROUTES: Readonly<Record<string, object>> = {
+  plain: {},
+  codes: { traffic: { retry: { codes: [503, 429], attempts: 2 } } },
+  once: { traffic: { retry: { codes: [503] } } },
+  failures: { traffic: { retry: { attempts: 2 } } },
+  pause: { traffic: { retry: { codes: [503], attempts: 2, backoff: '150ms' } } },
+  limited: { traffic: { timeouts: { request: '400ms' } } },
+  both: { traffic: { timeouts: { request: '400ms' }, retry: { codes: [503], attempts: 9, backoff: '150ms' } } },
+  each: { backend: { http: { requestTimeout: '200ms' } } },
+  again: { backend: { http: { requestTimeout: '200ms' } }, traffic: { retry: { attempts: 1 } } },
+  marked: {
+    traffic: {
+      retry: { codes: [503], attempts: 1 },
+      headerModifiers: { request: { add: [{ name: 'x-mark', value: 'route' }] } },
+    },
+    backend: { transformation: { request: { add: [{ name: 'x-mark', value: '"backend"' }] } } },
+  },
+}
+
+/** Two endpoints of a Service: one does what it is told, the other one always answers 200. */
+const pool = (name: string, ports: readonly number[]) =>
+  joinYaml(
+    `
+apiVersion: v1
+kind: Service
+metadata: { name: ${name} }
+spec: { ports: [{ port: 80 }] }
+`,
+    ...ports.map(
+      (at, i) => `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: ${name}-${i}, labels: { kubernetes.io/service-name: ${name} } }
+addressType: IPv4
+endpoints: [{ addresses: [127.0.0.1] }]
+ports: [{ port: ${at} }]
+`,
+    ),
+    routeYaml(name, `/${name}`, name).replace(
+      `group: gatewright.dev, kind: ProxyBackend, name: ${name}`,
+      `name: ${name}, port: 80`,
+    ),
+  )
+
+beforeAll(async () => {
+  const backend = await new RawServer(answering(answer)).start()
+  stops.defer(() => backend.close())
+  const good = await new RawServer(answering(() => 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ngood')).start()
+  stops.defer(() => good.close())
+  port = await freePort()
+  const ports = [backend.port, good.port]
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('backend', backend.port),
+      backendYaml('dead', await freePort()),
+      ...Object.entries(ROUTES).flatMap(([name, spec]) => [
+        routeYaml(name, `/${name}`, 'backend'),
+        ...(Object.keys(spec).length === 0 ? [] : [policyYaml(name, 'HTTPRoute', name, spec)]),
+      ]),
+      routeYaml('dead', '/dead', 'dead'),
+      policyYaml('dead', 'HTTPRoute', 'dead', { traffic: { retry: { attempts: 2 } } }),
+      pool('failover', ports),
+      policyYaml('failover', 'HTTPRoute', 'failover', { traffic: { retry: { codes: [503], attempts: 1 } } }),
+      pool('evicting', ports),
+      policyYaml('evicting', 'Service', 'evicting', { backend: { health: { eviction: { duration: '60s' } } } }),
+      pool('judging', ports),
+      policyYaml('judging', 'Service', 'judging', {
+        backend: { health: { unhealthyCondition: 'response.code == 418', eviction: { duration: '60s' } } },
+      }),
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = await startGateway({ files: [folder.path], workers: 1 })
+  stops.defer(() => gateway.close().then(() => {}))
+})
+
+afterAll(() => stops.disposeAsync())
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly decision: string | null
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}/${path}`, init)
+  const text = await response.text()
+  return { status: response.status, text, decision: response.headers.get('gatewright-decision') }
+}
+
+/** Status, text and number of attempts. */
+async function result(path: string, todo: readonly Deed[], init?: RequestInit): Promise<string> {
+  deeds = [...todo]
+  seen = []
+  const { status, text } = await ask(path, init)
+  return `${status} ${text}, ${seen.length} attempts`
+}
+
+verifies('traffic.retry/applies', 'statuses that are listed are retried, as often as it says', async () => {
+  expect(await result('codes', [503])).toBe('200 answer 2, 2 attempts')
+  expect(await result('codes', [503, 429])).toBe('200 answer 3, 3 attempts')
+  expect(await result('codes', [503, 503, 503])).toBe('503 answer 3, 3 attempts')
+  expect(await result('codes', [500])).toBe('500 answer 1, 1 attempts')
+  expect(await result('codes', [404])).toBe('404 answer 1, 1 attempts')
+  expect(await result('plain', [503])).toBe('503 answer 1, 1 attempts')
+})
+
+test('once, unless it says how often', async () => {
+  expect(await result('once', [503, 503])).toBe('503 answer 2, 2 attempts')
+})
+
+test('connection failures are retried whatever is listed; statuses only when they are', async () => {
+  // Of a GET on a connection that was idle the pool itself would send the first one again.
+  const post = { method: 'POST', body: 'b' }
+  expect(await result('failures', ['reset', 'reset'], post)).toBe('200 answer 3, 3 attempts')
+  expect(await result('failures', ['reset', 'reset', 'reset'], post)).toBe('503 upstream call failed, 3 attempts')
+  expect(await result('failures', [503], post)).toBe('503 answer 1, 1 attempts')
+  expect(await result('plain', ['reset'], post)).toBe('503 upstream call failed, 1 attempts')
+})
+
+test('a later attempt says which one it is, whatever the client said', async () => {
+  await result('codes', [503, 503], { headers: { 'x-retry-attempt': '99' } })
+  expect(seen.slice(1).map(({ attempt }) => attempt)).toEqual(['1', '2'])
+})
+
+test('a body of up to 64 KiB is sent again, whatever the method', async () => {
+  for (const length of [1, 65_536]) {
+    const body = 'b'.repeat(length)
+    expect(await result('codes', [503], { method: 'POST', body })).toBe('200 answer 2, 2 attempts')
+    expect(seen.map((each) => each.body === body)).toEqual([true, true])
+  }
+})
+
+test('a larger body, or one of unknown length, is not kept: one attempt', async () => {
+  const body = 'b'.repeat(65_537)
+  expect(await result('codes', [503], { method: 'POST', body })).toBe('503 answer 1, 1 attempts')
+  expect(seen[0]!.body.length).toBe(65_537)
+  const streamed = { method: 'POST', body: new Blob(['small']).stream(), duplex: 'half' } as RequestInit
+  expect(await result('codes', [503], streamed)).toBe('503 answer 1, 1 attempts')
+})
+
+test('each attempt starts from the request as its route made it', async () => {
+  expect(await result('marked', [503])).toBe('200 answer 2, 2 attempts')
+  expect(seen.map(({ marks }) => marks)).toEqual([
+    ['route', 'backend'],
+    ['route', 'backend'],
+  ])
+})
+
+test('between attempts there is at least the time that it says', async () => {
+  await result('pause', [503, 503])
+  const pauses = seen.slice(1).map(({ at }, i) => at - seen[i]!.at)
+  expect(pauses).toHaveLength(2)
+  for (const pause of pauses) expect(pause).toBeGreaterThan(140)
+})
+
+test('nothing is retried after the first byte of a response', async () => {
+  deeds = ['cut']
+  await expect(ask('failures')).rejects.toThrow()
+  expect(seen).toHaveLength(1)
+})
+
+verifies(
+  'traffic.timeouts/request',
+  'the time of the whole covers all attempts and pauses, and its end is not retried',
+  async () => {
+    expect(await result('limited', ['silence'])).toBe('504 request timeout, 1 attempts')
+    expect(await result('limited', [])).toBe('200 answer 1, 1 attempts')
+    expect(await result('both', Array(9).fill(503))).toMatch(/^504 request timeout, [2-4] attempts$/)
+    expect(await result('both', [503])).toBe('200 answer 2, 2 attempts')
+  },
+)
+
+test('when time runs out in the middle of a response the client is cut off', async () => {
+  deeds = ['begin']
+  const client = await RawClient.connect(port)
+  client.send('GET /limited HTTP/1.1\r\nHost: h\r\n\r\n')
+  expect(await client.untilEnd()).toBe(BEGINNING)
+  expect(seen).toHaveLength(1)
+})
+
+verifies(
+  'backend.http/requestTimeout',
+  'an attempt has its own time until the response head; its end may be retried',
+  async () => {
+    expect(await result('each', ['silence'])).toBe('504 upstream call timeout, 1 attempts')
+    expect(await result('again', ['silence'])).toBe('200 answer 2, 2 attempts')
+    expect(await result('again', ['silence', 'silence'])).toBe('504 upstream call timeout, 2 attempts')
+  },
+)
+
+test('the record of a request lists its attempts', async () => {
+  const { decision } = await ask('dead')
+  const records = (await (await fetch(`${gateway.url(15_000)}/decisions?limit=100`)).json()) as {
+    id: string
+    attempts: { endpoint: string; status: number; failure?: string }[]
+  }[]
+  const attempts = records.find(({ id }) => id === decision)!.attempts
+  expect(attempts.map(({ status, failure }) => [status, failure])).toEqual(Array(3).fill([0, 'connect-failed']))
+})
+
+test('a later attempt prefers an endpoint that was not tried', async () => {
+  for (let i = 0; i < 20; i++) {
+    deeds = [503]
+    expect(await ask('failover')).toMatchObject({ status: 200, text: 'good' })
+    if (seen.length > 0) return
+  }
+  expect(seen.length, 'the failing endpoint was never drawn').toBeGreaterThan(0)
+})
+
+verifies(
+  ['health/evicted-gets-no-traffic', 'health/unset-5xx', 'policy/backend-target-service'],
+  'an endpoint that answered 5xx is evicted: no request goes there any more',
+  async () => {
+    deeds = Array(100).fill(500)
+    const statuses: number[] = []
+    for (let i = 0; i < 60; i++) statuses.push((await ask('evicting')).status)
+    expect(statuses.filter((status) => status === 500)).toHaveLength(1)
+    expect(seen).toHaveLength(1)
+  },
+)
+
+verifies(
+  ['health/unhealthyCondition', 'health/unhealthyCondition-response-code'],
+  'a condition of its own decides what counts as unhealthy',
+  async () => {
+    deeds = Array(100).fill(500)
+    for (let i = 0; i < 40; i++) await ask('judging')
+    expect(seen.length, 'a 500 is no reason any more').toBeGreaterThan(5)
+    deeds = Array(100).fill(418)
+    seen = []
+    for (let i = 0; i < 60; i++) await ask('judging')
+    expect(seen).toHaveLength(1)
+  },
+)
