@@ -140,7 +140,7 @@ test('the same place with another method, status or reason is another series', (
 test('retries are counted', () => {
   const { end, metrics, observer: it } = observer()
   const attempts = [503, 503, 200].map((status) => ({ endpoint: 'e', status, failure: undefined }))
-  end({ noted: { attempts } })
+  end({ noted: { attempts, retries: 2 } })
   end({ noted: { attempts: attempts.slice(0, 1) } })
   expect(metrics().retries_total).toBe(2)
   expect(
@@ -210,7 +210,7 @@ test('every metric of a request carries the labels', () => {
       headers: { tier: 'gold' },
       llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1 },
       mcp: { method: 'm' },
-      noted: { attempts },
+      noted: { attempts, retries: 1 },
     },
     1,
   )

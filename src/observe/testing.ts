@@ -40,7 +40,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly mcp?: Partial<McpFacts>
   /** What the proxy noted in the exchange. */
   readonly noted?: Partial<
-    Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'version' | 'a2aMethod'>
+    Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod'>
   >
   readonly jwt?: Readonly<Record<string, string | number>>
 }

@@ -89,9 +89,8 @@ test.each([
 })
 
 test('retries: the number of the last one, when there was one', () => {
-  const attempt = { endpoint: 'e', status: 503, failure: undefined }
-  expect(jsonOf({ noted: { attempts: [attempt] } })).not.toHaveProperty('retry.attempt')
-  expect(jsonOf({ noted: { attempts: [attempt, attempt, attempt] } })['retry.attempt']).toBe(2)
+  expect(jsonOf({ noted: { retries: 0 } })).not.toHaveProperty('retry.attempt')
+  expect(jsonOf({ noted: { retries: 2 } })['retry.attempt']).toBe(2)
 })
 
 test('a token`s subject, when it is text', () => {
