@@ -207,7 +207,9 @@ function endLate(flight: InFlight): void {
   flight.upstream = undefined
   upstream?.cancel()
   flight.backoff?.cancel()
-  flight.releaseEndpoint()
+  // An endpoint that did not answer in time is unhealthy (decision A-99); one that answers slowly has been judged by its head.
+  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, 'timeout')
+  else flight.releaseEndpoint()
   if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
   flight.exchange.reason = 'Timeout'
   flight.stream.abort()

@@ -116,6 +116,9 @@ beforeAll(async () => {
       policyYaml('failover', 'HTTPRoute', 'failover', { traffic: { retry: { codes: [503], attempts: 1 } } }),
       pool('evicting', ports),
       policyYaml('evicting', 'Service', 'evicting', { backend: { health: { eviction: { duration: '60s' } } } }),
+      pool('slow', ports),
+      policyYaml('slow', 'Service', 'slow', { backend: { health: { eviction: { duration: '60s' } } } }),
+      policyYaml('slow-route', 'HTTPRoute', 'slow', { traffic: { timeouts: { request: '100ms' } } }),
       pool('judging', ports),
       policyYaml('judging', 'Service', 'judging', {
         backend: { health: { unhealthyCondition: 'response.code == 418', eviction: { duration: '60s' } } },
@@ -286,3 +289,10 @@ verifies(
     expect(seen).toHaveLength(1)
   },
 )
+
+test('an endpoint that did not answer in the time of the request is evicted too', async () => {
+  deeds = Array(100).fill('silence')
+  const statuses: number[] = []
+  for (let i = 0; i < 20; i++) statuses.push((await ask('slow')).status)
+  expect(statuses.filter((status) => status === 504)).toHaveLength(1)
+})
