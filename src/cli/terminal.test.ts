@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Finding } from '#base/finding.ts'
+import type { Translation } from '#control/translation.ts'
+import type { Instance } from '#instance/instance.ts'
+import type { FileStore, StaleFile } from '#store/files.ts'
+import { Terminal } from './terminal.ts'
+
+let said: string[]
+
+beforeEach(() => {
+  said = []
+  vi.spyOn(console, 'error').mockImplementation((text: string) => said.push(text.replace(/^gatewright: /, '')))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** What is said by one step. */
+function saying(step: () => void): string[] {
+  said = []
+  step()
+  return said
+}
+
+const STORE = { problems: () => [], locate: () => ({ file: 'a.yaml', line: 3, column: 5 }) } as unknown as FileStore
+
+const finding: Finding = {
+  origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'p' },
+  path: 'spec.traffic.csrf',
+  code: 'c',
+  severity: 'warning',
+  message: 'is odd',
+}
+
+const translation = (...findings: readonly Finding[]) => ({ findings }) as unknown as Translation
+
+const instance = (listeners: number) =>
+  ({ ports: { admin: 1, metrics: 2, readiness: 3 }, listeners: Array(listeners) }) as unknown as Instance
+
+const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
+
+test('what is wrong is said once, again when it changes, and that it was mended', () => {
+  const terminal = new Terminal()
+  const first = saying(() => terminal.translated(translation(finding), STORE))
+  expect(first[0]).toBe('the objects have 0 errors and 1 warnings; what is right in them works:')
+  expect(first[1]).toMatch(/^ {2}a\.yaml:3:5: warning: spec\.traffic\.csrf/)
+  expect(saying(() => terminal.translated(translation(finding), STORE))).toEqual([])
+  const worse = { ...finding, severity: 'error' as const }
+  expect(saying(() => terminal.translated(translation(worse), STORE))[0]).toContain('1 errors and 0 warnings')
+  expect(saying(() => terminal.translated(translation(), STORE))).toEqual([
+    'everything that was wrong with the objects has been mended',
+  ])
+  expect(saying(() => terminal.translated(translation(), STORE))).toEqual([])
+})
+
+test('nothing wrong from the start: nothing is said', () => {
+  expect(saying(() => new Terminal().translated(translation(), STORE))).toEqual([])
+})
+
+test('a listener is announced when it is new, fails, or serves again', () => {
+  const terminal = new Terminal()
+  expect(saying(() => terminal.applied(1, [at('http://a:1')]))).toEqual(['listening on http://a:1 (default/main/http)'])
+  expect(saying(() => terminal.applied(2, [at('http://a:1')]))).toEqual([])
+  expect(saying(() => terminal.applied(3, [at('http://a:1', 'in use')]))).toEqual([
+    'listener default/main/http does not serve: in use',
+  ])
+  expect(saying(() => terminal.applied(4, [at('http://a:1', 'in use')]))).toEqual([])
+  expect(saying(() => terminal.applied(5, [at('http://a:1')]))).toHaveLength(1)
+  terminal.applied(6, [])
+  expect(saying(() => terminal.applied(7, [at('http://a:1')]))).toHaveLength(1)
+})
+
+test('once it runs, every plan is told; before, only what listens', () => {
+  const terminal = new Terminal()
+  expect(saying(() => terminal.applied(1, []))).toEqual([])
+  expect(saying(() => terminal.started(instance(1)))).toEqual([
+    'admin http://127.0.0.1:1, metrics port 2, readiness port 3',
+  ])
+  expect(saying(() => terminal.applied(2, []))).toEqual(['plan 2 is in force'])
+})
+
+test('without listeners it says that it waits for them', () => {
+  expect(saying(() => new Terminal().started(instance(0)))[1]).toBe(
+    'no Gateway listens yet; the files are being watched',
+  )
+})
+
+test('a file that cannot be used is told once with its problems, and when it is in use again', () => {
+  const terminal = new Terminal()
+  const problem = { file: 'a.yaml', line: 1, column: 2, path: '', code: 'c', severity: 'error' as const, message: 'm' }
+  const stale: StaleFile = { file: 'a.yaml', since: 0, objects: [], problems: [problem] } as unknown as StaleFile
+  expect(saying(() => terminal.objectsChanged([], [stale]))).toEqual([
+    'a.yaml cannot be used as it is now; its last good objects stay in force:',
+    expect.stringMatching(/^ {2}a\.yaml:1:2: error: .*m/),
+  ])
+  expect(saying(() => terminal.objectsChanged([], [stale]))).toEqual([])
+  expect(saying(() => terminal.objectsChanged([], []))).toEqual(['a.yaml is in use again'])
+})
+
+test('workers, bugs and the end', () => {
+  const terminal = new Terminal()
+  expect(
+    saying(() => {
+      terminal.workerReplaced('w1', 'out of memory')
+      terminal.bug('w1-7', 'Error: x')
+      terminal.stopping()
+    }),
+  ).toEqual([
+    'worker w1 died and is replaced: out of memory',
+    'a bug in the gateway met request w1-7: Error: x',
+    'stopping: requests in flight are finished',
+  ])
+})

@@ -1,0 +1,113 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { listenerItem, policyItem } from '#engine/testing.ts'
+import { diffPlans } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { createSlotMemory } from '#state/slots.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { PlanPublisher } from './plan-publisher.ts'
+
+/** A publisher, and the plans that it takes and publishes one after the other. */
+function publisher() {
+  const it = new PlanPublisher(createSlotMemory(16, false))
+  let before: ReadonlyMap<string, PlanItem> = new Map()
+  let version = 0
+  return {
+    it,
+    async publish(...items: readonly PlanItem[]) {
+      const after = new Map(items.map((item) => [item.key, item]))
+      const delta = diffPlans(before, after, ++version) ?? { version, set: [], removed: [] }
+      before = after
+      it.take(delta)
+      return it.publish(delta)
+    },
+  }
+}
+
+async function occupy(port: number): Promise<AsyncDisposable> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return { [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())) }
+}
+
+test('listeners of a plan: sockets that are free are opened', async () => {
+  const { it, publish } = publisher()
+  const port = await freePort()
+  const published = await publish(listenerItem({ port }), listenerItem({ name: 'b', port, hostname: 'b.test' }))
+  expect(published).toMatchObject({ version: 1, sockets: [`127.0.0.1:${port}`] })
+  expect(it.refused.size).toBe(0)
+  expect([...it.bindings().values()]).toEqual([{ state: 'bound' }, { state: 'bound' }])
+})
+
+test('a port that is taken is told, the others are opened, and later it is tried again', async () => {
+  const { it, publish } = publisher()
+  const [taken, free] = [await freePort(), await freePort()]
+  const items = [listenerItem({ port: taken }), listenerItem({ name: 'b', port: free })]
+  {
+    await using _ = await occupy(taken)
+    expect((await publish(...items)).sockets).toEqual([`127.0.0.1:${free}`])
+    expect([...it.refused]).toEqual([[`127.0.0.1:${taken}`, `127.0.0.1:${taken} is in use by another program`]])
+    expect(it.bindings().get(items[0]!.key)).toEqual({
+      state: 'failed',
+      reason: 'PortUnavailable',
+      message: `127.0.0.1:${taken} is in use by another program`,
+    })
+  }
+  expect((await publish(...items)).sockets.toSorted()).toEqual([`127.0.0.1:${taken}`, `127.0.0.1:${free}`].toSorted())
+  expect(it.refused.size).toBe(0)
+})
+
+test('a socket that is open is not tried again: the workers have it', async () => {
+  const { publish } = publisher()
+  const port = await freePort()
+  await publish(listenerItem({ port }))
+  await using _ = await occupy(port)
+  expect((await publish(listenerItem({ port, hostname: 'a.test' }))).sockets).toEqual([`127.0.0.1:${port}`])
+})
+
+test('a socket that no listener wants any more is given up, and may come back', async () => {
+  const { publish } = publisher()
+  const port = await freePort()
+  await publish(listenerItem({ port }))
+  expect((await publish()).sockets).toEqual([])
+  expect((await publish(listenerItem({ port }))).sockets).toEqual([`127.0.0.1:${port}`])
+})
+
+test('a socket that a worker could not open counts as refused until the next plan', async () => {
+  const { it, publish } = publisher()
+  const port = await freePort()
+  const item = listenerItem({ port })
+  await publish(item)
+  it.lost(`127.0.0.1:${port}`, 'gone')
+  expect(it.bindings().get(item.key)).toEqual({ state: 'failed', reason: 'PortUnavailable', message: 'gone' })
+  expect((await publish(item)).sockets).toEqual([`127.0.0.1:${port}`])
+})
+
+test('an address that is not of this machine is told', async () => {
+  const { it, publish } = publisher()
+  await publish(listenerItem({ address: '192.0.2.1', port: 1 }))
+  expect(it.refused.get('192.0.2.1:1')).toBe('192.0.2.1 is no address of this machine')
+})
+
+test('state keeps its slot while its policy is there, and gives it back after', async () => {
+  const { publish } = publisher()
+  const limit = (policy: string, requests: number) =>
+    policyItem('traffic.rateLimit', 'Gateway/default/main', { local: [{ requests, unit: 'Seconds' }] }, { policy })
+  const first = new Map((await publish(limit('a', 1), limit('b', 2))).slots)
+  expect(first.size).toBe(2)
+  const second = new Map((await publish(limit('b', 2), limit('c', 3))).slots)
+  expect(second.size).toBe(2)
+  const kept = [...first].filter(([key, slot]) => second.get(key) === slot)
+  expect(kept).toHaveLength(1)
+  expect((await publish()).slots).toEqual([])
+})
+
+test('what is wrong with policies is known as soon as the plan is taken', () => {
+  const { it } = publisher()
+  const broken = policyItem('traffic.future', 'Gateway/default/main', {})
+  it.take({ version: 1, set: [broken], removed: [] })
+  expect(it.findings.map(({ code }) => code)).toEqual(['not-implemented'])
+  it.take({ version: 2, set: [], removed: [broken.key] })
+  expect(it.findings).toEqual([])
+  expect([it.version, it.items.size]).toEqual([2, 0])
+})
