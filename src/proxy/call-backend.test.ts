@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decide } from '#engine/decide.ts'
+import { type FieldName, listenerItem, livePlan, policyItem, routeItem } from '#engine/testing.ts'
+import { CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import { createClientPool } from '#net/http1/client-pool.ts'
+import type { ClientPool } from '#net/stream.ts'
+import { answering, RawServer } from '#net/testing/raw-peers.ts'
+import type { BackendItem } from '#plan/item.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { callOf } from './call-backend.ts'
+import { InFlight } from './in-flight.ts'
+import type { ProxyContext } from './proxy-context.ts'
+
+let pool: ClientPool
+let servers: RawServer[]
+
+beforeEach(() => {
+  pool = createClientPool()
+  servers = []
+})
+afterEach(() => {
+  pool.close()
+  for (const server of servers) server.close()
+})
+
+async function serve(...behaviour: ConstructorParameters<typeof RawServer>): Promise<number> {
+  const server = await new RawServer(...behaviour).start()
+  servers.push(server)
+  return server.port
+}
+
+const KEY = 'ProxyBackend/default/m'
+
+/** Calls of a request whose backend has one target `one` at this port. */
+async function callsTo(port: number, policies: Readonly<Record<FieldName, unknown>> = {}, host = '127.0.0.1') {
+  const targets = [{ name: 'one', entry: 'one', host, port }]
+  const backend: BackendItem = {
+    kind: 'backend',
+    key: KEY,
+    namespace: 'default',
+    name: 'm',
+    type: 'mcp',
+    spec: { targets, sessionRouting: 'Stateful' },
+    broken: undefined,
+    origin: { kind: 'ProxyBackend', namespace: 'default', name: 'm' },
+  }
+  const { plan, socket } = livePlan(
+    listenerItem(),
+    routeItem('r', { backends: [{ backend: KEY, weight: 1, path: '' }] }),
+    backend,
+    ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, `${KEY}/one`, spec)),
+  )
+  const flight = new InFlight({ pool, index: plan.index } as unknown as ProxyContext)
+  const exchange = exchangeWith({ headers: { cookie: 'of the client' } })
+  exchange.identity.jwt = { claims: { sub: 'alice' }, token: 't0ken' }
+  await decide({ index: plan.index, socket, random: () => 0 }, exchange, flight.decision)
+  Object.assign(flight.exchange, { request: exchange.request, peer: exchange.peer, place: exchange.place })
+  flight.exchange.identity.jwt = exchange.identity.jwt
+  const call = callOf(flight)
+  return (more: Partial<CallRequest> = {}, destination = `${KEY}/one`) =>
+    call(destination, {
+      method: 'POST',
+      path: '/mcp',
+      headers: [['content-type', 'application/json']],
+      body: new TextEncoder().encode('{}'),
+      timeoutMs: 0,
+      signal: new AbortController().signal,
+      ...more,
+    })
+}
+
+async function bodyOf({ body }: CallResponse): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(body)).toString()
+}
+
+/** Why a call failed. */
+async function failureOf(pending: Promise<unknown>): Promise<string> {
+  const error = await pending.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(CallError)
+  return (error as CallError).failure
+}
+
+const ANSWER = 'HTTP/1.1 201 Created\r\nX-Kind: a\r\nx-kind: b\r\ncontent-length: 5\r\n\r\nhello'
+
+test('a call: what is sent, and what comes back', async () => {
+  let sent = ''
+  const port = await serve(
+    answering((head, body) => {
+      sent = head + body
+      return ANSWER
+    }),
+  )
+  const call = await callsTo(port)
+  const response = await call()
+  expect(sent).toBe(
+    `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+  )
+  expect(response.status).toBe(201)
+  expect(response.headers.slice(0, 2)).toEqual([
+    ['x-kind', 'a'],
+    ['x-kind', 'b'],
+  ])
+  expect([response.header('x-kind'), response.header('absent')]).toEqual(['a', undefined])
+  expect(await bodyOf(response)).toBe('hello')
+})
+
+test('a call without a body', async () => {
+  let sent = ''
+  const port = await serve(
+    answering((head) => {
+      sent = head
+      return 'HTTP/1.1 204 No Content\r\n\r\n'
+    }),
+  )
+  const response = await (await callsTo(port))({ method: 'GET', body: undefined, headers: [] })
+  expect(sent).toBe(`GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`)
+  expect([response.status, await bodyOf(response)]).toEqual([204, ''])
+})
+
+test('backend policies of the target act on the call; they know who the caller is and nothing of its request', async () => {
+  let sent = ''
+  const port = await serve(
+    answering((head) => {
+      sent = head
+      return ANSWER
+    }),
+  )
+  const set = [
+    { name: 'x-sub', value: 'jwt.sub' },
+    { name: 'x-path', value: 'request.path' },
+    { name: 'x-cookie', value: 'request.headers["cookie"]' },
+  ]
+  const call = await callsTo(port, { 'backend.transformation': { request: { set } }, 'backend.auth': { key: 'k3y' } })
+  await bodyOf(await call())
+  expect(sent).toContain('x-sub: alice\r\n')
+  expect(sent).toContain('x-path: /mcp\r\n')
+  expect(sent).toContain('authorization: Bearer k3y\r\n')
+  expect(sent).not.toContain('cookie')
+})
+
+test('a credential that is missing: nothing is sent', async () => {
+  const port = await serve(() => {
+    throw new Error('somebody connected')
+  })
+  const call = await callsTo(port, { 'backend.auth': { secretRef: { name: 'gone' } } })
+  expect(await failureOf(call())).toBe('backend-auth-failed')
+  expect(servers[0]!.connections).toBe(0)
+})
+
+test('a destination that the backend does not have', async () => {
+  const call = await callsTo(1)
+  expect(await failureOf(call({}, `${KEY}/two`))).toBe('no-endpoint')
+  expect(await failureOf(call({}, KEY))).toBe('no-endpoint')
+})
+
+test('nobody listens', async () => {
+  const call = await callsTo(await freePort())
+  expect(await failureOf(call())).toBe('connect-failed')
+})
+
+test('no answer in time', async () => {
+  const port = await serve(() => {})
+  expect(await failureOf((await callsTo(port))({ timeoutMs: 50 }))).toBe('timeout')
+  const limited = await callsTo(port, { 'backend.http': { requestTimeout: '50ms' } })
+  expect(await failureOf(limited({ timeoutMs: 60_000 }))).toBe('timeout')
+})
+
+test('a connection that breaks before the answer, and an answer that is no HTTP', async () => {
+  const resetting = await serve((peer) => peer.socket.once('data', () => peer.socket.resetAndDestroy()))
+  expect(await failureOf((await callsTo(resetting))())).toBe('reset')
+  const nonsense = await serve((peer) => peer.socket.once('data', () => peer.send('SSH-2.0-x\r\n\r\n')))
+  expect(await failureOf((await callsTo(nonsense))())).toBe('protocol-error')
+})
+
+test('an answer that is cut off does not look complete', async () => {
+  const port = await serve((peer) =>
+    peer.socket.once('data', () => peer.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart')),
+  )
+  const response = await (await callsTo(port))()
+  await expect(bodyOf(response)).rejects.toThrow(CallError)
+})
+
+test('a body that is streamed is read as it comes', async () => {
+  const port = await serve((peer) =>
+    peer.socket.once('data', () => {
+      peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n')
+      setImmediate(() => peer.send('3\r\ntwo\r\n0\r\n\r\n'))
+    }),
+  )
+  expect(await bodyOf(await (await callsTo(port))())).toBe('onetwo')
+})
+
+test('while nobody reads the upstream is held back, and all of it arrives when somebody does', async () => {
+  const length = 40_000_000
+  let unsent = () => length
+  const port = await serve((peer) =>
+    peer.socket.once('data', () => {
+      peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${'x'.repeat(length)}`)
+      unsent = () => peer.socket.writableLength
+    }),
+  )
+  const response = await (await callsTo(port))()
+  for (let before = 0; unsent() !== before; ) {
+    before = unsent()
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(unsent()).toBeGreaterThan(0)
+  let got = 0
+  for await (const piece of response.body) got += piece.length
+  expect(got).toBe(length)
+})
+
+test('a caller that gives up before, during and after the head', async () => {
+  const silent = await serve(() => {})
+  expect(await failureOf((await callsTo(silent))({ signal: AbortSignal.abort() }))).toBe('cancelled')
+  const during = new AbortController()
+  const pending = (await callsTo(silent))({ signal: during.signal })
+  setImmediate(() => during.abort())
+  expect(await failureOf(pending)).toBe('cancelled')
+
+  const after = new AbortController()
+  const begun = await serve((peer) =>
+    peer.socket.once('data', () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart')),
+  )
+  const response = await (await callsTo(begun))({ signal: after.signal })
+  const reading = bodyOf(response)
+  after.abort()
+  expect(await failureOf(reading)).toBe('cancelled')
+})
+
+test('a reader that stops early lets the connection go', async () => {
+  const closed = Promise.withResolvers<void>()
+  const port = await serve((peer) => {
+    peer.socket.once('close', () => closed.resolve())
+    peer.socket.once('end', () => peer.socket.end())
+    peer.socket.once('data', () => peer.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n'))
+  })
+  const response = await (await callsTo(port))()
+  for await (const piece of response.body) {
+    expect(Buffer.from(piece).toString()).toBe('one')
+    break
+  }
+  await closed.promise
+})
