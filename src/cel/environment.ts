@@ -34,6 +34,8 @@ export interface HostType {
   readonly members?: Readonly<Record<string, string>>
   /** The type of `x["key"]` and of members not listed; without it only `members` exist. */
   readonly element?: string
+  /** What else an element may turn out to be, to complete "x may be ...": what is done with one may fail. */
+  readonly doubt?: string
   /** Signatures without the receiver: `join() -> headers`, `cookie(string) -> string`. */
   readonly methods?: readonly string[]
 }
@@ -85,6 +87,7 @@ export interface Environment<C> {
 export interface HostTypeInfo {
   readonly members: ReadonlyMap<string, Type>
   readonly element: Type | undefined
+  readonly doubt: string | undefined
 }
 
 /** @throws Error when a declaration contradicts another one or has a type that cannot be read: declarations are code */
@@ -186,7 +189,8 @@ function readerOf<C>(scope: ScopeBuilder<C>): MemberReader<C> | undefined {
 
 function hostTypeInfo(type: HostType): HostTypeInfo {
   const members = new Map(Object.entries(type.members ?? {}).map(([name, text]) => [name, parseType(text)]))
-  return { members, element: type.element === undefined ? undefined : parseType(type.element) }
+  const element = type.element === undefined ? undefined : parseType(type.element)
+  return { members, element, doubt: type.doubt }
 }
 
 function methodsOf(type: HostType): Overload[] {

@@ -1,9 +1,12 @@
+import type { Expr } from './ast.ts'
 import { assignAll, Substitution } from './checker/assignability.ts'
 import { check } from './checker/check.ts'
+import type { Checked } from './checker/check-state.ts'
 import { compileChecked } from './compiler/compile.ts'
 import type { Code, Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
 import { CelError, TOO_LARGE } from './error.ts'
+import { findFailures } from './failure/find-failures.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { type Problem, ProblemList } from './source.ts'
@@ -23,6 +26,8 @@ export interface Program<C> {
   readonly references: ReadonlySet<string>
   /** The result, when it does not depend on the context. */
   readonly constant: Value | undefined
+  /** Where an evaluation may fail first of all; undefined when the text shows no way. See `failure/find-failures.ts`. */
+  readonly canFail: Problem | undefined
   /** A failure is a `CelError`; only a bug of the host throws. */
   readonly evaluate: (context: C) => Result
   /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
@@ -62,6 +67,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     type: checked.type,
     references: checked.references,
     constant: node.constant,
+    canFail: node.constant === undefined ? firstFailure(expr, checked, environment, source) : undefined,
     evaluate,
     evaluateBoolean: (context) => {
       const value = evaluate(context)
@@ -69,6 +75,19 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     },
   }
   return { program, problems: problems.problems }
+}
+
+function firstFailure<C>(
+  expr: Expr,
+  checked: Checked<C>,
+  environment: Environment<C>,
+  source: string,
+): Problem | undefined {
+  const [failure] = findFailures(expr, checked, environment)
+  if (failure === undefined) return undefined
+  const problems = new ProblemList(source)
+  problems.warn('can-fail', failure, failure.message)
+  return problems.problems[0]
 }
 
 function requireResult(

@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'invalid-pattern'
   | 'constant'
   | 'always-fails'
+  | 'can-fail'
 
 export interface Problem {
   readonly severity: 'error' | 'warning'

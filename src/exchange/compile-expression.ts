@@ -41,11 +41,13 @@ class CelExpression implements Expression {
   readonly source: string
   readonly references: ReadonlySet<string>
   readonly broken = false
+  readonly canFail: Expression['canFail']
   readonly #program: Program<Exchange>
 
   constructor(program: Program<Exchange>) {
     this.source = program.source
     this.references = program.references
+    this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
   }
 
@@ -83,6 +85,7 @@ function brokenExpression(source: string): Expression {
     source,
     references: new Set(),
     broken: true,
+    canFail: undefined,
     isTrue: () => false,
     text: () => undefined,
     json: () => undefined,

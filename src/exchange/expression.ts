@@ -1,3 +1,4 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Exchange, Json } from './exchange.ts'
 
 /** Where an expression stands decides which variables it may use. */
@@ -24,6 +25,8 @@ export interface Expression {
   readonly references: ReadonlySet<string>
   /** It does not compile: every evaluation fails. The problem has been reported. */
   readonly broken: boolean
+  /** How an evaluation may fail, as a warning with its place; undefined when the text shows no way, and for a broken one. */
+  readonly canFail: Omit<ConfigProblem, 'path'> | undefined
   /** True only when the result is `true`; a failure or another type is not. */
   isTrue(exchange: Exchange): boolean
   /** A string result, or bytes as latin-1 text; undefined when it failed or has another type. */

@@ -75,6 +75,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     source,
     references: new Set(),
     broken: false,
+    canFail: undefined,
     isTrue: () => false,
     text: () => undefined,
     json: () => result,

@@ -4,6 +4,14 @@ import { typeNameOf } from '../type-name.ts'
 import { HostObject, MapValue, Optional, type Result, type Value } from '../value.ts'
 import { fold, type Node, nodeOf, readingNode } from './node.ts'
 
+/** A variable before `.?` or `[?` that is absent holds nothing: `jwt.?sub` is `optional.none()` without a token. */
+export function orNone<C>({ raw }: Node<C>): Node<C> {
+  return nodeOf((context, frame) => {
+    const value = raw(context, frame)
+    return value === undefined ? Optional.none : value
+  })
+}
+
 /** `operand.field`, or `operand.?field` */
 export function compileSelect<C>(operand: Node<C>, field: string, optional: boolean): Node<C> {
   const { code } = operand

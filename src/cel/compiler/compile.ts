@@ -7,7 +7,7 @@ import { CelError } from '../error.ts'
 import { ContextMap } from '../map-value.ts'
 import { qualifiedName } from '../qualified-name.ts'
 import type { ProblemList } from '../source.ts'
-import { compileHas, compileIndex, compileSelect } from './access.ts'
+import { compileHas, compileIndex, compileSelect, orNone } from './access.ts'
 import { compileArithmetic, compileConcatenation, compileNegation } from './arithmetic.ts'
 import { compileBind, compileBlock, compileLocal } from './binding.ts'
 import { compileCall } from './call.ts'
@@ -144,7 +144,16 @@ class Compiler<C> {
     if (indexed !== undefined) return this.#readByKey(indexed, expr.field)
     const name = qualifiedName(expr)
     if (name !== undefined && this.#isUnknownMember(expr)) return this.#undeclared(name)
-    return compileSelect(this.compile(expr.operand), expr.field, expr.optional)
+    return compileSelect(this.#operand(expr), expr.field, expr.optional)
+  }
+
+  #operand({ operand, optional }: Select | Index): Node<C> {
+    const node = this.compile(operand)
+    return optional && this.#isVariable(operand) ? orNone(node) : node
+  }
+
+  #isVariable(expr: Expr): boolean {
+    return this.#checked.resolutions.get(expr)?.kind === 'variable'
   }
 
   /** `request.nope` under a declared root. */
@@ -167,14 +176,13 @@ class Compiler<C> {
     if (indexed !== undefined) return presence(this.#readByKey(indexed, expr.field))
     if (expr.optional) return compileHas(compileSelect(this.compile(expr.operand), expr.field, true), expr.field)
     const operand = this.compile(expr.operand)
-    const isVariable = this.#checked.resolutions.get(expr.operand)?.kind === 'variable'
-    return compileHas(operand, expr.field, isVariable)
+    return compileHas(operand, expr.field, this.#isVariable(expr.operand))
   }
 
   #index(expr: Index): Node<C> {
     const indexed = expr.optional ? undefined : this.#indexed(expr.operand)
     const index = this.compile(expr.index)
-    if (indexed === undefined) return compileIndex(this.compile(expr.operand), index, expr.optional)
+    if (indexed === undefined) return compileIndex(this.#operand(expr), index, expr.optional)
     if (typeof index.constant === 'string') return this.#readByKey(indexed, index.constant)
     const read = indexed.variable!.index!
     const [keyCode, generic] = [index.code, compileIndex(this.compile(expr.operand), index, false).code]

@@ -44,7 +44,7 @@ const UNRECORDED = {
   why: 'bodies are not recorded while they stream',
 }
 
-/** What each place may read, and why not the rest (data plane, 7.1 and 7.2; LLM, 3.5; MCP, 2.1). The one table of it. */
+/** What each place may read, and why not the rest (docs/guides/expressions.md). The one table of it. */
 const GROUPS: readonly Group[] = [
   { variables: SOURCE, places: CONNECTED, otherwise: '' },
   {

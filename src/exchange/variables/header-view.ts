@@ -21,6 +21,7 @@ export const HEADER_TYPES: readonly HostType[] = [
 ].map(([name = '', element = '']) => ({
   name,
   element,
+  ...(element === 'dyn' && { doubt: 'a list, when the field is repeated (join() gives text)' }),
   methods: [
     'join() -> headers.joined',
     'raw() -> headers.lists',

@@ -45,18 +45,6 @@ export function conditionsOf(choices: readonly Choice<unknown>[]): Expression[] 
   return choices.flatMap(({ condition }) => condition ?? [])
 }
 
-/** What a request may lack; an expression that reads it can fail. */
-const MAY_BE_MISSING = [
-  'request.headers',
-  'request.body',
-  'jwt',
-  'apiKey',
-  'basicAuth',
-  'metadata',
-  'extauthz',
-  'extproc',
-]
-
 /**
  * Warns of a wrapper that requests can get around: each condition can fail, and there is no fallback (decision A-31).
  * For sections that restrict; `otherwise` says what happens to such a request.
@@ -67,13 +55,7 @@ export function warnWithoutFallback(
   context: CompileContext,
   otherwise: string,
 ): void {
-  if (!choices.every(({ condition }) => condition !== undefined && canFail(condition))) return
+  if (!choices.every(({ condition }) => condition?.canFail !== undefined)) return
   const message = `when no condition is true, ${otherwise}; an item without condition at the end covers the rest`
   context.report(source, '.conditional', { severity: 'warning', code: 'no-fallback', message })
-}
-
-function canFail({ references }: Expression): boolean {
-  return [...references].some((path) =>
-    MAY_BE_MISSING.some((missing) => path === missing || path.startsWith(`${missing}.`)),
-  )
 }

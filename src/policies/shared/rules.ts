@@ -1,4 +1,5 @@
 import { describeOrigin } from '#base/origin.ts'
+import { doubtfulDenial } from '#exchange/doubtful-denial.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
@@ -35,7 +36,10 @@ export function compileRules(
     for (const [index, text] of policy.matchExpressions.entries()) {
       const path = `${EXPRESSIONS}[${index}]`
       const label = `${action} rule ${source.path}${path} of ${describeOrigin(source.origin)}`
-      rules[action].push({ expression: context.expression(source, path, text, place), label })
+      const expression = context.expression(source, path, text, place)
+      const doubt = action === 'Deny' ? doubtfulDenial(expression) : undefined
+      if (doubt !== undefined) context.report(source, path, doubt)
+      rules[action].push({ expression, label })
     }
   }
   return { deny: rules.Deny, require: rules.Require, allow: rules.Allow }

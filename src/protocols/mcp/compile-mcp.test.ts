@@ -60,6 +60,15 @@ test('one broken rule hides everything', () => {
   expect(plan.authorization.broken).toBe(true)
 })
 
+test('a Deny rule that may fail is said to; with a guard it may not', () => {
+  const { problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name != "echo"'] } } },
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['has(mcp.tool.name) && mcp.tool.name != "x"'] } } },
+    { authorization: { action: 'Allow', policy: { matchExpressions: ['mcp.tool.name == "echo"'] } } },
+  ])
+  expect(problems).toEqual(['spec.backend.mcp.authorization.policy.matchExpressions[0] deny-can-fail'])
+})
+
 test('authentication that cannot be carried out lets nobody in', () => {
   const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [{ authentication: {} }])
   expect(problems).toEqual(['spec.backend.mcp.authentication not-implemented'])

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
+import { doubtfulDenial } from '#exchange/doubtful-denial.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { McpAuthorization } from './authorization.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
@@ -107,7 +108,10 @@ function compileAuthorization(
     const { authorization } = source.spec
     authorization?.policy.matchExpressions.forEach((text, index) => {
       const path = `.authorization.policy.matchExpressions[${index}]`
-      rules[authorization.action].push(context.expression(source, path, text, 'mcp'))
+      const expression = context.expression(source, path, text, 'mcp')
+      const doubt = authorization.action === 'Deny' ? doubtfulDenial(expression) : undefined
+      if (doubt !== undefined) context.report(source, path, doubt)
+      rules[authorization.action].push(expression)
     })
   }
   const broken = Object.values(rules).some((expressions) => expressions.some((rule) => rule.broken))

@@ -173,3 +173,20 @@ test('the body is gathered only when a rule reads it', () => {
   expect(policyOf([['Allow', T]]).run.readsRequestBody).toBe(false)
   expect(policyOf([['Allow', 'size(request.body) > 0']]).run.readsRequestBody).toBe(true)
 })
+
+test.each([
+  ['Deny', 'request.headers["x-role"] == "guest"', 'request.headers["x-role"] may be absent'],
+  ['Deny', 'jwt.role != "admin"', 'jwt.role may be absent'],
+  ['Deny', 'has(request.headers.x) && request.headers.x.startsWith("a")', 'may be a list, when the field is repeated'],
+  ['Deny', 'has(jwt.role) && jwt.role != "admin"', undefined],
+  ['Deny', 'default(jwt.role, "") != "admin"', undefined],
+  ['Deny', 'source.address == "192.0.2.1"', undefined],
+  ['Require', 'jwt.role == "admin"', undefined],
+  ['Allow', 'jwt.role == "admin"', undefined],
+] as const)('%s rule %s: is it said that it may fail? %j', (action, expression, why) => {
+  const { context } = policyOf([[action, expression]])
+  expect(context.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
+    why === undefined ? [] : ['warning deny-can-fail'],
+  )
+  expect(context.problems.map(({ message }) => message).join()).toContain(why ?? '')
+})

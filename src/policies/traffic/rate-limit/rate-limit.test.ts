@@ -217,6 +217,7 @@ const hints: [conditions: (string | undefined)[], reports: string[]][] = [
   [['request.headers["x"] == "1"', 'jwt.sub == "a"'], ['no-fallback spec.traffic.field.conditional']],
   [['request.headers["x"] == "1"', undefined], []],
   [['request.headers["x"] == "1"', 'request.method == "POST"'], []],
+  [['default(request.headers["x"], "") == "1"', 'jwt.sub == "a"'], []],
 ]
 for (const [conditions, reports] of hints) {
   test(`who can get around ${conditions.join(', ')}`, () => {

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { systemRandom } from '../functions/gateway.ts'
+import { compile, createEnvironment, HostObject } from '../index.ts'
+import { createLibrary } from '../library.ts'
+import { TOTAL_FUNCTIONS, TOTAL_SIGNATURES } from './total-functions.ts'
+
+class Headers extends HostObject {
+  readonly typeName = 'headers'
+}
+
+const environment = createEnvironment<unknown>({
+  variables: [
+    { path: 'request.method', type: 'string', always: true, read: () => 'GET' },
+    { path: 'request.host', type: 'wrapper(string)', read: () => null },
+    { path: 'request.body', type: 'bytes', always: true, read: () => new Uint8Array() },
+    { path: 'request.headers', type: 'headers', always: true, read: () => new Headers(), index: () => undefined },
+    { path: 'jwt', type: 'map(string, dyn)', read: () => undefined, index: () => undefined },
+    { path: 'source.address', type: 'string', always: true, read: () => '10.0.0.1' },
+    { path: 'source.port', type: 'int', always: true, read: () => 1 },
+    { path: 'source.names', type: 'list(string)', always: true, read: () => [] },
+    { path: 'user.name', type: 'string', read: () => undefined },
+  ],
+  types: [
+    { name: 'headers', element: 'dyn', doubt: 'a list', methods: ['join() -> joined', 'cookie(string) -> string'] },
+    { name: 'joined', element: 'string' },
+  ],
+})
+
+function failureOf(source: string): string | undefined {
+  const { program, problems } = compile(source, environment)
+  expect(problems.filter(({ severity }) => severity === 'error')).toEqual([])
+  return program?.canFail?.message
+}
+
+test.each([
+  'true',
+  'request.method == "GET" && request.method.startsWith("G")',
+  'request.method in ["GET", "POST"]',
+  'cidr("10.0.0.0/8").containsIP(source.address)',
+  'ip(source.address).isLoopback()',
+  'request.method.matches("^G")',
+  'request.method + "x" != "y"',
+  'source.port + 1 > 80',
+  'source.port / 2 == 1',
+  '7.0 / double(source.port) > 1.0',
+  'source.names.exists(name, name.endsWith(".example"))',
+  'string(source.port) == "80"',
+  'size(request.body) > 1000',
+  'request.headers.size() > 3',
+  'math.greatest(source.port, 3) == 3',
+
+  // Somebody has made sure.
+  '"x" in request.headers && request.headers["x"] == "1"',
+  'request.headers["x"] == "1" && "x" in request.headers',
+  'request.headers["X"] == "1" && "x" in request.headers',
+  'has(request.headers.x) && request.headers["x"] == "1"',
+  '!has(request.headers.x) || request.headers.x == "1"',
+  '!("x" in request.headers && request.headers["x"] != "1")',
+  'has(request.headers.x) ? request.headers.x == "1" : false',
+  '!has(request.headers.x) ? false : request.headers.x == "1"',
+  'has(jwt.sub) && jwt.sub == "ann"',
+  'has(jwt.sub) && jwt["sub"] == "ann"',
+  'has(jwt.realm) && has(jwt.realm.roles) && "admin" in jwt.realm.roles',
+  'has(jwt.realm) && (source.port > 1 || jwt.realm == "x")',
+  'has(jwt.a) && [1].exists(n, jwt.a == n)',
+  'has(user.name) && user.name == "ann"',
+  'request.host != null && request.host.startsWith("a")',
+  'request.host == null || request.host.startsWith("a")',
+  'request.host == "a"',
+  'size(source.names) > 0 && source.names[0] == "a"',
+  'source.names.size() >= 2 && source.names[1] == "a"',
+  '"x" in request.headers && type(request.headers["x"]) == string && request.headers["x"].startsWith("a")',
+  '"x" in request.headers && request.headers.join()["x"].startsWith("a") && "x" in request.headers.join()',
+  'jwt.?sub.hasValue() && jwt.?sub.value() == "ann"',
+
+  // Failing is provided for.
+  'default(jwt.sub, "") == "ann"',
+  'default(request.headers["x"], "") == "1"',
+  'default(request.headers.join()["x"], "").startsWith("a")',
+  'default(user.name, "").startsWith("a")',
+  'coalesce(int(user.name), 0) > 1',
+  'jwt.?sub.orValue("") == "ann"',
+  'jwt[?"sub"].orValue("") == "ann"',
+  'request.headers[?"x"].orValue("") == "1"',
+  'has(jwt.sub)',
+  '!has(jwt.sub)',
+])('%s cannot fail', (source) => {
+  expect(failureOf(source)).toBeUndefined()
+})
+
+test.each([
+  ['user.name == "ann"', 'user.name may be absent'],
+  ['jwt.sub == "ann"', 'jwt.sub may be absent'],
+  ['jwt == {}', 'jwt may be absent'],
+  ['request.headers["x"] == "1"', 'request.headers["x"] may be absent'],
+  ['request.headers[request.method] == "1"', 'request.headers[request.method] may be absent'],
+  ['has(request.headers.x) && request.headers["y"] == "1"', 'request.headers["y"] may be absent'],
+  ['has(request.headers.x) || request.headers["x"] == "1"', 'request.headers["x"] may be absent'],
+  ['has(jwt.realm.roles)', 'jwt.realm may be absent'],
+  ['has(request.headers.x) ? true : request.headers.x == "1"', 'request.headers.x may be absent'],
+  ['request.headers.cookie("a") == "1"', 'cookie() may fail'],
+  ['int(request.method) > 1', 'int() may fail'],
+  ['json(request.body).model == "x"', 'json() may fail'],
+  ['string(request.body) == "x"', 'string() may fail'],
+  ['default(json(request.body).model, "") == "x"', 'json() may fail'],
+  ['coalesce(int(user.name), int(request.method)) > 1', 'int() may fail'],
+  ['cidr(request.method).containsIP("10.0.0.1")', 'cidr() may fail'],
+  ['cidr("10.0.0.0/8").containsIP(request.method)', 'containsIP() may fail'],
+  ['request.method.matches(source.address)', 'matches() may fail'],
+  ['10 / source.port > 1', 'source.port may be zero'],
+  ['10 % 0 == 1 || source.port > 1', '0 may be zero'],
+  ['source.names[0] == "a"', 'source.names may have fewer elements'],
+  ['size(source.names) > 0 && source.names[1] == "a"', 'source.names may have fewer elements'],
+  ['request.host.startsWith("a")', 'request.host may be null'],
+  ['"x" in request.headers && request.headers["x"].startsWith("a")', 'request.headers["x"] may be a list'],
+  ['default(request.headers["x"], "").startsWith("a")', 'default(request.headers["x"], "") may be a list'],
+  ['request.headers[?"x"].orValue("").startsWith("a")', 'request.headers[?"x"].orValue("") may be a list'],
+  ['jwt.?sub.value() == "ann"', 'value() may fail'],
+  ['request.method.charAt(7) == "a"', 'charAt() may fail'],
+  ['source.port > 1 || fail("no")', 'fail() may fail'],
+])('%s: %s', (source, message) => {
+  expect(failureOf(source)?.startsWith(message)).toBe(true)
+})
+
+test('the place is that of the part that fails', () => {
+  const { program } = compile('request.method == "GET"\n  && jwt.sub == "ann"', environment)
+  expect(program?.canFail).toMatchObject({ code: 'can-fail', line: 2, column: 6, severity: 'warning' })
+  expect(program?.canFail?.caret).toBe('  && jwt.sub == "ann"\n     ^')
+})
+
+test('the lists of functions that cannot fail name functions that exist', () => {
+  const library = createLibrary(systemRandom)
+  const ofHosts = ['raw', 'redacted', 'unredacted', 'addQuery', 'setQuery']
+  expect([...TOTAL_FUNCTIONS].filter((name) => !library.has(name) && !ofHosts.includes(name))).toEqual([])
+  const signatures = [...library.values()].flat().map(({ signature }) => signature)
+  expect([...TOTAL_SIGNATURES].filter((signature) => !signatures.includes(signature))).toEqual([])
+})

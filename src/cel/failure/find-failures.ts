@@ -1,0 +1,272 @@
+import type { Binary, Call, Comprehension, Expr, Has, Index, Logic, Select } from '../ast.ts'
+import { LAZY_FUNCTIONS } from '../checker/calls.ts'
+import type { Checked } from '../checker/check-state.ts'
+import type { Environment, Scope } from '../environment.ts'
+import type { Overload } from '../overload.ts'
+import { print } from '../printer.ts'
+import type { Type } from '../type.ts'
+import { Facts, factsWhenFalse, factsWhenTrue, holdsValue, keyOf, notNull, present, sizeAbove, typed } from './facts.ts'
+import { TOTAL_FOR_ADDRESSES, TOTAL_FUNCTIONS, TOTAL_SIGNATURES, TOTAL_WITH_CONSTANT } from './total-functions.ts'
+
+/** One way in which an evaluation may fail. */
+export interface PossibleFailure {
+  /** `absent`: something may not be there, which `default()` forgives. */
+  readonly kind: 'absent' | 'other'
+  readonly start: number
+  readonly end: number
+  readonly message: string
+}
+
+/** Methods that take a value out of an optional. */
+const VALUES: ReadonlySet<string> = new Set(['value', 'orValue'])
+
+const NONE: readonly PossibleFailure[] = []
+
+/**
+ * Finds where the evaluation of a checked expression may fail, from what the text shows: an absent key that no neighbour rules out,
+ * a conversion, a division, a value that may be null or of another type. Overflow of numbers and the limits of evaluations are left
+ * out, and so are the types inside of claims and JSON, which whoever wrote the expression knows.
+ */
+export function findFailures<C>(
+  expr: Expr,
+  checked: Checked<C>,
+  environment: Environment<C>,
+): readonly PossibleFailure[] {
+  return new FailureFinder(checked, environment).find(expr, Facts.none)
+}
+
+class FailureFinder<C> {
+  readonly #checked: Checked<C>
+  readonly #environment: Environment<C>
+
+  constructor(checked: Checked<C>, environment: Environment<C>) {
+    this.#checked = checked
+    this.#environment = environment
+  }
+
+  find(expr: Expr, facts: Facts): readonly PossibleFailure[] {
+    const resolution = this.#checked.resolutions.get(expr)
+    if (resolution !== undefined && expr.kind !== 'has' && expr.kind !== 'struct') {
+      return resolution.kind === 'variable' ? this.#ofVariable(resolution.scope, expr, facts) : NONE
+    }
+    switch (expr.kind) {
+      case 'literal':
+      case 'ident':
+      case 'bad':
+        return NONE
+      case 'select':
+        return this.#ofSelect(expr, facts)
+      case 'has':
+        return this.#ofHas(expr, facts)
+      case 'index':
+        return this.#ofIndex(expr, facts)
+      case 'call':
+        return this.#ofCall(expr, facts)
+      case 'unary':
+        return [...this.find(expr.operand, facts), ...this.#ofType(expr.operand, facts)]
+      case 'binary':
+        return this.#ofBinary(expr, facts)
+      case 'logic':
+        return this.#ofLogic(expr, facts)
+      case 'conditional':
+        return [
+          ...this.find(expr.condition, facts),
+          ...this.find(expr.then, facts.with(factsWhenTrue(expr.condition))),
+          ...this.find(expr.otherwise, facts.with(factsWhenFalse(expr.condition))),
+        ]
+      case 'list':
+        return this.#ofAll(
+          expr.elements.map(({ value }) => value),
+          facts,
+        )
+      case 'map':
+        return this.#ofAll(
+          expr.entries.flatMap(({ key, value }) => [key, value]),
+          facts,
+        )
+      case 'struct':
+        return this.#ofAll(
+          expr.fields.map(({ value }) => value),
+          facts,
+        )
+      case 'comprehension':
+        return this.#ofComprehension(expr, facts)
+      case 'bind':
+        return this.#ofAll([expr.value, expr.body], facts)
+      case 'block':
+        return this.#ofAll([...expr.slots, expr.body], facts)
+    }
+  }
+
+  #ofAll(exprs: readonly Expr[], facts: Facts): readonly PossibleFailure[] {
+    return exprs.flatMap((expr) => this.find(expr, facts))
+  }
+
+  // What is read
+
+  #ofVariable({ path, variable }: Scope<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
+    // One that may be null is null where it would be absent.
+    if (variable!.always === true || variable!.type.kind === 'wrapper' || facts.has(present(keyOf(expr)))) return NONE
+    return [absent(expr, `${path} may be absent`)]
+  }
+
+  /** What stands before a dot or bracket. An absent variable has no members: no failure of its own. */
+  #ofOperand(operand: Expr, facts: Facts): readonly PossibleFailure[] {
+    return this.#checked.resolutions.get(operand)?.kind === 'variable' ? NONE : this.find(operand, facts)
+  }
+
+  #ofSelect(expr: Select, facts: Facts): readonly PossibleFailure[] {
+    if (expr.optional) return this.#ofOperand(expr.operand, facts)
+    const operand = this.#ofOperand(expr.operand, facts)
+    const type = this.#typeOf(expr.operand)
+    if (isOptional(type) || this.#hasFixedMembers(type)) return operand
+    return facts.has(present(keyOf(expr))) ? operand : [...operand, absent(expr, `${print(expr)} may be absent`)]
+  }
+
+  #ofHas(expr: Has, facts: Facts): readonly PossibleFailure[] {
+    return this.#checked.resolutions.has(expr) ? NONE : this.#ofOperand(expr.operand, facts)
+  }
+
+  #ofIndex(expr: Index, facts: Facts): readonly PossibleFailure[] {
+    const parts = this.#ofAll([expr.index], facts).concat(this.#ofOperand(expr.operand, facts))
+    if (expr.optional || isOptional(this.#typeOf(expr.operand)) || facts.has(present(keyOf(expr)))) return parts
+    const at = expr.index.kind === 'literal' ? expr.index.value : undefined
+    if (typeof at === 'number' && facts.has(sizeAbove(keyOf(expr.operand), at))) return parts
+    const isList = this.#typeOf(expr.operand).kind === 'list' || typeof at === 'number'
+    const failure = isList
+      ? other(expr, `${print(expr.operand)} may have fewer elements`)
+      : absent(expr, `${print(expr)} may be absent`)
+    return [...parts, failure]
+  }
+
+  // What is done with it
+
+  #ofBinary(expr: Binary, facts: Facts): readonly PossibleFailure[] {
+    const { operator, left, right } = expr
+    const parts = this.#ofAll([left, right], facts)
+    if (operator === '==' || operator === '!=') return parts
+    if (operator === 'in') return [...parts, ...this.#ofType(right, facts)]
+    const typed = [...parts, ...this.#ofType(left, facts), ...this.#ofType(right, facts)]
+    const divides = (operator === '/' || operator === '%') && this.#typeOf(expr).kind !== 'double'
+    return divides && !isNonZero(right) ? [...typed, other(expr, `${print(right)} may be zero`)] : typed
+  }
+
+  #ofLogic({ operator, operands }: Logic, facts: Facts): readonly PossibleFailure[] {
+    const known = operands.map(operator === '&&' ? factsWhenTrue : factsWhenFalse)
+    const around = facts.forEach(known)
+    return operands.flatMap((operand, i) => [...this.find(operand, around[i]!), ...this.#ofType(operand, around[i]!)])
+  }
+
+  #ofComprehension({ range, filter, body }: Comprehension, facts: Facts): readonly PossibleFailure[] {
+    const ofRange = [...this.find(range, facts), ...this.#ofType(range, facts)]
+    if (filter === undefined) return [...ofRange, ...this.find(body, facts)]
+    return [...ofRange, ...this.find(filter, facts), ...this.find(body, facts.with(factsWhenTrue(filter)))]
+  }
+
+  #ofCall(expr: Call, facts: Facts): readonly PossibleFailure[] {
+    if (expr.target === undefined && LAZY_FUNCTIONS.has(expr.name)) return this.#ofLazyCall(expr, facts)
+    const overloads = this.#checked.overloads.get(expr) ?? []
+    const isMember = overloads[0]?.isMember === true && expr.target !== undefined
+    const args = isMember ? [expr.target!, ...expr.args] : expr.args
+    const parts = args.flatMap((arg, i) => [
+      ...this.find(arg, facts),
+      ...(acceptsAll(overloads, i) ? NONE : this.#ofType(arg, facts)),
+    ])
+    if (this.#isTotal(expr, overloads, args, facts)) return parts
+    return [...parts, other({ start: expr.nameStart, end: expr.end }, `${expr.name}() may fail`)]
+  }
+
+  /** `default` forgives what is absent; `coalesce` fails only when all of its arguments do. */
+  #ofLazyCall(expr: Call, facts: Facts): readonly PossibleFailure[] {
+    const all = expr.args.map((arg) => this.find(arg, facts))
+    if (expr.name === 'coalesce') return all.some(({ length }) => length === 0) ? NONE : (all.at(-1) ?? NONE)
+    const [value = NONE, fallback = NONE] = all
+    return [...value.filter(({ kind }) => kind !== 'absent'), ...fallback]
+  }
+
+  #isTotal(expr: Call, overloads: readonly Overload[], args: readonly Expr[], facts: Facts): boolean {
+    const name = overloads[0]?.name ?? expr.name
+    if (name === 'value' && expr.target !== undefined) return facts.has(holdsValue(print(expr.target)))
+    if (args.every(isConstant)) return overloads.every(({ pure }) => pure) || TOTAL_FUNCTIONS.has(name)
+    const decisive = TOTAL_WITH_CONSTANT.get(name)
+    if (decisive !== undefined && args[decisive] !== undefined) return isConstant(args[decisive])
+    if (TOTAL_FOR_ADDRESSES.has(name)) return args.length === 0 || this.#isAddress(args.at(-1)!)
+    return overloads.every(({ name, signature }) => TOTAL_FUNCTIONS.has(name) || TOTAL_SIGNATURES.has(signature))
+  }
+
+  /** A constant was tried; variables named so hold one. */
+  #isAddress(expr: Expr): boolean {
+    const resolution = this.#checked.resolutions.get(expr)
+    if (resolution?.kind === 'variable') return /address$/i.test(resolution.scope.path)
+    return isConstant(expr) || this.#typeOf(expr).kind !== 'string'
+  }
+
+  // Types that only the evaluation knows
+
+  #ofType(expr: Expr, facts: Facts): readonly PossibleFailure[] {
+    const doubt = this.#doubt(expr, facts)
+    return doubt === undefined ? NONE : [other(expr, `${print(expr)} may be ${doubt}`)]
+  }
+
+  #doubt(expr: Expr, facts: Facts): string | undefined {
+    if (expr.kind === 'call' && expr.target === undefined && LAZY_FUNCTIONS.has(expr.name)) {
+      return expr.args.map((arg) => this.#doubt(arg, facts.with([notNull(keyOf(arg))]))).find((doubt) => doubt)
+    }
+    if (expr.kind === 'conditional') return this.#doubt(expr.then, facts) ?? this.#doubt(expr.otherwise, facts)
+    const resolution = this.#checked.resolutions.get(expr)
+    if (resolution?.kind === 'variable') {
+      const { variable } = resolution.scope
+      const mayBeNull = variable!.type.kind === 'wrapper' && variable!.always !== true
+      return mayBeNull && !facts.has(notNull(keyOf(expr))) ? 'null' : undefined
+    }
+    if (expr.kind === 'call') return VALUES.has(expr.name) ? this.#doubtOfElement(expr.target) : undefined
+    const isElement = (expr.kind === 'select' || expr.kind === 'index') && !expr.optional
+    return isElement && !facts.has(typed(keyOf(expr))) ? this.#doubtOfElement(expr) : undefined
+  }
+
+  #doubtOfElement(expr: Expr | undefined): string | undefined {
+    if (expr?.kind !== 'select' && expr?.kind !== 'index') return undefined
+    const operand = this.#typeOf(expr.operand)
+    return operand.kind === 'object' ? this.#environment.hostTypes.get(operand.name)?.doubt : undefined
+  }
+
+  #typeOf(expr: Expr): Type {
+    return this.#checked.types.get(expr) ?? { kind: 'dyn' }
+  }
+
+  /** Messages have all their fields. */
+  #hasFixedMembers(type: Type): boolean {
+    return type.kind === 'object' && !this.#environment.hostTypes.has(type.name)
+  }
+}
+
+function absent({ start, end }: { start: number; end: number }, message: string): PossibleFailure {
+  return { kind: 'absent', start, end, message }
+}
+
+function other({ start, end }: { start: number; end: number }, message: string): PossibleFailure {
+  return { kind: 'other', start, end, message }
+}
+
+function isOptional(type: Type): boolean {
+  return type.kind === 'opaque' && type.name === 'optional_type'
+}
+
+/** The parameter takes a value of any type. */
+function acceptsAll(overloads: readonly Overload[], index: number): boolean {
+  return overloads.some(({ params }) => {
+    const { kind } = params[Math.min(index, params.length - 1)] ?? { kind: 'dyn' }
+    return kind === 'dyn' || kind === 'param'
+  })
+}
+
+function isConstant(expr: Expr): boolean {
+  if (expr.kind === 'list') return expr.elements.every(({ value }) => isConstant(value))
+  if (expr.kind === 'unary') return isConstant(expr.operand)
+  return expr.kind === 'literal'
+}
+
+function isNonZero(expr: Expr): boolean {
+  const value = expr.kind === 'literal' ? expr.value : undefined
+  return value !== undefined && print(expr) !== '0' && print(expr) !== '0u'
+}

@@ -1,0 +1,9 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Expression } from './expression.ts'
+
+/** A warning when a Deny rule may fail to evaluate: it does not match then, and what it denies passes (decision A-65). */
+export function doubtfulDenial({ canFail }: Expression): Omit<ConfigProblem, 'path'> | undefined {
+  if (canFail === undefined) return undefined
+  const message = `a Deny rule that fails does not deny: ${canFail.message}`
+  return { code: 'deny-can-fail', severity: 'warning', message }
+}
