@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { CelError, compile, type Problem, type Program, toJson, toJsonText, type Value } from '#cel/index.ts'
+import { CelError, compile, Flattened, type Problem, type Program, toJson, toJsonText, type Value } from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
 import type { Expression, ExpressionPlace } from './expression.ts'
 import { environmentOf, undeliveredAt } from './variables/environments.ts'
@@ -66,6 +66,13 @@ class CelExpression implements Expression {
     return value === undefined ? undefined : (toJson(value) as Json)
   }
 
+  writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void {
+    const value = this.#value(exchange)
+    if (value === undefined) return
+    if (!(value instanceof Flattened)) return write(name, toJson(value) as Json)
+    for (const [suffix, part] of value.parts()) write(`${name}${suffix}`, toJson(part) as Json)
+  }
+
   body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined {
     const value = this.#value(exchange)
     if (value === undefined) return undefined
@@ -89,6 +96,7 @@ function brokenExpression(source: string): Expression {
     isTrue: () => false,
     text: () => undefined,
     json: () => undefined,
+    writeAttributes: () => {},
     body: () => undefined,
   }
 }

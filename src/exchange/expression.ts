@@ -33,6 +33,11 @@ export interface Expression {
   text(exchange: Exchange): string | undefined
   /** The result as JSON (bytes as base64); undefined when it failed. */
   json(exchange: Exchange): Json | undefined
+  /**
+   * The result as attributes of a log or trace: one called `name`, or one for each member of a flattened value, called
+   * `name.member`. Nothing is written when it failed.
+   */
+  writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void
   /** String and bytes results as bytes, anything else serialised as JSON; undefined when it failed. */
   body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined
 }

@@ -79,6 +79,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     isTrue: () => false,
     text: () => undefined,
     json: () => result,
+    writeAttributes: () => {},
     body: () => undefined,
   }
 }

@@ -200,6 +200,27 @@ verifies(
   },
 )
 
+test('flattened values become one field for each member', () => {
+  const jwt = { sub: 'ann', 'a b=c\n': 1 }
+  const add = {
+    claims: 'flatten(jwt)',
+    deep: 'flattenRecursive({"a": {"b": [1, "x"]}})',
+    whole: 'toJson(flatten([1]))',
+    bad: 'flatten(metadata)',
+  }
+  const line = jsonOf({ jwt, settings: settingsOf({ add }) })
+  expect(line).toMatchObject({
+    'claims.sub': 'ann',
+    'claims.a b=c\n': 1,
+    'deep.a.b.0': 1,
+    'deep.a.b.1': 'x',
+    whole: '[1]',
+  })
+  expect(Object.keys(line).filter((name) => /^(claims|bad|deep)$/.test(name))).toEqual([])
+  const text = textOf({ jwt, settings: settingsOf({ add: { claims: 'flatten(jwt)' } }) })!
+  expect(text.split(' duration=12ms')[1]).toBe(' claims.sub=ann "claims.a b=c\\n"=1\n')
+})
+
 verifies('logTracingAttributes/add-failure', 'a field whose expression fails is left out, the others are not', () => {
   const line = jsonOf({ settings: settingsOf({ add: { bad: 'request.headers["absent"]', good: '"g"' } }) })
   expect(line).not.toHaveProperty('bad')

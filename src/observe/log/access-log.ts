@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
-import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import type { Peer } from '#net/stream.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { LineFormat } from './field-line.ts'
@@ -97,9 +97,11 @@ export class AccessLog {
       text('decision', request.decisionId)
     }
     text('duration', `${Math.round(durationMs)}ms`)
-    for (const { name, expression } of settings?.add ?? []) {
-      const value = expression.json(exchange)
-      if (value !== undefined) line += format.json(name, value)
+    if (settings !== undefined && settings.add.length > 0) {
+      const write = (name: string, value: Json) => {
+        line += format.foreign(name, value)
+      }
+      for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
     }
     return line + format.end
   }

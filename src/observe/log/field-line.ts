@@ -8,6 +8,8 @@ export interface LineFormat {
   /** One field, ready to append. */
   text(name: string, value: string): string
   json(name: string, value: Json): string
+  /** The same for a name that is not ours: users and tokens choose it. */
+  foreign(name: string, value: Json): string
   end: string
 }
 
@@ -22,6 +24,7 @@ export const TEXT_LINE: LineFormat = {
   text: (name, value) => ` ${name}=${UNSAFE.test(value) ? quote(value) : value}`,
   json: (name, value) =>
     typeof value === 'string' ? TEXT_LINE.text(name, value) : TEXT_LINE.text(name, JSON.stringify(value)),
+  foreign: (name, value) => TEXT_LINE.json(UNSAFE.test(name) ? quote(name) : name, value),
   end: '\n',
 }
 
@@ -41,5 +44,6 @@ export const JSON_LINE: LineFormat = {
   start: (epochMs) => `{"level":"info","time":"${formatTimestamp(epochMs)}","scope":"request"`,
   text: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
   json: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  foreign: (name, value) => JSON_LINE.json(name, value),
   end: '}\n',
 }
