@@ -158,7 +158,8 @@ export class CheckState<C> {
 
   /** A root used as a whole reads everything below it. */
   referWhole(scope: Scope<C>): void {
-    if (scope.path !== '') this.references.add(scope.path)
+    const roots = scope.path === '' ? scope.children.keys() : [scope.path]
+    for (const path of roots) this.references.add(path)
     for (const path of variablesBelow(scope)) this.references.add(path)
   }
 

@@ -39,8 +39,8 @@ const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
 const NO_LLM = 'it is known only after an LLM backend was asked'
 const NO_MCP = 'the MCP message is read after these policies have run'
-const UNRECORDED = {
-  places: AFTERWARDS,
+const UNRECORDED: Group['undelivered'] = {
+  places: [...AFTERWARDS, 'token-cost'],
   why: 'bodies are not recorded while they stream',
 }
 

@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest'
+import type { ExpressionPlace } from '../expression.ts'
+import { environmentOf, undeliveredAt, variablesAt } from './environments.ts'
+
+const PLACES = [
+  'network',
+  'resource',
+  'request',
+  'request-cost',
+  'mcp',
+  'llm',
+  'response',
+  'health',
+  'token-cost',
+  'log',
+  'trace',
+  'metric',
+] as const satisfies readonly ExpressionPlace[]
+
+/** Why a variable is not available, by the letter in the table; `+`: it is. */
+const REASONS: Readonly<Record<string, string>> = {
+  a: 'it is known only after an LLM backend was asked',
+  c: 'nothing of HTTP is known when a connection is accepted',
+  e: 'the request has not ended yet',
+  g: 'it describes the gateway itself, not a request',
+  h: 'health is judged by the head of a response',
+  i: 'rules are asked about items, not about messages',
+  l: 'what goes through a tool is no label',
+  m: 'the MCP message is read after these policies have run',
+  n: 'not implemented yet: ',
+  p: 'what goes through a tool cannot be authorized',
+  q: 'the provider has not been asked yet; llmRequest is the request',
+  r: 'there is no response yet',
+  t: 'it is for the transformations of LLM requests',
+}
+
+/** One row for each variable; the columns are PLACES. */
+const TABLE = `
+source.address                          + g + + + + + + + + + +
+source.port                             + g + + + + + + + + + +
+source.rawAddress                       + g + + + + + + + + + +
+source.rawPort                          + g + + + + + + + + + +
+source.identity.trustDomain             + g + + + + + + + + + +
+source.identity.namespace               + g + + + + + + + + + +
+source.identity.serviceAccount          + g + + + + + + + + + +
+source.spiffeId                         + g + + + + + + + + + +
+source.subjectAltNames                  + g + + + + + + + + + +
+source.issuer                           + g + + + + + + + + + +
+source.subject                          + g + + + + + + + + + +
+source.subjectCn                        + g + + + + + + + + + +
+source.certificate                      + g + + + + + + + + + +
+source.unverifiedWorkload.name          + g + + + + + + + + + +
+source.unverifiedWorkload.namespace     + g + + + + + + + + + +
+source.unverifiedWorkload.serviceAccount + g + + + + + + + + + +
+source.connectHeaders                   + g + + + + + + + + + +
+env.podName                             + + + + + + + + + + + +
+env.namespace                           + + + + + + + + + + + +
+env.gateway                             + + + + + + + + + + + +
+request.method                          c g + + + + + + + + + +
+request.uri                             c g + + + + + + + + + +
+request.host                            c g + + + + + + + + + +
+request.scheme                          c g + + + + + + + + + +
+request.path                            c g + + + + + + + + + +
+request.pathAndQuery                    c g + + + + + + + + + +
+request.version                         c g + + + + + + + + + +
+request.headers                         c g + + + + + + + + + +
+request.startTime                       c g + + + + + + + + + +
+request.body                            c g + + + + + h + + + +
+request.bodyPrefix                      c g + + + + + h + + + +
+destination.address                     c g + + + + + + + + + +
+destination.port                        c g + + + + + + + + + +
+destination.hostname                    c g + + + + + + + + + +
+proxy.bind                              c g + + + + + + + + + +
+proxy.gateway.namespace                 c g + + + + + + + + + +
+proxy.gateway.name                      c g + + + + + + + + + +
+proxy.listener.name                     c g + + + + + + + + + +
+proxy.route.namespace                   c g + + + + + + + + + +
+proxy.route.name                        c g + + + + + + + + + +
+proxy.route.kind                        c g + + + + + + + + + +
+proxy.route.rule                        c g + + + + + + + + + +
+backend.name                            c g + + + + + + + + + +
+backend.type                            c g + + + + + + + + + +
+backend.protocol                        c g + + + + + + + + + +
+jwt                                     c g + + + + + + + + + +
+jwt.rawToken                            c g + + + + + + + + + +
+apiKey                                  c g + + + + + + + + + +
+apiKey.key                              c g + + + + + + + + + +
+basicAuth.username                      c g + + + + + + + + + +
+metadata                                c g + + + + + + + + + +
+extauthz                                c g + + + + + + + + + +
+extproc                                 c g + + + + + + + + + +
+response.code                           c g r r r r + + + + + +
+response.grpcStatus                     c g r r r r + + + + + +
+response.headers                        c g r r r r + + + + + +
+response.body                           c g r r r r + h + + + +
+response.bodyPrefix                     c g r r r r + h + + + +
+proxy.requestProcessingDuration         c g r r r r + + + + + +
+proxy.upstreamDuration                  c g r r r r + + + + + +
+request.endTime                         c g e e e e e e e + + +
+proxy.responseProcessingDuration        c g e e e e e e e + + +
+llm.streaming                           c g a a a q + + + + + +
+llm.requestModel                        c g a a a q + + + + + +
+llm.responseModel                       c g a a a q + + + + + +
+llm.provider                            c g a a a q + + + + + +
+llm.inputTokens                         c g a a a q + + + + + +
+llm.outputTokens                        c g a a a q + + + + + +
+llm.totalTokens                         c g a a a q + + + + + +
+llm.cachedInputTokens                   c g a a a q + + + + + +
+llm.reasoningTokens                     c g a a a q + + + + + +
+llm.providerInputTokens                 c g a a a q n n n n n n
+llm.providerTotalTokens                 c g a a a q n n n n n n
+llm.cacheCreationInputTokens            c g a a a q n n n n n n
+llm.countTokens                         c g a a a q n n n n n n
+llm.inputImageTokens                    c g a a a q n n n n n n
+llm.inputTextTokens                     c g a a a q n n n n n n
+llm.inputAudioTokens                    c g a a a q n n n n n n
+llm.outputImageTokens                   c g a a a q n n n n n n
+llm.outputTextTokens                    c g a a a q n n n n n n
+llm.outputAudioTokens                   c g a a a q n n n n n n
+llm.serviceTier                         c g a a a q n n n n n n
+llm.prompt                              c g a a a q n n n n n n
+llm.completion                          c g a a a q n n n n n n
+llm.toolCalls                           c g a a a q n n n n n n
+llm.params.temperature                  c g a a a q n n n n n n
+llm.params.top_p                        c g a a a q n n n n n n
+llm.params.frequency_penalty            c g a a a q n n n n n n
+llm.params.presence_penalty             c g a a a q n n n n n n
+llm.params.seed                         c g a a a q n n n n n n
+llm.params.max_tokens                   c g a a a q n n n n n n
+llm.params.encoding_format              c g a a a q n n n n n n
+llm.params.dimensions                   c g a a a q n n n n n n
+llm.cost                                c g a a a q n n n n n n
+llm.costRates                           c g a a a q n n n n n n
+llm.timeToFirstToken                    c g e e e e e e e + + +
+llm.timePerOutputToken                  c g e e e e e e e + + +
+llmRequest                              c g t t t + t t t t t t
+mcp.methodName                          c g m m i m m m m + + +
+mcp.sessionId                           c g m m i m m m m + + +
+mcp.tool.name                           c g m m + m m m m + + +
+mcp.tool.target                         c g m m + m m m m + + +
+mcp.prompt.name                         c g m m + m m m m + + +
+mcp.prompt.target                       c g m m + m m m m + + +
+mcp.resource.name                       c g m m + m m m m + + +
+mcp.resource.target                     c g m m + m m m m + + +
+mcp.task.name                           c g m m n m m m m n n n
+mcp.task.target                         c g m m n m m m m n n n
+mcp.tool.arguments                      c g m m p m m m m n n l
+mcp.tool.result                         c g m m p m m m m n n l
+mcp.tool.error                          c g m m p m m m m n n l
+mcpGuardrails                           c g n n n n n n n n n n
+`
+
+const rows = TABLE.trim()
+  .split('\n')
+  .map((line) => line.split(/ +/))
+
+for (const [path = '', ...cells] of rows) {
+  test(`${path} at every place`, () => {
+    expect(cells).toHaveLength(PLACES.length)
+    for (const [i, place] of PLACES.entries()) {
+      const declared = variablesAt(place).find((variable) => variable.path === path)!
+      const reason = 'unavailable' in declared ? declared.unavailable : undefined
+      const letter = cells[i]!
+      if (letter === '+') expect([place, reason]).toEqual([place, undefined])
+      else expect([place, letter === 'n' ? reason?.slice(0, 21) : reason]).toEqual([place, REASONS[letter]])
+    }
+  })
+}
+
+test('the table has every variable', () => {
+  for (const place of PLACES) {
+    expect(variablesAt(place).map(({ path }) => path)).toEqual(rows.map(([path]) => path))
+    expect(environmentOf(place)).toBe(environmentOf(place))
+  }
+})
+
+test('what can be named and nothing delivers yet is known', () => {
+  const paths = (place: ExpressionPlace) => [...undeliveredAt(place).keys()]
+  expect(paths('request')).toContain('source.spiffeId')
+  expect(paths('request')).not.toContain('request.body')
+  for (const place of ['log', 'metric', 'trace'] as const) {
+    expect(paths(place)).toEqual(expect.arrayContaining(['source.spiffeId', 'request.body', 'response.bodyPrefix']))
+  }
+  expect(paths('resource')).toEqual([])
+})

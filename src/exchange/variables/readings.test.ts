@@ -1,0 +1,280 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { Head } from '#net/http1/head.ts'
+import { compileExpression } from '../compile-expression.ts'
+import { Exchange } from '../exchange.ts'
+import type { ExpressionPlace } from '../expression.ts'
+import type { McpFacts } from '../mcp-facts.ts'
+import { variablesAt } from './environments.ts'
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
+const PEM = '-----BEGIN CERTIFICATE-----'
+const NAMES = ['spiffe://mesh.example/ns/shop/sa/cart', 'cart.example']
+
+function headOf(head: Head, fields: Readonly<Record<string, string>>): Head {
+  for (const [name, value] of Object.entries(fields)) head.set(name, value)
+  return head
+}
+
+/** A request that has been answered, with everything that a gateway may come to know of one. */
+function everything(): Exchange {
+  const exchange = new Exchange()
+  const request = headOf(Head.request('POST', '/a/b?x=1&x=2'), { host: 'example.com:8080', 'X-A': '1' })
+  exchange.reset(request, {
+    remoteAddress: '10.1.2.3',
+    remotePort: 4711,
+    localAddress: '::1',
+    localPort: 8443,
+    secure: true,
+    serverName: 'sni.example',
+  })
+  exchange.scheme = 'https'
+  exchange.version = '2'
+  exchange.startMonotonicMs = 1000
+  exchange.sentMonotonicMs = 1001.5
+  exchange.answeredMonotonicMs = 1010
+  exchange.requestBody = new TextEncoder().encode('{"model":"m"}')
+  exchange.responseBody = new TextEncoder().encode('answer')
+  exchange.response = headOf(Head.response(207), { 'grpc-status': '5', 'x-b': '2' })
+  exchange.gateway = { podName: 'pod-1', namespace: 'infra', gateway: 'main' }
+  exchange.source = {
+    certificate: { pem: PEM, subject: 'CN=cart,O=Shop', subjectCn: 'cart', issuer: 'CN=ca', subjectAltNames: NAMES },
+    unverifiedWorkload: { name: 'cart-1', namespace: 'shop', serviceAccount: 'cart' },
+    connectHeaders: headOf(Head.request('CONNECT', 'x:1'), { 'x-c': '3' }),
+  }
+  exchange.place = {
+    gateway: 'default/main',
+    listener: 'https',
+    route: 'apps/shop',
+    routeKind: 'HTTPRoute',
+    rule: 'first',
+    backend: 'apps/carts',
+    backendType: 'static',
+    protocol: 'http',
+  }
+  exchange.identity.jwt = { claims: { sub: 'ann', roles: ['a'] }, token: 'h.p.s' }
+  exchange.identity.apiKey = { key: 'k-1', entry: 'alice', metadata: { group: 'sales' } }
+  exchange.identity.basicAuth = { username: 'bob', credential: 'x' }
+  exchange.metadata = { m: 1 }
+  exchange.extauthz = { e: true }
+  exchange.extproc = { p: [1] }
+  exchange.llm = {
+    operation: 'chat',
+    provider: 'openai',
+    requestModel: 'fast',
+    responseModel: 'fast-1',
+    streaming: true,
+    inputTokens: 7,
+    outputTokens: 4,
+    totalTokens: 11,
+    cachedInputTokens: 2,
+    reasoningTokens: 1,
+    timeToFirstTokenMs: 6,
+  }
+  exchange.mcp = mcpItem('tool')
+  return exchange
+}
+
+function mcpItem(resourceType: McpFacts['resourceType']): McpFacts {
+  return { method: 'tools/call', sessionId: 's', target: 't', resourceType, name: 'n', errorCode: undefined }
+}
+
+function read(path: string, exchange: Exchange, place: ExpressionPlace): unknown {
+  const problems: string[] = []
+  const expression = compileExpression(path, place, ({ code, message }) => {
+    if (code !== 'not-implemented') problems.push(message)
+  })
+  expect(problems).toEqual([])
+  return expression.json(exchange)
+}
+
+afterEach(() => vi.restoreAllMocks())
+
+/** 30 milliseconds after the start of the request. */
+function stopClocks(): void {
+  vi.spyOn(clock, 'now').mockReturnValue(NOW)
+  vi.spyOn(clock, 'monotonic').mockReturnValue(1030)
+}
+
+const READINGS: Readonly<Record<string, unknown>> = {
+  'source.address': '10.1.2.3',
+  'source.port': 4711,
+  'source.rawAddress': '10.1.2.3',
+  'source.rawPort': 4711,
+  'source.identity.trustDomain': 'mesh.example',
+  'source.identity.namespace': 'shop',
+  'source.identity.serviceAccount': 'cart',
+  'source.spiffeId': NAMES[0],
+  'source.subjectAltNames': NAMES,
+  'source.issuer': 'CN=ca',
+  'source.subject': 'CN=cart,O=Shop',
+  'source.subjectCn': 'cart',
+  'source.certificate': PEM,
+  'source.unverifiedWorkload.name': 'cart-1',
+  'source.unverifiedWorkload.namespace': 'shop',
+  'source.unverifiedWorkload.serviceAccount': 'cart',
+  'source.connectHeaders': { 'x-c': '3' },
+  'env.podName': 'pod-1',
+  'env.namespace': 'infra',
+  'env.gateway': 'main',
+  'request.method': 'POST',
+  'request.uri': 'https://example.com:8080/a/b?x=1&x=2',
+  'request.host': 'example.com:8080',
+  'request.scheme': 'https',
+  'request.path': '/a/b',
+  'request.pathAndQuery': '/a/b?x=1&x=2',
+  'request.version': 'HTTP/2',
+  'request.headers': { host: 'example.com:8080', 'x-a': '1' },
+  'request.startTime': '2026-01-02T03:04:04.97Z',
+  'request.body': 'eyJtb2RlbCI6Im0ifQ==',
+  'request.bodyPrefix': 'eyJtb2RlbCI6Im0ifQ==',
+  'destination.address': '::1',
+  'destination.port': 8443,
+  'destination.hostname': 'sni.example',
+  'proxy.bind': '[::1]:8443',
+  'proxy.gateway.namespace': 'default',
+  'proxy.gateway.name': 'main',
+  'proxy.listener.name': 'https',
+  'proxy.route.namespace': 'apps',
+  'proxy.route.name': 'shop',
+  'proxy.route.kind': 'HTTPRoute',
+  'proxy.route.rule': 'first',
+  'backend.name': 'apps/carts',
+  'backend.type': 'static',
+  'backend.protocol': 'http',
+  jwt: { sub: 'ann', roles: ['a'] },
+  'jwt.rawToken': '<redacted>',
+  apiKey: { group: 'sales' },
+  'apiKey.key': '<redacted>',
+  'basicAuth.username': 'bob',
+  metadata: { m: 1 },
+  extauthz: { e: true },
+  extproc: { p: [1] },
+  'response.code': 207,
+  'response.grpcStatus': 5,
+  'response.headers': { 'grpc-status': '5', 'x-b': '2' },
+  'response.body': 'YW5zd2Vy',
+  'response.bodyPrefix': 'YW5zd2Vy',
+  'proxy.requestProcessingDuration': '0.0015s',
+  'proxy.upstreamDuration': '0.0085s',
+  'request.endTime': '2026-01-02T03:04:05Z',
+  'proxy.responseProcessingDuration': '0.02s',
+  'llm.streaming': true,
+  'llm.requestModel': 'fast',
+  'llm.responseModel': 'fast-1',
+  'llm.provider': 'openai',
+  'llm.inputTokens': 7,
+  'llm.outputTokens': 4,
+  'llm.totalTokens': 11,
+  'llm.cachedInputTokens': 2,
+  'llm.reasoningTokens': 1,
+  'llm.timeToFirstToken': '0.006s',
+  'llm.timePerOutputToken': '0.006s',
+  'mcp.methodName': 'tools/call',
+  'mcp.sessionId': 's',
+  'mcp.tool.name': 'n',
+  'mcp.tool.target': 't',
+}
+
+for (const [path, value] of Object.entries(READINGS)) {
+  test(`${path} is ${JSON.stringify(value)}`, () => {
+    stopClocks()
+    expect(read(path, everything(), 'log')).toEqual(value)
+  })
+}
+
+test('what an MCP message is not about is absent', () => {
+  const exchange = everything()
+  for (const type of ['tool', 'prompt', 'resource'] as const) {
+    exchange.mcp = mcpItem(type)
+    for (const other of ['tool', 'prompt', 'resource']) {
+      expect(read(`mcp.${other}.name`, exchange, 'mcp')).toBe(type === other ? 'n' : undefined)
+      expect(read(`mcp.${other}.target`, exchange, 'mcp')).toBe(type === other ? 't' : undefined)
+      expect(read(`has(mcp.${other})`, exchange, 'mcp')).toBe(type === other)
+    }
+  }
+})
+
+test('llmRequest is the JSON that is being changed', () => {
+  const exchange = everything()
+  expect(read('llmRequest.model', exchange, 'llm')).toBe('m')
+  exchange.newRequestBody = new TextEncoder().encode('{"model":"n"}')
+  expect(read('llmRequest.model', exchange, 'llm')).toBe('n')
+  exchange.newRequestBody = new TextEncoder().encode('{')
+  expect(read('llmRequest', exchange, 'llm')).toBeUndefined()
+})
+
+test('every variable that can be read anywhere is read by a test', () => {
+  const readable = (place: ExpressionPlace) => variablesAt(place).filter((variable) => !('unavailable' in variable))
+  expect(readable('log').map(({ path }) => path)).toEqual([
+    ...Object.keys(READINGS),
+    ...['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`]),
+  ])
+})
+
+test('a connection with a request that nothing is known of', () => {
+  const exchange = new Exchange()
+  exchange.reset(Head.request('GET', '/'), { ...everything().peer, localAddress: '127.0.0.1', serverName: undefined })
+  const readable = variablesAt('log').flatMap((variable) => ('unavailable' in variable ? [] : variable.path))
+  expect(readable.filter((path) => read(path, exchange, 'log') !== undefined)).toEqual([
+    ...['source.address', 'source.port', 'source.rawAddress', 'source.rawPort'],
+    ...['request.method', 'request.uri', 'request.host', 'request.scheme', 'request.path', 'request.pathAndQuery'],
+    ...['request.version', 'request.headers', 'request.startTime'],
+    ...['destination.address', 'destination.port', 'proxy.bind', 'request.endTime'],
+  ])
+  expect(read('request.host', exchange, 'log')).toBeNull()
+  expect(read('proxy.bind', exchange, 'log')).toBe('127.0.0.1:8443')
+  expect(read('request.uri', exchange, 'log')).toBe('https:///')
+})
+
+test('a body that is larger than the limit: null, and its beginning', () => {
+  const exchange = everything()
+  exchange.requestBody = null
+  exchange.requestBodyPrefix = new TextEncoder().encode('begin')
+  exchange.responseBody = null
+  exchange.responseBodyPrefix = new TextEncoder().encode('start')
+  expect(read('request.body == null', exchange, 'request')).toBe(true)
+  expect(read('string(request.bodyPrefix)', exchange, 'request')).toBe('begin')
+  expect(read('response.body', exchange, 'response')).toBeNull()
+  expect(read('string(response.bodyPrefix)', exchange, 'response')).toBe('start')
+})
+
+test('variables() shows what there is, with secrets hidden', () => {
+  const shown = read('variables()', everything(), 'log') as Record<string, Record<string, unknown>>
+  expect(Object.keys(shown)).toEqual(
+    expect.arrayContaining(['request', 'response', 'source', 'proxy', 'jwt', 'llm', 'mcp']),
+  )
+  expect(shown.request).toMatchObject({ method: 'POST', headers: { 'x-a': '1' } })
+  expect(JSON.stringify(shown)).not.toContain('k-1')
+})
+
+test.each([
+  ['request.headers["a"]', 'dyn'],
+  ['request.headers.join()["a"] + "x"', 'string'],
+  ['request.headers.raw()["a"][0] + "x"', 'string'],
+  ['request.headers.split()["a"].exists(part, part.startsWith("x"))', 'bool'],
+  ['request.headers.redacted().join()["a"].startsWith("x")', 'bool'],
+  ['llm.inputTokens + llm.outputTokens * 2u', 'uint'],
+])('%s has the type %s', (source) => {
+  const problems: string[] = []
+  compileExpression(source, 'log', ({ message }) => problems.push(message))
+  expect(problems).toEqual([])
+})
+
+test.each([
+  ['request.body', 'log', 'request.body is always absent here: bodies are not recorded while they stream yet'],
+  ['default(response.body, b"")', 'metric', 'response.body is always absent here'],
+  ['source.identity.namespace', 'request', 'source.identity.namespace is always absent here: client certificates'],
+  ['source.connectHeaders["a"]', 'network', 'source.connectHeaders is always absent here'],
+] as const)('%s in a %s expression is said to be absent', (source, place, message) => {
+  const problems: { code: string; message: string }[] = []
+  compileExpression(source, place, (problem) => problems.push(problem))
+  expect(problems).toMatchObject([{ code: 'not-implemented', severity: 'error' }])
+  expect(problems[0]!.message).toContain(message)
+})
+
+test.each(['variables()', 'source', 'request'])('%s as a whole shows what there is, without a report', (source) => {
+  const problems: unknown[] = []
+  compileExpression(source, 'log', (problem) => problems.push(problem))
+  expect(problems).toEqual([])
+})
