@@ -245,7 +245,10 @@ test.each([
   ['request["path"]', ['request.path']],
   ['jwt.sub', ['jwt']],
   ['toJson(request)', ['request', 'request.headers', 'request.method', 'request.path']],
-  ['variables()', ['broken', 'jwt', 'request.headers', 'request.method', 'request.path', 'source.address']],
+  [
+    'variables()',
+    ['broken', 'jwt', 'request', 'request.headers', 'request.method', 'request.path', 'source', 'source.address'],
+  ],
   ['1 + 1', []],
 ])('references of %s', (source, expected) => {
   const { program } = compile(source, environment)

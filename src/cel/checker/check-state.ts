@@ -158,9 +158,10 @@ export class CheckState<C> {
 
   /** A root used as a whole reads everything below it. */
   referWhole(scope: Scope<C>): void {
-    const roots = scope.path === '' ? scope.children.keys() : [scope.path]
-    for (const path of roots) this.references.add(path)
-    for (const path of variablesBelow(scope)) this.references.add(path)
+    for (const path of variablesBelow(scope)) {
+      this.references.add(path)
+      this.references.add(scope.path === '' ? path.split('.', 1)[0]! : scope.path)
+    }
   }
 
   /** What `x[key]` of a host object is; undefined when the type is no host object. */

@@ -224,7 +224,7 @@ test('a connection with a request that nothing is known of', () => {
   ])
   expect(read('request.host', exchange, 'log')).toBeNull()
   expect(read('proxy.bind', exchange, 'log')).toBe('127.0.0.1:8443')
-  expect(read('request.uri', exchange, 'log')).toBe('https:///')
+  expect(read('request.uri', exchange, 'log')).toBe('http:///')
 })
 
 test('a body that is larger than the limit: null, and its beginning', () => {
