@@ -128,8 +128,8 @@ function formatOutcome({ outcome, upstream, mcp, a2a }: Explanation): string[] {
     ]
   }
   if (mcp !== undefined) return formatMcp(mcp)
-  if (upstream === undefined) return ['answer    503 no healthy backends (no-healthy-backends)']
-  return [...formatA2a(a2a), 'request to the backend', ...indent(Buffer.from(upstream, 'latin1').toString())]
+  const sent = Buffer.from(upstream ?? '', 'latin1').toString()
+  return [...formatA2a(a2a), 'request to the backend', ...indent(sent)]
 }
 
 /** The requests that the gateway would make itself. */

@@ -14,6 +14,8 @@ export interface ServerLimits {
   readonly maxConnectionMs: number
   /** Between two steps of a client that takes a response; a step may be 64 KiB. */
   readonly writeTimeoutMs: number
+  /** How long a client that ended its direction is still answered while nothing is sent to it. */
+  readonly endedTimeoutMs: number
   /** How long a closing connection waits for the client to stop sending, so that it can read the last response. */
   readonly lingerTimeoutMs: number
   /** Rest of an unwanted request body that is read over rather than answered by closing. */
@@ -28,6 +30,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   idleTimeoutMs: 600_000,
   maxConnectionMs: 0,
   writeTimeoutMs: 300_000,
+  endedTimeoutMs: 2000,
   lingerTimeoutMs: 2000,
   maxDiscardBytes: 65_536,
 }

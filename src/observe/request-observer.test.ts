@@ -173,13 +173,22 @@ test('an LLM request whose tokens nobody counted has no token metric', () => {
   expect(Object.keys(metrics())).not.toContain('gen_ai_client_token_usage_count')
 })
 
-test('MCP messages', () => {
+test('MCP messages; a label takes no name that a client made up', () => {
   const { end, reader } = observer()
   end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'n' } })
   end({ mcp: { method: undefined } })
-  expect(reader.text().match(/mcp_requests_total\{.*/g)).toEqual([
-    'mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="n",' +
-      'gateway="default/main",listener="http",route="default/r",route_rule="first"} 1',
+  end({ mcp: { method: 'made/up' } })
+  end({ mcp: { method: 'tools/call', resourceType: 'tool', target: 't', name: 'made_up', errorCode: -32602 } })
+  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  expect(
+    reader
+      .text()
+      .match(/mcp_requests_total\{.*/g)
+      ?.sort(),
+  ).toEqual([
+    `mcp_requests_total{method="other",resource_type="unknown",server="unknown",resource="unknown",${place}} 1`,
+    `mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="n",${place}} 1`,
+    `mcp_requests_total{method="tools/call",resource_type="tool",server="t",resource="unknown",${place}} 1`,
   ])
 })
 

@@ -17,7 +17,6 @@ export function forward(flight: InFlight): void {
   const { exchange } = flight
   const { type } = flight.backend.item
   if (type === 'mcp') return answerMcp(flight)
-  startDeadline(flight)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (mustGatherBody(flight)) return gatherBody(flight)
   attempt(flight)
@@ -94,7 +93,10 @@ function send(flight: InFlight): void {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }
   flight.attemptStartMs = context.now()
-  if (exchange.sentMonotonicMs === 0) exchange.sentMonotonicMs = flight.attemptStartMs
+  if (exchange.sentMonotonicMs === 0) {
+    exchange.sentMonotonicMs = flight.attemptStartMs
+    startDeadline(flight)
+  }
   flight.occupyEndpoint()
   const upstream = context.pool.send(
     endpoint.destination,

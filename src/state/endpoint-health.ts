@@ -17,8 +17,8 @@ const STARTED = 0
 const HEALTH = 1 // millionths
 const FAILURES = 2 // consecutive unhealthy responses
 const EVICTIONS = 3 // evictions since the last healthy response
-const UNTIL_LOW = 4 // evicted until, milliseconds since the epoch; 0: serving
-const UNTIL_HIGH = 5
+const UNTIL_HIGH = 4 // evicted until, milliseconds since the epoch
+const UNTIL_LOW = 5 // written last and read first; 0: serving
 const LATENCY = 6 // EWMA of healthy responses, microseconds
 const PENDING = 7
 
@@ -46,10 +46,10 @@ export class EndpointHealth {
 
   /** Looking at an endpoint whose time is over brings it back, with `restoreHealth` if that is set. */
   get evicted(): boolean {
-    const until = this.#until()
-    if (until === 0) return false
-    if (clock.now() < until) return true
-    this.#setUntil(0)
+    const low = this.#load(UNTIL_LOW)
+    if (low === 0) return false
+    if (clock.now() < this.#load(UNTIL_HIGH) * HIGH + low) return true
+    if (Atomics.compareExchange(this.#words, this.#base + UNTIL_LOW, low, 0) !== low) return this.evicted
     const restored = this.#eviction?.restoreHealth
     if (restored !== undefined) this.#store(HEALTH, Math.round(restored * ONE))
     return false
@@ -85,7 +85,9 @@ export class EndpointHealth {
     if (eviction === undefined || evicted || !triggers(eviction, health, failures)) return undefined
     const evictions = Atomics.add(this.#words, this.#base + EVICTIONS, 1) + 1
     const timeMs = eviction.durationMs * evictions
-    this.#setUntil(clock.now() + timeMs)
+    const until = clock.now() + timeMs
+    this.#store(UNTIL_HIGH, Math.floor(until / HIGH))
+    this.#store(UNTIL_LOW, until % HIGH || 1)
     return timeMs
   }
 
@@ -105,15 +107,6 @@ export class EndpointHealth {
 
   #store(word: number, value: number): void {
     Atomics.store(this.#words, this.#base + word, value)
-  }
-
-  #until(): number {
-    return this.#load(UNTIL_HIGH) * HIGH + this.#load(UNTIL_LOW)
-  }
-
-  #setUntil(timeMs: number): void {
-    this.#store(UNTIL_LOW, timeMs % HIGH)
-    this.#store(UNTIL_HIGH, Math.floor(timeMs / HIGH))
   }
 }
 

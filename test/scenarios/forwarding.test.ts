@@ -281,11 +281,14 @@ test('a response streams: its first piece is here while the backend still holds 
   expect(pieces).toEqual(['data: first\n\n', 'data: last\n\n'])
 })
 
-test('when a client leaves, its request to the backend is given up', async () => {
+test.each([
+  ['breaks the connection', (socket: Socket) => socket.resetAndDestroy()],
+  ['closes it', (socket: Socket) => socket.destroy()],
+])('when a client %s, its request to the backend is given up', async (_, leave) => {
   await using client = await connect()
   client.peer.send('GET /web/wait HTTP/1.1\r\nHost: h\r\n\r\n')
   await eventually('the request is at the backend', () => waiting === 1 || undefined)
-  client.peer.socket.resetAndDestroy()
+  leave(client.peer.socket)
   await eventually('the backend is told', () => waiting === 0 || undefined)
   expect(await logged('/web/wait')).toMatchObject({ error: 'client connection ended: reset' })
 })

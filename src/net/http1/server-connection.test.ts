@@ -443,6 +443,31 @@ test('a client that ends its direction still gets its answer', () => {
   expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
+test('a client that ended its direction is taken for gone when nothing is sent to it for a while', () => {
+  const { transport, events, pass } = setup(() => undefined)
+  transport.receive(GET)
+  transport.receiveEnd()
+  pass(DEFAULT_SERVER_LIMITS.endedTimeoutMs - 200)
+  expect(transport.destroyed).toBe(false)
+  pass(400)
+  expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
+})
+
+test('a client that ended its direction gets an answer that keeps coming', () => {
+  let stream!: ServerStream
+  const { transport, events, pass } = setup((one) => (stream = one))
+  transport.receive(GET)
+  transport.receiveEnd()
+  stream.respond(Head.response(200), BODY_CHUNKED, -1)
+  for (let i = 0; i < 5; i++) {
+    stream.response.bytes(Buffer.from('more'), 0, 4)
+    pass(DEFAULT_SERVER_LIMITS.endedTimeoutMs)
+    expect(transport.destroyed).toBe(false)
+  }
+  for (let i = 0; i < 2; i++) pass(DEFAULT_SERVER_LIMITS.endedTimeoutMs + 200)
+  expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
+})
+
 test('a client that ends in the middle of a body has gone', () => {
   const sink = new TextSink()
   const { transport, events } = setup((stream) => stream.body.pipe(sink))

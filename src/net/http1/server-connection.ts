@@ -69,14 +69,17 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   /** `Expect: 100-continue` that has not been answered. */
   #continueOwed = false
   #closeAfter = false
+  /** The client ended its direction: it reads the answer, or it has closed and only a write could tell. */
+  #clientEnded = false
   #draining = false
   #discarded = 0
   #emptyLineSeen = false
   /** The time limit of a head runs. */
   #headTimed = false
   #sentKind: BodyKind = BODY_NONE
-  /** What waited to be sent when a time limit of writing began. */
+  /** What waited to be sent, and what had been sent, when a time limit of writing began. */
   #unsentBytes = 0
+  #sentBytes = 0
 
   constructor(peer: Peer, settings: ServerSettings) {
     this.peer = peer
@@ -158,8 +161,10 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     if (this.#phase === READING_HEAD) return this.#linger()
     if (this.#phase !== SERVING) return
     if (this.body.done) {
-      // A client may say early that this was its last request; the answer is still wanted.
+      // A client may say early that this was its last request; the answer is still wanted, for a while.
       this.#closeAfter = true
+      this.#clientEnded = true
+      this.#watchWriting()
     } else if (this.body.close()) this.body.end()
     else this.#fail('reset')
   }
@@ -368,7 +373,7 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
       if (this.#answered) this.#linger()
       else if (!this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
         this.#refuse('request-timeout-reading')
-      } else if (this.#responded) this.#writeOn()
+      } else if (this.#responded || this.#clientEnded) this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')
     else if (this.#phase === LINGERING) this.#lingerOn()
     else if (this.#phase === READING_HEAD) this.#destroy()
@@ -376,13 +381,18 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
 
   /** A slow client may take its time to read what it was sent, as long as it does read. */
   #writeOn(): void {
-    if (this.#transport.unsentBytes > 0 && this.#transport.unsentBytes === this.#unsentBytes) this.#fail('timeout')
+    const { unsentBytes } = this.#transport
+    const waits = unsentBytes === this.#unsentBytes && this.response.sentBytes === this.#sentBytes
+    if (waits && unsentBytes > 0) this.#fail('timeout')
+    else if (waits && this.#clientEnded) this.#fail('reset')
     else this.#watchWriting()
   }
 
   #watchWriting(): void {
+    const { endedTimeoutMs, writeTimeoutMs } = this.#settings.limits
     this.#unsentBytes = this.#transport.unsentBytes
-    this.#arm(this.#settings.limits.writeTimeoutMs)
+    this.#sentBytes = this.response.sentBytes
+    this.#arm(this.#clientEnded ? endedTimeoutMs : writeTimeoutMs)
   }
 
   #lingerOn(): void {

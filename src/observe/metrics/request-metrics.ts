@@ -30,7 +30,33 @@ const NOWHERE: PlaceNames = {
   protocol: '',
 }
 
+// Labels take no name that a client made up: it could fill the limit of series.
+
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'CONNECT'])
+
+/** Requests and notifications of MCP clients (revision 2025-11-25). */
+const KNOWN_MCP_METHODS = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+])
+
+/** JSON-RPC and MCP errors that say that there is nothing of this name. */
+const UNKNOWN_ITEM: ReadonlySet<number | undefined> = new Set([-32602, -32002])
 
 /** Counts requests. Series are found by the identity of the place, so that nothing is looked up by name for each request. */
 export class RequestMetrics {
@@ -138,12 +164,12 @@ export class RequestMetrics {
   }
 
   #recordMcp(exchange: Exchange, settings: ObserveSettings | undefined): void {
-    const { method, resourceType, target, name } = exchange.mcp!
+    const { method, resourceType, target, name, errorCode } = exchange.mcp!
     const labels = [
-      method ?? 'unknown',
+      KNOWN_MCP_METHODS.has(method!) ? method! : 'other',
       resourceType ?? 'unknown',
       target ?? 'unknown',
-      name ?? 'unknown',
+      UNKNOWN_ITEM.has(errorCode) ? 'unknown' : (name ?? 'unknown'),
       ...routeLabels(exchange.place ?? NOWHERE),
       ...customValues(exchange, settings),
     ]
