@@ -1,4 +1,5 @@
 import type { Binding, Block, Call, ComprehensionMacro, Expr } from './ast.ts'
+import { print } from './printer.ts'
 import type { ProblemList } from './source.ts'
 
 type Draft<E> = E extends Expr ? Omit<E, 'height'> : never
@@ -61,12 +62,19 @@ function expandHas(call: CallDraft, problems: ProblemList): Expansion | undefine
   }
   if (argument.kind === 'bad') return bad(call)
   if (argument.kind !== 'select') {
-    const hint = argument.kind === 'index' ? '; for a key in brackets write key in map' : ''
-    problems.error('macro', argument, `has() takes a member selection, such as has(a.b)${hint}`)
+    const instead = membershipFor(argument)
+    const range = instead === undefined ? argument : call
+    problems.error('macro', range, 'has() takes a member selection, such as has(a.b)', instead)
     return bad(call)
   }
   const { operand, field, optional } = argument
   return { draft: { kind: 'has', operand, field, optional, ...rangeOf(call) }, children: [operand] }
+}
+
+/** `"key" in map` for `map["key"]`, unless it is too long to be read. */
+function membershipFor(expr: Expr): string | undefined {
+  if (expr.kind !== 'index' || expr.end - expr.start > 200) return undefined
+  return `${print(expr.index)} in ${print(expr.operand)}`
 }
 
 function expandComprehension(call: CallDraft, range: Expr, problems: ProblemList): Expansion | undefined {

@@ -194,7 +194,7 @@ test.each([
     'request.method.contains(1) || request.path > 2 || nope',
     [
       'error 16 no-overload: no matching overload for (string).contains(int); there is (string).contains(string) -> bool',
-      'error 44 no-overload: no matching overload for > with (string, int)',
+      'error 44 no-overload: no matching overload for > with (string, int) -> > "2"',
       'error 51 undeclared: undeclared reference to nope',
     ],
   ],

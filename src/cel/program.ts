@@ -37,6 +37,8 @@ export interface Program<C> {
 export interface CompileOptions {
   /** The type the place of use needs, as text or built. Another type is an error; `dyn` results pass. */
   readonly expect?: string | Type
+  /** What a result of another type is; `error` unless given. */
+  readonly unexpected?: 'error' | 'warning'
   /** Yields a program whenever the expression can be parsed; what the checker refuses fails when evaluated. */
   readonly lenient?: boolean
 }
@@ -54,7 +56,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   if (problems.hasErrors) return { problems: problems.problems }
   const checked = check(expr, environment, problems)
   const whole = { start: expr.start, end: expr.end }
-  if (options.expect !== undefined) requireResult(checked.type, options.expect, whole, problems)
+  if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
   const node = compileChecked(expr, checked, environment, problems)
   if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {
     const result = typeof node.constant === 'boolean' ? `is always ${node.constant}` : 'always has the same result'
@@ -93,12 +95,15 @@ function firstFailure<C>(
 function requireResult(
   type: Type,
   expect: string | Type,
+  severity: 'error' | 'warning' = 'error',
   whole: { start: number; end: number },
   problems: ProblemList,
 ): void {
   const expected = typeof expect === 'string' ? parseType(expect) : expect
   if (type.kind === 'error' || assignAll(new Substitution(), [type], [expected])) return
-  problems.error('unexpected-type', whole, `expected ${formatType(expected)}, found ${formatType(type)}`)
+  const message = `expected ${formatType(expected)}, found ${formatType(type)}`
+  if (severity === 'error') problems.error('unexpected-type', whole, message)
+  else problems.warn('unexpected-type', whole, message)
 }
 
 const NOT_A_BOOL = new CelError('no-such-overload', 'result is not a bool')

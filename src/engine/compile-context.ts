@@ -2,7 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Finding } from '#base/finding.ts'
 
 import { compileExpression } from '#exchange/compile-expression.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { SlotMemory } from '#state/slots.ts'
@@ -32,8 +32,14 @@ export class PlanCompileContext implements CompileContext {
     this.#findings({ ...problem, path: `${source.path}${path}`, origin: source.origin })
   }
 
-  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression {
-    return compileExpression(text, place, (problem) => this.report(source, path, problem))
+  expression(
+    source: PolicySource<unknown>,
+    path: string,
+    text: string,
+    place: ExpressionPlace,
+    use?: ExpressionUse,
+  ): Expression {
+    return compileExpression(text, place, (problem) => this.report(source, path, problem), use)
   }
 
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {

@@ -70,6 +70,31 @@ test.each([
   expect(expression.isTrue(exchange())).toBe(false)
 })
 
+test.each([
+  ['request.path', 'expected bool, found string'],
+  ['response.code', 'expected bool, found int'],
+  ['request.path == "/"', undefined],
+  ['jwt.admin', undefined],
+] as const)('%s as a condition: %s', (source, message) => {
+  const problems: string[] = []
+  const report = (problem: { severity: string; message: string }) =>
+    problems.push(`${problem.severity} ${problem.message}`)
+  const expression = compileExpression(source, 'response', report, 'condition')
+  expect(problems).toEqual(message === undefined ? [] : [`warning ${message} (column 1)\n${source}\n^`])
+  expect([expression.broken, expression.isTrue(exchange())]).toEqual([false, false])
+})
+
+test.each([
+  ['request.path == 7', '== "7"'],
+  ['7 == request.path', '"7" =='],
+  ['llm.inputTokens + 1 > 3', '+ 1u'],
+  ['math.sqrt(4.0) * 2 > 3.0', '* 2.0'],
+  ['source.port == "80"', '== 80'],
+  ['has(request.headers["x"])', '"x" in request.headers'],
+])('%s: did you mean %s?', (source, suggestion) => {
+  expect(compiled(source, 'log').problems.join()).toContain(`did you mean ${suggestion}?`)
+})
+
 test('references name what an expression reads', () => {
   const { expression } = compiled('request.body != null && request.headers["a"] == "b"')
   expect([...expression.references].sort()).toEqual(['request.body', 'request.headers'])

@@ -1,16 +1,34 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { CelError, compile, Flattened, type Problem, type Program, toJson, toJsonText, type Value } from '#cel/index.ts'
+import {
+  CelError,
+  type CompileOptions,
+  compile,
+  Flattened,
+  type Problem,
+  type Program,
+  toJson,
+  toJsonText,
+  type Value,
+} from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
-import type { Expression, ExpressionPlace } from './expression.ts'
+import type { Expression, ExpressionPlace, ExpressionUse } from './expression.ts'
 import { environmentOf, undeliveredAt } from './variables/environments.ts'
 
 type Report = (problem: Omit<ConfigProblem, 'path'>) => void
 
 const encoder = new TextEncoder()
 
+/** Another result never counts as true, which is a doubt and no error: the expression still runs (specification 2, 2.2.2). */
+const CONDITION: CompileOptions = { expect: 'bool', unexpected: 'warning' }
+
 /** Compiles CEL for its place; what is wrong with it is reported, and a broken expression fails whenever it is evaluated. */
-export function compileExpression(source: string, place: ExpressionPlace, report: Report): Expression {
-  const { program, problems } = compile<Exchange>(source, environmentOf(place))
+export function compileExpression(
+  source: string,
+  place: ExpressionPlace,
+  report: Report,
+  use: ExpressionUse = 'value',
+): Expression {
+  const { program, problems } = compile<Exchange>(source, environmentOf(place), use === 'condition' ? CONDITION : {})
   for (const problem of problems) report(describe(problem))
   if (program === undefined) return brokenExpression(source)
   reportUndelivered(program.references, place, report)

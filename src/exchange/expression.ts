@@ -18,6 +18,9 @@ export type ExpressionPlace =
   | 'token-cost'
   | 'request-cost'
 
+/** What is done with the result: a condition must be a bool, a value may be anything. */
+export type ExpressionUse = 'value' | 'condition'
+
 /** A compiled CEL expression over an exchange. Failing is a value, never an exception. */
 export interface Expression {
   readonly source: string

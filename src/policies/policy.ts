@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 
@@ -35,7 +35,13 @@ export interface CompileContext {
   /** Something will not take effect; `path` is relative to the source (`.local[0].requests`) or empty. */
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
   /** Compiles CEL; what is wrong with it is reported at `path` of the source. */
-  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression
+  expression(
+    source: PolicySource<unknown>,
+    path: string,
+    text: string,
+    place: ExpressionPlace,
+    use?: ExpressionUse,
+  ): Expression
   /** In the namespace of the source's object; undefined when it does not exist (not reported). */
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Sorted by name. */

@@ -1,8 +1,13 @@
 import type { Binary, Conditional, Expr } from '../ast.ts'
 import type { Range } from '../source.ts'
 import { BOOL, DYN, ERROR, type Type } from '../type.ts'
+import type { Value } from '../value.ts'
 import type { CheckState } from './check-state.ts'
 import { OPERATORS } from './operator-signatures.ts'
+
+interface Fault extends Range {
+  readonly suggestion?: string
+}
 
 /** The result type of an operator on operands of these types, or a report. */
 export function applyOperator<C>(operator: string, expr: Expr, types: readonly Type[], state: CheckState<C>): Type {
@@ -10,11 +15,33 @@ export function applyOperator<C>(operator: string, expr: Expr, types: readonly T
   if (result !== undefined) return result
   const shown = types.map((type) => state.show(type)).join(', ')
   const name = operator === '-x' ? '-' : operator
-  state.problems.error('no-overload', operatorRange(expr), `no matching overload for ${name} with (${shown})`)
+  const message = `no matching overload for ${name} with (${shown})`
+  const { suggestion, ...range } = meantLiteral(expr, types, state) ?? operatorRange(expr)
+  state.problems.error('no-overload', range, message, suggestion)
   return ERROR
 }
 
-function operatorRange(expr: Expr): Range {
+/** A literal that was meant to have the type of the other side: `"7"` for 7, `7u` for 7. */
+function meantLiteral<C>(expr: Expr, types: readonly Type[], state: CheckState<C>): Fault | undefined {
+  if (expr.kind !== 'binary') return undefined
+  const { left, operator, right, operatorStart } = expr
+  const after = right.kind === 'literal' ? literalAs(right.value, state.apply(types[0]!)) : undefined
+  if (after !== undefined) return { start: operatorStart, end: right.end, suggestion: `${operator} ${after}` }
+  const before = left.kind === 'literal' ? literalAs(left.value, state.apply(types[1]!)) : undefined
+  if (before === undefined) return undefined
+  return { start: left.start, end: operatorStart + operator.length, suggestion: `${before} ${operator}` }
+}
+
+function literalAs(value: Value, type: Type): string | undefined {
+  const { kind } = type.kind === 'wrapper' ? type.of : type
+  if (typeof value === 'string') return kind === 'int' && /^-?\d+$/.test(value) ? value : undefined
+  if (typeof value !== 'number') return undefined
+  if (kind === 'string') return `"${value}"`
+  if (kind === 'double') return `${value}.0`
+  return kind === 'uint' && value >= 0 ? `${value}u` : undefined
+}
+
+function operatorRange(expr: Expr): Fault {
   if (expr.kind === 'binary') return { start: expr.operatorStart, end: expr.operatorStart + expr.operator.length }
   return expr.kind === 'index' ? { start: expr.operand.end, end: expr.end } : expr
 }

@@ -26,7 +26,9 @@ export function compileChoices<P, T>(
     const path = `.conditional[${index}]`
     return {
       condition:
-        condition === undefined ? undefined : context.expression(source, `${path}.condition`, condition, 'request'),
+        condition === undefined
+          ? undefined
+          : context.expression(source, `${path}.condition`, condition, 'request', 'condition'),
       policy: compile(policy, `${path}.policy`),
     }
   })

@@ -36,7 +36,7 @@ export function compileRules(
     for (const [index, text] of policy.matchExpressions.entries()) {
       const path = `${EXPRESSIONS}[${index}]`
       const label = `${action} rule ${source.path}${path} of ${describeOrigin(source.origin)}`
-      const expression = context.expression(source, path, text, place)
+      const expression = context.expression(source, path, text, place, 'condition')
       const doubt = action === 'Deny' ? doubtfulDenial(expression) : undefined
       if (doubt !== undefined) context.report(source, path, doubt)
       rules[action].push({ expression, label })

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
@@ -123,8 +123,14 @@ export class TestContext implements CompileContext {
     this.problems.push({ ...problem, path: `${source.path}${path}` })
   }
 
-  expression(source: PolicySource<unknown>, path: string, text: string, place: ExpressionPlace): Expression {
-    return compileExpression(text, place, (problem) => this.report(source, path, problem))
+  expression(
+    source: PolicySource<unknown>,
+    path: string,
+    text: string,
+    place: ExpressionPlace,
+    use?: ExpressionUse,
+  ): Expression {
+    return compileExpression(text, place, (problem) => this.report(source, path, problem), use)
   }
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
 import { doubtfulDenial } from '#exchange/doubtful-denial.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { McpAuthorization } from './authorization.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
 
@@ -47,7 +47,13 @@ export interface McpRuleSpec {
 /** What compilation asks for; the policies' compile context has it. */
 export interface McpCompileContext {
   report(source: McpSource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
-  expression(source: McpSource<unknown>, path: string, text: string, place: ExpressionPlace): Expression
+  expression(
+    source: McpSource<unknown>,
+    path: string,
+    text: string,
+    place: ExpressionPlace,
+    use?: ExpressionUse,
+  ): Expression
 }
 
 /**
@@ -108,7 +114,7 @@ function compileAuthorization(
     const { authorization } = source.spec
     authorization?.policy.matchExpressions.forEach((text, index) => {
       const path = `.authorization.policy.matchExpressions[${index}]`
-      const expression = context.expression(source, path, text, 'mcp')
+      const expression = context.expression(source, path, text, 'mcp', 'condition')
       const doubt = authorization.action === 'Deny' ? doubtfulDenial(expression) : undefined
       if (doubt !== undefined) context.report(source, path, doubt)
       rules[authorization.action].push(expression)

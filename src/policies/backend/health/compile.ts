@@ -37,7 +37,7 @@ function compileCondition(
   text: string,
   context: CompileContext,
 ): HealthSetting['isUnhealthy'] {
-  const condition = context.expression(source, '.unhealthyCondition', text, 'health')
+  const condition = context.expression(source, '.unhealthyCondition', text, 'health', 'condition')
   return (exchange) => condition.isTrue(exchange)
 }
 

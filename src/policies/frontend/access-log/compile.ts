@@ -14,7 +14,7 @@ export function compileAccessLog(
   const { filter, attributes, otlp } = source.spec
   if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
   return {
-    filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log'),
+    filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
     remove: new Set(attributes?.remove),
     add: compileAttributes(source, '.attributes.add', attributes?.add ?? [], 'log', context),
   }

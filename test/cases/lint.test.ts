@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { findingLines } from '#cli/finding-lines.ts'
+import { loadPlan } from '#cli/load-plan.ts'
+import { FileStore } from '#store/files.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { isUpdate } from './golden-case.ts'
+
+const FILE = 'test/cases/lint/ten-mistakes.yaml'
+const GOLDEN = 'test/cases/lint/ten-mistakes.txt'
+
+function linted() {
+  const store = new FileStore([FILE])
+  return findingLines(store, loadPlan(store).findings)
+}
+
+verifies('scalar/cel-expression-language', 'ten mistakes, as `gatewright lint` prints them', () => {
+  const text = `${linted().lines.join('\n')}\n`
+  if (isUpdate) writeFileSync(GOLDEN, text)
+  expect(text).toBe(readFileSync(GOLDEN, 'utf8'))
+})
+
+test('each has its file, line and column, and shows the expression with a caret under it', () => {
+  const { lines, errors, warnings } = linted()
+  expect([lines.length, errors, warnings]).toEqual([10, 7, 3])
+  for (const line of lines) {
+    const [first = '', source, caret, ...more] = line.split('\n')
+    expect(first).toMatch(/^test\/cases\/lint\/ten-mistakes\.yaml:\d+:\d+: (error|warning): spec\..* \[[a-z-]+\]$/)
+    expect(readFileSync(FILE, 'utf8')).toContain(source!.trim())
+    expect(caret).toMatch(/^ +\^$/)
+    expect(more).toEqual([])
+  }
+})
