@@ -1,4 +1,4 @@
-import { gap, requirement, type Requirement } from './requirement.ts'
+import { gap, type Requirement, requirement } from './requirement.ts'
 
 /**
  * Document 1 of the specification: kinds, backends, parameters, authentication, operations.

@@ -1,4 +1,4 @@
-import { gap, requirement, type Requirement } from './requirement.ts'
+import { gap, type Requirement, requirement } from './requirement.ts'
 
 /**
  * Document 2 of the specification: the fields of the sections `frontend`, `traffic` and `backend` of a ProxyPolicy.
@@ -18,7 +18,11 @@ export const DOCUMENT_2 = {
   'frontend.tcp.keepalive/interval-default': requirement(2, '2.1', '`interval` defaults to 180s.'),
   'frontend.tcp.keepalive/interval': gap(2, '2.1', 'Probes are `interval` apart.'),
   'frontend.networkAuthorization/rules': requirement(2, '2.1', 'CEL rules authorize downstream network connections.'),
-  'frontend.networkAuthorization/before-protocol': gap(2, '2.1', 'The rules run before any protocol is handled.'),
+  'frontend.networkAuthorization/before-protocol': requirement(
+    2,
+    '2.1',
+    'The rules run before any protocol is handled.',
+  ),
   'frontend.networkAuthorization/source-address': requirement(
     2,
     '2.1',
@@ -228,9 +232,9 @@ export const DOCUMENT_2 = {
   'frontend.metrics/attributes-required': requirement(2, '2.1', '`metrics.attributes` is required.'),
   'frontend.metrics/add-count': requirement(2, '2.1', '`attributes.add` has 1 to 16 items.'),
   'frontend.metrics/per-request': requirement(2, '2.1', 'The expression of a label is evaluated for each request.'),
-  'frontend.metrics/all-metrics': gap(2, '2.1', 'The label is added to all Prometheus metrics.'),
-  'frontend.metrics/failure-unknown': gap(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
-  'frontend.metrics/cardinality': gap(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
+  'frontend.metrics/all-metrics': requirement(2, '2.1', 'The label is added to all Prometheus metrics.'),
+  'frontend.metrics/failure-unknown': requirement(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
+  'frontend.metrics/cardinality': requirement(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
 
   // 2.2 Traffic
   'traffic/fields-optional': requirement(2, '2.2', 'Every field of `traffic` may be left out.'),
@@ -264,14 +268,14 @@ export const DOCUMENT_2 = {
     '2.2',
     '`headerModifiers.response` changes headers of the response as an HTTPHeaderFilter says.',
   ),
-  'traffic.timeouts/request': gap(
+  'traffic.timeouts/request': requirement(
     2,
     '2.2',
     '`timeouts.request` runs from the start of sending to the backend to the end of the response.',
   ),
   'traffic.timeouts/http-route': requirement(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
   'traffic.timeouts/other-kinds-ignored': requirement(2, '2.2', '`timeouts` is ignored for other kinds.'),
-  'traffic.retry/applies': gap(2, '2.2', '`retry` sets when a request is sent again.'),
+  'traffic.retry/applies': requirement(2, '2.2', '`retry` sets when a request is sent again.'),
   'traffic.authorization/merges': requirement(2, '2.2', 'The authorization rules of all policies come together.'),
 
   // 2.2.1 Conditional wrappers
@@ -797,7 +801,7 @@ export const DOCUMENT_2 = {
     '2.3',
     'A connection that is not established within `connectTimeout` fails.',
   ),
-  'backend.tls/initiates': gap(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
+  'backend.tls/initiates': requirement(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
   'backend.tls/at-most-one-verification': requirement(
     2,
     '2.3',
@@ -816,20 +820,24 @@ export const DOCUMENT_2 = {
     'Without `mtlsCertificateRef` no client certificate is presented.',
   ),
   'backend.tls/caCertificateRefs-count': requirement(2, '2.3', '`caCertificateRefs` has at most one item.'),
-  'backend.tls/caCertificateRefs': gap(2, '2.3', 'Its ConfigMap holds the CA certificates that verify the server.'),
+  'backend.tls/caCertificateRefs': requirement(
+    2,
+    '2.3',
+    'Its ConfigMap holds the CA certificates that verify the server.',
+  ),
   'backend.tls/caCertificateRefs-wins': requirement(
     2,
     '2.3',
     "`caCertificateRefs` wins over `ca.cert` of the client certificate's Secret.",
   ),
-  'backend.tls/caCertificateRefs-default': gap(
+  'backend.tls/caCertificateRefs-default': requirement(
     2,
     '2.3',
     'Without other CA certificates those of the system verify the server.',
   ),
   'backend.tls/insecureSkipVerify-values': requirement(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
-  'backend.tls/insecureSkipVerify-all': gap(2, '2.3', '`All` verifies nothing.'),
-  'backend.tls/insecureSkipVerify-hostname': gap(
+  'backend.tls/insecureSkipVerify-all': requirement(2, '2.3', '`All` verifies nothing.'),
+  'backend.tls/insecureSkipVerify-hostname': requirement(
     2,
     '2.3',
     '`Hostname` verifies the CA and ignores the hostname and the alternative names.',
@@ -843,7 +851,7 @@ export const DOCUMENT_2 = {
     'An item of `verifySubjectAltNames` is a ShortString.',
   ),
   'backend.tls/verifySubjectAltNames': gap(2, '2.3', "The server's certificate must carry one of the listed names."),
-  'backend.tls/verifySubjectAltNames-default': gap(
+  'backend.tls/verifySubjectAltNames-default': requirement(
     2,
     '2.3',
     'By default the certificate must be for the hostname of the destination.',
@@ -859,7 +867,7 @@ export const DOCUMENT_2 = {
   ),
   'backend.http/version-values': requirement(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
   'backend.http/version': gap(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
-  'backend.http/requestTimeout': gap(
+  'backend.http/requestTimeout': requirement(
     2,
     '2.3',
     'A response that does not come within `requestTimeout` fails the request.',
