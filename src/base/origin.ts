@@ -9,9 +9,10 @@ export interface Origin {
   readonly line?: number
 }
 
-/** `ProxyPolicy default/keys (policies.yaml:12)` */
+/** `ProxyPolicy default/keys (policies.yaml:12)`, `GatewayClass gatewright` for what is in no namespace. */
 export function describeOrigin(origin: Origin): string {
   const place =
     origin.file === undefined ? '' : ` (${origin.file}${origin.line === undefined ? '' : `:${origin.line}`})`
-  return `${origin.kind} ${origin.namespace}/${origin.name}${place}`
+  const name = origin.namespace === '' ? origin.name : `${origin.namespace}/${origin.name}`
+  return `${origin.kind} ${name}${place}`
 }

@@ -13,8 +13,9 @@ export interface FileProblem extends ConfigProblem, FilePosition {
   readonly object?: string
 }
 
-/** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`. */
+/** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`. What is in no file has no place. */
 export function formatProblem({ file, line, column, severity, path, message, code }: FileProblem): string {
   const where = path === '' ? '' : `${path}: `
-  return `${file}:${line}:${column}: ${severity}: ${where}${message} [${code}]`
+  const at = file === '' ? '' : `${file}:${line}:${column}: `
+  return `${at}${severity}: ${where}${message} [${code}]`
 }

@@ -1,38 +1,23 @@
 import type { Expr, Index } from '../ast.ts'
 import { print } from '../printer.ts'
 
-/**
- * What is known where an expression stands, because of its neighbours: in `has(a.b) && a.b == 1` the right side needs no care.
- * In CEL the order of the neighbours does not matter: a side that decides makes a failure of the other one harmless.
- */
+/** What is known where an expression stands, because of what stands around it. */
 export class Facts {
-  static readonly none = new Facts(undefined, new Map(), new Set())
+  static readonly none = new Facts(undefined, new Set())
   readonly #outer: Facts | undefined
-  /** How many neighbours say it. */
-  readonly #counts: ReadonlyMap<string, number>
-  /** What the expression itself says, which is no help to it. */
-  readonly #own: ReadonlySet<string>
+  readonly #facts: ReadonlySet<string>
 
-  private constructor(outer: Facts | undefined, counts: ReadonlyMap<string, number>, own: ReadonlySet<string>) {
+  private constructor(outer: Facts | undefined, facts: ReadonlySet<string>) {
     this.#outer = outer
-    this.#counts = counts
-    this.#own = own
+    this.#facts = facts
   }
 
   has(fact: string): boolean {
-    const others = (this.#counts.get(fact) ?? 0) - (this.#own.has(fact) ? 1 : 0)
-    return others > 0 || this.#outer?.has(fact) === true
+    return this.#facts.has(fact) || this.#outer?.has(fact) === true
   }
 
-  with(facts: Iterable<string>): Facts {
-    return new Facts(this, new Map([...facts].map((fact) => [fact, 1])), new Set())
-  }
-
-  /** For each of the neighbours, what the others say. */
-  forEach(neighbours: readonly ReadonlySet<string>[]): Facts[] {
-    const counts = new Map<string, number>()
-    for (const facts of neighbours) for (const fact of facts) counts.set(fact, (counts.get(fact) ?? 0) + 1)
-    return neighbours.map((own) => new Facts(this, counts, own))
+  with(facts: ReadonlySet<string>): Facts {
+    return facts.size === 0 ? this : new Facts(this, facts)
   }
 }
 

@@ -128,15 +128,17 @@ class FailureFinder<C> {
   }
 
   #ofIndex(expr: Index, facts: Facts): readonly PossibleFailure[] {
-    const parts = this.#ofAll([expr.index], facts).concat(this.#ofOperand(expr.operand, facts))
-    if (expr.optional || isOptional(this.#typeOf(expr.operand)) || facts.has(present(keyOf(expr)))) return parts
-    const at = expr.index.kind === 'literal' ? expr.index.value : undefined
-    if (typeof at === 'number' && facts.has(sizeAbove(keyOf(expr.operand), at))) return parts
-    const isList = this.#typeOf(expr.operand).kind === 'list' || typeof at === 'number'
-    const failure = isList
-      ? other(expr, `${print(expr.operand)} may have fewer elements`)
-      : absent(expr, `${print(expr)} may be absent`)
-    return [...parts, failure]
+    const { operand, index } = expr
+    const parts = this.#ofAll([index], facts).concat(this.#ofOperand(operand, facts))
+    const type = this.#typeOf(operand)
+    if (expr.optional || isOptional(type)) return parts
+    const at = index.kind === 'literal' ? index.value : undefined
+    // `1 in list` speaks of elements, `1 in map` of keys.
+    if (type.kind === 'list' || (type.kind !== 'map' && typeof at === 'number')) {
+      const isInside = typeof at === 'number' && facts.has(sizeAbove(keyOf(operand), at))
+      return isInside ? parts : [...parts, other(expr, `${print(operand)} may have fewer elements`)]
+    }
+    return facts.has(present(keyOf(expr))) ? parts : [...parts, absent(expr, `${print(expr)} may be absent`)]
   }
 
   // What is done with it
@@ -151,10 +153,25 @@ class FailureFinder<C> {
     return divides && !isNonZero(right) ? [...typed, other(expr, `${print(right)} may be zero`)] : typed
   }
 
-  #ofLogic({ operator, operands }: Logic, facts: Facts): readonly PossibleFailure[] {
-    const known = operands.map(operator === '&&' ? factsWhenTrue : factsWhenFalse)
-    const around = facts.forEach(known)
-    return operands.flatMap((operand, i) => [...this.find(operand, around[i]!), ...this.#ofType(operand, around[i]!)])
+  /**
+   * In `has(a.b) && a.b == 1` the right side needs no care, nor does the left one of `a.b == 1 && has(a.b)`: one side that decides
+   * makes a failure of another harmless. One that may itself fail decides nothing, so sides vouch for others in turns.
+   */
+  #ofLogic({ operator, operands }: Logic, outer: Facts): readonly PossibleFailure[] {
+    const factsOf = operator === '&&' ? factsWhenTrue : factsWhenFalse
+    let facts = outer
+    let doubtful = operands
+    while (doubtful.length > 0) {
+      const safe = doubtful.filter((operand) => this.#ofCondition(operand, facts).length === 0)
+      if (safe.length === 0) return doubtful.flatMap((operand) => this.#ofCondition(operand, facts))
+      facts = facts.with(new Set(safe.flatMap((operand) => [...factsOf(operand)])))
+      doubtful = doubtful.filter((operand) => !safe.includes(operand))
+    }
+    return NONE
+  }
+
+  #ofCondition(expr: Expr, facts: Facts): readonly PossibleFailure[] {
+    return [...this.find(expr, facts), ...this.#ofType(expr, facts)]
   }
 
   #ofComprehension({ range, filter, body }: Comprehension, facts: Facts): readonly PossibleFailure[] {
@@ -210,7 +227,7 @@ class FailureFinder<C> {
 
   #doubt(expr: Expr, facts: Facts): string | undefined {
     if (expr.kind === 'call' && expr.target === undefined && LAZY_FUNCTIONS.has(expr.name)) {
-      return expr.args.map((arg) => this.#doubt(arg, facts.with([notNull(keyOf(arg))]))).find((doubt) => doubt)
+      return expr.args.map((arg) => this.#doubt(arg, facts.with(new Set([notNull(keyOf(arg))])))).find((doubt) => doubt)
     }
     if (expr.kind === 'conditional') return this.#doubt(expr.then, facts) ?? this.#doubt(expr.otherwise, facts)
     const resolution = this.#checked.resolutions.get(expr)

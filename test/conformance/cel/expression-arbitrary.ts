@@ -131,6 +131,61 @@ function combine(
   return value === undefined ? undefined : inRange(value, min, max)
 }
 
+/** Conditions about `m`, `s`, `n` and `l`, some of which look after what may be missing. */
+const guardedAtom = fc.constantFrom(
+  ...[
+    'has(m.k)',
+    'm.k == 1',
+    '"k" in m',
+    'm["k"] == 1',
+    'm.?k.orValue(0) == 1',
+    'm[?"k"].hasValue()',
+    'm.?k.value() == 1',
+  ],
+  ...[
+    'default(m.k, 0) == 1',
+    'coalesce(m.k, 0) == 1',
+    'm.d.j == 1',
+    'has(m.d.j)',
+    'has(m.d)',
+    'm == {}',
+    'size(m) > 0',
+    'has(o.m.k)',
+  ],
+  ...['s != null', 's == null', 's.startsWith("x")', 's == "x"', 'size(s) > 1', 'default(s, "").startsWith("x")'],
+  ...['10 / n > 1', '10 % 3 == n', 'n / 2 == 1', 'int(v) > 0', 'v.charAt(1) == "a"', 'v.matches("^a")', 'v.matches(v)'],
+  ...[
+    'l[0] == 1',
+    'size(l) > 0',
+    'l.size() >= 2',
+    'l[1] == 1',
+    '1 in l',
+    'l.exists(x, 1 / x == 1)',
+    'l.all(x, m.k == x)',
+  ],
+  ...[
+    'h["a"] == "x"',
+    '"a" in h',
+    'h["a"].startsWith("x")',
+    'has(h.a)',
+    'type(h["a"]) == string',
+    'h[?"a"].orValue("") == "x"',
+  ],
+)
+
+/** Logic around them. */
+export const guardedExpression: fc.Arbitrary<string> = fc.letrec<{ tree: string }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    guardedAtom,
+    tie('tree').map((a) => `!(${a})`),
+    fc.tuple(tie('tree'), tie('tree')).map(([a, b]) => `(${a}) && (${b})`),
+    fc.tuple(tie('tree'), tie('tree'), tie('tree')).map(([a, b, c]) => `${a} && (${b}) && (${c})`),
+    fc.tuple(tie('tree'), tie('tree')).map(([a, b]) => `(${a}) || (${b})`),
+    fc.tuple(tie('tree'), tie('tree'), tie('tree')).map(([a, b, c]) => `(${a}) ? (${b}) : (${c})`),
+  ),
+})).tree
+
 /** Arithmetic of ints, solved with bigints. */
 export const intExpression = integerTree(INT_MIN, INT_MAX, '')
 

@@ -1,9 +1,21 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { equals } from '#cel/equality.ts'
-import { CelError, compile, createEnvironment, Double, fromJson, parse, type Result, toJson } from '#cel/index.ts'
+import {
+  CelError,
+  compile,
+  createEnvironment,
+  Double,
+  fromJson,
+  HostObject,
+  parse,
+  type Result,
+  toJson,
+  type Value,
+} from '#cel/index.ts'
 import { print } from '#cel/printer.ts'
 import {
+  guardedExpression,
   intExpression,
   logicExpression,
   type Solved,
@@ -34,6 +46,58 @@ const environment = createEnvironment<Context>({
     { path: 'e', type: 'bool', read: () => new CelError('failed', 'e') },
     { path: 'x.y', type: 'list(int)', read: () => [1, 2, 3] },
   ],
+})
+
+/** What may be missing, null, empty, zero, or of another type. */
+interface Shortage {
+  readonly m: unknown
+  readonly s: string | null
+  readonly n: number
+  readonly l: readonly number[]
+  readonly v: string
+  readonly h: string | readonly string[] | undefined
+}
+
+const shortages: fc.Arbitrary<Shortage> = fc.record({
+  m: fc.constantFrom<unknown>(undefined, {}, { k: 1 }, { d: {} }, { k: 1, d: { j: 1 } }),
+  s: fc.constantFrom(null, '', 'x'),
+  n: fc.nat(2),
+  l: fc.array(fc.nat(2), { maxLength: 3 }),
+  v: fc.constantFrom('', 'a', '7', '('),
+  h: fc.constantFrom<Shortage['h']>(undefined, 'x', ['x', 'y']),
+})
+
+class OneHeader extends HostObject {
+  readonly typeName = 'headers'
+  readonly #value: Shortage['h']
+
+  constructor(value: Shortage['h']) {
+    super()
+    this.#value = value
+  }
+
+  override member(name: string): Value | undefined {
+    return name === 'a' ? this.#value : undefined
+  }
+}
+
+const shortageEnvironment = createEnvironment<Shortage>({
+  variables: [
+    { path: 'm', type: 'map(string, dyn)', read: ({ m }) => (m === undefined ? undefined : fromJson(m)) },
+    { path: 'o.m', type: 'map(string, dyn)', read: ({ m }) => (m === undefined ? undefined : fromJson(m)) },
+    { path: 's', type: 'wrapper(string)', read: ({ s }) => s },
+    { path: 'n', type: 'int', always: true, read: ({ n }) => n },
+    { path: 'l', type: 'list(int)', always: true, read: ({ l }) => l },
+    { path: 'v', type: 'string', always: true, read: ({ v }) => v },
+    {
+      path: 'h',
+      type: 'headers',
+      always: true,
+      read: ({ h }) => new OneHeader(h),
+      index: ({ h }, name) => (name === 'a' ? h : undefined),
+    },
+  ],
+  types: [{ name: 'headers', element: 'dyn', doubt: 'a list' }],
 })
 
 function evaluate(source: string): Result {
@@ -114,6 +178,16 @@ export const PROPERTIES: readonly Property[] = [
       if (program === undefined || program.type.kind !== 'bool') return
       const result = program.evaluate(context)
       if (typeof result !== 'boolean' && !(result instanceof CelError)) throw new Error('not a bool')
+    }),
+  },
+  {
+    name: 'what is said not to fail does not',
+    property: fc.property(guardedExpression, shortages, (source, shortage) => {
+      const { program, problems } = compile(source, shortageEnvironment)
+      if (program === undefined) throw new Error(problems.map(({ message }) => message).join('; '))
+      if (program.canFail !== undefined) return
+      const result = program.evaluate(shortage)
+      if (result instanceof CelError) throw new Error(`${source} fails: ${result.message}`)
     }),
   },
   {
