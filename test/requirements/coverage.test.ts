@@ -65,10 +65,10 @@ export const DOCUMENT = {
   expect(proved.gaps).toEqual([])
   expect(proved.source).toBe(
     before
-      .replace('{ gap,', '{ gap, requirement,')
+      .replace('type Requirement }', 'type Requirement, requirement }')
       .replace("'a/b': gap(", "'a/b': requirement(")
       .replace("'c/d': gap(", "'c/d': requirement("),
   )
   expect(markCited(proved.source, new Set())).toEqual({ source: before, proved: [], gaps: ['a/b', 'c/d'] })
-  expect(markCited(before, new Set(['a/b', 'c/d', 'e/f'])).source).toContain('import { requirement, type Requirement }')
+  expect(markCited(before, new Set(['a/b', 'c/d', 'e/f'])).source).toContain('import { type Requirement, requirement }')
 })

@@ -22,7 +22,7 @@ export function markCited(source: string, cited: ReadonlySet<string>): Marked {
     else proved.push(id)
     return `${head}${wanted}(`
   })
-  const used = ['gap', 'requirement'].filter((mark) => entries.includes(`': ${mark}(`))
-  const names = [...used, 'type Requirement'].join(', ')
+  const isUsed = (name: string) => name === 'type Requirement' || entries.includes(`': ${name}(`)
+  const names = ['gap', 'type Requirement', 'requirement'].filter(isUsed).join(', ')
   return { source: entries.replace(IMPORT, `import { ${names} } from './requirement.ts'`), proved, gaps }
 }
