@@ -80,6 +80,7 @@ test.each([
 
   // Text
   ['"a1b2".regexReplace("[0-9]", "#")', 'a#b2'],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the replacement's own syntax
   ['"ann@x.org".regexReplace("(?P<user>\\\\w+)@(.+)", "${2}:$user $$1 $9")', 'x.org:ann $1 '],
   ['"abc".regexReplace("z", "y")', 'abc'],
   ['"abc".regexReplace("(", "y")', 'invalid'],

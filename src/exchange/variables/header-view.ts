@@ -64,7 +64,7 @@ const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'proxy-authoriz
  * `request.headers`, `response.headers`: looked up without regard to case, nothing copied (docs/behaviour/http.md, "Headers and
  * queries").
  */
-export class HeaderView extends HostObject {
+class HeaderView extends HostObject {
   readonly typeName: string
   readonly #head: Head
   readonly #form: Form
