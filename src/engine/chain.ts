@@ -1,3 +1,4 @@
+import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
@@ -18,8 +19,8 @@ export interface Chain {
   readonly steps: readonly Step[]
   /** Response steps in their own order; `after`: index of the link that the request must have reached. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
-  readonly readsRequestBody: boolean
-  readonly readsResponseBody: boolean
+  readonly readsRequestBody: BodyUse
+  readonly readsResponseBody: BodyUse
 }
 
 const nothing: Step = () => undefined
@@ -41,8 +42,8 @@ export function buildChain(
       .map((link, after) => ({ link, after }))
       .toSorted((a, b) => rank(a.link) - rank(b.link))
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
-    readsRequestBody: links.some((link) => link.run.readsRequestBody === true),
-    readsResponseBody: links.some((link) => link.run.readsResponseBody === true),
+    readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
+    readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
   }
 }
 

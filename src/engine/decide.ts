@@ -1,3 +1,4 @@
+import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
@@ -141,20 +142,26 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
   return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, exchange, reached)
 }
 
-/** Whether some response policy waits for the whole body. */
-export function readsResponseBody({ postRouting, preRouting, endpoint }: Decision): boolean {
-  return (
-    postRouting?.readsResponseBody === true ||
-    preRouting?.readsResponseBody === true ||
-    endpoint?.chain.readsResponseBody === true
-  )
+/** What of the body response policies wait for. */
+export function readsResponseBody({ postRouting, preRouting, endpoint }: Decision): BodyUse {
+  const post = postRouting?.readsResponseBody ?? false
+  const pre = preRouting?.readsResponseBody ?? false
+  const backend = endpoint?.chain.readsResponseBody ?? false
+  return post === true || pre === true || backend === true || post || pre || backend
 }
 
-/** Runs a chain, after gathering the body if one of its policies reads it (specification 2, 2.1; decision A-49). */
+/**
+ * Runs a chain, after gathering what one of its policies reads of the body (specification 2, 2.1). A body that is larger than the
+ * limit is refused where all of it is read (decision A-49).
+ */
 function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes: number): Outcome | Promise<Outcome> {
-  if (!chain.readsRequestBody || exchange.requestBody !== undefined) return runChain(chain, exchange, progress)
-  return exchange.bodies.readRequestBody(exchange, maxBytes).then(() => {
-    if (exchange.requestBody === null) return reject('body-too-large')
-    return runChain(chain, exchange, progress)
-  })
+  const { readsRequestBody: use } = chain
+  if (use === false) return runChain(chain, exchange, progress)
+  if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress)
+  return exchange.bodies.readRequestBody(exchange, maxBytes, use).then(() => runWithBody(chain, exchange, progress))
+}
+
+function runWithBody(chain: Chain, exchange: Exchange, progress: Progress): Outcome | Promise<Outcome> {
+  if (exchange.requestBody === null && chain.readsRequestBody === true) return reject('body-too-large')
+  return runChain(chain, exchange, progress)
 }

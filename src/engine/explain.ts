@@ -109,7 +109,8 @@ function explainAgent(exchange: Exchange, { backend, endpoint }: Decision): A2aE
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
   const endpoint = chooseEndpoint(decision.backend!.groups, [], () => 0)
   if (endpoint === undefined) return reject('no-healthy-backends')
-  if (needsWholeBody(decision, exchange)) await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY)
+  if (needsWholeBody(decision, exchange))
+    await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
   return prepareAttempt(endpoint, exchange, decision)
 }
 

@@ -1,6 +1,7 @@
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { Head } from '#net/http1/head.ts'
 import type { Peer } from '#net/stream.ts'
+import type { BodyUse } from './body-use.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
@@ -175,9 +176,12 @@ export class Exchange {
 
 /** Gathers a body for policies that need it as a whole. The body still goes on to its receiver unless a policy replaced it. */
 export interface BodyReader {
-  /** Sets `exchange.requestBody` (null when larger than `maxBytes`); rejects when the client stops sending. */
-  readRequestBody(exchange: Exchange, maxBytes: number): Promise<void>
-  readResponseBody(exchange: Exchange, maxBytes: number): Promise<void>
+  /**
+   * Sets `exchange.requestBody`: null when larger than `maxBytes`. With `prefix` its first bytes are then in
+   * `requestBodyPrefix`, and it can still go on to its receiver. Rejects when the client stops sending.
+   */
+  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void>
+  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void>
 }
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */

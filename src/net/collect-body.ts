@@ -1,4 +1,4 @@
-import type { Abort, BodySink, BodySource } from './stream.ts'
+import type { Abort, BodyKind, BodySink, BodySource } from './stream.ts'
 
 /** What became of a body: all its bytes, or why there are none. */
 export type Collected = Buffer | 'too-large' | Abort
@@ -11,7 +11,42 @@ const EMPTY = Buffer.alloc(0)
  */
 export function collectBody(source: BodySource, maxBytes: number, done: (result: Collected) => void): void {
   if (source.length > maxBytes) return done('too-large')
-  source.pipe(new Collector(maxBytes, done))
+  source.pipe(new Collector(maxBytes, () => done('too-large'), done))
+}
+
+/** As `collectBody`; of a larger body at least the first `maxBytes` are read, and it can go on from there. */
+export function collectStart(
+  source: BodySource,
+  maxBytes: number,
+  done: (result: Buffer | Abort | PartialBody) => void,
+): void {
+  const collector = new Collector(maxBytes, () => done(new PartialBody(source, collector, maxBytes)), done)
+  source.pipe(collector)
+}
+
+/** A body of which the beginning was read. `pipe` gives all of it. */
+export class PartialBody {
+  readonly kind: BodyKind
+  readonly length: number
+  /** The first bytes, as many as were asked for. */
+  readonly prefix: Buffer
+  readonly #source: BodySource
+  readonly #collector: Collector
+
+  constructor(source: BodySource, collector: Collector, maxBytes: number) {
+    this.kind = source.kind
+    this.length = source.length
+    this.prefix = collector.collected().subarray(0, maxBytes)
+    this.#source = source
+    this.#collector = collector
+  }
+
+  pipe(sink: BodySink): void {
+    // More may have come since: what one read brought is given to the end.
+    const start = this.#collector.collected()
+    sink.bytes(start, 0, start.length)
+    this.#source.pipe(new PlainSink(sink))
+  }
 }
 
 class Collector implements BodySink {
@@ -19,33 +54,69 @@ class Collector implements BodySink {
   source: BodySource | null = null
   readonly takesFramed = false
   readonly #maxBytes: number
-  readonly #done: (result: Collected) => void
+  readonly #tooLarge: () => void
+  readonly #done: (result: Buffer | Abort) => void
   readonly #parts: Buffer[] = []
   #length = 0
 
-  constructor(maxBytes: number, done: (result: Collected) => void) {
+  constructor(maxBytes: number, tooLarge: () => void, done: (result: Buffer | Abort) => void) {
     this.#maxBytes = maxBytes
+    this.#tooLarge = tooLarge
     this.#done = done
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    if (this.backed) return
     this.#length += end - start
-    if (this.#length > this.#maxBytes) {
-      this.backed = true
-      this.#done('too-large')
-      return
-    }
     this.#parts.push(Buffer.from(buffer.subarray(start, end)))
+    if (this.backed || this.#length <= this.#maxBytes) return
+    this.backed = true
+    this.#tooLarge()
   }
 
   end(): void {
-    if (this.backed) return
-    const [first = EMPTY, ...more] = this.#parts
-    this.#done(more.length === 0 ? first : Buffer.concat(this.#parts, this.#length))
+    if (!this.backed) this.#done(this.collected())
   }
 
   abort(why: Abort): void {
     if (!this.backed) this.#done(why)
+  }
+
+  collected(): Buffer {
+    const [first = EMPTY, ...more] = this.#parts
+    return more.length === 0 ? first : Buffer.concat(this.#parts, this.#length)
+  }
+}
+
+/** Keeps chunk framing out: what was read already has lost its own. */
+class PlainSink implements BodySink {
+  readonly takesFramed = false
+  readonly #sink: BodySink
+
+  constructor(sink: BodySink) {
+    this.#sink = sink
+  }
+
+  get backed(): boolean {
+    return this.#sink.backed
+  }
+
+  get source(): BodySource | null {
+    return this.#sink.source
+  }
+
+  set source(source: BodySource | null) {
+    this.#sink.source = source
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.#sink.bytes(buffer, start, end)
+  }
+
+  end(): void {
+    this.#sink.end()
+  }
+
+  abort(why: Abort): void {
+    this.#sink.abort(why)
   }
 }

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
+import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
@@ -19,9 +20,9 @@ export interface PolicyRun {
   readonly request?: Step
   /** Runs only when the request reached this policy (docs/behaviour/http.md, "The way back"). */
   readonly response?: ResponseStep
-  /** The body must be there before the first policy of the phase. */
-  readonly readsRequestBody?: boolean
-  readonly readsResponseBody?: boolean
+  /** What of the body must be there before the first policy of the phase. */
+  readonly readsRequestBody?: BodyUse
+  readonly readsResponseBody?: BodyUse
 }
 
 /** A Secret as policies see it; values are latin-1 text of the bytes. */

@@ -21,7 +21,7 @@ export function answerMcp(flight: InFlight): void {
 async function serve(flight: InFlight): Promise<void> {
   const { exchange, context, decision, turn } = flight
   const { maxBufferBytes } = decision.listener!.frontend.get(context.index)
-  if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes)
+  if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes, true)
   if (turn !== flight.turn) return
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
   const answer = await handleMcp(flight.backend.mcp!, exchange, exchange.newRequestBody ?? exchange.requestBody, {

@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
+import type { BodyUse } from '#exchange/body-use.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
@@ -18,7 +19,15 @@ export function forward(flight: InFlight): void {
   const { type } = flight.backend.item
   if (type === 'mcp') return answerMcp(flight)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
-  if (mustGatherBody(flight)) return gatherBody(flight)
+  if (exchange.requestBody === null) return forwardLarge(flight)
+  if (mustGatherBody(flight)) return gatherBody(flight, true)
+  attempt(flight)
+}
+
+/** A body of which the beginning was read streams on, and cannot be sent twice. */
+function forwardLarge(flight: InFlight): void {
+  if (needsWholeBody(flight.decision, flight.exchange)) return respondLocally(flight, reject('body-too-large'))
+  flight.retriesLeft = 0
   attempt(flight)
 }
 
@@ -33,15 +42,16 @@ function mustGatherBody(flight: InFlight): boolean {
   return false
 }
 
-function gatherBody(flight: InFlight): void {
+function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { turn, exchange, decision } = flight
   const { maxBufferBytes } = decision.listener!.frontend.get(flight.context.index)
   flight
-    .readRequestBody(exchange, maxBufferBytes)
+    .readRequestBody(exchange, maxBufferBytes, use)
     .then(() => {
       if (turn !== flight.turn) return
-      if (exchange.requestBody === null) respondLocally(flight, reject('body-too-large'))
-      else attempt(flight)
+      if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
+      if (exchange.requestBody === null) return forwardLarge(flight)
+      attempt(flight)
     })
     .catch((error: unknown) => {
       if (turn === flight.turn) fail(flight, error)
@@ -53,6 +63,11 @@ function attempt(flight: InFlight): void {
   const { exchange, context } = flight
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
+  const { readsRequestBody } = endpoint.chain
+  if (readsRequestBody !== false && flight.hasStreamingBody) return gatherBody(flight, readsRequestBody)
+  if (readsRequestBody === true && exchange.requestBody === null) {
+    return respondLocally(flight, reject('body-too-large'))
+  }
   if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
     flight.tried.push(endpoint)
     flight.pristine ??= exchange.request.clone()
@@ -108,7 +123,7 @@ function send(flight: InFlight): void {
   )
   flight.upstream = upstream
   if (framing.kind === BODY_NONE) return
-  if (body === undefined) return stream.body.pipe(upstream.request)
+  if (body === undefined) return (flight.partialRequest ?? stream.body).pipe(upstream.request)
   if (body.length > 0) upstream.request.bytes(asBuffer(body), 0, body.length)
   upstream.request.end()
 }

@@ -1,10 +1,18 @@
 import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
+import type { BodyUse } from '#exchange/body-use.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
-import { type Collected, collectBody } from '#net/collect-body.ts'
+import { type Collected, collectBody, collectStart, PartialBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
-import { type Abort, BODY_NONE, type BodyKind, type ClientStream, type ServerStream } from '#net/stream.ts'
+import {
+  type Abort,
+  BODY_NONE,
+  type BodyKind,
+  type BodySource,
+  type ClientStream,
+  type ServerStream,
+} from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import { decisionId } from '#observe/decision-ring.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
@@ -30,6 +38,9 @@ export class InFlight implements BodyReader, Observed {
   turn = 0
 
   upstream: ClientStream | undefined
+  /** Bodies of which only the beginning was read. */
+  partialRequest: PartialBody | undefined
+  partialResponse: PartialBody | undefined
   /** Endpoints tried so far; filled only when there may be another attempt. */
   readonly tried: EndpointPlace[] = []
   /** The request head before the first attempt changed it. */
@@ -66,6 +77,8 @@ export class InFlight implements BodyReader, Observed {
     this.stream = stream
     this.socket = socket
     this.upstream = undefined
+    this.partialRequest = undefined
+    this.partialResponse = undefined
     this.tried.length = 0
     this.pristine = undefined
     this.retriesLeft = 0
@@ -103,29 +116,37 @@ export class InFlight implements BodyReader, Observed {
     return this.exchange.requestBody === undefined && this.stream.body.kind !== BODY_NONE
   }
 
-  readRequestBody(exchange: Exchange, maxBytes: number): Promise<void> {
+  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void> {
     if (this.stream.body.kind === BODY_NONE) {
       exchange.requestBody = EMPTY
       return Promise.resolve()
     }
     const turn = this.turn
     return new Promise((resolve) => {
-      collectBody(this.stream.body, maxBytes, (result) => {
+      collect(this.stream.body, maxBytes, use, (result) => {
         // When the client left, nobody waits any more.
         if (turn !== this.turn || isAbort(result)) return
-        exchange.requestBody = result === 'too-large' ? null : result
+        exchange.requestBody = result instanceof Uint8Array ? result : null
+        if (result instanceof PartialBody) {
+          this.partialRequest = result
+          exchange.requestBodyPrefix = result.prefix
+        }
         resolve()
       })
     })
   }
 
-  readResponseBody(exchange: Exchange, maxBytes: number): Promise<void> {
+  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void> {
     const turn = this.turn
     return new Promise((resolve, reject) => {
-      collectBody(this.upstream!.body, maxBytes, (result) => {
+      collect(this.upstream!.body, maxBytes, use, (result) => {
         if (turn !== this.turn) return
         if (isAbort(result)) return reject(new Error(`the response ended early: ${result}`))
-        exchange.responseBody = result === 'too-large' ? null : result
+        exchange.responseBody = result instanceof Uint8Array ? result : null
+        if (result instanceof PartialBody) {
+          this.partialResponse = result
+          exchange.responseBodyPrefix = result.prefix
+        }
         resolve()
       })
     })
@@ -174,6 +195,18 @@ export class InFlight implements BodyReader, Observed {
   }
 }
 
-function isAbort(result: Collected): result is Abort {
+type Gathered = Collected | PartialBody
+
+function collect(
+  source: BodySource,
+  maxBytes: number,
+  use: Exclude<BodyUse, false>,
+  done: (result: Gathered) => void,
+): void {
+  if (use === true) collectBody(source, maxBytes, done)
+  else collectStart(source, maxBytes, done)
+}
+
+function isAbort(result: Gathered): result is Abort {
   return typeof result === 'string' && result !== 'too-large'
 }

@@ -1,6 +1,7 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
+import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
-import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type ClientStream } from '#net/stream.ts'
+import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type BodySource, type ClientStream } from '#net/stream.ts'
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
 import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
 import { CardFilter } from './card-filter.ts'
@@ -10,20 +11,25 @@ import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.t
 /** Passes an upstream response on, through the response policies. Its body streams unless a policy needs it whole. */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
   flight.exchange.response = upstream.head
-  if (readsResponseBody(flight.decision)) return gatherResponse(flight, upstream)
+  const use = readsResponseBody(flight.decision)
+  if (use !== false) return gatherResponse(flight, upstream, use)
   const replaced = runResponsePolicies(flight.exchange, flight.decision)
   if (replaced !== undefined) {
     upstream.cancel()
     return respondLocally(flight, replaced)
   }
-  const { kind, length } = upstream.body
+  passOn(flight, upstream, upstream.body)
+}
+
+function passOn(flight: InFlight, upstream: ClientStream, body: Pick<BodySource, 'kind' | 'length' | 'pipe'>): void {
+  const { kind, length } = body
   const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
   flight.filter = filter
   flight.status = upstream.head.status
   flight.responded = true
   flight.stream.respond(upstream.head, ...framingOf(kind, length, filter?.changesLength === true))
-  upstream.body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
+  body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
 }
 
 /** Stands between the upstream body and the client. */
@@ -43,19 +49,23 @@ function framingOf(kind: BodyKind, length: number, changes: boolean): [BodyKind,
 }
 
 /** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */
-function gatherResponse(flight: InFlight, upstream: ClientStream): void {
+function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
   const { exchange, turn } = flight
   const { maxBufferBytes } = flight.decision.listener!.frontend.get(flight.context.index)
   flight
-    .readResponseBody(exchange, maxBufferBytes)
+    .readResponseBody(exchange, maxBufferBytes, use)
     .then(() => {
       if (turn !== flight.turn) return
-      if (exchange.responseBody === null) return respondLocally(flight, reject('response-too-large'))
+      const large = exchange.responseBody === null
+      if (large && use === true) return respondLocally(flight, reject('response-too-large'))
       const { llmResponse } = flight.decision
-      if (llmResponse !== undefined) readWholeAnswer(llmResponse, exchange)
+      if (llmResponse !== undefined && !large) readWholeAnswer(llmResponse, exchange)
       const replaced = runResponsePolicies(flight.exchange, flight.decision)
+      const streams = large && replaced === undefined && exchange.newResponseBody === undefined
+      if (streams) return passOn(flight, upstream, flight.partialResponse!)
+      if (large) upstream.cancel()
       if (replaced !== undefined) return respondLocally(flight, replaced)
-      sendReply(flight, { head: upstream.head, body: exchange.responseBody })
+      sendReply(flight, { head: upstream.head, body: exchange.responseBody ?? undefined })
     })
     .catch((error: unknown) => {
       if (turn !== flight.turn) return

@@ -1,21 +1,22 @@
+import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression } from '#exchange/expression.ts'
 
 type MaybeExpression = Expression | undefined
 
-/** Whether some expression needs the body of the request before the policies of its phase run (specification 2, 2.1). */
-export function readsRequestBody(expressions: Iterable<MaybeExpression>): boolean {
-  return anyReads(expressions, 'request')
+/** What expressions need of the request's body before the policies of its phase run (specification 2, 2.1; decision A-49). */
+export function readsRequestBody(expressions: Iterable<MaybeExpression>): BodyUse {
+  return useOf(expressions, 'request')
 }
 
-export function readsResponseBody(expressions: Iterable<MaybeExpression>): boolean {
-  return anyReads(expressions, 'response')
+export function readsResponseBody(expressions: Iterable<MaybeExpression>): BodyUse {
+  return useOf(expressions, 'response')
 }
 
-function anyReads(expressions: Iterable<MaybeExpression>, message: 'request' | 'response'): boolean {
+function useOf(expressions: Iterable<MaybeExpression>, message: 'request' | 'response'): BodyUse {
+  let use: BodyUse = false
   for (const expression of expressions) {
-    if (expression?.references.has(`${message}.body`) || expression?.references.has(`${message}.bodyPrefix`)) {
-      return true
-    }
+    if (expression?.references.has(`${message}.body`)) return true
+    if (expression?.references.has(`${message}.bodyPrefix`)) use = 'prefix'
   }
-  return false
+  return use
 }

@@ -1,3 +1,4 @@
+import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange, Json } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
@@ -19,8 +20,8 @@ export interface Transform {
 export interface Transformation {
   readonly request: Transform | undefined
   readonly response: Transform | undefined
-  readonly readsRequestBody: boolean
-  readonly readsResponseBody: boolean
+  readonly readsRequestBody: BodyUse
+  readonly readsResponseBody: BodyUse
 }
 
 type Message = 'request' | 'response'

@@ -1,3 +1,4 @@
+import { strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
@@ -41,7 +42,10 @@ function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
       const transform = chosen.get(exchange)?.response
       return transform === undefined ? undefined : transformResponse(transform, exchange)
     },
-    readsRequestBody: readsRequestBody(conditionsOf(choices)) || choices.some(({ policy }) => policy.readsRequestBody),
-    readsResponseBody: choices.some(({ policy }) => policy.readsResponseBody),
+    readsRequestBody: strongestUse([
+      readsRequestBody(conditionsOf(choices)),
+      ...choices.map(({ policy }) => policy.readsRequestBody),
+    ]),
+    readsResponseBody: strongestUse(choices.map(({ policy }) => policy.readsResponseBody)),
   }
 }
