@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+const LIMIT = 1024
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let port: number
+
+/** Says what arrived; `/.../large` answers with more than the limit. */
+async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const hash = createHash('sha256')
+  for await (const piece of incoming) hash.update(piece as Buffer)
+  response.setHeader('x-hash', hash.digest('hex'))
+  response.setHeader('x-saw', incoming.headers['x-start'] ?? 'nothing')
+  response.end(incoming.url?.endsWith('large') ? LARGE : 'small')
+}
+
+const LARGE = Buffer.from(Array.from({ length: 200_000 }, (_, i) => 97 + (i % 26)))
+
+const set = (name: string, value: string) => ({ set: [{ name, value }] })
+const start = (message: string) =>
+  `string(size(${message}.bodyPrefix)) + " " + string(${message}.bodyPrefix).substring(0, 3)`
+
+beforeAll(async () => {
+  const web = createServer((incoming, response) => void answer(incoming, response))
+  stops.defer(() => void web.close())
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+  const { port: webPort } = web.address() as AddressInfo
+  port = await freePort()
+  const prefixes = { request: set('x-start', start('request')), response: set('x-end', start('response')) }
+  const attributes = {
+    add: [
+      { name: 'took', expression: 'proxy.upstreamDuration' },
+      { name: 'pod', expression: 'env.podName' },
+      { name: 'answer', expression: 'flatten({"code": response.code, "end": request.endTime > request.startTime})' },
+    ],
+  }
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('web', webPort),
+      backendYaml('strict', webPort),
+      routeYaml('prefix', '/prefix', 'web'),
+      routeYaml('both', '/both', 'strict'),
+      routeYaml('strict', '/strict', 'strict'),
+      policyYaml('prefix', 'HTTPRoute', 'prefix', { traffic: { transformation: prefixes } }),
+      policyYaml('both', 'HTTPRoute', 'both', { traffic: { transformation: { request: prefixes.request } } }),
+      policyYaml('strict', 'ProxyBackend', 'strict', {
+        backend: { transformation: { request: set('x-start', 'string(size(request.body))') } },
+      }),
+      policyYaml('all', 'Gateway', 'main', {
+        frontend: { http: { maxBufferSize: `${LIMIT}` }, accessLog: { attributes } },
+      }),
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = await startGateway({
+    files: [folder.path],
+    workers: 1,
+    environment: { GATEWRIGHT_LOG_FORMAT: 'json', POD_NAME: 'pod-7' },
+  })
+  stops.defer(() => gateway.close().then(() => {}))
+})
+
+afterAll(() => stops.disposeAsync())
+
+/** As one piece with its length, or in chunks. */
+function send(path: string, body: Buffer, isChunked: boolean): Promise<Response> {
+  const pieces = isChunked ? new Blob([new Uint8Array(body)]).stream() : body
+  return fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: pieces, duplex: 'half' } as RequestInit)
+}
+
+const hashOf = (body: Buffer) => createHash('sha256').update(body).digest('hex')
+
+for (const isChunked of [false, true]) {
+  const how = isChunked ? 'in chunks' : 'with its length'
+  for (const size of [0, 10, LIMIT, LIMIT + 1, 150_000]) {
+    verifies(
+      'frontend.http/maxBufferSize',
+      `a body of ${size} bytes ${how}: its beginning is read, all of it goes on`,
+      async () => {
+        const body = LARGE.subarray(0, size)
+        const response = await send('/prefix/large', body, isChunked)
+        expect(response.status).toBe(200)
+        const known = Math.min(size, LIMIT)
+        if (size > 0) expect(response.headers.get('x-saw')).toBe(`${known} abc`)
+        expect(response.headers.get('x-hash')).toBe(hashOf(body))
+        expect(response.headers.get('x-end')).toBe(`${LIMIT} abc`)
+        expect(hashOf(Buffer.from(await response.arrayBuffer()))).toBe(hashOf(LARGE))
+      },
+    )
+  }
+
+  test(`a policy of the backend reads a body ${how}; one that is too large is refused`, async () => {
+    const fits = await send('/strict/small', LARGE.subarray(0, LIMIT), isChunked)
+    expect([fits.status, fits.headers.get('x-saw')]).toEqual([200, String(LIMIT)])
+    expect((await send('/strict/small', LARGE.subarray(0, LIMIT + 1), isChunked)).status).toBe(413)
+  })
+
+  test(`one policy reads the beginning of a body ${how}, a later one all of it: refused`, async () => {
+    expect((await send('/both/small', LARGE.subarray(0, LIMIT), isChunked)).status).toBe(200)
+    expect((await send('/both/small', LARGE.subarray(0, LIMIT + 1), isChunked)).status).toBe(413)
+  })
+}
+
+test('connections go on after large bodies', async () => {
+  for (let i = 0; i < 5; i++) {
+    const response = await send('/prefix/small', LARGE, true)
+    expect([await response.text(), response.headers.get('x-end')]).toEqual(['small', '5 sma'])
+  }
+})
+
+verifies(
+  ['frontend.accessLog/attributes', 'logTracingAttributes/add'],
+  'a log sees durations, the gateway itself, and members of flattened values',
+  async () => {
+    await send('/prefix/logged', LARGE.subarray(0, 10), false)
+    const line = await eventually('the line is written', () =>
+      gateway.output.stdout.split('\n').find((text) => text.includes('/prefix/logged')),
+    )
+    expect(JSON.parse(line!)).toMatchObject({
+      took: expect.stringMatching(/^\d+(\.\d+)?s$/),
+      pod: 'pod-7',
+      'answer.code': 200,
+      'answer.end': true,
+    })
+  },
+)
