@@ -32,7 +32,9 @@ export function buildFrontendSettings(
     ...compileSetting(POLICIES.frontend.tcp, fields, context),
     accessLog,
     metricLabels,
-    readsTokens: [...(accessLog?.add ?? []), ...metricLabels].some(({ expression }) => readsLlm(expression)),
+    readsTokens:
+      (accessLog?.filter !== undefined && readsLlm(accessLog.filter)) ||
+      [...(accessLog?.add ?? []), ...metricLabels].some(({ expression }) => readsLlm(expression)),
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
     closesConnections: {
       plain: closesAll,

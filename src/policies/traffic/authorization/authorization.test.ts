@@ -172,7 +172,7 @@ test('the refusal names the rule for operators', () => {
 test('the body is gathered only when a rule reads it', () => {
   expect(policyOf([['Allow', T]]).run.readsRequestBody).toBe(false)
   expect(policyOf([['Allow', 'size(request.body) > 0']]).run.readsRequestBody).toBe(true)
-  const prefix: [string, string] = ['Allow', 'size(request.bodyPrefix) > 0']
+  const prefix: readonly ['Allow', string] = ['Allow', 'size(request.bodyPrefix) > 0']
   expect(policyOf([prefix]).run.readsRequestBody).toBe('prefix')
   expect(policyOf([prefix, ['Deny', 'size(request.body) > 9']]).run.readsRequestBody).toBe(true)
 })
