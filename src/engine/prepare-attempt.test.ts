@@ -135,3 +135,18 @@ test.each<[backend: PlanItem, headers: Record<string, string>, whole: boolean]>(
   const { decision, exchange } = await prepared(backend, [], { method: 'POST', headers })
   expect(needsWholeBody(decision, exchange)).toBe(whole)
 })
+
+test.each([
+  ['nothing', undefined, false],
+  ['a field of the log', { attributes: { add: [{ name: 'n', expression: 'llm.totalTokens' }] } }, true],
+  ['the filter of the log', { filter: 'default(llm.totalTokens, 0u) > 100u' }, true],
+  ['another field of the log', { attributes: { add: [{ name: 'n', expression: 'request.method' }] } }, false],
+])('who declines usage gets it when %s reads tokens', async (_, accessLog, asked) => {
+  const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: 'llm.test', port: 80 } } })
+  const log = accessLog === undefined ? [] : [policyItem('frontend.accessLog', 'Gateway/default/main', accessLog)]
+  const body = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'
+  const inputs = { method: 'POST', target: '/v1/chat/completions', body }
+  const { exchange } = await prepared(llm, log, inputs)
+  const sent = JSON.parse(new TextDecoder().decode(exchange.newRequestBody ?? exchange.requestBody!))
+  expect(sent.stream_options).toEqual({ include_usage: asked })
+})
