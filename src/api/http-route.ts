@@ -29,12 +29,16 @@ import {
 } from './platform-fields.ts'
 import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
 
-function checkPathStart(
-  match: { readonly type: string; readonly value: string },
-  path: string,
-): readonly ConfigProblem[] {
-  if (match.type === 'RegularExpression' || match.value.startsWith('/')) return []
-  return [problem(fieldPath(path, 'value'), 'invalid-path', 'must start with /')]
+const ODD_PATH = /\/\/|\/\.\.?(?:\/|$)|%2f|#/i
+
+/** As the Gateway API has it for `Exact` and `PathPrefix`: what servers could read in two ways is no path to match. */
+function checkPath(match: { readonly type: string; readonly value: string }, path: string): readonly ConfigProblem[] {
+  const { type, value } = match
+  if (type === 'RegularExpression') return []
+  const at = fieldPath(path, 'value')
+  if (!value.startsWith('/')) return [problem(at, 'invalid-path', 'must start with /')]
+  const odd = ODD_PATH.exec(value)
+  return odd === null ? [] : [problem(at, 'invalid-path', `must not contain ${odd[0]}`)]
 }
 
 const pathMatch = withRule(
@@ -42,7 +46,11 @@ const pathMatch = withRule(
     type: defaulted(enumOf('Exact', 'PathPrefix', 'RegularExpression'), 'PathPrefix', 'How the path is compared.'),
     value: defaulted(text({ max: 1024 }), '/', 'What it is compared with.'),
   }),
-  { reads: ['type', 'value'], description: 'A path starts with /.', check: checkPathStart },
+  {
+    reads: ['type', 'value'],
+    description: 'A path starts with / and is plain: no empty, . or .. segments, no %2f, no #.',
+    check: checkPath,
+  },
 )
 
 const ANY_PATH = { type: 'PathPrefix' as const, value: '/' }

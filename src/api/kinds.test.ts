@@ -146,6 +146,15 @@ const PLATFORM_OBJECTS = [
     { spec: { rules: [{ matches: [{ path: { value: 'x' } }] }] } },
     ['spec.rules[0].matches[0].path.value invalid-path'],
   ],
+  ...['/a//b', '/a/./b', '/a/..', '/.', '/a%2Fb', '/a#b'].map(
+    (value) =>
+      [
+        'HTTPRoute',
+        { spec: { rules: [{ matches: [{ path: { value } }] }] } },
+        ['spec.rules[0].matches[0].path.value invalid-path'],
+      ] as const,
+  ),
+  ['HTTPRoute', { spec: { rules: [{ matches: [{ path: { value: '/.well-known/..a/' } }] }] } }, []],
   [
     'HTTPRoute',
     { spec: { rules: [{ filters: [{ type: 'URLRewrite', cors: {} }, { type: 'FromTheFuture' }] }] } },

@@ -2,6 +2,7 @@ import type { RE2JS } from 're2js'
 import type { Head } from '#net/http1/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
+import { trimPrefix } from './path-tree.ts'
 
 /** One match of one rule, ready to test. `P` is whatever the engine keeps per rule and listener. */
 export interface Candidate<P> {
@@ -38,7 +39,7 @@ export function fits<P>(candidate: Candidate<P>, query: string, head: Head): boo
 /** Of two candidates that take the same request, the one to try first (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return (
-    b.match.path.value.length - a.match.path.value.length ||
+    lengthOf(b.match) - lengthOf(a.match) ||
     Number(b.match.method !== undefined) - Number(a.match.method !== undefined) ||
     b.headers.length - a.headers.length ||
     b.query.length - a.query.length ||
@@ -47,6 +48,11 @@ export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
     compareText(a.item.route.name, b.item.route.name) ||
     a.item.rule - b.item.rule
   )
+}
+
+/** Characters that count for the rank of a path. */
+function lengthOf({ path }: RouteMatch): number {
+  return path.type === 'PathPrefix' ? trimPrefix(path.value).length : path.value.length
 }
 
 function compareText(a: string, b: string): number {
@@ -76,7 +82,7 @@ export function pathFits<P>(candidate: Candidate<P>, path: string): boolean {
   const { type, value } = candidate.match.path
   if (type === 'Exact') return path === value
   if (type === 'RegularExpression') return candidate.pattern?.matches(path) ?? false
-  const prefix = value.replace(/\/+$/, '')
+  const prefix = trimPrefix(value)
   return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
 }
 

@@ -50,6 +50,11 @@ interface Node<T> {
 
 /** `/a/b/` and `/a/b` are the same prefix; `/` has no segments. */
 function segmentsOf(prefix: string): string[] {
-  const trimmed = prefix.replace(/\/+$/, '')
+  const trimmed = trimPrefix(prefix)
   return trimmed === '' ? [] : trimmed.slice(1).split('/')
+}
+
+/** A slash at the end of a prefix says nothing (Gateway API, PathPrefix). */
+export function trimPrefix(prefix: string): string {
+  return prefix.replace(/\/+$/, '')
 }

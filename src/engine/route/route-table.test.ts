@@ -173,6 +173,10 @@ test('near misses name the first thing that does not fit', () => {
   ])
 })
 
+test('a slash at the end of a prefix does not make it more specific', () => {
+  expect(taker([rule('any method', matchOf('prefix /ab/')), rule('GET', matchOf('GET prefix /ab'))], '/ab')).toBe('GET')
+})
+
 test('any table finds what trying every match one by one finds', () => {
   fc.assert(
     fc.property(
@@ -200,7 +204,11 @@ const anyPath = fc
 
 const anyMatch: fc.Arbitrary<RouteMatch> = fc.record({
   path: fc.oneof(
-    fc.record({ type: fc.constantFrom('Exact', 'PathPrefix'), value: anyPath }),
+    fc.record({
+      type: fc.constantFrom('Exact', 'PathPrefix'),
+      // No route has empty segments.
+      value: anyPath.filter((path) => !path.includes('//')),
+    }),
     fc.record({
       type: fc.constant('RegularExpression' as const),
       value: fc.constantFrom('/.*', '/a.*', '/(a|b)', '('),
