@@ -33,7 +33,7 @@ export type {
   Variable,
 } from './environment.ts'
 export { CelError, type CelErrorCode, noSuchKey } from './error.ts'
-export { Flattened } from './functions/flatten.ts'
+export { FLATTEN_FUNCTIONS, Flattened } from './functions/flatten.ts'
 export type { RandomSource } from './functions/gateway.ts'
 export { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
 export { EntryMap } from './map-value.ts'

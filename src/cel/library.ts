@@ -2,7 +2,6 @@ import { addOverloads } from './environment.ts'
 import { COLLECTION_FUNCTIONS } from './functions/collections.ts'
 import { CONVERSIONS } from './functions/conversions.ts'
 import { ENCODERS } from './functions/encoders.ts'
-import { FLATTEN_FUNCTIONS } from './functions/flatten.ts'
 import { gatewayFunctions, type RandomSource } from './functions/gateway.ts'
 import { JSON_FUNCTIONS } from './functions/json-functions.ts'
 import { MATH_FUNCTIONS } from './functions/math.ts'
@@ -27,7 +26,6 @@ const PURE: Library = addOverloads(new Map(), [
   ...ENCODERS,
   ...NETWORK_FUNCTIONS,
   ...JSON_FUNCTIONS,
-  ...FLATTEN_FUNCTIONS,
 ])
 
 /** The whole library, with chance from the given source. */

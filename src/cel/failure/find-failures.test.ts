@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemRandom } from '../functions/gateway.ts'
-import { compile, createEnvironment, HostObject } from '../index.ts'
+import { compile, createEnvironment, FLATTEN_FUNCTIONS, HostObject } from '../index.ts'
 import { createLibrary } from '../library.ts'
 import { TOTAL_FUNCTIONS, TOTAL_SIGNATURES } from './total-functions.ts'
 
@@ -135,8 +135,8 @@ test('the place is that of the part that fails', () => {
 
 test('the lists of functions that cannot fail name functions that exist', () => {
   const library = createLibrary(systemRandom)
-  const ofHosts = ['raw', 'redacted', 'unredacted', 'addQuery', 'setQuery']
+  const ofHosts = ['raw', 'redacted', 'unredacted', 'addQuery', 'setQuery', 'flattenRecursive', 'flatten_recursive']
   expect([...TOTAL_FUNCTIONS].filter((name) => !library.has(name) && !ofHosts.includes(name))).toEqual([])
-  const signatures = [...library.values()].flat().map(({ signature }) => signature)
+  const signatures = [...library.values(), ...FLATTEN_FUNCTIONS].flat().map(({ signature }) => signature)
   expect([...TOTAL_SIGNATURES].filter((signature) => !signatures.includes(signature))).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { compile, createEnvironment, Flattened, toJson } from '../index.ts'
+import { compile, createEnvironment, FLATTEN_FUNCTIONS, Flattened, toJson } from '../index.ts'
 
 function parts(source: string): unknown {
-  const result = compile(source, createEnvironment<null>({})).program!.evaluate(null)
+  const result = compile(source, createEnvironment<null>({ functions: FLATTEN_FUNCTIONS })).program!.evaluate(null)
   return result instanceof Flattened ? result.parts().map(([suffix, value]) => [suffix, toJson(value)]) : result
 }
 
@@ -31,6 +31,9 @@ test.each([
 })
 
 test('elsewhere it is the value itself', () => {
-  const result = compile('toJson({"k": flatten({"a": 1})})', createEnvironment<null>({})).program!.evaluate(null)
+  const result = compile(
+    'toJson({"k": flatten({"a": 1})})',
+    createEnvironment<null>({ functions: FLATTEN_FUNCTIONS }),
+  ).program!.evaluate(null)
   expect(result).toBe('{"k":{"a":1}}')
 })

@@ -7,7 +7,7 @@ import { HostObject, MapValue, type Value } from '../value.ts'
 const MAX_PARTS = 1000
 
 /**
- * A value that a log or trace shows as one attribute per member. Anywhere else it is shown as the value itself. The
+ * A value that a log or trace shows as one attribute per member. The
  * attribute `name` gets the names `name.member`, or `name.0`, `name.1` for a list.
  */
 export class Flattened extends HostObject {
@@ -52,7 +52,7 @@ function membersOf(value: Value): readonly (readonly [string | number, Value])[]
   return members
 }
 
-/** For the attributes of logs and traces. */
+/** For environments of attributes of logs and traces; the library does not have them. */
 export const FLATTEN_FUNCTIONS: readonly Overload[] = [
   define('flatten(dyn) -> flattened', (value: Value) => new Flattened(value, false)),
   ...['flattenRecursive', 'flatten_recursive'].map((name) =>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { compile } from '#cel/index.ts'
 import type { ExpressionPlace } from '../expression.ts'
 import { environmentOf, undeliveredAt, variablesAt } from './environments.ts'
 
@@ -182,4 +183,11 @@ test('what can be named and nothing delivers yet is known', () => {
     expect(paths(place)).toEqual(expect.arrayContaining(['source.spiffeId', 'request.body', 'response.bodyPrefix']))
   }
   expect(paths('resource')).toEqual([])
+})
+
+test('flatten stands for attributes only', () => {
+  const problems = (place: ExpressionPlace) => compile('flatten({"a": 1})', environmentOf(place)).problems
+  expect(problems('log')).toEqual([])
+  expect(problems('trace')).toEqual([])
+  expect(problems('request')).toMatchObject([{ severity: 'error' }])
 })

@@ -1,4 +1,10 @@
-import { createEnvironment, type Environment, type UnavailableVariable, type Variable } from '#cel/index.ts'
+import {
+  createEnvironment,
+  type Environment,
+  FLATTEN_FUNCTIONS,
+  type UnavailableVariable,
+  type Variable,
+} from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
 import { ENV, IDENTITY, PLACE } from './context-variables.ts'
@@ -24,6 +30,8 @@ interface Group {
   readonly undelivered?: { readonly places: Places; readonly why: string }
 }
 
+/** Places whose results are attributes, of which one expression may give several. */
+const ATTRIBUTES: Places = ['log', 'trace', 'resource']
 const AFTERWARDS: Places = ['log', 'metric', 'trace']
 const RESPONDED: Places = ['response', 'health', ...AFTERWARDS, 'token-cost']
 const HTTP: Places = ['request', 'mcp', 'llm', 'request-cost', ...RESPONDED]
@@ -111,7 +119,7 @@ export function environmentOf(place: ExpressionPlace): Environment<Exchange> {
   if (environment === undefined) {
     environment = createEnvironment<Exchange>({
       variables: variablesAt(place),
-      functions: QUERY_FUNCTIONS,
+      functions: ATTRIBUTES.includes(place) ? [...QUERY_FUNCTIONS, ...FLATTEN_FUNCTIONS] : QUERY_FUNCTIONS,
       types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
     })
     environments.set(place, environment)
