@@ -186,7 +186,7 @@ test('what can be named and nothing delivers yet is known', () => {
 })
 
 test('flatten stands for attributes only', () => {
-  const problems = (place: ExpressionPlace) => compile('flatten({"a": 1})', environmentOf(place)).problems
+  const problems = (place: ExpressionPlace) => compile('flatten(jwt)', environmentOf(place)).problems
   expect(problems('log')).toEqual([])
   expect(problems('trace')).toEqual([])
   expect(problems('request')).toMatchObject([{ severity: 'error' }])
