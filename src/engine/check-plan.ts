@@ -1,4 +1,5 @@
 import type { Finding } from '#base/finding.ts'
+import { NOWHERE } from '#exchange/exchange.ts'
 import type { BackendItem, PlanItem, PolicyItem } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
 import { buildBackendPlace } from './build-backend.ts'
@@ -80,17 +81,6 @@ function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPl
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}: requests to it are refused`,
   })
-}
-
-const NOWHERE = {
-  gateway: '',
-  listener: '',
-  route: '',
-  routeKind: '',
-  rule: '',
-  backend: '',
-  backendType: '',
-  protocol: '',
 }
 
 /** A policy attached to several targets says the same thing at each. */

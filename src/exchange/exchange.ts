@@ -34,6 +34,18 @@ export interface PlaceNames {
   readonly protocol: string
 }
 
+/** Stands for no place at all. */
+export const NOWHERE: PlaceNames = {
+  gateway: '',
+  listener: '',
+  route: '',
+  routeKind: '',
+  rule: '',
+  backend: '',
+  backendType: '',
+  protocol: '',
+}
+
 /** One attempt to reach a backend, as kept for log, metrics and decision record. */
 export interface Attempt {
   readonly endpoint: string

@@ -1,4 +1,4 @@
-import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import { type Exchange, NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
 import type { Observed, ObserveSettings } from '../observer.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 
@@ -16,18 +16,6 @@ interface PlaceSeries {
     | { readonly method: string; readonly status: number; readonly reason: string; readonly series: RequestSeries }
     | undefined
   readonly byLabels: Map<string, RequestSeries>
-}
-
-/** Stands for a request that met no listener. */
-const NOWHERE: PlaceNames = {
-  gateway: '',
-  listener: '',
-  route: '',
-  routeKind: '',
-  rule: '',
-  backend: '',
-  backendType: '',
-  protocol: '',
 }
 
 // Labels take no name that a client made up: it could fill the limit of series.
