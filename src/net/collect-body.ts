@@ -1,3 +1,4 @@
+import { ForwardingSink } from './forwarding-sink.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from './stream.ts'
 
 /** What became of a body: all its bytes, or why there are none. */
@@ -45,7 +46,8 @@ export class PartialBody {
     // More may have come since: what one read brought is given to the end.
     const start = this.#collector.collected()
     sink.bytes(start, 0, start.length)
-    this.#source.pipe(new PlainSink(sink))
+    // What was read already has lost its chunk framing, so the rest goes without it.
+    this.#source.pipe(new ForwardingSink(sink))
   }
 }
 
@@ -84,39 +86,5 @@ class Collector implements BodySink {
   collected(): Buffer {
     const [first = EMPTY, ...more] = this.#parts
     return more.length === 0 ? first : Buffer.concat(this.#parts, this.#length)
-  }
-}
-
-/** Keeps chunk framing out: what was read already has lost its own. */
-class PlainSink implements BodySink {
-  readonly takesFramed = false
-  readonly #sink: BodySink
-
-  constructor(sink: BodySink) {
-    this.#sink = sink
-  }
-
-  get backed(): boolean {
-    return this.#sink.backed
-  }
-
-  get source(): BodySource | null {
-    return this.#sink.source
-  }
-
-  set source(source: BodySource | null) {
-    this.#sink.source = source
-  }
-
-  bytes(buffer: Buffer, start: number, end: number): void {
-    this.#sink.bytes(buffer, start, end)
-  }
-
-  end(): void {
-    this.#sink.end()
-  }
-
-  abort(why: Abort): void {
-    this.#sink.abort(why)
   }
 }

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { ForwardingSink } from '#net/forwarding-sink.ts'
+import type { Abort, BodySink } from '#net/stream.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
 import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import { dataStart, parseData } from './stream-block.ts'
@@ -28,9 +29,7 @@ export interface StreamAnswerOptions {
  * a block whose end has not come yet is kept back, so that the client never gets half an event and a stream that breaks off can
  * still be ended by an error event (decision B31). Only the first event and those with usage are parsed.
  */
-export class StreamAnswer implements BodySink {
-  readonly takesFramed = false
-  readonly #sink: BodySink
+export class StreamAnswer extends ForwardingSink {
   readonly #options: StreamAnswerOptions
   readonly #blocks = new SseBlocks()
   /** The beginning of a block that is not complete. */
@@ -43,51 +42,39 @@ export class StreamAnswer implements BodySink {
   #isEnded = false
 
   constructor(sink: BodySink, options: StreamAnswerOptions) {
-    this.#sink = sink
+    super(sink)
     this.#options = options
   }
 
-  get backed(): boolean {
-    return this.#sink.backed
-  }
-
-  get source(): BodySource | null {
-    return this.#sink.source
-  }
-
-  set source(source: BodySource | null) {
-    this.#sink.source = source
-  }
-
-  bytes(buffer: Buffer, start: number, end: number): void {
+  override bytes(buffer: Buffer, start: number, end: number): void {
     const piece = buffer.subarray(start, end)
     let at = this.#completeHeld(piece)
     if (at < 0) return
     let from = at
     for (let next = this.#blocks.next(piece, at); next >= 0; next = this.#blocks.next(piece, at)) {
       if (!this.#passes(piece, at, next)) {
-        if (at > from) this.#sink.bytes(buffer, start + from, start + at)
+        if (at > from) this.sink.bytes(buffer, start + from, start + at)
         from = next
       }
       at = next
     }
-    if (at > from) this.#sink.bytes(buffer, start + from, start + at)
+    if (at > from) this.sink.bytes(buffer, start + from, start + at)
     if (at < piece.length) this.#hold(piece.subarray(at))
   }
 
-  end(): void {
+  override end(): void {
     // Some providers leave out the empty line after their last block.
     const passesHeld = this.#held.length > 0 && this.#passes(this.#held, 0, this.#held.length)
     if (!this.#isComplete())
       this.#markBreak('incomplete', 'the stream of the provider ended before the answer was complete')
     else if (passesHeld) this.#flushHeld()
-    this.#sink.end()
+    this.sink.end()
   }
 
-  abort(why: Abort): void {
-    if (why === 'cancelled' || !this.#options.marksBreak) return this.#sink.abort(why)
+  override abort(why: Abort): void {
+    if (why === 'cancelled' || !this.#options.marksBreak) return this.sink.abort(why)
     if (!this.#isEnded) this.#markBreak(why, 'the stream of the provider broke off')
-    this.#sink.end()
+    this.sink.end()
   }
 
   #isComplete(): boolean {
@@ -97,7 +84,7 @@ export class StreamAnswer implements BodySink {
   #markBreak(why: Abort | 'incomplete', message: string): void {
     this.#options.onBreak(why)
     const frame = Buffer.from(this.#options.format.formatBreak(message, this.#events))
-    this.#sink.bytes(frame, 0, frame.length)
+    this.sink.bytes(frame, 0, frame.length)
   }
 
   /**
@@ -109,7 +96,7 @@ export class StreamAnswer implements BodySink {
     const end = this.#blocks.next(piece, 0)
     const rest = end < 0 ? piece : piece.subarray(0, end)
     if (this.#isTooLong) {
-      this.#sink.bytes(rest, 0, rest.length)
+      this.sink.bytes(rest, 0, rest.length)
       this.#isTooLong = end < 0
       return end
     }
@@ -119,7 +106,7 @@ export class StreamAnswer implements BodySink {
     }
     const block = Buffer.concat([this.#held, rest])
     this.#held = NOTHING
-    if (this.#passes(block, 0, block.length)) this.#sink.bytes(block, 0, block.length)
+    if (this.#passes(block, 0, block.length)) this.sink.bytes(block, 0, block.length)
     return end
   }
 
@@ -131,7 +118,7 @@ export class StreamAnswer implements BodySink {
   }
 
   #flushHeld(): void {
-    if (this.#held.length > 0) this.#sink.bytes(this.#held, 0, this.#held.length)
+    if (this.#held.length > 0) this.sink.bytes(this.#held, 0, this.#held.length)
     this.#held = NOTHING
   }
 
