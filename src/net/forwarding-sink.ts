@@ -1,3 +1,4 @@
+import type { Head } from './http1/head.ts'
 import type { Abort, BodySink, BodySource } from './stream.ts'
 
 /** Passes a body on as it is, without its chunk framing. Who looks at it or changes it on the way says so by what it overrides. */
@@ -25,8 +26,8 @@ export class ForwardingSink implements BodySink {
     this.sink.bytes(buffer, start, end)
   }
 
-  end(): void {
-    this.sink.end()
+  end(trailers?: Head): void {
+    this.sink.end(trailers)
   }
 
   abort(why: Abort): void {

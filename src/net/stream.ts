@@ -25,13 +25,15 @@ export interface BodySink {
   /** Set by `BodySource.pipe` on a sink that takes framed bytes: whether they come framed. Others need not declare it. */
   framed?: boolean
   bytes(buffer: Buffer, start: number, end: number): void
-  end(): void
+  /** `trailers`: the fields behind the body, where the source gives them. They are read at once. */
+  end(trailers?: Head): void
   abort(why: Abort): void
 }
 
 /**
  * Gives the bytes of one body to one sink. Nothing is read from the peer before `pipe`; bytes and the end may be given before
- * `pipe` returns. Trailers are checked and dropped: they would carry past the policies what those took out of the head.
+ * `pipe` returns. Only HTTP/2 carries trailers, and gives them to HTTP/2: those of HTTP/1 are checked and dropped
+ * (docs/decisions/0120-wire.md).
  */
 export interface BodySource {
   readonly kind: BodyKind
