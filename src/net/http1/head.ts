@@ -357,7 +357,7 @@ function checkField(name: string, value: string): void {
 }
 
 /** Fields that belong to one connection and its framing; the connection writes them itself (RFC 9110, 7.6.1). */
-function isConnectionLevel(name: string): boolean {
+export function isConnectionLevel(name: string): boolean {
   switch (name) {
     case 'connection':
     case 'content-length':

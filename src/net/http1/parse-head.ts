@@ -18,7 +18,7 @@ export interface HeadLimits {
   readonly maxHeaders: number
 }
 
-const MAX_METHOD_BYTES = 64
+export const MAX_METHOD_BYTES = 64
 /** Enough digits for any real body, few enough for exact arithmetic. */
 const MAX_LENGTH_DIGITS = 15
 

@@ -1,0 +1,230 @@
+import { isAuthority, isFieldName, isFieldValue, isTarget } from '../http1/field-syntax.ts'
+import { type Head, isConnectionLevel } from '../http1/head.ts'
+import {
+  EXPECTATION_FAILED,
+  HEADERS_TOO_LARGE,
+  type HeadLimits,
+  HOST_INVALID,
+  MALFORMED,
+  MAX_METHOD_BYTES,
+  METHOD_NOT_IMPLEMENTED,
+} from '../http1/parse-head.ts'
+
+/** What a field costs besides its text (RFC 9113, 6.5.2). */
+const FIELD_OVERHEAD = 32
+
+/**
+ * Reads the fields of an HTTP/2 request, names and values in turn, into an empty `head`, as the same request of HTTP/1.1: what
+ * leaves for an HTTP/1.1 server is exactly the text that was checked here. As strict as `parseRequestHead`.
+ * @returns 0, or a negative outcome of `parse-head.ts`
+ */
+export function readRequestFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
+  const pseudo = readPseudoFields(fields)
+  if (pseudo === MALFORMED) return MALFORMED
+  const { method, path, authority, host, count } = pseudo
+  if (method === undefined || !isFieldName(method)) return MALFORMED
+  if (method.length > MAX_METHOD_BYTES) return METHOD_NOT_IMPLEMENTED
+  const named = authority ?? host
+  if (named === undefined || !isAuthority(named)) return HOST_INVALID
+  // Disagreement about the host is how routing rules are bypassed (decision A-50).
+  if (host !== undefined && host.toLowerCase() !== named.toLowerCase()) return HOST_INVALID
+  const target = method === 'CONNECT' ? connectTarget(path, named) : pathTarget(path, method)
+  if (target === undefined) return MALFORMED
+  head.methodEnd = method.length
+  head.targetEnd = method.length + 1 + target.length
+  head.startLineEnd = head.targetEnd + 11
+  head.startLineKept = true
+  head.hostField = 0
+  const text = addField(head, `${method} ${target} HTTP/1.1\r\n`, 'host', named)
+  return readFields(fields, 2 * count, text, head, limits, noteRequestField)
+}
+
+/** As `readRequestFields`, for a response. */
+export function readResponseFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
+  const status = fields[0] === ':status' ? fields[1]! : ''
+  if (!/^[1-9][0-9]{2}$/.test(status)) return MALFORMED
+  head.receivedStatus(Number(status))
+  return readFields(fields, 2, '', head, limits, noteResponseField)
+}
+
+/** Reads the fields behind a body; those that say something about the message itself are left out (RFC 9110, 6.5.1). */
+export function readTrailerFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
+  return readFields(fields, 0, '', head, limits, noteTrailerField)
+}
+
+/** The fields of a request, names and values in turn; `length` as `Head.writeRequest` has it. */
+export function requestFields(head: Head, scheme: 'http' | 'https', length: number): string[] {
+  const { method, authority, target } = head
+  const fields = [':method', method, ':authority', authority]
+  if (method !== 'CONNECT') fields.push(':scheme', scheme, ':path', target)
+  head.each((name, value) => {
+    if (name !== 'host' && travels(name)) fields.push(name, value)
+  })
+  if (head.takesTrailers) fields.push('te', 'trailers')
+  if (length >= 0) fields.push('content-length', String(length))
+  return fields
+}
+
+/** The fields of a response, names and values in turn; `length` as `Head.writeResponse` has it. */
+export function responseFields(head: Head, length: number): string[] {
+  const fields = [':status', String(head.status)]
+  head.each((name, value) => {
+    if (travels(name)) fields.push(name, value)
+  })
+  if (length >= 0) fields.push('content-length', String(length))
+  return fields
+}
+
+/** The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. */
+export function fieldObject(head: Head): Record<string, string[]> {
+  const object: Record<string, string[]> = {}
+  head.each((name, value) => {
+    if (!travels(name)) return
+    object[name] ??= []
+    object[name].push(value)
+  })
+  return object
+}
+
+interface PseudoFields {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly authority: string | undefined
+  readonly host: string | undefined
+  /** How many there are in front of the ordinary fields. */
+  readonly count: number
+}
+
+/** What becomes the request line and the Host field (RFC 9113, 8.3.1). */
+function readPseudoFields(fields: readonly string[]): PseudoFields | typeof MALFORMED {
+  let method: string | undefined
+  let path: string | undefined
+  let authority: string | undefined
+  let host: string | undefined
+  let count = 0
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!
+    const value = fields[i + 1]!
+    if (name === 'host') {
+      if (host !== undefined) return MALFORMED
+      host = value
+    }
+    if (name[0] !== ':') continue
+    if (i !== 2 * count) return MALFORMED
+    count++
+    if (name === ':method' && method === undefined) method = value
+    else if (name === ':path' && path === undefined) path = value
+    else if (name === ':authority' && authority === undefined) authority = value
+    else if (name !== ':scheme') return MALFORMED
+  }
+  return { method, path, authority, host, count }
+}
+
+function pathTarget(path: string | undefined, method: string): string | undefined {
+  if (path === undefined || !isTarget(path)) return undefined
+  return path[0] === '/' || (path === '*' && method === 'OPTIONS') ? path : undefined
+}
+
+/** CONNECT has no path; its authority is `host:port` (RFC 9113, 8.5). */
+function connectTarget(path: string | undefined, authority: string): string | undefined {
+  return path === undefined && /:[0-9]+$/.test(authority) ? authority : undefined
+}
+
+/** What to do with a field besides keeping it. */
+const KEEP = 0
+const DROP = 1
+/** @returns one of the above, or a negative outcome */
+type NoteField = (head: Head, name: string, value: string) => number
+
+/** Reads ordinary fields from `from` on behind `start`, the beginning of the text. @returns 0 or a negative outcome */
+function readFields(
+  fields: readonly string[],
+  from: number,
+  start: string,
+  head: Head,
+  limits: HeadLimits,
+  note: NoteField,
+): number {
+  let text = start
+  let cookie = ''
+  let bytes = 0
+  for (let i = 0; i < from; i += 2) bytes += sizeOf(fields[i]!, fields[i + 1]!)
+  for (let i = from; i < fields.length; i += 2) {
+    const name = fields[i]!
+    const value = fields[i + 1]!
+    bytes += sizeOf(name, value)
+    if (bytes > limits.maxHeadBytes) return HEADERS_TOO_LARGE
+    if (!isFieldName(name) || !isFieldValue(value)) return MALFORMED
+    const noted = note(head, name, value)
+    if (noted < 0) return noted
+    if (noted === DROP) continue
+    // Crumbs become one field again (RFC 9113, 8.2.3).
+    if (name === 'cookie') cookie = cookie === '' ? value : `${cookie}; ${value}`
+    else if (head.received === limits.maxHeaders) return HEADERS_TOO_LARGE
+    else text = addField(head, text, name, value)
+  }
+  if (cookie !== '') text = addField(head, text, 'cookie', cookie)
+  head.text = `${text}\r\n`
+  return 0
+}
+
+function sizeOf(name: string, value: string): number {
+  return name.length + value.length + FIELD_OVERHEAD
+}
+
+/** @returns the text with the field, whose place is noted in `head` */
+function addField(head: Head, text: string, name: string, value: string): string {
+  const at = head.received++
+  head.reserve(at + 1)
+  const { offsets } = head
+  const start = text.length
+  offsets[4 * at] = start
+  offsets[4 * at + 1] = start + name.length
+  offsets[4 * at + 2] = start + name.length + 2
+  offsets[4 * at + 3] = start + name.length + 2 + value.length
+  head.dropped[at] = 0
+  return `${text}${name}: ${value}\r\n`
+}
+
+function noteRequestField(head: Head, name: string, value: string): number {
+  switch (name) {
+    case 'te':
+      if (value.toLowerCase() !== 'trailers') return MALFORMED
+      head.takesTrailers = true
+      return DROP
+    case 'expect':
+      // This hop answers the expectation itself, so it goes no further (RFC 9110, 10.1.1).
+      if (value.toLowerCase() !== '100-continue') return EXPECTATION_FAILED
+      head.expectsContinue = true
+      return DROP
+    case 'host':
+    case 'proxy-authenticate':
+      return DROP
+    default:
+      return noteResponseField(head, name, value)
+  }
+}
+
+function noteResponseField(head: Head, name: string, value: string): number {
+  if (name === 'content-length') return noteLength(head, value)
+  if (name === 'trailer' || name === 'http2-settings') return DROP
+  // HTTP/2 has its own means; such a field aims at an HTTP/1.1 connection behind (RFC 9113, 8.2.2).
+  return isConnectionLevel(name) ? MALFORMED : KEEP
+}
+
+function noteTrailerField(_head: Head, name: string): number {
+  return name === 'host' || name === 'http2-settings' || isConnectionLevel(name) ? DROP : KEEP
+}
+
+/** As `noteLength` of HTTP/1: digits that every reader takes for the same number. */
+function noteLength(head: Head, value: string): number {
+  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(value) || head.contentLength >= 0) return MALFORMED
+  head.contentLength = Number(value)
+  head.lengthField = head.received
+  return KEEP
+}
+
+/** Whether a field of a head belongs into an HTTP/2 message; Content-Length is written from the framing. */
+function travels(name: string): boolean {
+  return name !== 'http2-settings' && !isConnectionLevel(name)
+}
