@@ -1,4 +1,4 @@
-import { createClientPool } from '#net/http1/client-pool.ts'
+import { createClientPool } from '#net/client-pool.ts'
 import { listen } from '#net/listen.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
 import { RelayHandler } from '#net/testing/relay-handler.ts'

@@ -4,7 +4,8 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import { Dial, dialContext } from './dial.ts'
+import { dialContext } from './dial.ts'
+import { dialTransport } from './dial-transport.ts'
 import type { Abort, Destination, DestinationTls } from './stream.ts'
 import { CERTIFICATES } from './testing/certificates.ts'
 import { TimerWheel } from './timer-wheel.ts'
@@ -43,10 +44,7 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
       if (transport !== null) cleanup.push(() => transport.destroy())
       resolve({ transport, why, text: all })
     }
-    const session = (bytes: Buffer) => {
-      context.session = bytes
-    }
-    new Dial(destination, context, owner, { hooks: { done, session }, wheel: new TimerWheel() })
+    dialTransport(destination, context, { wheel: new TimerWheel(), owner, done })
   })
 }
 
@@ -116,8 +114,7 @@ test('a dial that is cancelled says nothing', async () => {
   const done = vi.fn()
   const owner = { bytes: () => {}, ended: () => {}, drained: () => {}, closed: () => {} }
   const destination = to('127.0.0.1', port)
-  const hooks = { done, session: () => {} }
-  new Dial(destination, dialContext(destination), owner, { hooks, wheel: new TimerWheel() }).cancel()
+  dialTransport(destination, dialContext(destination), { wheel: new TimerWheel(), owner, done }).cancel()
   await (await dial(destination)).text
   expect(done).not.toHaveBeenCalled()
 })
@@ -157,7 +154,7 @@ test.each<[what: string, host: string, settings: Partial<DestinationTls>, expect
   ['an unknown authority', '127.0.0.1', { ca: undefined }, undefined],
   ['an unknown authority, chain only', '127.0.0.1', { ca: undefined, verify: 'chain-only' }, undefined],
   ['nothing verified', '127.0.0.1', { ca: undefined, verify: 'none' }, 'unnamed nobody false false'],
-  ['ALPN', '127.0.0.1', { alpn: ['h2', 'http/1.1'] }, 'unnamed nobody http/1.1 false'],
+  ['ALPN', '127.0.0.1', { alpn: ['h2', 'http/1.1'] }, 'unnamed nobody h2 false'],
   ['a client certificate', '127.0.0.1', CERTIFICATES.client, 'unnamed client.test false false'],
 ])('TLS: %s', async (_, host, settings, expected) => {
   const port = await tlsServer({ requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })

@@ -3,20 +3,19 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { Abort, Destination, DestinationTls, TcpKeepalive } from './stream.ts'
 import { type TimerWheel, WheelTimer } from './timer-wheel.ts'
-import type { Transport, TransportOwner } from './transport.ts'
-import { openDataTransport } from './transport-data.ts'
-import { openOnreadTransport, ReadRelay } from './transport-onread.ts'
 
-export interface DialHooks {
-  /** Called once with the connected transport, or with the reason why there is none. */
-  done(transport: Transport | null, why: Abort | null): void
-  /** A TLS session that a later connection may resume. */
-  session(session: Buffer): void
+export interface DialOptions {
+  readonly wheel: TimerWheel
+  /** How plain sockets are to be read. */
+  readonly onread?: net.OnReadOpts
+  /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
+  done(socket: net.Socket | null, why: Abort | null): void
 }
 
 /** What connections to one destination have in common. */
 export interface DialContext {
   readonly secureContext: tls.SecureContext | undefined
+  /** The TLS session that the next connection may resume. */
   session: Buffer | undefined
 }
 
@@ -41,8 +40,7 @@ const MAX_ATTEMPT_MS = 3000
 export class Dial {
   readonly #destination: Destination
   readonly #context: DialContext
-  readonly #owner: TransportOwner
-  readonly #hooks: DialHooks
+  readonly #options: DialOptions
   readonly #wheel: TimerWheel
   readonly #total: WheelTimer
   readonly #attempt: WheelTimer
@@ -50,16 +48,11 @@ export class Dial {
   #socket: net.Socket | null = null
   #over = false
 
-  constructor(
-    destination: Destination,
-    context: DialContext,
-    owner: TransportOwner,
-    { hooks, wheel }: { hooks: DialHooks; wheel: TimerWheel },
-  ) {
+  constructor(destination: Destination, context: DialContext, options: DialOptions) {
+    const { wheel } = options
     this.#destination = destination
     this.#context = context
-    this.#owner = owner
-    this.#hooks = hooks
+    this.#options = options
     this.#wheel = wheel
     this.#total = new WheelTimer(() => this.#finish(null, 'timeout'))
     this.#attempt = new WheelTimer(() => this.#tryNext())
@@ -102,10 +95,10 @@ export class Dial {
 
   #connectPlain(address: string): void {
     const { port, unixPath } = this.#destination
-    const relay = new ReadRelay()
+    const { onread } = this.#options
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
-    const socket = net.connect({ ...place, noDelay: true, onread: relay.onread } as net.NetConnectOpts)
-    this.#watch(socket, 'connect', () => openOnreadTransport(socket, relay, this.#owner))
+    const options = { ...place, noDelay: true, ...(onread === undefined ? {} : { onread }) }
+    this.#watch(net.connect(options as net.NetConnectOpts), 'connect')
   }
 
   #connectTls(address: string, settings: DestinationTls): void {
@@ -114,19 +107,20 @@ export class Dial {
       ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
       servername: settings.serverName ?? (net.isIP(host) === 0 ? host : ''),
       rejectUnauthorized: settings.verify !== 'none',
-      // This connection speaks HTTP/1 only.
-      ALPNProtocols: settings.alpn?.filter((protocol) => protocol !== 'h2') ?? ['http/1.1'],
+      ...(settings.alpn === undefined ? {} : { ALPNProtocols: [...settings.alpn] }),
     }
     if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext
     if (this.#context.session !== undefined) options.session = this.#context.session
     if (settings.verify === 'chain-only') options.checkServerIdentity = () => undefined
     const socket = tls.connect(options)
     socket.setNoDelay(true)
-    socket.on('session', (session) => this.#hooks.session(session))
-    this.#watch(socket, 'secureConnect', () => openDataTransport(socket, this.#owner))
+    socket.on('session', (session) => {
+      this.#context.session = session
+    })
+    this.#watch(socket, 'secureConnect')
   }
 
-  #watch(socket: net.Socket, event: 'connect' | 'secureConnect', open: () => Transport): void {
+  #watch(socket: net.Socket, event: 'connect' | 'secureConnect'): void {
     this.#socket = socket
     const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
@@ -135,15 +129,15 @@ export class Dial {
     socket.once(event, () => {
       socket.off('error', fail)
       this.#socket = null
-      this.#finish(open(), null)
+      this.#finish(socket, null)
     })
   }
 
-  #finish(transport: Transport | null, why: Abort | null): void {
+  #finish(socket: net.Socket | null, why: Abort | null): void {
     if (this.#over) return
     this.#over = true
     this.#stop()
-    this.#hooks.done(transport, why)
+    this.#options.done(socket, why)
   }
 
   #stop(): void {

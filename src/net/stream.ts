@@ -124,10 +124,12 @@ export interface ClientStream {
   /** The final response head; valid in and after `ClientHandler.response`. */
   readonly head: Head
   readonly body: BodySource
+  /** The fields behind the body, once it has ended with some; HTTP/2 only. */
+  readonly trailers: Head | undefined
   /** The request body; valid after `request`. */
   readonly request: BodySink
   context: unknown
-  /** Gives up: the connection is not reused and no further call is made. */
+  /** Gives up: an HTTP/1 connection is not reused, an HTTP/2 stream is reset. No further call is made. */
   cancel(): void
   /**
    * Promises that nobody looks at this stream or its head again, so that the worker may use the objects for another request.
@@ -150,6 +152,14 @@ export interface ClientHandler {
   failed(stream: ClientStream, why: Abort, sentBytes: boolean): void
 }
 
+/** How a request leaves: how its body is delimited, and the protocol of an HTTP/1 upgrade, if it asks for one. */
+export interface Framing {
+  readonly kind: BodyKind
+  /** Announced length in bytes; -1 when unknown. */
+  readonly length: number
+  readonly upgrade?: string
+}
+
 /** Where an upstream connection goes. Pools are keyed by `key`, which covers everything that makes connections differ. */
 export interface Destination {
   readonly key: string
@@ -157,6 +167,8 @@ export interface Destination {
   readonly port: number
   readonly unixPath?: string
   readonly tls?: DestinationTls
+  /** What is spoken; HTTP/1.1 without it. `negotiated`: what the server chooses of `tls.alpn` (RFC 7301). */
+  readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly connectTimeoutMs: number
   /** TCP keepalive; without it the defaults of specification 2, 2.1 (decision A-41). */
   readonly keepalive?: TcpKeepalive
@@ -178,21 +190,26 @@ export interface DestinationTls {
   readonly cert: string | undefined
   readonly key: string | undefined
   readonly verify: 'full' | 'chain-only' | 'none'
+  /** Names of which the certificate must carry one, instead of the host's: DNS names, IP addresses, URIs. */
+  readonly subjectAltNames?: readonly string[]
+  /** Protocols offered, in order; undefined: none. */
   readonly alpn: readonly string[] | undefined
+  /** Key exchange groups in order of preference, by their names in OpenSSL; those of the runtime without it. */
+  readonly groups?: readonly string[]
 }
 
 /** A pool of upstream connections of one worker. */
 export interface ClientPool {
   /**
-   * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from `kind`
-   * and `length`; with BODY_NONE the request leaves at once and needs no `request.end()`. `upgrade` names the protocol of an HTTP/1 upgrade, if the request
-   * asks for one. `head` is read at once and may change afterwards. No call is made to `handler` before `send` returns.
-   * `responseTimeoutMs`: from sending to the response head (0: none).
+   * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from
+   * `framing`; with BODY_NONE the request leaves at once and needs no `request.end()`. `head` is read at once and may change
+   * afterwards. No call is made to `handler` before `send` returns. `responseTimeoutMs`: from sending to the response head (0:
+   * none).
    */
   send(
     destination: Destination,
     head: Head,
-    framing: { readonly kind: BodyKind; readonly length: number; readonly upgrade?: string },
+    framing: Framing,
     responseTimeoutMs: number,
     handler: ClientHandler,
     context: unknown,

@@ -11,6 +11,7 @@ import {
   type BodySource,
   type ClientHandler,
   type ClientPool,
+  type Framing,
 } from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
 import type { InFlight } from './in-flight.ts'
@@ -31,8 +32,6 @@ export function callOf(flight: InFlight): Call {
     return sendCall(context.pool, endpoint, await prepareHead(caller, endpoint, request), request)
   }
 }
-
-type Framing = Parameters<ClientPool['send']>[2]
 
 /** Who asked, for the backend policies of a call. */
 interface Caller {

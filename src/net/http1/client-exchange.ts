@@ -35,6 +35,8 @@ export interface ExchangeOwner {
 export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
+  /** Those of HTTP/1 are checked and dropped. */
+  readonly trailers: undefined = undefined
   readonly request: BodyWriter = new BodyWriter(this, { keepsWhole: true })
   /** Response time limit. */
   readonly timer: WheelTimer = new WheelTimer(() => this.fail('timeout'))

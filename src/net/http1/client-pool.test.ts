@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { createClientPool } from '../client-pool.ts'
 import { FixedBody } from '../fixed-body.ts'
+import type { PoolSettings } from '../pool-settings.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -15,7 +17,6 @@ import { CERTIFICATES } from '../testing/certificates.ts'
 import { type Accepted, answering, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
-import { type ClientPoolSettings, createClientPool } from './client-pool.ts'
 import { Head } from './head.ts'
 
 const cleanup: (() => unknown)[] = []
@@ -42,7 +43,7 @@ interface Result {
   aborted: Abort | undefined
 }
 
-async function rig(serve: (peer: Accepted, index: number) => void, settings: Partial<ClientPoolSettings> = {}) {
+async function rig(serve: (peer: Accepted, index: number) => void, settings: Partial<PoolSettings> = {}) {
   const server = await new RawServer(serve).start()
   const wheel = new TimerWheel()
   const pool = createClientPool({ wheel, ...settings })

@@ -1,50 +1,33 @@
-import { Dial, type DialContext, dialContext } from '../dial.ts'
+import type { Socket } from 'node:net'
+import { type Dial, type DialContext, dialContext } from '../dial.ts'
+import { dialTransport } from '../dial-transport.ts'
+import type { PoolSettings } from '../pool-settings.ts'
 import {
   type Abort,
   BODY_NONE,
-  type BodyKind,
   type ClientHandler,
-  type ClientPool,
   type ClientStream,
   type Destination,
+  type Framing,
 } from '../stream.ts'
-import { type TimerWheel, type WheelTimer, workerWheel } from '../timer-wheel.ts'
+import type { WheelTimer } from '../timer-wheel.ts'
 import type { Transport } from '../transport.ts'
+import { openDataTransport } from '../transport-data.ts'
 import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 import type { Head } from './head.ts'
 
-export interface ClientPoolSettings {
-  /** How long a free connection is kept. */
-  readonly idleTimeoutMs: number
-  /** Free connections kept per destination. */
-  readonly maxIdle: number
-  readonly wheel: TimerWheel
-}
-
-const DEFAULTS: ClientPoolSettings = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
-
-interface Framing {
-  readonly kind: BodyKind
-  readonly length: number
-  readonly upgrade?: string
-}
-
 /** Exchange objects kept for the next request. */
 const MAX_SPARE = 1024
 
-/** A pool of HTTP/1 connections; see `ClientPool`. */
-export function createClientPool(settings: Partial<ClientPoolSettings> = {}): ClientPool {
-  return new Http1Pool({ ...DEFAULTS, ...settings })
-}
-
-class Http1Pool implements ClientPool, ExchangeOwner {
-  readonly settings: ClientPoolSettings
+/** HTTP/1 connections of one worker, each carrying one request at a time. */
+export class Http1Pool implements ExchangeOwner {
+  readonly settings: PoolSettings
   closing = false
   readonly #groups = new Map<string, Group>()
   readonly #spare: ClientExchange[] = []
 
-  constructor(settings: ClientPoolSettings) {
+  constructor(settings: PoolSettings) {
     this.settings = settings
   }
 
@@ -65,6 +48,16 @@ class Http1Pool implements ClientPool, ExchangeOwner {
     exchange.request.start(connection.transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
     return exchange
+  }
+
+  /** Whether a connection of that destination is open. */
+  isOpen(key: string): boolean {
+    return this.#groups.has(key)
+  }
+
+  /** Takes a connected socket of `destination`, dialled with `context`, for a next request. */
+  adopt(destination: Destination, context: DialContext, socket: Socket): void {
+    this.#group(destination).adopt(context, socket)
   }
 
   close(): void {
@@ -147,6 +140,14 @@ class Group implements ConnectionOwner {
     for (const connection of [...this.#idle]) connection.destroy()
   }
 
+  adopt(context: DialContext, socket: Socket): void {
+    this.#context ??= context
+    const connection = new ClientConnection(this)
+    this.#size++
+    connection.attach(openDataTransport(socket, connection))
+    this.put(connection, Number.POSITIVE_INFINITY)
+  }
+
   #open(): ClientConnection {
     const connection = new ClientConnection(this)
     this.#size++
@@ -157,17 +158,13 @@ class Group implements ConnectionOwner {
       process.nextTick(() => connection.dialFailed('connect-failed'))
       return connection
     }
-    const context = this.#context
     const done = (transport: Transport | null, why: Abort | null) => {
       this.#dials.delete(connection)
       if (transport === null) connection.dialFailed(why ?? 'connect-failed')
       else connection.attach(transport)
     }
-    const session = (bytes: Buffer) => {
-      context.session = bytes
-    }
-    const options = { hooks: { done, session }, wheel: this.#pool.settings.wheel }
-    this.#dials.set(connection, new Dial(this.#destination, context, connection, options))
+    const options = { wheel: this.#pool.settings.wheel, owner: connection, done }
+    this.#dials.set(connection, dialTransport(this.#destination, this.#context, options))
     return connection
   }
 }

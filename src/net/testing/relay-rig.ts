@@ -1,4 +1,4 @@
-import { createClientPool } from '../http1/client-pool.ts'
+import { createClientPool } from '../client-pool.ts'
 import { type Listener, type ListenOptions, listen } from '../listen.ts'
 import type { Destination } from '../stream.ts'
 import { type Accepted, RawClient, RawServer } from './raw-peers.ts'

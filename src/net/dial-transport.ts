@@ -1,0 +1,32 @@
+import { Dial, type DialContext } from './dial.ts'
+import type { Abort, Destination } from './stream.ts'
+import type { TimerWheel } from './timer-wheel.ts'
+import type { Transport, TransportOwner } from './transport.ts'
+import { openDataTransport } from './transport-data.ts'
+import { openOnreadTransport, ReadRelay } from './transport-onread.ts'
+
+export interface DialTransportOptions {
+  readonly wheel: TimerWheel
+  /** Told what happens on the transport. */
+  readonly owner: TransportOwner
+  /** Called once with the connected transport, or with the reason why there is none. */
+  done(transport: Transport | null, why: Abort | null): void
+}
+
+/** Opens a connection that is read as fast as its kind allows. */
+export function dialTransport(
+  destination: Destination,
+  context: DialContext,
+  { wheel, owner, done }: DialTransportOptions,
+): Dial {
+  const relay = new ReadRelay()
+  return new Dial(destination, context, {
+    wheel,
+    onread: relay.onread,
+    done: (socket, why) => {
+      if (socket === null) done(null, why)
+      else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null)
+      else done(openDataTransport(socket, owner), null)
+    },
+  })
+}
