@@ -7,6 +7,7 @@ import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-reque
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
+import type { FrontendSettings } from './frontend-settings.ts'
 import { chooseBackend, hostOf, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 import type { NearMiss } from './route/route-table.ts'
@@ -16,6 +17,8 @@ const NO_MISSES: readonly NearMiss[] = []
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
 export class Decision {
   listener: ListenerPlace | undefined
+  /** What policies say about the listener. */
+  frontend: FrontendSettings | undefined
   rule: RulePlace | undefined
   /** Which of the rule's matches it was. */
   match: RouteMatch | undefined
@@ -33,11 +36,10 @@ export class Decision {
   llmResponse: ResponsePlan | undefined
   /** The response may be an agent card, whose addresses are to lead through the gateway. */
   agentCard: CardPlace | undefined
-  /** Some expression of log or metrics reads LLM facts. */
-  readsTokens = false
 
   reset(): void {
     this.listener = undefined
+    this.frontend = undefined
     this.rule = undefined
     this.match = undefined
     this.nearMisses = NO_MISSES
@@ -69,16 +71,16 @@ export interface DecideInputs {
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
   const listener = inputs.socket.hosts.first(hostOf(exchange.originalAuthority), (place) => place)
   if (listener === undefined) return checkTarget(exchange) ?? reject('listener-not-found')
+  const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
+  decision.frontend = frontend
   exchange.place = listener.names
   const ambiguous = checkTarget(exchange)
   if (ambiguous !== undefined) return ambiguous
 
-  const { maxBufferBytes, readsTokens } = listener.frontend.get(inputs.index)
-  decision.readsTokens = readsTokens
   const chain = listener.preRouting.get(inputs.index)
   decision.preRouting = chain
-  const outcome = runPhase(chain, exchange, decision.preProgress, maxBufferBytes)
+  const outcome = runPhase(chain, exchange, decision.preProgress, frontend.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
   return outcome ?? route(inputs, listener, exchange, decision)
 }
@@ -101,7 +103,7 @@ function route(
 
   const chain = rule.postRouting.get(inputs.index)
   decision.postRouting = chain
-  const outcome = runPhase(chain, exchange, decision.postProgress, listener.frontend.get(inputs.index).maxBufferBytes)
+  const outcome = runPhase(chain, exchange, decision.postProgress, decision.frontend!.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? toBackend(inputs, rule, exchange, decision))
   return outcome ?? toBackend(inputs, rule, exchange, decision)
 }

@@ -5,6 +5,7 @@ import type { NetworkAuthorization } from '#policies/frontend/network-authorizat
 import type { FrontendTcpSetting } from '#policies/frontend/tcp/compile.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
+import { readsRequestBody, readsResponseBody } from '#policies/shared/body-use.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 import type { Lookups } from './lookups.ts'
 
@@ -12,6 +13,9 @@ import type { Lookups } from './lookups.ts'
 export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
   /** An expression of log or metrics reads tokens, so providers are asked for them. */
   readonly readsTokens: boolean
+  /** An expression of log or metrics reads bodies, so their beginnings are kept as they pass (decision A-49). */
+  readonly recordsRequestBody: boolean
+  readonly recordsResponseBody: boolean
   /** Who may connect; undefined: everybody. */
   readonly networkAuthorization: NetworkAuthorization | undefined
   /** A restriction on connections that cannot be enforced yet: all of them are closed rather than let in. */
@@ -27,14 +31,16 @@ export function buildFrontendSettings(
   const closesAll = compileSetting(POLICIES.frontend.proxyProtocol, fields, context)?.closesConnections === true
   const accessLog = compileSetting(POLICIES.frontend.accessLog, fields, context)
   const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
+  const observed = [...(accessLog?.add ?? []), ...metricLabels].map(({ expression }) => expression)
+  if (accessLog?.filter !== undefined) observed.push(accessLog.filter)
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),
     ...compileSetting(POLICIES.frontend.tcp, fields, context),
     accessLog,
     metricLabels,
-    readsTokens:
-      (accessLog?.filter !== undefined && readsLlm(accessLog.filter)) ||
-      [...(accessLog?.add ?? []), ...metricLabels].some(({ expression }) => readsLlm(expression)),
+    readsTokens: observed.some(readsLlm),
+    recordsRequestBody: readsRequestBody(observed) !== false,
+    recordsResponseBody: readsResponseBody(observed) !== false,
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
     closesConnections: {
       plain: closesAll,

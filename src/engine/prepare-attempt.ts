@@ -77,7 +77,7 @@ function prepareProvider(endpoint: EndpointPlace, exchange: Exchange, decision: 
   const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
   const prepared = prepareLlmRequest(plan, provider, exchange, {
     body,
-    usageNeeded: decision.readsTokens || exchange.tokenLimits !== undefined,
+    usageNeeded: decision.frontend?.readsTokens === true || exchange.tokenLimits !== undefined,
   })
   if (prepared.kind === 'refusal') return prepared
   if (prepared.kind === 'llm-answer') {

@@ -81,7 +81,10 @@ export class Exchange {
 
   /** Reads bodies when a policy needs them; set by whoever owns the message. */
   bodies!: BodyReader
-  /** The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered. */
+  /**
+   * The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered.
+   * After the end, where log or metrics read it: its beginning, or null when nothing is known of it.
+   */
   requestBody: Uint8Array | null | undefined
   responseBody: Uint8Array | null | undefined
   /** The first bytes of a body that is larger than the limit, where an expression reads only them. */

@@ -8,6 +8,7 @@ import { asBuffer } from './as-buffer.ts'
 import { callOf } from './call-backend.ts'
 import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
+import { recordResponse } from './record-bodies.ts'
 import { fail, respondLocally, writeQueuedHeaders } from './respond.ts'
 
 /** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
@@ -20,7 +21,7 @@ export function answerMcp(flight: InFlight): void {
 
 async function serve(flight: InFlight): Promise<void> {
   const { exchange, context, decision, turn } = flight
-  const { maxBufferBytes } = decision.listener!.frontend.get(context.index)
+  const { maxBufferBytes } = decision.frontend!
   if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes, true)
   if (turn !== flight.turn) return
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
@@ -52,6 +53,7 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
   flight.responded = true
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {
+    exchange.responseBody = body ?? new Uint8Array(0)
     const length = body?.length ?? 0
     stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
     if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
@@ -60,7 +62,7 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
   }
   stream.respond(head, BODY_CHUNKED, -1)
   if (exchange.originalMethod === 'GET') endWhenDraining(flight)
-  await pumpBody(body, stream.response, () => turn === flight.turn)
+  await pumpBody(body, recordResponse(flight, stream.response), () => turn === flight.turn)
 }
 
 /** A stream of notifications has no end of its own: nobody would ever be done with it. Its client opens it anew elsewhere. */

@@ -10,6 +10,7 @@ import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
 import { asBuffer } from './as-buffer.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
+import { recordRequest } from './record-bodies.ts'
 import { fail, respondLocally } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 
@@ -44,7 +45,7 @@ function mustGatherBody(flight: InFlight): boolean {
 
 function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { turn, exchange, decision } = flight
-  const { maxBufferBytes } = decision.listener!.frontend.get(flight.context.index)
+  const { maxBufferBytes } = decision.frontend!
   flight
     .readRequestBody(exchange, maxBufferBytes, use)
     .then(() => {
@@ -123,7 +124,7 @@ function send(flight: InFlight): void {
   )
   flight.upstream = upstream
   if (framing.kind === BODY_NONE) return
-  if (body === undefined) return (flight.partialRequest ?? stream.body).pipe(upstream.request)
+  if (body === undefined) return (flight.partialRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
   if (body.length > 0) upstream.request.bytes(asBuffer(body), 0, body.length)
   upstream.request.end()
 }

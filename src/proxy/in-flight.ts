@@ -5,6 +5,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import { type Collected, collectBody, collectStart, PartialBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
+import type { RecordingSink } from '#net/recording-sink.ts'
 import {
   type Abort,
   BODY_NONE,
@@ -41,6 +42,9 @@ export class InFlight implements BodyReader, Observed {
   /** Bodies of which only the beginning was read. */
   partialRequest: PartialBody | undefined
   partialResponse: PartialBody | undefined
+  /** Copies of bodies that stream, for expressions of log and metrics. */
+  requestRecording: RecordingSink | undefined
+  responseRecording: RecordingSink | undefined
   /** Endpoints tried so far; filled only when there may be another attempt. */
   readonly tried: EndpointPlace[] = []
   /** The request head before the first attempt changed it. */
@@ -77,8 +81,6 @@ export class InFlight implements BodyReader, Observed {
     this.stream = stream
     this.socket = socket
     this.upstream = undefined
-    this.partialRequest = undefined
-    this.partialResponse = undefined
     this.tried.length = 0
     this.pristine = undefined
     this.retriesLeft = 0
@@ -170,6 +172,21 @@ export class InFlight implements BodyReader, Observed {
     this.releaseEndpoint()
   }
 
+  /** A connection may be idle for long: it does not hold on to what its last request brought. */
+  dropBodies(): void {
+    const { exchange } = this
+    exchange.requestBody = undefined
+    exchange.requestBodyPrefix = undefined
+    exchange.newRequestBody = undefined
+    exchange.responseBody = undefined
+    exchange.responseBodyPrefix = undefined
+    exchange.newResponseBody = undefined
+    this.partialRequest = undefined
+    this.partialResponse = undefined
+    this.requestRecording = undefined
+    this.responseRecording = undefined
+  }
+
   endDeadline(): void {
     if (this.deadline !== undefined) this.context.wheel.disarm(this.deadline)
   }
@@ -180,7 +197,7 @@ export class InFlight implements BodyReader, Observed {
 
   /** What is observed, as policies of the listener say. */
   get settings(): ObserveSettings | undefined {
-    return this.decision.listener?.frontend.get(this.context.index)
+    return this.decision.frontend
   }
 
   occupyEndpoint(): void {

@@ -6,6 +6,7 @@ import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
+import { settleBodies } from './record-bodies.ts'
 import { fail, respondLocally } from './respond.ts'
 
 /** Serves the requests of one socket: the first page of a request's way (docs/architecture.md). */
@@ -38,9 +39,11 @@ export class Receiver implements StreamHandler {
     flight.endDeadline()
     flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
+    settleBodies(flight)
     chargeFor(flight)
     noteBreak(flight)
     this.#context.observer.ended(flight, sentBytes, undefined)
+    flight.dropBodies()
     flight.upstream?.release()
     flight.turn++
   }
@@ -50,8 +53,10 @@ export class Receiver implements StreamHandler {
     if (flight === undefined) return
     flight.abandon()
     flight.context.load.end(flight.retried)
+    settleBodies(flight)
     chargeFor(flight)
     this.#context.observer.ended(flight, 0, why)
+    flight.dropBodies()
   }
 
   refused(peer: Peer, code: WireRefusal): void {

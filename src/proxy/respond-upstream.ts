@@ -1,11 +1,13 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
-import { BODY_CHUNKED, BODY_LENGTH, type BodyKind, type BodySource, type ClientStream } from '#net/stream.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySource, type ClientStream } from '#net/stream.ts'
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
 import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
 import { CardFilter } from './card-filter.ts'
 import type { InFlight } from './in-flight.ts'
+import { recordResponse } from './record-bodies.ts'
+import { ReplacingSink } from './replacing-sink.ts'
 import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.ts'
 
 /** Passes an upstream response on, through the response policies. Its body streams unless a policy needs it whole. */
@@ -22,14 +24,17 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
 }
 
 function passOn(flight: InFlight, upstream: ClientStream, body: Pick<BodySource, 'kind' | 'length' | 'pipe'>): void {
-  const { kind, length } = body
+  const { newResponseBody } = flight.exchange
   const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
   flight.filter = filter
   flight.status = upstream.head.status
   flight.responded = true
-  flight.stream.respond(upstream.head, ...framingOf(kind, length, filter?.changesLength === true))
-  body.pipe(filter === undefined ? flight.stream.response : filter.into(flight.stream.response))
+  flight.stream.respond(upstream.head, ...framingOf(body, filter?.changesLength === true, newResponseBody))
+  const { response } = flight.stream
+  const sink =
+    newResponseBody === undefined ? recordResponse(flight, response) : new ReplacingSink(response, newResponseBody)
+  body.pipe(filter === undefined ? sink : filter.into(sink))
 }
 
 /** Stands between the upstream body and the client. */
@@ -44,14 +49,19 @@ function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Fil
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */
-function framingOf(kind: BodyKind, length: number, changes: boolean): [BodyKind, number] {
+function framingOf(
+  { kind, length }: Pick<BodySource, 'kind' | 'length'>,
+  changes: boolean,
+  replacement: Uint8Array | undefined,
+): [BodyKind, number] {
+  if (replacement !== undefined) return [replacement.length === 0 ? BODY_NONE : BODY_LENGTH, replacement.length]
   return changes && kind === BODY_LENGTH ? [BODY_CHUNKED, -1] : [kind, length]
 }
 
 /** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */
 function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
   const { exchange, turn } = flight
-  const { maxBufferBytes } = flight.decision.listener!.frontend.get(flight.context.index)
+  const { maxBufferBytes } = flight.decision.frontend!
   flight
     .readResponseBody(exchange, maxBufferBytes, use)
     .then(() => {

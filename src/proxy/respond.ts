@@ -1,5 +1,6 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
@@ -21,11 +22,20 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
     exchange.reason = 'DirectResponse'
     reply = replyToAnswer(outcome)
   }
-  exchange.response = reply.head
-  exchange.responseBody = reply.body ?? new Uint8Array(0)
+  adopt(exchange, reply)
   const replaced = runResponsePolicies(exchange, flight.decision)
-  if (replaced?.kind === 'refusal') reply = replyToRefusal(replaced, exchange, flight.decisionId)
+  if (replaced?.kind === 'refusal') {
+    reply = replyToRefusal(replaced, exchange, flight.decisionId)
+    adopt(exchange, reply)
+  }
   sendReply(flight, reply)
+}
+
+/** What policies made of another response does not count for this one. */
+function adopt(exchange: Exchange, { head, body }: Reply): void {
+  exchange.response = head
+  exchange.responseBody = body ?? new Uint8Array(0)
+  exchange.newResponseBody = undefined
 }
 
 /** Sends a gateway-made response. */

@@ -180,8 +180,10 @@ test('what can be named and nothing delivers yet is known', () => {
   expect(paths('request')).toContain('source.spiffeId')
   expect(paths('request')).not.toContain('request.body')
   for (const place of ['log', 'metric', 'trace'] as const) {
-    expect(paths(place)).toEqual(expect.arrayContaining(['source.spiffeId', 'request.body', 'response.bodyPrefix']))
+    expect(paths(place)).toEqual(expect.arrayContaining(['source.spiffeId']))
+    expect(paths(place)).not.toContain('request.body')
   }
+  expect(paths('token-cost')).toEqual(expect.arrayContaining(['request.body', 'response.bodyPrefix']))
   expect(paths('resource')).toEqual([])
 })
 

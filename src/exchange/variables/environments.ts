@@ -47,9 +47,10 @@ const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
 const NO_LLM = 'it is known only after an LLM backend was asked'
 const NO_MCP = 'the MCP message is read after these policies have run'
+/** Only policies of the listener decide what is recorded; whoever builds the limits on routes adds theirs. */
 const UNRECORDED: Group['undelivered'] = {
-  places: [...AFTERWARDS, 'token-cost'],
-  why: 'bodies are not recorded while they stream',
+  places: ['token-cost'],
+  why: 'external limits are not asked, so bodies are not recorded for their cost',
 }
 
 /** What each place may read, and why not the rest (docs/guides/expressions.md). The one table of it. */

@@ -262,8 +262,7 @@ test.each([
 })
 
 test.each([
-  ['request.body', 'log', 'request.body is always absent here: bodies are not recorded while they stream yet'],
-  ['default(response.body, b"")', 'metric', 'response.body is always absent here'],
+  ['default(response.body, b"")', 'token-cost', 'response.body is always absent here: external limits are not asked'],
   ['source.identity.namespace', 'request', 'source.identity.namespace is always absent here: client certificates'],
   ['source.connectHeaders["a"]', 'network', 'source.connectHeaders is always absent here'],
 ] as const)('%s in a %s expression is said to be absent', (source, place, message) => {

@@ -18,8 +18,8 @@ export const REQUEST: readonly Declared[] = [
 ]
 
 /**
- * Bodies; there because some expression reads them, which is known beforehand (specification 2, 2.1). null: larger than the limit,
- * which only logs get to see (decision A-49).
+ * Bodies; there because some expression reads them, which is known beforehand (specification 2, 2.1). Whole while something is decided,
+ * null when larger than the limit; afterwards as much as is known of them (decision A-49).
  */
 export const REQUEST_BODY: readonly Declared[] = [
   bodyVariable('request.body', (x) => x.newRequestBody ?? x.requestBody),

@@ -1,0 +1,27 @@
+import { ForwardingSink } from '#net/forwarding-sink.ts'
+import type { BodySink } from '#net/stream.ts'
+import { asBuffer } from './as-buffer.ts'
+
+/**
+ * Lets a body come to its end, since what it says may count (tokens of a provider) and its connection is used again, and then gives
+ * the receiver another one.
+ */
+export class ReplacingSink extends ForwardingSink {
+  readonly #body: Uint8Array
+
+  constructor(sink: BodySink, body: Uint8Array) {
+    super(sink)
+    this.#body = body
+  }
+
+  override get backed(): boolean {
+    return false
+  }
+
+  override bytes(): void {}
+
+  override end(): void {
+    if (this.#body.length > 0) this.sink.bytes(asBuffer(this.#body), 0, this.#body.length)
+    this.sink.end()
+  }
+}
