@@ -29,6 +29,7 @@ verifies('resource/kind-names', 'the kinds, their versions and names', () => {
     'v1 ConfigMap configmaps cm namespaced',
     'v1 Namespace namespaces ns cluster',
     'discovery.k8s.io/v1 EndpointSlice endpointslices  namespaced',
+    'v1 Pod pods po namespaced',
   ])
 })
 
@@ -181,6 +182,12 @@ const PLATFORM_OBJECTS = [
   ['Namespace', {}, []],
   ['EndpointSlice', { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }], ports: [{ port: 80 }] }, []],
   ['EndpointSlice', { addressType: 'IP' }, ['addressType unknown-value']],
+  [
+    'Pod',
+    { spec: { containers: [], nodeName: 'n' }, status: { podIPs: [{ ip: '10.0.0.1' }], hostIP: '10.0.0.9' } },
+    [],
+  ],
+  ['Pod', { status: { podIPs: ['10.0.0.1'] } }, ['status.podIPs[0] wrong-type']],
 ] as const
 
 test.each(PLATFORM_OBJECTS)('%s %j', (kind, members, expected) => {

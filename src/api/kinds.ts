@@ -8,6 +8,7 @@ import { type GRPCRouteObject, grpcRoute } from './grpc-route.ts'
 import { type HTTPRouteObject, httpRoute } from './http-route.ts'
 import { type ListenerSetObject, listenerSet } from './listener-set.ts'
 import { type NamespaceObject, namespace } from './namespace.ts'
+import { type PodObject, pod } from './pod.ts'
 import { type ProxyBackendObject, proxyBackend } from './proxy-backend.ts'
 import { type ProxyParametersObject, proxyParameters } from './proxy-parameters.ts'
 import { type ProxyPolicyObject, proxyPolicy } from './proxy-policy.ts'
@@ -36,6 +37,7 @@ export interface ObjectsByKind {
   ConfigMap: ConfigMapObject
   Namespace: NamespaceObject
   EndpointSlice: EndpointSliceObject
+  Pod: PodObject
 }
 
 export type KindName = keyof ObjectsByKind
@@ -124,6 +126,7 @@ export const KINDS: readonly KindInfo[] = [
     namespaced: false,
   }),
   platform('discovery.k8s.io', 'EndpointSlice', endpointSlice, { plural: 'endpointslices', versions: ['v1'] }),
+  platform('', 'Pod', pod, { plural: 'pods', shortNames: ['po'], versions: ['v1'] }),
 ]
 
 const BY_KIND: ReadonlyMap<string, KindInfo> = new Map(KINDS.map((info) => [info.kind, info]))

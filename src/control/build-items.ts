@@ -7,6 +7,7 @@ import { joinFields, translatePolicy } from './policies/translate-policy.ts'
 import type { Use } from './reach.ts'
 import { materialItems } from './references/material-items.ts'
 import type { Scope } from './scope.ts'
+import { workloadItems } from './workload-items.ts'
 
 /** The plan, and what its making showed. */
 export interface BuiltItems {
@@ -22,7 +23,7 @@ export interface BuiltItems {
   readonly called: readonly Use[]
 }
 
-/** Makes the items; Services, Secrets and ConfigMaps come in only when something refers to them. */
+/** Makes the items; Services, Secrets, ConfigMaps and Pods come in only when something refers to them. */
 export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const { inventory, reportOn } = scope
   const policies = attached.policies.map((it) => translatePolicy(scope, it, reportOn(it.object)))
@@ -34,6 +35,7 @@ export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const called = [...fields.calls, ...attached.backends.flatMap(({ uses }) => uses)]
   const services = serviceItems(inventory, new Set([...routed, ...called].map(({ to }) => to)), reportOn)
   const material = new Set([...fields.material, ...listeners.flatMap(({ certificates }) => certificates)])
+  const applied = [...ofRoutes.filter((item) => item.kind === 'policy'), ...fields.items]
   return {
     all: [
       ...listeners,
@@ -42,9 +44,10 @@ export function buildItems(scope: Scope, attached: Attached): BuiltItems {
       ...services,
       ...fields.items,
       ...materialItems(inventory, material),
+      ...workloadItems(inventory, applied),
     ],
     listeners,
-    policies: [...ofRoutes.filter((item) => item.kind === 'policy'), ...fields.items],
+    policies: applied,
     idleServices: new Set(services.filter(isIdle).map(({ key }) => key.replace('Endpoints/', 'Service/'))),
     routed,
     called,

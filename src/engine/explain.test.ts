@@ -133,3 +133,22 @@ test('an agent card: where it would lead', async () => {
   expect(a2a).toMatchObject({ kind: 'agent-card' })
   expect(upstream).toContain('host: agent.test\r\n')
 })
+
+test('a caller is looked up among the pods, as by the proxy', async () => {
+  const origin = { kind: 'Pod', namespace: 'shop', name: 'cart-1' }
+  const pod: PlanItem = {
+    kind: 'workload',
+    key: 'Workload/shop/cart-1',
+    namespace: 'shop',
+    name: 'cart-1',
+    serviceAccount: 'cart',
+    addresses: ['192.0.2.7'],
+    origin,
+  }
+  const rules = policyItem('PreRouting.authorization', GATEWAY, {
+    action: 'Require',
+    policy: { matchExpressions: ['source.unverifiedWorkload.serviceAccount == "cart"'] },
+  })
+  expect((await explained([...PLAN, rules, pod])).outcome).toBeUndefined()
+  expect((await explained([...PLAN, rules])).outcome).toMatchObject({ kind: 'refusal', code: 'authorization-denied' })
+})

@@ -61,6 +61,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
   const steps: TraceStep[] = []
   const trace: Trace = { step: (step) => steps.push(step) }
   exchange.trace = trace
+  exchange.workloads = plan.workloads
   const decision = new Decision()
   const { index } = plan
   // Always the first draw, so that the same question has the same answer.

@@ -164,3 +164,16 @@ test('a route whose hostnames at the listener changed is found by the new ones',
   expect(routes.find('a.test', exchangeWith().request)).toBeUndefined()
   expect(routes.find('b.test', exchangeWith().request)).toBeDefined()
 })
+
+test('a pod is found by each of its addresses, as long as the plan has it', () => {
+  const pod = (name: string, ...addresses: string[]): PlanItem => {
+    const key = `Workload/shop/${name}`
+    const origin = { kind: 'Pod', namespace: 'shop', name }
+    return { kind: 'workload', key, namespace: 'shop', name, serviceAccount: 'cart', addresses, origin }
+  }
+  const plan = planWith(LISTENER, pod('a', '10.0.0.1', 'fd00::1'), pod('b', '10.0.0.2'))
+  const found = () => ['10.0.0.1', 'fd00::1', '10.0.0.2', '10.0.0.3'].map((at) => plan.workloads.at(at)?.name)
+  expect(found()).toEqual(['a', 'a', 'b', undefined])
+  plan.update(planOf(LISTENER, pod('b', '10.0.0.1')))
+  expect(found()).toEqual(['b', undefined, undefined, undefined])
+})

@@ -1,3 +1,4 @@
+import type { Workloads } from '#exchange/workload.ts'
 import type { ListenerItem, PlanItem, RouteItem } from '#plan/item.ts'
 import { buildBackendPlace } from './build-backend.ts'
 import { buildChainFor } from './build-chain.ts'
@@ -35,6 +36,9 @@ export class LivePlan {
   constructor(state: SharedState) {
     this.#state = state
   }
+
+  /** The pods of whatever plan is in force. */
+  readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
 
   get index(): PlanIndex {
     return this.#index

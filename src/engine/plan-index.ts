@@ -1,4 +1,12 @@
-import type { BackendItem, EndpointsItem, ListenerItem, PlanItem, PolicyItem, RouteItem } from '#plan/item.ts'
+import type {
+  BackendItem,
+  EndpointsItem,
+  ListenerItem,
+  PlanItem,
+  PolicyItem,
+  RouteItem,
+  WorkloadItem,
+} from '#plan/item.ts'
 
 /** Nothing attached there; one shared array, so that "still nothing" compares equal. */
 const NONE: readonly PolicyItem[] = Object.freeze([])
@@ -13,6 +21,7 @@ export class PlanIndex {
   readonly routes: readonly RouteItem[]
   readonly #groups: ReadonlyMap<string, readonly PolicyItem[]>
   readonly #secrets: ReadonlyMap<string, readonly PlanItem[]>
+  readonly #workloads = new Map<string, WorkloadItem>()
 
   constructor(items: ReadonlyMap<string, PlanItem>, before?: PlanIndex) {
     this.items = items
@@ -25,6 +34,7 @@ export class PlanIndex {
       else if (item.kind === 'route') routes.push(item)
       else if (item.kind === 'listener') listeners.push(item)
       else if (item.kind === 'secret') push(secrets, item.namespace, item)
+      else if (item.kind === 'workload') for (const address of item.addresses) this.#workloads.set(address, item)
     }
     for (const group of groups.values()) group.sort(byPrecedence)
     for (const group of secrets.values()) group.sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -42,6 +52,11 @@ export class PlanIndex {
   /** Secrets of a namespace, by name. */
   secretsIn(namespace: string): readonly PlanItem[] {
     return this.#secrets.get(namespace) ?? NONE
+  }
+
+  /** The pod that has an address. */
+  workloadAt(address: string): WorkloadItem | undefined {
+    return this.#workloads.get(address)
   }
 
   backend(key: string): BackendItem | undefined {

@@ -8,6 +8,7 @@ import type { McpFacts } from './mcp-facts.ts'
 import { redactTarget } from './redact-target.ts'
 import type { SourceFacts } from './source-facts.ts'
 import type { Trace } from './trace.ts'
+import type { Workloads } from './workload.ts'
 
 /** JSON values as policies and expressions see them. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -73,6 +74,8 @@ export class Exchange {
   answeredMonotonicMs = 0
   /** Set once by whoever makes the exchange; the same for all its requests. */
   gateway: GatewayIdentity | undefined
+  /** Asked only when an expression reads `source.unverifiedWorkload`; set like `gateway`. */
+  workloads: Workloads | undefined
 
   /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
   originalMethod = ''

@@ -1,12 +1,6 @@
-import type { Head } from '#net/http1/head.ts'
-
 /** What is known of the caller beyond its address; set by whoever owns the connection, the `source` variables read it. */
 export interface SourceFacts {
   readonly certificate: ClientCertificate | undefined
-  /** Found by the address of the caller: not authenticated. */
-  readonly unverifiedWorkload: Workload | undefined
-  /** Of the CONNECT request that carried this stream. */
-  readonly connectHeaders: Head | undefined
 }
 
 /** A client certificate that was verified. */
@@ -19,10 +13,4 @@ export interface ClientCertificate {
   readonly subjectCn: string | undefined
   /** URIs, DNS names and addresses, in the order of the certificate. */
   readonly subjectAltNames: readonly string[]
-}
-
-export interface Workload {
-  readonly name: string
-  readonly namespace: string
-  readonly serviceAccount: string
 }

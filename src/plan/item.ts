@@ -5,7 +5,15 @@ import type { Origin } from '#base/origin.ts'
  * up to its parent by key; nothing lists its children, so that one changed object moves one small item. Keys are unique over
  * all kinds of item. Items are frozen JSON: no functions, no dates, no maps.
  */
-export type PlanItem = ListenerItem | RouteItem | PolicyItem | BackendItem | EndpointsItem | SecretItem | ConfigMapItem
+export type PlanItem =
+  | ListenerItem
+  | RouteItem
+  | PolicyItem
+  | BackendItem
+  | EndpointsItem
+  | SecretItem
+  | ConfigMapItem
+  | WorkloadItem
 
 /**
  * A listener of a Gateway or ListenerSet. Key: `Listener/<namespace>/<gateway>/<name>`, for a ListenerSet
@@ -162,5 +170,17 @@ export interface ConfigMapItem {
   readonly namespace: string
   readonly name: string
   readonly data: Readonly<Record<string, string>>
+  readonly origin: Origin
+}
+
+/** A pod, for expressions that ask which one a caller is; there only while some expression does. Key: `Workload/<namespace>/<pod>`. */
+export interface WorkloadItem {
+  readonly kind: 'workload'
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly serviceAccount: string
+  /** IP addresses in canonical form; no other pod of the plan has one of them. */
+  readonly addresses: readonly string[]
   readonly origin: Origin
 }

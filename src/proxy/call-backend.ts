@@ -39,10 +39,12 @@ interface Caller {
   readonly place: Exchange['place']
   readonly identity: Identity
   readonly metadata: Exchange['metadata']
+  readonly gateway: Exchange['gateway']
+  readonly workloads: Exchange['workloads']
 }
 
-function captureCaller({ peer, place, identity, metadata }: Exchange): Caller {
-  return { peer, place, identity: { ...identity }, metadata }
+function captureCaller({ peer, place, identity, metadata, gateway, workloads }: Exchange): Caller {
+  return { peer, place, identity: { ...identity }, metadata, gateway, workloads }
 }
 
 function findEndpoint({ item, groups }: BackendPlace, destination: string): EndpointPlace | undefined {
@@ -61,6 +63,8 @@ async function prepareHead(caller: Caller, endpoint: EndpointPlace, request: Cal
   call.reset(head, caller.peer)
   call.bodies = WHOLE
   call.place = caller.place
+  call.gateway = caller.gateway
+  call.workloads = caller.workloads
   Object.assign(call.identity, caller.identity)
   call.metadata = caller.metadata
   call.requestBody = request.body ?? new Uint8Array(0)

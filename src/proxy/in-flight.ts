@@ -72,6 +72,7 @@ export class InFlight implements BodyReader, Observed {
   constructor(context: ProxyContext) {
     this.context = context
     this.exchange.gateway = context.gateway
+    this.exchange.workloads = context.workloads
   }
 
   begin(stream: ServerStream, socket: SocketPlace): void {

@@ -1,5 +1,6 @@
 import type { PlanIndex } from '#engine/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { Workloads } from '#exchange/workload.ts'
 import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
@@ -12,6 +13,7 @@ export interface ProxyContext {
   readonly workerName: string
   /** What expressions may know of the gateway itself. */
   readonly gateway: GatewayIdentity | undefined
+  readonly workloads: Workloads
   /** The plan in force; replaced in one assignment. */
   readonly index: PlanIndex
   readonly pool: ClientPool

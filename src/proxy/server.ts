@@ -65,6 +65,7 @@ export class ProxyServer {
     this.#context = {
       workerName: name,
       gateway,
+      workloads: plan.workloads,
       get index() {
         return plan.index
       },
@@ -139,9 +140,11 @@ export class ProxyServer {
   }
 
   #admits(socket: SocketPlace, peer: Peer): boolean {
-    const { index, observer } = this.#context
+    const { index, observer, gateway, workloads } = this.#context
     const connection = new Exchange()
     connection.reset(NO_REQUEST, peer)
+    connection.gateway = gateway
+    connection.workloads = workloads
     const denial = denyConnection(socket, index, connection)
     if (denial === undefined) return true
     observer.connectionDenied(peer, denial)

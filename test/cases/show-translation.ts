@@ -25,6 +25,7 @@ const IN_KEY: { readonly [K in PlanItem['kind']]: readonly string[] } = {
   endpoints: [],
   secret: ['namespace', 'name'],
   configmap: ['namespace', 'name'],
+  workload: ['namespace', 'name'],
 }
 
 /** Without what is in its key, and without what is empty. */

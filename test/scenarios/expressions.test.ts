@@ -1,18 +1,42 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadPlan } from '#cli/load-plan.ts'
+import { FileStore } from '#store/files.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  type ObjectsFolder,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const LIMIT = 1024
 const stops = new AsyncDisposableStack()
+let folder: ObjectsFolder
 let gateway: TestGateway
 let port: number
+
+const SECRET_AND_POD = `
+apiVersion: v1
+kind: Secret
+metadata: { name: keys }
+stringData: { ann: 'key-of-ann' }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: cart-1, namespace: shop }
+spec: { serviceAccountName: carts }
+status: { phase: Running, podIPs: [{ ip: 127.0.0.1 }] }
+`
 
 /** Says what arrived; `/.../large` answers with more than the limit. */
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -39,11 +63,12 @@ beforeAll(async () => {
   const attributes = {
     add: [
       { name: 'took', expression: 'proxy.upstreamDuration' },
-      { name: 'pod', expression: 'env.podName' },
+      { name: 'self', expression: 'flatten({"pod": env.podName, "space": env.namespace, "gateway": env.gateway})' },
+      { name: 'caller', expression: 'flatten(source.unverifiedWorkload)' },
       { name: 'answer', expression: 'flatten({"code": response.code, "end": request.endTime > request.startTime})' },
     ],
   }
-  const folder = await createObjectsFolder({
+  folder = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
       backendYaml('web', webPort),
@@ -51,6 +76,25 @@ beforeAll(async () => {
       routeYaml('prefix', '/prefix', 'web'),
       routeYaml('both', '/both', 'strict'),
       routeYaml('strict', '/strict', 'strict'),
+      routeYaml('keys', '/keys', 'web'),
+      policyYaml('keys', 'HTTPRoute', 'keys', {
+        traffic: {
+          apiKeyAuthentication: {
+            secretRef: { name: 'keys' },
+            location: { expression: 'json(base64.decode(request.headers["x-card"])).key' },
+          },
+        },
+      }),
+      routeYaml('cart', '/cart', 'web'),
+      policyYaml('cart', 'HTTPRoute', 'cart', {
+        traffic: {
+          authorization: {
+            action: 'Require',
+            policy: { matchExpressions: ['source.unverifiedWorkload.serviceAccount == "carts"'] },
+          },
+        },
+      }),
+      SECRET_AND_POD,
       policyYaml('prefix', 'HTTPRoute', 'prefix', { traffic: { transformation: prefixes } }),
       policyYaml('both', 'HTTPRoute', 'both', { traffic: { transformation: { request: prefixes.request } } }),
       policyYaml('strict', 'ProxyBackend', 'strict', {
@@ -65,7 +109,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     files: [folder.path],
     workers: 1,
-    environment: { GATEWRIGHT_LOG_FORMAT: 'json', POD_NAME: 'pod-7' },
+    environment: { GATEWRIGHT_LOG_FORMAT: 'json', POD_NAME: 'pod-7', NAMESPACE: 'infra', GATEWAY: 'edge' },
   })
   stops.defer(() => gateway.close().then(() => {}))
 })
@@ -128,9 +172,38 @@ verifies(
     )
     expect(JSON.parse(line!)).toMatchObject({
       took: expect.stringMatching(/^\d+(\.\d+)?s$/),
-      pod: 'pod-7',
+      'self.pod': 'pod-7',
+      'self.space': 'infra',
+      'self.gateway': 'edge',
+      'caller.name': 'cart-1',
+      'caller.namespace': 'shop',
+      'caller.serviceAccount': 'carts',
       'answer.code': 200,
       'answer.end': true,
     })
   },
 )
+
+verifies('location/expression', 'a credential is where an expression finds it', async () => {
+  const card = (key: string) => Buffer.from(JSON.stringify({ key })).toString('base64')
+  const ask = async (headers: Record<string, string>) =>
+    (await fetch(`http://127.0.0.1:${port}/keys/small`, { headers })).status
+  expect(await ask({ 'x-card': card('key-of-ann') })).toBe(200)
+  expect(await ask({ 'x-card': card('other') })).toBe(401)
+  expect(await ask({ 'x-card': 'no card' })).toBe(401)
+  expect(await ask({})).toBe(401)
+})
+
+test('callers are pods by their addresses, as long as there is such a pod', async () => {
+  expect((await send('/cart/small', Buffer.of(), false)).status).toBe(200)
+  const text = await readFile(`${folder.path}/all.yaml`, 'utf8')
+  await folder.write('all.yaml', text.replace('phase: Running', 'phase: Succeeded'))
+  await eventually('the pod is gone', async () => (await send('/cart/small', Buffer.of(), false)).status === 403)
+  await folder.write('all.yaml', text)
+  await eventually('it is back', async () => (await send('/cart/small', Buffer.of(), false)).status === 200)
+})
+
+test('lint misses nothing in all of it', () => {
+  const { findings } = loadPlan(new FileStore([folder.path]))
+  expect(findings.map(({ code }) => code)).toEqual(['credential-not-removed'])
+})

@@ -14,7 +14,7 @@ import { LLM, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
 import { MCP, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
-import { CERTIFICATE, SOURCE, UNVERIFIED_SOURCE } from './source-variables.ts'
+import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
 
 type Places = readonly ExpressionPlace[]
 
@@ -62,12 +62,8 @@ const GROUPS: readonly Group[] = [
     otherwise: '',
     undelivered: { places: CONNECTED, why: 'client certificates are not read' },
   },
-  {
-    variables: UNVERIFIED_SOURCE,
-    places: CONNECTED,
-    otherwise: '',
-    undelivered: { places: CONNECTED, why: 'callers are not looked up, and tunnels to the gateway are not accepted' },
-  },
+  { variables: WORKLOAD, places: CONNECTED, otherwise: '' },
+  { variables: TUNNEL, places: CONNECTED, otherwise: '' },
   { variables: ENV, places: ['resource', ...CONNECTED], otherwise: '' },
   { variables: REQUEST, places: HTTP, otherwise: '' },
   {

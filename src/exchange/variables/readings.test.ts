@@ -9,6 +9,7 @@ import { variablesAt } from './environments.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 const PEM = '-----BEGIN CERTIFICATE-----'
+const CART = { name: 'cart-1', namespace: 'shop', serviceAccount: 'cart' }
 const NAMES = ['spiffe://mesh.example/ns/shop/sa/cart', 'cart.example']
 
 function headOf(head: Head, fields: Readonly<Record<string, string>>): Head {
@@ -39,9 +40,8 @@ function everything(): Exchange {
   exchange.gateway = { podName: 'pod-1', namespace: 'infra', gateway: 'main' }
   exchange.source = {
     certificate: { pem: PEM, subject: 'CN=cart,O=Shop', subjectCn: 'cart', issuer: 'CN=ca', subjectAltNames: NAMES },
-    unverifiedWorkload: { name: 'cart-1', namespace: 'shop', serviceAccount: 'cart' },
-    connectHeaders: headOf(Head.request('CONNECT', 'x:1'), { 'x-c': '3' }),
   }
+  exchange.workloads = { at: (address) => (address === '10.1.2.3' ? CART : undefined) }
   exchange.place = {
     gateway: 'default/main',
     listener: 'https',
@@ -113,7 +113,7 @@ const READINGS: Readonly<Record<string, unknown>> = {
   'source.unverifiedWorkload.name': 'cart-1',
   'source.unverifiedWorkload.namespace': 'shop',
   'source.unverifiedWorkload.serviceAccount': 'cart',
-  'source.connectHeaders': { 'x-c': '3' },
+  'source.connectHeaders': undefined,
   'env.podName': 'pod-1',
   'env.namespace': 'infra',
   'env.gateway': 'main',
@@ -264,7 +264,6 @@ test.each([
 test.each([
   ['default(response.body, b"")', 'token-cost', 'response.body is always absent here: external limits are not asked'],
   ['source.identity.namespace', 'request', 'source.identity.namespace is always absent here: client certificates'],
-  ['source.connectHeaders["a"]', 'network', 'source.connectHeaders is always absent here'],
 ] as const)('%s in a %s expression is said to be absent', (source, place, message) => {
   const problems: { code: string; message: string }[] = []
   compileExpression(source, place, (problem) => problems.push(problem))

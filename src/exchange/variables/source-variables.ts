@@ -1,5 +1,6 @@
 import type { Exchange } from '../exchange.ts'
-import type { ClientCertificate, Workload } from '../source-facts.ts'
+import type { ClientCertificate } from '../source-facts.ts'
+import type { Workload } from '../workload.ts'
 import { type Declared, known } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
@@ -24,20 +25,22 @@ export const CERTIFICATE: readonly Declared[] = [
   { path: 'source.certificate', type: 'string', read: (x) => certificate(x)?.pem },
 ]
 
-/** What is looked up or claimed, not proved. */
-export const UNVERIFIED_SOURCE: readonly Declared[] = [
+/** The pod that has the address of the caller: looked up, not proved. */
+export const WORKLOAD: readonly Declared[] = [
   { path: 'source.unverifiedWorkload.name', type: 'string', read: (x) => known(workload(x)?.name) },
   { path: 'source.unverifiedWorkload.namespace', type: 'string', read: (x) => known(workload(x)?.namespace) },
   { path: 'source.unverifiedWorkload.serviceAccount', type: 'string', read: (x) => known(workload(x)?.serviceAccount) },
-  headerVariable('source.connectHeaders', (x) => x.source?.connectHeaders, false),
 ]
+
+/** Of the CONNECT request that carried a stream. None does: the gateway refuses CONNECT (docs/behaviour/http.md), so the fields are absent. */
+export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', () => undefined, false)]
 
 function certificate(exchange: Exchange): ClientCertificate | undefined {
   return exchange.source?.certificate
 }
 
 function workload(exchange: Exchange): Workload | undefined {
-  return exchange.source?.unverifiedWorkload
+  return exchange.workloads?.at(exchange.peer.remoteAddress)
 }
 
 /** The SPIFFE id is the one URI of a certificate with this scheme (SPIFFE X.509-SVID, 2). */
