@@ -8,7 +8,7 @@ import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
-import { chooseBackend, hostOf, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
+import { chooseBackend, HostReader, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 import type { NearMiss } from './route/route-table.ts'
 
@@ -16,6 +16,7 @@ const NO_MISSES: readonly NearMiss[] = []
 
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
 export class Decision {
+  readonly host: HostReader = new HostReader()
   listener: ListenerPlace | undefined
   /** What policies say about the listener. */
   frontend: FrontendSettings | undefined
@@ -69,7 +70,7 @@ export interface DecideInputs {
  * has to wait.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
-  const listener = inputs.socket.hosts.first(hostOf(exchange.originalAuthority), (place) => place)
+  const listener = inputs.socket.hosts.first(decision.host.of(exchange.originalAuthority), (place) => place)
   if (listener === undefined) return checkTarget(exchange) ?? reject('listener-not-found')
   const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
@@ -91,7 +92,7 @@ function route(
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
-  const host = hostOf(exchange.request.authority)
+  const host = decision.host.of(exchange.request.authority)
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request)
   const hit = listener.routes.find(host, exchange.request)
   if (hit === undefined) return reject('route-not-found')

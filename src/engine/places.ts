@@ -90,10 +90,25 @@ export function ruleNames(listener: PlaceNames, item: RouteItem): PlaceNames {
 }
 
 /** The host of an authority: lower case, without port. */
-export function hostOf(authority: string): string {
+function hostOf(authority: string): string {
   const colon = authority.lastIndexOf(':')
   const host = colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
   return host.toLowerCase()
+}
+
+/** Reads hosts for one connection, whose requests name the same one again and again. */
+export class HostReader {
+  #authority = ''
+  #host = ''
+
+  /** @returns as `hostOf` */
+  of(authority: string): string {
+    if (authority !== this.#authority) {
+      this.#authority = authority
+      this.#host = hostOf(authority)
+    }
+    return this.#host
+  }
 }
 
 /** Takes a backend reference by weight; undefined when there is none with a weight above 0. */

@@ -82,7 +82,7 @@ export class InFlight implements BodyReader, Observed {
     this.stream = stream
     this.socket = socket
     this.upstream = undefined
-    this.tried.length = 0
+    if (this.tried.length > 0) this.tried.length = 0
     this.pristine = undefined
     this.retriesLeft = 0
     this.retried = false

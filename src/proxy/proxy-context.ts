@@ -15,7 +15,7 @@ export interface ProxyContext {
   readonly gateway: GatewayIdentity | undefined
   readonly workloads: Workloads
   /** The plan in force; replaced in one assignment. */
-  readonly index: PlanIndex
+  index: PlanIndex
   readonly pool: ClientPool
   readonly wheel: TimerWheel
   readonly observer: Observer

@@ -66,9 +66,7 @@ export class ProxyServer {
       workerName: name,
       gateway,
       workloads: plan.workloads,
-      get index() {
-        return plan.index
-      },
+      index: plan.index,
       pool,
       wheel: workerWheel,
       observer,
@@ -92,6 +90,7 @@ export class ProxyServer {
   ): Promise<FailedSocket[]> {
     this.#slots = slots
     this.#plan.update(items)
+    this.#context.index = this.#plan.index
     const failed: FailedSocket[] = []
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined

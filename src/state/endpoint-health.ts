@@ -72,8 +72,8 @@ export class EndpointHealth {
   recordHealthy(latencyMs: number): void {
     this.#move(HEALTH, ONE)
     this.#move(LATENCY, Math.min(latencyMs * 1000, HIGH - 1))
-    this.#store(FAILURES, 0)
-    if (!this.evicted) this.#store(EVICTIONS, 0)
+    this.#clear(FAILURES)
+    if (!this.evicted) this.#clear(EVICTIONS)
   }
 
   /** @returns the eviction time in milliseconds when this answer evicted the endpoint */
@@ -97,8 +97,14 @@ export class EndpointHealth {
     for (;;) {
       const old = Atomics.load(this.#words, index)
       const next = old === 0 ? Math.round(sample) : Math.round(WEIGHT * sample + (1 - WEIGHT) * old)
+      if (next === old) return next
       if (Atomics.compareExchange(this.#words, index, old, next) === old) return next
     }
+  }
+
+  /** Looks first: a write takes the memory away from the other workers. */
+  #clear(word: number): void {
+    if (this.#load(word) !== 0) this.#store(word, 0)
   }
 
   #load(word: number): number {

@@ -72,7 +72,7 @@ export class Head {
   }
 
   get method(): string {
-    this.#method ??= this.text.slice(0, this.methodEnd)
+    this.#method ??= readMethod(this.text, this.methodEnd)
     return this.#method
   }
 
@@ -349,6 +349,24 @@ export class Head {
     }
     return lines
   }
+}
+
+/** The usual methods by their length. */
+const METHODS: readonly (readonly string[])[] = [
+  [],
+  [],
+  [],
+  ['GET', 'PUT'],
+  ['POST', 'HEAD'],
+  ['PATCH'],
+  ['DELETE'],
+  ['OPTIONS'],
+]
+
+/** One text for each usual method: comparing the same object is comparing nothing. */
+function readMethod(text: string, end: number): string {
+  for (const method of METHODS[end] ?? []) if (text.startsWith(method)) return method
+  return text.slice(0, end)
 }
 
 function checkField(name: string, value: string): void {
