@@ -5,11 +5,11 @@ import { COALESCE_BYTES, type Transport, type TransportOwner } from './transport
 /** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
 export class SocketTransport implements Transport {
   backed = false
-  readonly #socket: net.Socket
+  protected readonly socket: net.Socket
   #paused = false
 
   constructor(socket: net.Socket, owner: TransportOwner) {
-    this.#socket = socket
+    this.socket = socket
     socket.on('drain', () => {
       this.backed = false
       owner.drained()
@@ -21,50 +21,50 @@ export class SocketTransport implements Transport {
   }
 
   get usable(): boolean {
-    return this.#socket.writable
+    return this.socket.writable
   }
 
   get unsentBytes(): number {
-    return this.#socket.writableLength
+    return this.socket.writableLength
   }
 
   writeText(text: string): void {
-    if (!this.#socket.write(text, 'latin1')) this.backed = true
+    if (!this.socket.write(text, 'latin1')) this.backed = true
   }
 
   writeBytes(buffer: Buffer, start: number, end: number): void {
     const taken =
       end - start <= COALESCE_BYTES
-        ? this.#socket.write(latin1(buffer, start, end), 'latin1')
-        : this.#socket.write(Buffer.from(buffer.subarray(start, end)))
+        ? this.socket.write(latin1(buffer, start, end), 'latin1')
+        : this.socket.write(Buffer.from(buffer.subarray(start, end)))
     if (!taken) this.backed = true
   }
 
   pause(): void {
     if (this.#paused) return
     this.#paused = true
-    this.#socket.pause()
+    this.socket.pause()
   }
 
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#socket.resume()
+    this.socket.resume()
   }
 
   end(): void {
-    this.#socket.end()
+    this.socket.end()
   }
 
   destroy(): void {
-    this.#socket.destroy()
+    this.socket.destroy()
   }
 
   reset(): void {
     // Under TLS the missing closure alert tells; a Unix socket has no reset; and a reset behind our orderly end would come too
     // late, fail in Node, and leave the socket without its 'close'.
-    if (isPlainTcp(this.#socket) && !this.#socket.writableEnded) this.#socket.resetAndDestroy()
-    else this.#socket.destroy()
+    if (isPlainTcp(this.socket) && !this.socket.writableEnded) this.socket.resetAndDestroy()
+    else this.socket.destroy()
   }
 }
 

@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { SocketTransport } from './socket-transport.ts'
+import { openPlainTransport } from './direct-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 import { openDataTransport } from './transport-data.ts'
 import { deliver } from './turn.ts'
@@ -22,7 +22,7 @@ export class ReadRelay {
 /** A transport on a client socket that was made with `relay.onread`, the documented option of `net.connect`. */
 export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport {
   relay.owner = owner
-  return new SocketTransport(socket, owner)
+  return openPlainTransport(socket, owner)
 }
 
 interface SocketInternals {
@@ -47,7 +47,7 @@ export function adoptSocket(accepted: net.Socket, server: net.Server, owner: Tra
   const counted = server as unknown as ServerInternals
   counted._connections--
   const socket = new net.Socket(options as net.SocketConstructorOpts)
-  const transport = new SocketTransport(socket, owner)
+  const transport = openPlainTransport(socket, owner)
   socket.resume()
   return transport
 }
