@@ -5,8 +5,9 @@ export interface Flushable {
   flush(): void
 }
 
-let waiting: Flushable[] = []
-let spare: Flushable[] = []
+/** Kept at its length: shrinking an array and growing it again costs more than what it is for. */
+const waiting: (Flushable | null)[] = []
+let count = 0
 let inTurn = false
 
 /**
@@ -14,8 +15,8 @@ let inTurn = false
  * waits that long for the first bytes of its body, so that both leave in one write.
  */
 export function flushLater(item: Flushable): void {
-  waiting.push(item)
-  if (!inTurn && waiting.length === 1) process.nextTick(flushAll)
+  waiting[count++] = item
+  if (!inTurn && count === 1) process.nextTick(flushAll)
 }
 
 /** Hands over what a transport has read; output that grew meanwhile is flushed behind it. */
@@ -24,17 +25,17 @@ export function deliver(owner: TransportOwner, buffer: Buffer, start: number, en
   try {
     owner.bytes(buffer, start, end)
   } finally {
-    if (waiting.length > 0) flushAll()
+    if (count > 0) flushAll()
     inTurn = false
   }
 }
 
+/** Flushing one may make another wait, behind it. */
 function flushAll(): void {
-  while (waiting.length > 0) {
-    const items = waiting
-    waiting = spare
-    for (const item of items) item.flush()
-    items.length = 0
-    spare = items
+  for (let at = 0; at < count; at++) {
+    const item = waiting[at]
+    waiting[at] = null
+    item?.flush()
   }
+  count = 0
 }

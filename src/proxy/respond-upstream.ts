@@ -1,7 +1,8 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
-import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySource, type ClientStream } from '#net/stream.ts'
+import type { Head } from '#net/http1/head.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ClientStream } from '#net/stream.ts'
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
 import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
 import { CardFilter } from './card-filter.ts'
@@ -30,7 +31,7 @@ function passOn(flight: InFlight, upstream: ClientStream, body: Pick<BodySource,
   flight.filter = filter
   flight.status = upstream.head.status
   flight.responded = true
-  flight.stream.respond(upstream.head, ...framingOf(body, filter?.changesLength === true, newResponseBody))
+  respondFramed(flight, upstream.head, body, filter?.changesLength === true)
   const { response } = flight.stream
   const sink =
     newResponseBody === undefined ? recordResponse(flight, response) : new ReplacingSink(response, newResponseBody)
@@ -49,13 +50,17 @@ function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Fil
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */
-function framingOf(
+function respondFramed(
+  { exchange, stream }: InFlight,
+  head: Head,
   { kind, length }: Pick<BodySource, 'kind' | 'length'>,
-  changes: boolean,
-  replacement: Uint8Array | undefined,
-): [BodyKind, number] {
-  if (replacement !== undefined) return [replacement.length === 0 ? BODY_NONE : BODY_LENGTH, replacement.length]
-  return changes && kind === BODY_LENGTH ? [BODY_CHUNKED, -1] : [kind, length]
+  changesLength: boolean,
+): void {
+  const { newResponseBody: replacement } = exchange
+  if (replacement !== undefined) {
+    stream.respond(head, replacement.length === 0 ? BODY_NONE : BODY_LENGTH, replacement.length)
+  } else if (changesLength && kind === BODY_LENGTH) stream.respond(head, BODY_CHUNKED, -1)
+  else stream.respond(head, kind, length)
 }
 
 /** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */

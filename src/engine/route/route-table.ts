@@ -100,7 +100,7 @@ class Tier<P> {
   }
 
   find(path: string, query: string, head: Head): RouteHit<P> | undefined {
-    const exact = this.#exact.get(path)
+    const exact = this.#exact.size === 0 ? undefined : this.#exact.get(path)
     if (exact !== undefined) {
       const hit = firstFit(exact, query, head)
       if (hit !== undefined) return hit
