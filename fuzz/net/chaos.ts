@@ -1,5 +1,5 @@
+import { listen } from '#net/accept/listener.ts'
 import { createClientPool } from '#net/client-pool.ts'
-import { listen } from '#net/listen.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
 import { RelayHandler } from '#net/testing/relay-handler.ts'
 import { runChaosClient, type Tally } from './chaos-client.ts'

@@ -27,10 +27,13 @@ export interface GatewayReading {
 export const PEER: Peer = {
   remoteAddress: '192.0.2.1',
   remotePort: 1,
+  rawAddress: '192.0.2.1',
+  rawPort: 1,
   localAddress: '192.0.2.2',
   localPort: 80,
   secure: false,
   serverName: undefined,
+  certificate: undefined,
 }
 
 /** Has a server connection read `pieces` one after another. */

@@ -73,10 +73,13 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   exchange.reset(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 50_000,
+    rawAddress: '127.0.0.1',
+    rawPort: 50_000,
     localAddress: socket.address,
     localPort: socket.port,
     secure: url.protocol === 'https:',
     serverName: undefined,
+    certificate: undefined,
   })
   exchange.bodies = readerOf(body)
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'

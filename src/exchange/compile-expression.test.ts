@@ -13,10 +13,13 @@ function exchange(): Exchange {
   made.reset(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
+    rawAddress: '10.1.2.3',
+    rawPort: 4711,
     localAddress: '127.0.0.1',
     localPort: 8080,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   })
   made.identity.apiKey = { key: 'k-1', entry: 'alice', metadata: { group: 'sales' } }
   return made

@@ -6,7 +6,6 @@ import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import { redactTarget } from './redact-target.ts'
-import type { SourceFacts } from './source-facts.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
@@ -101,7 +100,6 @@ export class Exchange {
   metadata: Record<string, Json> | undefined
   extauthz: Record<string, Json> | undefined
   extproc: Record<string, Json> | undefined
-  source: SourceFacts | undefined
   llm: LlmFacts | undefined
   mcp: McpFacts | undefined
   a2aMethod: string | undefined
@@ -151,7 +149,6 @@ export class Exchange {
     this.metadata = undefined
     this.extauthz = undefined
     this.extproc = undefined
-    this.source = undefined
     this.llm = undefined
     this.mcp = undefined
     this.a2aMethod = undefined

@@ -2,22 +2,26 @@ import type net from 'node:net'
 import { latin1 } from './latin1.ts'
 import { COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
 
+const NOBODY: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
+
 /** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
 export class SocketTransport implements Transport {
   backed = false
   protected readonly socket: net.Socket
+  #owner: TransportOwner
   #paused = false
 
   constructor(socket: net.Socket, owner: TransportOwner) {
     this.socket = socket
+    this.#owner = owner
     socket.on('drain', () => {
       this.backed = false
-      owner.drained()
+      this.#owner.drained()
     })
-    socket.on('end', () => owner.ended())
+    socket.on('end', () => this.#owner.ended())
     // 'close' follows every error and says all that protocol code needs.
     socket.on('error', () => {})
-    socket.on('close', () => owner.closed())
+    socket.on('close', () => this.#owner.closed())
   }
 
   get usable(): boolean {
@@ -58,6 +62,14 @@ export class SocketTransport implements Transport {
 
   destroy(): void {
     this.socket.destroy()
+  }
+
+  detach(unread: Buffer): net.Socket {
+    this.#owner = NOBODY
+    this.socket.removeAllListeners('data')
+    this.socket.pause()
+    this.socket.unshift(unread)
+    return this.socket
   }
 
   reset(): void {

@@ -46,14 +46,32 @@ export interface BodySource {
 
 /** What is known of the peer of an accepted connection. */
 export interface Peer {
+  /** Who calls: as a PROXY header announced it, else as the socket says. */
   readonly remoteAddress: string
   readonly remotePort: number
+  /** The other end of the socket. */
+  readonly rawAddress: string
+  readonly rawPort: number
   readonly localAddress: string
   readonly localPort: number
   /** True under TLS. */
   readonly secure: boolean
-  /** Server name of the TLS handshake. */
+  /** Server name of the TLS handshake; also where TLS is passed through. */
   readonly serverName: string | undefined
+  /** Of the client, verified. */
+  readonly certificate: PeerCertificate | undefined
+}
+
+/** A client certificate that was verified. */
+export interface PeerCertificate {
+  readonly pem: string
+  /** Distinguished names, as RFC 4514 writes them. */
+  readonly subject: string
+  readonly issuer: string
+  /** Common name of the subject. */
+  readonly subjectCn: string | undefined
+  /** URIs, DNS names and addresses, in the order of the certificate. */
+  readonly subjectAltNames: readonly string[]
 }
 
 /**
@@ -106,6 +124,25 @@ export interface StreamHandler {
   aborted(stream: ServerStream, why: Abort): void
   /** A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself. */
   refused(peer: Peer, code: WireRefusal): void
+}
+
+/** A connection whose bytes are relayed as they are (TCP and TLS routes). Nothing of it is read before `tunnel`. */
+export interface RelayedConnection {
+  readonly peer: Peer
+  /** Slot of the handler for its own record of this connection. */
+  context: unknown
+  /** Relays both ways until both directions have ended. */
+  tunnel(upstream: ClientStream): void
+  /** Closes now, such that the peer cannot take it for an orderly end. */
+  abort(): void
+}
+
+/** What a listener does with connections that are relayed. One object serves all of them. */
+export interface RelayHandler {
+  /** The handler connects somewhere and then calls `tunnel`, or `abort`. */
+  accepted(connection: RelayedConnection): void
+  /** Over; called once. `why`: undefined when both directions ended in order. Cancel what was begun for it. */
+  closed(connection: RelayedConnection, receivedBytes: number, sentBytes: number, why: Abort | undefined): void
 }
 
 /** Refusals of the wire; they are rejection codes of `base/rejections.ts`. */

@@ -26,33 +26,40 @@ export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner:
 }
 
 interface SocketInternals {
-  _handle: unknown
+  _handle: { reading: boolean; readStop(): void } | null
 }
 interface ServerInternals {
   _connections: number
 }
 
 /**
- * A transport with the shared read buffer on an accepted socket that has not read yet (`pauseOnConnect`). Node has no public
- * option for it, so the handle moves into a socket made with one. This is the only undocumented step of the wire engine;
- * `probeAdoption` tries it before it is relied on.
+ * A transport with the shared read buffer on an accepted, paused socket. Node has no public option for it, so the handle moves into
+ * a socket made with one. This is the only undocumented step of the plain wire; `probeAdoption` tries it before it is relied on.
+ * What was read of `accepted` and put back is given to the owner first, at the end of this turn.
  */
 export function adoptSocket(accepted: net.Socket, server: net.Server, owner: TransportOwner): Transport {
   const internals = accepted as unknown as SocketInternals
   const relay = new ReadRelay()
   relay.owner = owner
-  const options = { handle: internals._handle, onread: relay.onread, allowHalfOpen: true }
+  const unread = accepted.readableLength > 0 ? (accepted.read() as Buffer) : null
+  const handle = internals._handle!
+  if (handle.reading) {
+    handle.readStop()
+    handle.reading = false
+  }
   internals._handle = null
+  const options = { handle, onread: relay.onread, allowHalfOpen: true }
   // The server counted the socket that will never close; the new one does not count.
   const counted = server as unknown as ServerInternals
   counted._connections--
-  const socket = new net.Socket(options as net.SocketConstructorOpts)
+  const socket = new net.Socket(options as unknown as net.SocketConstructorOpts)
   const transport = openPlainTransport(socket, owner)
   socket.resume()
+  if (unread !== null) process.nextTick(() => deliver(owner, unread, 0, unread.length))
   return transport
 }
 
-/** How a listener opens its accepted sockets. */
+/** How a listener opens its accepted sockets, which are paused. */
 export type AcceptTransport = (accepted: net.Socket, server: net.Server, owner: TransportOwner) => Transport
 
 /** The same through public API only. */

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 /** One byte stream to a peer: what protocol code sees of a socket. */
 export interface Transport {
   /** Bytes written now can still reach the peer, as far as is known. */
@@ -18,6 +20,8 @@ export interface Transport {
   destroy(): void
   /** As `destroy`, such that the peer cannot take it for an orderly end where that is possible. */
   reset(): void
+  /** Gives the socket away, paused and as though `unread` had not been read of it; the owner hears no more. Where there is a socket. */
+  detach?(unread: Buffer): Socket
 }
 
 /** Who is told what happens on a transport. */

@@ -13,10 +13,13 @@ import type { Observed, ObserveSettings } from './observer.ts'
 export const PEER: Peer = {
   remoteAddress: '192.0.2.7',
   remotePort: 40_000,
+  rawAddress: '192.0.2.7',
+  rawPort: 40_000,
   localAddress: '127.0.0.1',
   localPort: 8080,
   secure: false,
   serverName: undefined,
+  certificate: undefined,
 }
 
 export const PLACE: PlaceNames = {

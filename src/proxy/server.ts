@@ -3,10 +3,11 @@ import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, type SocketPlace } from '#engine/places.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
+import type { ListenTls } from '#net/accept/listen-tls.ts'
+import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
+import { SecureContexts } from '#net/accept/secure-contexts.ts'
 import { createClientPool } from '#net/client-pool.ts'
 import { Head } from '#net/http1/head.ts'
-import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, type ListenTls, listen } from '#net/listen.ts'
-import { SecureContexts } from '#net/secure-contexts.ts'
 import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
@@ -129,7 +130,7 @@ export class ProxyServer {
         handler: receiver,
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
-        ...(isSecured(place) ? { tls: this.#certificates(receiver) } : {}),
+        traffic: isSecured(place) ? this.#certificates(receiver) : 'http',
       })
       this.#open.set(key, { listener, receiver, secured: isSecured(place) })
       return undefined
@@ -153,11 +154,13 @@ export class ProxyServer {
   /** Certificates by server name, as the listeners of the plan in force have them. */
   #certificates(receiver: Receiver): ListenTls {
     return {
-      contextFor: (serverName) => {
-        const place = receiver.socket.hosts.first(serverName.toLowerCase(), (listener) => listener)
+      choose: ({ serverName }) => {
+        const place = receiver.socket.hosts.first(serverName, (listener) => listener)
         const key = place?.item.certificates[0]
         const secret = key === undefined ? undefined : this.#context.index.items.get(key)
-        return secret?.kind === 'secret' ? this.#secureContexts.of(secret) : undefined
+        const context = secret?.kind === 'secret' ? this.#secureContexts.of(secret) : undefined
+        if (context === undefined) return undefined
+        return { context, alpnProtocols: ['http/1.1'], clientCertificate: 'none', carries: 'http' }
       },
     }
   }

@@ -31,10 +31,13 @@ function sampleExchange(): Exchange {
   exchange.reset(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
+    rawAddress: '10.1.2.3',
+    rawPort: 4711,
     localAddress: '127.0.0.1',
     localPort: 8080,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   })
   exchange.requestBody = new TextEncoder().encode('{"model":"m","items":["book"]}')
   exchange.identity.jwt = { claims: { sub: 'ann' }, token: 'head.payload.signature' }

@@ -189,10 +189,13 @@ export function target(
 const PEER = {
   remoteAddress: '127.0.0.1',
   remotePort: 0,
+  rawAddress: '127.0.0.1',
+  rawPort: 0,
   localAddress: '127.0.0.1',
   localPort: 0,
   secure: false,
   serverName: undefined,
+  certificate: undefined,
 }
 
 function toText(message: object | string): string {

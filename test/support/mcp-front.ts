@@ -71,10 +71,13 @@ function toExchange(incoming: IncomingMessage): Exchange {
   exchange.reset(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 0,
+    rawAddress: '127.0.0.1',
+    rawPort: 0,
     localAddress: '127.0.0.1',
     localPort: 0,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   })
   return exchange
 }

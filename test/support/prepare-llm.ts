@@ -45,10 +45,13 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
   exchange.reset(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 1,
+    rawAddress: '127.0.0.1',
+    rawPort: 1,
     localAddress: '127.0.0.1',
     localPort: 2,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   })
   exchange.originalTarget = setup.originalTarget ?? head.target
   const bytes = body === undefined ? undefined : new TextEncoder().encode(body)

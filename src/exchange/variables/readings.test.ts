@@ -24,10 +24,13 @@ function everything(): Exchange {
   exchange.reset(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
+    rawAddress: '10.0.0.9',
+    rawPort: 5000,
     localAddress: '::1',
     localPort: 8443,
     secure: true,
     serverName: 'sni.example',
+    certificate: { pem: PEM, subject: 'CN=cart,O=Shop', subjectCn: 'cart', issuer: 'CN=ca', subjectAltNames: NAMES },
   })
   exchange.scheme = 'https'
   exchange.version = '2'
@@ -38,9 +41,6 @@ function everything(): Exchange {
   exchange.responseBody = new TextEncoder().encode('answer')
   exchange.response = headOf(Head.response(207), { 'grpc-status': '5', 'x-b': '2' })
   exchange.gateway = { podName: 'pod-1', namespace: 'infra', gateway: 'main' }
-  exchange.source = {
-    certificate: { pem: PEM, subject: 'CN=cart,O=Shop', subjectCn: 'cart', issuer: 'CN=ca', subjectAltNames: NAMES },
-  }
   exchange.workloads = { at: (address) => (address === '10.1.2.3' ? CART : undefined) }
   exchange.place = {
     gateway: 'default/main',
@@ -99,8 +99,8 @@ function stopClocks(): void {
 const READINGS: Readonly<Record<string, unknown>> = {
   'source.address': '10.1.2.3',
   'source.port': 4711,
-  'source.rawAddress': '10.1.2.3',
-  'source.rawPort': 4711,
+  'source.rawAddress': '10.0.0.9',
+  'source.rawPort': 5000,
   'source.identity.trustDomain': 'mesh.example',
   'source.identity.namespace': 'shop',
   'source.identity.serviceAccount': 'cart',
@@ -214,7 +214,12 @@ test('every variable that can be read anywhere is read by a test', () => {
 
 test('a connection with a request that nothing is known of', () => {
   const exchange = new Exchange()
-  exchange.reset(Head.request('GET', '/'), { ...everything().peer, localAddress: '127.0.0.1', serverName: undefined })
+  exchange.reset(Head.request('GET', '/'), {
+    ...everything().peer,
+    localAddress: '127.0.0.1',
+    serverName: undefined,
+    certificate: undefined,
+  })
   const readable = variablesAt('log').flatMap((variable) => ('unavailable' in variable ? [] : variable.path))
   expect(readable.filter((path) => read(path, exchange, 'log') !== undefined)).toEqual([
     ...['source.address', 'source.port', 'source.rawAddress', 'source.rawPort'],

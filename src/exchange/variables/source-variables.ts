@@ -1,5 +1,5 @@
+import type { PeerCertificate } from '#net/stream.ts'
 import type { Exchange } from '../exchange.ts'
-import type { ClientCertificate } from '../source-facts.ts'
 import type { Workload } from '../workload.ts'
 import { type Declared, known } from './declared.ts'
 import { headerVariable } from './header-view.ts'
@@ -8,8 +8,8 @@ import { headerVariable } from './header-view.ts'
 export const SOURCE: readonly Declared[] = [
   { path: 'source.address', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
   { path: 'source.port', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
-  { path: 'source.rawAddress', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
-  { path: 'source.rawPort', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
+  { path: 'source.rawAddress', type: 'string', always: true, read: ({ peer }) => peer.rawAddress },
+  { path: 'source.rawPort', type: 'int', always: true, read: ({ peer }) => peer.rawPort },
 ]
 
 /** What a verified client certificate says. */
@@ -35,8 +35,8 @@ export const WORKLOAD: readonly Declared[] = [
 /** Of the CONNECT request that carried a stream. None does: the gateway refuses CONNECT (docs/behaviour/http.md), so the fields are absent. */
 export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', () => undefined, false)]
 
-function certificate(exchange: Exchange): ClientCertificate | undefined {
-  return exchange.source?.certificate
+function certificate({ peer }: Exchange): PeerCertificate | undefined {
+  return peer.certificate
 }
 
 function workload(exchange: Exchange): Workload | undefined {
@@ -44,7 +44,7 @@ function workload(exchange: Exchange): Workload | undefined {
 }
 
 /** The SPIFFE id is the one URI of a certificate with this scheme (SPIFFE X.509-SVID, 2). */
-function spiffeId(found: ClientCertificate | undefined): string | undefined {
+function spiffeId(found: PeerCertificate | undefined): string | undefined {
   return found?.subjectAltNames.find((name) => name.startsWith('spiffe://'))
 }
 

@@ -13,10 +13,13 @@ import { ServerConnection } from './server-connection.ts'
 const PEER: Peer = {
   remoteAddress: '192.0.2.1',
   remotePort: 1234,
+  rawAddress: '192.0.2.1',
+  rawPort: 1234,
   localAddress: '192.0.2.2',
   localPort: 80,
   secure: false,
   serverName: undefined,
+  certificate: undefined,
 }
 
 let now = 0

@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net'
 import { HoldBuffer } from '../hold-buffer.ts'
 import type { ServerLimits } from '../limits.ts'
+import type { ServedConnection } from '../served-connection.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -33,6 +35,8 @@ const CLOSED = 3
 type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CLOSED
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+/** First line of the HTTP/2 connection preface, which reads as a request of a version that HTTP/1 does not know. */
+const HTTP2_LINE = 'PRI * HTTP/2.0\r\n'
 const CR = 13
 const LF = 10
 
@@ -42,14 +46,16 @@ export interface ServerSettings {
   readonly limits: ServerLimits
   readonly wheel: TimerWheel
   /** The connection is gone; called once. */
-  readonly onClosed: (connection: ServerConnection) => void
+  readonly onClosed: (connection: ServedConnection) => void
+  /** Takes the socket of a client that speaks HTTP/2 from its first byte; undefined: it is refused. `onClosed` is not called then. */
+  readonly onHttp2?: ((socket: Socket, connection: ServerConnection) => void) | undefined
 }
 
 /**
  * An accepted HTTP/1 connection: reads requests one after another and writes their responses in order (RFC 9112). It is itself
  * the stream of the request it serves; all its objects are used again for the next.
  */
-export class ServerConnection implements ServerStream, TransportOwner, ReaderOwner, WriterOwner {
+export class ServerConnection implements ServerStream, ServedConnection, TransportOwner, ReaderOwner, WriterOwner {
   readonly peer: Peer
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
@@ -74,6 +80,8 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
   #draining = false
   #discarded = 0
   #emptyLineSeen = false
+  /** A request has begun, this or an earlier one. */
+  #requested = false
   /** The time limit of a head runs. */
   #headTimed = false
   #sentKind: BodyKind = BODY_NONE
@@ -254,15 +262,32 @@ export class ServerConnection implements ServerStream, TransportOwner, ReaderOwn
     const after = readRequestHead(buffer, start, end, this.head, this.#settings.limits)
     if (after === INCOMPLETE) return start
     if (after < 0) {
-      this.#refuse(refusalOf(after))
+      if (this.#mayBeHttp2(buffer, start, end)) {
+        if (end - start < HTTP2_LINE.length) return start
+        this.#handOver(buffer, start, end)
+      } else this.#refuse(refusalOf(after))
       return end
     }
     this.#beginRequest()
     return after
   }
 
+  /** Only the first bytes of a connection may say so (RFC 9113, 3.3). */
+  #mayBeHttp2(buffer: Buffer, start: number, end: number): boolean {
+    if (this.#settings.onHttp2 === undefined || this.#requested) return false
+    return HTTP2_LINE.startsWith(buffer.latin1Slice(start, Math.min(end, start + HTTP2_LINE.length)))
+  }
+
+  #handOver(buffer: Buffer, start: number, end: number): void {
+    this.#phase = CLOSED
+    const unread = Buffer.from(buffer.subarray(start, end))
+    this.#forget()
+    this.#settings.onHttp2!(this.#transport.detach!(unread), this)
+  }
+
   #beginRequest(): void {
     const { head } = this
+    this.#requested = true
     this.#phase = SERVING
     this.#forHead = head.method === 'HEAD'
     this.#responded = false

@@ -1,5 +1,5 @@
+import { type Listener, type ListenOptions, listen } from '../accept/listener.ts'
 import { createClientPool } from '../client-pool.ts'
-import { type Listener, type ListenOptions, listen } from '../listen.ts'
 import type { Destination } from '../stream.ts'
 import { type Accepted, RawClient, RawServer } from './raw-peers.ts'
 import { RelayHandler } from './relay-handler.ts'

@@ -30,10 +30,13 @@ export interface ExchangeInputs {
 const PEER: Peer = {
   remoteAddress: '192.0.2.7',
   remotePort: 40_000,
+  rawAddress: '192.0.2.7',
+  rawPort: 40_000,
   localAddress: '127.0.0.1',
   localPort: 8080,
   secure: false,
   serverName: undefined,
+  certificate: undefined,
 }
 
 /** An exchange as the wire would deliver it: its head was parsed from text. `host` is example.com unless given. */

@@ -105,10 +105,13 @@ function exchangeFor(fields: Record<string, string>, method = 'GET', target = CA
   const peer = {
     remoteAddress: '',
     remotePort: 0,
+    rawAddress: '',
+    rawPort: 0,
     localAddress: '',
     localPort: 0,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   }
   exchange.reset(Head.request(method, target), peer)
   exchange.originalAuthority = 'gw.example:8080'

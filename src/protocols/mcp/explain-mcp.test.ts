@@ -14,10 +14,13 @@ function explain(message: unknown, at = plan) {
   const peer = {
     remoteAddress: '',
     remotePort: 0,
+    rawAddress: '',
+    rawPort: 0,
     localAddress: '',
     localPort: 0,
     secure: false,
     serverName: undefined,
+    certificate: undefined,
   }
   exchange.reset(Head.request('POST', '/mcp'), peer)
   const text = typeof message === 'string' ? message : JSON.stringify(message)

@@ -1,10 +1,12 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
-import { type ListenError, type Listener, type ListenOptions, listen } from './listen.ts'
-import { CERTIFICATES } from './testing/certificates.ts'
-import { RawClient } from './testing/raw-peers.ts'
-import { answerWith, RecordingHandler } from './testing/recording-handler.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { RawClient } from '../testing/raw-peers.ts'
+import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
+import type { ListenError } from './listen-error.ts'
+import type { ListenTls } from './listen-tls.ts'
+import { type Listener, type ListenOptions, listen } from './listener.ts'
 
 const cleanup: (() => unknown)[] = []
 
@@ -80,9 +82,16 @@ function connectTls(port: number, servername: string): Promise<tls.TLSSocket> {
   })
 }
 
-const CONTEXTS = {
-  contextFor: (serverName: string) =>
-    serverName === 'server.test' ? tls.createSecureContext(CERTIFICATES.server) : undefined,
+const CONTEXTS: ListenTls = {
+  choose: ({ serverName }) =>
+    serverName === 'server.test'
+      ? {
+          context: tls.createSecureContext(CERTIFICATES.server),
+          alpnProtocols: ['http/1.1'],
+          clientCertificate: 'none',
+          carries: 'http',
+        }
+      : undefined,
 }
 
 test('TLS: a server name with a certificate is served', async () => {
@@ -91,7 +100,7 @@ test('TLS: a server name with a certificate is served', async () => {
     told = [stream.peer.secure, stream.peer.serverName, stream.peer.remoteAddress]
     answerWith(stream, 'x'.repeat(100_000))
   })
-  const { port } = await serve({ handler, tls: CONTEXTS })
+  const { port } = await serve({ handler, traffic: CONTEXTS })
   const socket = await connectTls(port, 'server.test')
   expect(socket.alpnProtocol).toBe('http/1.1')
   const client = new RawClient(socket)
@@ -101,12 +110,12 @@ test('TLS: a server name with a certificate is served', async () => {
 })
 
 test('TLS: another server name is refused in the handshake', async () => {
-  const { port } = await serve({ tls: CONTEXTS })
+  const { port } = await serve({ traffic: CONTEXTS })
   await expect(connectTls(port, 'other.test')).rejects.toThrow()
 })
 
 test('TLS: plain text is refused', async () => {
-  const listener = await serve({ tls: CONTEXTS })
+  const listener = await serve({ traffic: CONTEXTS })
   const client = new RawClient(net.connect(listener.port, '127.0.0.1'))
   client.send(GET)
   await client.untilClosed()

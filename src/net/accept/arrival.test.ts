@@ -1,0 +1,296 @@
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import net from 'node:net'
+import tls from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import type { ServeProtocol } from '../served-connection.ts'
+import type { Abort, Peer, RelayedConnection, RelayHandler } from '../stream.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { FakeUpstream } from '../testing/fake-upstream.ts'
+import { RawClient } from '../testing/raw-peers.ts'
+import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
+import type { TlsChoice } from './listen-tls.ts'
+import { type Listener, type ListenOptions, listen } from './listener.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+const HEADER = 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n'
+
+interface Rig {
+  readonly listener: Listener
+  /** `address raw-address` of everybody who was served, and why others were not. */
+  readonly told: string[]
+}
+
+/** A listener that writes down who came. */
+async function serve(options: Partial<ListenOptions>): Promise<Rig> {
+  const told: string[] = []
+  const note = ({ remoteAddress, rawAddress }: Peer) => told.push(`${remoteAddress} ${rawAddress}`)
+  const handler = new RecordingHandler((stream) => {
+    note(stream.peer)
+    answerWith(stream, 'ok')
+  })
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    handler,
+    refused: (_, why) => told.push(why),
+    ...options,
+  })
+  cleanup.push(() => listener.close())
+  return { listener, told }
+}
+
+async function connect({ port }: Listener): Promise<RawClient> {
+  const client = await RawClient.connect(port)
+  cleanup.push(() => client.close())
+  return client
+}
+
+const STRICT = { version: 'All', required: true } as const
+const OPTIONAL = { version: 'All', required: false } as const
+
+test('a PROXY header and the request in one segment', async () => {
+  const { listener, told } = await serve({ proxyHeader: STRICT })
+  const client = await connect(listener)
+  client.send(HEADER + GET)
+  expect(await client.untilEnd()).toContain('200 OK')
+  expect(told).toEqual(['192.0.2.7 127.0.0.1'])
+})
+
+test('a PROXY header and the request byte by byte', async () => {
+  const { listener, told } = await serve({ proxyHeader: STRICT })
+  const client = await connect(listener)
+  for (const byte of HEADER + GET) {
+    client.send(byte)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await client.untilEnd()).toContain('200 OK')
+  expect(told).toEqual(['192.0.2.7 127.0.0.1'])
+})
+
+test('a request that ends the direction of its client at once', async () => {
+  const { listener } = await serve({ proxyHeader: OPTIONAL })
+  for (const header of ['', HEADER]) {
+    const client = await connect(listener)
+    client.socket.end(header + GET)
+    expect(await client.untilEnd()).toContain('200 OK')
+  }
+})
+
+test.each([
+  ['no header', GET, 'proxy-header-missing'],
+  ['a malformed one', 'PROXY nonsense\r\n', 'proxy-header-malformed'],
+])('%s where one is required: not a byte', async (_, text, why) => {
+  const { listener, told } = await serve({ proxyHeader: STRICT })
+  const client = await connect(listener)
+  client.send(text)
+  expect(await client.untilEnd()).toBe('')
+  expect(told).toEqual([why])
+  expect(listener.connections).toBe(0)
+})
+
+test('who connects and leaves is not worth a word', async () => {
+  const { listener, told } = await serve({ proxyHeader: STRICT })
+  const client = await connect(listener)
+  client.socket.end()
+  expect(await client.untilEnd()).toBe('')
+  expect(told).toEqual([])
+})
+
+test('admission sees the announced address', async () => {
+  const { listener, told } = await serve({
+    proxyHeader: OPTIONAL,
+    admit: ({ remoteAddress }) => remoteAddress === '192.0.2.7',
+  })
+  const stranger = await connect(listener)
+  stranger.send(GET)
+  expect(await stranger.untilEnd()).toBe('')
+  const friend = await connect(listener)
+  friend.send(HEADER + GET)
+  expect(await friend.untilEnd()).toContain('200 OK')
+  expect(told).toEqual(['192.0.2.7 127.0.0.1'])
+})
+
+const TERMINATED: TlsChoice = {
+  context: tls.createSecureContext(CERTIFICATES.server),
+  alpnProtocols: ['h2', 'http/1.1'],
+  clientCertificate: 'none',
+  carries: 'http',
+}
+
+test('a PROXY header stands before TLS', async () => {
+  const { listener, told } = await serve({ proxyHeader: STRICT, traffic: { choose: () => TERMINATED } })
+  const { socket } = await connect(listener)
+  socket.removeAllListeners('data')
+  socket.write(HEADER)
+  const secured = tls.connect({ socket, servername: 'server.test', ca: CERTIFICATES.ca })
+  await once(secured, 'secureConnect')
+  const client = new RawClient(secured)
+  client.send(GET)
+  expect(await client.untilEnd()).toContain('200 OK')
+  expect(told).toEqual(['192.0.2.7 127.0.0.1'])
+})
+
+test('draining gives up whoever has not arrived', async () => {
+  for (const options of [{ proxyHeader: STRICT }, { traffic: { choose: () => TERMINATED } }]) {
+    const { listener } = await serve(options)
+    const client = await connect(listener)
+    while (listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    await listener.close({ drainMs: 60_000 })
+    expect(await client.untilEnd()).toBe('')
+  }
+})
+
+// Relayed bytes.
+
+/** Keeps connections and what became of them. */
+class Relay implements RelayHandler {
+  readonly upstream = new FakeUpstream()
+  readonly closings: string[] = []
+  serverName: string | undefined
+
+  accepted(connection: RelayedConnection): void {
+    this.serverName = connection.peer.serverName
+    connection.tunnel(this.upstream)
+  }
+
+  closed(_: RelayedConnection, received: number, sent: number, why: Abort | undefined): void {
+    this.closings.push(`${received} ${sent} ${why ?? 'in order'}`)
+  }
+
+  async got(text: string): Promise<void> {
+    while (this.upstream.request.text !== text) await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+test('plain bytes go both ways, and the directions end by themselves', async () => {
+  const relay = new Relay()
+  const { listener } = await serve({ traffic: 'bytes', relay })
+  const client = await connect(listener)
+  client.send('question')
+  await relay.got('question')
+  relay.upstream.send('answer')
+  relay.upstream.end()
+  expect(await client.untilEnd()).toBe('answer')
+  client.socket.end('!')
+  await relay.got('question!')
+  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  expect(relay.closings).toEqual(['9 6 in order'])
+})
+
+test('TLS that ends here and carries bytes', async () => {
+  const relay = new Relay()
+  const traffic = { choose: () => ({ ...TERMINATED, alpnProtocols: [], carries: 'bytes' }) as const }
+  const { listener } = await serve({ traffic, relay })
+  const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'server.test', ca: CERTIFICATES.ca })
+  cleanup.push(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  socket.write('question')
+  await relay.got('question')
+  expect(relay.serverName).toBe('server.test')
+  relay.upstream.send('answer')
+  relay.upstream.end()
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  expect(answer.toString()).toBe('answer')
+})
+
+test('TLS that is passed through arrives as it was sent', async () => {
+  const relay = new Relay()
+  const { listener } = await serve({ traffic: { choose: () => 'passthrough' }, relay })
+  const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'server.test' })
+  socket.on('error', () => {})
+  cleanup.push(() => socket.destroy())
+  while (relay.upstream.request.text === '') await new Promise((resolve) => setTimeout(resolve, 1))
+  expect(relay.serverName).toBe('server.test')
+  expect(relay.upstream.request.text.startsWith('\x16\x03\x01')).toBe(true)
+  expect(relay.upstream.request.text).toContain('server.test')
+})
+
+test('a server name that nothing is there for is told so', async () => {
+  const { listener, told } = await serve({ traffic: { choose: () => undefined } })
+  const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'other.test' })
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+  expect(told).toEqual(['server-name-unknown'])
+})
+
+// HTTP/2.
+
+const serveHttp2: ServeProtocol = (socket, _peer, onClosed) => {
+  const session = http2.performServerHandshake(socket)
+  const connection = { drain: () => session.close(), abort: () => session.destroy() }
+  session.on('stream', (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.end('two')
+  })
+  session.on('close', () => onClosed(connection))
+  return connection
+}
+
+function askHttp2(port: number, secured: boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const authority = `${secured ? 'https' : 'http'}://127.0.0.1:${port}`
+    const client = http2.connect(authority, { servername: 'server.test', ca: CERTIFICATES.ca })
+    client.on('error', reject)
+    const stream = client.request({ ':path': '/', ':method': 'POST' })
+    stream.end('x'.repeat(100_000))
+    let text = ''
+    stream.on('data', (bytes) => {
+      text += bytes
+    })
+    stream.on('end', () => {
+      client.close()
+      resolve(text)
+    })
+  })
+}
+
+test.each([
+  ['plain', {}],
+  ['under TLS', { traffic: { choose: () => TERMINATED } }],
+  ['behind a PROXY header that is optional', { proxyHeader: OPTIONAL }],
+])('HTTP/2 is handed to who serves it: %s', async (_, options: Partial<ListenOptions>) => {
+  const { listener } = await serve({ ...options, http2: serveHttp2 })
+  expect(await askHttp2(listener.port, options.traffic !== undefined)).toBe('two')
+  const client = options.traffic === undefined ? await connect(listener) : undefined
+  client?.send(GET)
+  if (client !== undefined) expect(await client.untilEnd()).toContain('200 OK')
+  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+})
+
+test('the preface of HTTP/2 byte by byte', async () => {
+  const { listener } = await serve({ http2: serveHttp2 })
+  const client = await connect(listener)
+  const settings = '\0\0\0\x04\0\0\0\0\0'
+  for (const byte of `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${settings}`) {
+    client.send(byte)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await client.until((text) => text.includes('\x04\x01\0\0\0\0'))
+})
+
+test('HTTP/2 where nobody serves it, or behind a request of HTTP/1, is a version that is not known', async () => {
+  const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+  const without = await serve({})
+  const client = await connect(without.listener)
+  client.send(preface)
+  expect(await client.untilEnd()).toContain('505')
+  const { listener } = await serve({ http2: serveHttp2 })
+  const second = await connect(listener)
+  second.send(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${preface}`)
+  expect(await second.untilEnd()).toContain('505')
+})
+
+test('a plain socket is closed by a half-open client without harm', async () => {
+  const { listener } = await serve({ proxyHeader: OPTIONAL })
+  const socket = net.connect(listener.port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.resetAndDestroy()
+  while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+})

@@ -1,0 +1,157 @@
+import type net from 'node:net'
+import type { ServedConnection } from '../served-connection.ts'
+import type { Peer } from '../stream.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { findClientHello } from './client-hello.ts'
+import type { ConnectionRefusal } from './connection-refusal.ts'
+import type { ListenTls, TlsTermination, Traffic } from './listen-tls.ts'
+import { findProxyHeader, type ProxyHeaderSettings } from './proxy-header.ts'
+import { readAhead } from './read-ahead.ts'
+import { terminateTls } from './terminate-tls.ts'
+
+/** What a connection goes by on its way in; as the settings were when it was accepted. */
+export interface ArrivalSettings {
+  /** Undefined: no PROXY header is expected. */
+  readonly proxyHeader: ProxyHeaderSettings | undefined
+  readonly handshakeTimeoutMs: number
+  /** `admit` is asked after the TLS handshake, since it looks at the client certificate. */
+  readonly admitsLate: boolean
+  readonly wheel: TimerWheel
+  admit(peer: Peer): boolean
+  refused(peer: Peer, why: ConnectionRefusal): void
+  /** It has arrived, or was closed; called once, before anything of `Destinations`. */
+  over(arrival: Arrival): void
+}
+
+/** Who serves connections that have arrived: sockets that are paused, and as though nothing had been read of them. */
+export interface Destinations {
+  http(socket: net.Socket, peer: Peer, alpnProtocol: string | undefined): void
+  bytes(socket: net.Socket, peer: Peer): void
+}
+
+const PROXY_HEADER_TIMEOUT_MS = 5000
+
+/** An unrecognized_name alert, fatal (RFC 6066, 3). */
+const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
+
+/**
+ * A connection on its way in: PROXY header, admission, TLS, then whoever serves it. What goes wrong closes it without a byte of the
+ * protocol it was meant for.
+ */
+export class Arrival implements ServedConnection {
+  readonly #socket: net.Socket
+  readonly #settings: ArrivalSettings
+  readonly #destinations: Destinations
+  readonly #timer: WheelTimer
+  #peer: Peer
+  #timeUp: () => void = ignore
+  #over = false
+
+  /** `socket` is paused. */
+  constructor(socket: net.Socket, peer: Peer, settings: ArrivalSettings, destinations: Destinations) {
+    this.#socket = socket
+    this.#peer = peer
+    this.#settings = settings
+    this.#destinations = destinations
+    this.#timer = new WheelTimer(() => this.#timeUp())
+    socket.on('error', ignore).on('close', this.#gone)
+  }
+
+  begin(traffic: Traffic): void {
+    this.#readProxyHeader(() => {
+      if (!this.#settings.admitsLate && !this.#admits()) return
+      if (typeof traffic === 'string') this.#enter(this.#socket, traffic)
+      else this.#readClientHello(traffic)
+    })
+  }
+
+  drain(): void {
+    this.abort()
+  }
+
+  abort(): void {
+    this.#finish()
+    this.#socket.destroy()
+  }
+
+  #readProxyHeader(next: () => void): void {
+    const settings = this.#settings.proxyHeader
+    if (settings === undefined) return next()
+    const reading = readAhead(
+      this.#socket,
+      (bytes) => findProxyHeader(bytes, settings),
+      (header) => {
+        if (header.kind === 'refused') return this.#refuse(header.why)
+        if (header.kind === 'announced') {
+          this.#peer = { ...this.#peer, remoteAddress: header.address, remotePort: header.port }
+        }
+        next()
+      },
+    )
+    this.#limit(PROXY_HEADER_TIMEOUT_MS, () => {
+      // A client without a header may wait to be spoken to.
+      if (reading.stop() === 0 && !settings.required) next()
+      else this.#refuse('proxy-header-timeout')
+    })
+  }
+
+  #admits(): boolean {
+    if (this.#settings.admit(this.#peer)) return true
+    this.abort()
+    return false
+  }
+
+  #readClientHello(tls: ListenTls): void {
+    this.#limit(this.#settings.handshakeTimeoutMs, () => this.#refuse('handshake-timeout'))
+    readAhead(this.#socket, findClientHello, ({ hello }) => {
+      if (hello === undefined) return this.#refuse('client-hello-malformed')
+      this.#peer = { ...this.#peer, serverName: hello.serverName }
+      const choice = tls.choose(hello)
+      if (choice === undefined) this.#refuse('server-name-unknown', UNRECOGNIZED_NAME)
+      else if (choice === 'passthrough') this.#enter(this.#socket, 'bytes')
+      else this.#shakeHands(choice)
+    })
+  }
+
+  #shakeHands(choice: TlsTermination): void {
+    terminateTls(this.#socket, choice, (result) => {
+      if (this.#over) return
+      if (typeof result === 'string') return this.#refuse(result)
+      const { socket, certificate } = result
+      this.#peer = { ...this.#peer, secure: true, certificate }
+      this.#enter(socket, choice.carries, socket.alpnProtocol || undefined)
+    })
+  }
+
+  #enter(socket: net.Socket, carries: TlsTermination['carries'], alpnProtocol?: string): void {
+    if (this.#settings.admitsLate && !this.#admits()) return
+    this.#socket.off('close', this.#gone)
+    this.#finish()
+    if (carries === 'bytes') this.#destinations.bytes(socket, this.#peer)
+    else this.#destinations.http(socket, this.#peer, alpnProtocol)
+  }
+
+  #refuse(why: ConnectionRefusal, lastWords?: Uint8Array): void {
+    if (this.#over) return
+    this.#settings.refused(this.#peer, why)
+    this.#finish()
+    if (lastWords === undefined) this.#socket.destroy()
+    else this.#socket.end(lastWords, () => this.#socket.destroy())
+  }
+
+  readonly #gone = (): void => this.#finish()
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#settings.wheel.remove(this.#timer)
+    this.#settings.over(this)
+  }
+
+  #limit(ms: number, timeUp: () => void): void {
+    this.#timeUp = timeUp
+    this.#settings.wheel.arm(this.#timer, ms)
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,139 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import { expect, test } from 'vitest'
+import { findClientHello } from './client-hello.ts'
+
+/** What a real client says first. */
+function helloOf(options: tls.ConnectionOptions): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const server = net.createServer((socket) => {
+      socket.once('data', (bytes: Buffer) => {
+        resolve(bytes)
+        client.destroy()
+        server.close()
+      })
+    })
+    let client: tls.TLSSocket
+    server.listen(0, '127.0.0.1', () => {
+      client = tls.connect({ host: '127.0.0.1', port: (server.address() as net.AddressInfo).port, ...options })
+      client.on('error', () => {})
+    })
+  })
+}
+
+const real = await helloOf({ servername: 'Shop.Example', ALPNProtocols: ['h2', 'http/1.1'] })
+const FOUND = { usedBytes: 0, hello: { serverName: 'shop.example', alpnProtocols: ['h2', 'http/1.1'] } }
+const NOTHING = { usedBytes: 0, hello: undefined }
+
+test('a real client, in one piece and with something behind it in a record of its own', () => {
+  expect(findClientHello(real)).toEqual(FOUND)
+  expect(findClientHello(Buffer.concat([real, Buffer.from([20, 3, 3, 0, 1, 1])]))).toEqual(FOUND)
+})
+
+test('a client that names nothing, with TLS 1.2', async () => {
+  const hello = await helloOf({ maxVersion: 'TLSv1.2' })
+  expect(findClientHello(hello)).toEqual({ usedBytes: 0, hello: { serverName: '', alpnProtocols: [] } })
+})
+
+test('every beginning of it asks for more', () => {
+  for (let end = 0; end < real.length; end++) expect(findClientHello(real.subarray(0, end)), `${end}`).toBeUndefined()
+})
+
+/** The same message in records of at most `size` bytes. */
+function inRecords(hello: Buffer, size: number): Buffer {
+  const message = hello.subarray(5)
+  const records: Buffer[] = []
+  for (let at = 0; at < message.length; at += size) {
+    const piece = message.subarray(at, at + size)
+    records.push(Buffer.from([22, 3, 1, piece.length >> 8, piece.length & 255]), piece)
+  }
+  return Buffer.concat(records)
+}
+
+test.each([1, 2, 3, 4, 5, 100])('a message in records of %d bytes', (size) => {
+  const bytes = inRecords(real, size)
+  expect(findClientHello(bytes)).toEqual(FOUND)
+  expect(findClientHello(bytes.subarray(0, -1))).toBeUndefined()
+})
+
+interface Parts {
+  extensions?: Buffer
+  suites?: number[]
+  compressions?: number[]
+  behind?: number[]
+}
+
+/** A whole hello by hand. */
+function helloWith({ extensions, suites = [0x13, 0x01], compressions = [0], behind = [] }: Parts): Buffer {
+  const body = Buffer.concat([
+    Buffer.from([3, 3]),
+    Buffer.alloc(32),
+    Buffer.from([0, suites.length >> 8, suites.length & 255, ...suites, compressions.length, ...compressions]),
+    extensions === undefined ? Buffer.alloc(0) : withLength(extensions),
+    Buffer.from(behind),
+  ])
+  const header = Buffer.from([1, 0, body.length >> 8, body.length & 255])
+  const length = header.length + body.length
+  return Buffer.concat([Buffer.from([22, 3, 1, length >> 8, length & 255]), header, body])
+}
+
+function withLength(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 255]), bytes])
+}
+
+function extension(type: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([type >> 8, type & 255]), withLength(content)])
+}
+
+function serverName(name: string, kind = 0): Buffer {
+  return extension(0, withLength(Buffer.concat([Buffer.from([kind]), withLength(Buffer.from(name, 'latin1'))])))
+}
+
+function alpn(...names: string[]): Buffer {
+  return extension(16, withLength(Buffer.concat(names.map((name) => Buffer.from([name.length, ...Buffer.from(name)])))))
+}
+
+test.each<[string, Parts, string, string[]]>([
+  ['no extensions at all', {}, '', []],
+  ['an empty list of extensions', { extensions: Buffer.alloc(0) }, '', []],
+  ['a name', { extensions: serverName('a.b') }, 'a.b', []],
+  ['a name with its final dot', { extensions: serverName('a.b.') }, 'a.b', []],
+  ['an underscore', { extensions: serverName('_x.a-b') }, '_x.a-b', []],
+  ['unknown extensions', { extensions: Buffer.concat([extension(0xfafa, Buffer.alloc(1)), alpn('x')]) }, '', ['x']],
+])('%s', (_, parts, name, alpnProtocols) => {
+  expect(findClientHello(helloWith(parts))).toEqual({ usedBytes: 0, hello: { serverName: name, alpnProtocols } })
+})
+
+test.each<[string, Buffer]>([
+  ['plain HTTP', Buffer.from('GET / HTTP/1.1\r\n')],
+  ['another record', Buffer.from([21, 3, 3, 0, 2, 1, 0])],
+  ['another protocol version', Buffer.from([22, 2, 0, 0, 5])],
+  ['an empty record', Buffer.from([22, 3, 1, 0, 0])],
+  ['a record that is too long', Buffer.from([22, 3, 1, 0x40, 1])],
+  ['another message', Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0])],
+  ['a message that is too long', Buffer.from([22, 3, 1, 0, 4, 1, 1, 0, 1])],
+  ['bytes behind the message in its record', helloWithTail()],
+  ['bytes behind the extensions', helloWith({ extensions: Buffer.alloc(0), behind: [0] })],
+  ['no suites', helloWith({ suites: [] })],
+  ['half a suite', helloWith({ suites: [1] })],
+  ['no compression', helloWith({ compressions: [] })],
+  ['two names', helloWith({ extensions: Buffer.concat([serverName('a'), serverName('b')]) })],
+  ['another kind of name', helloWith({ extensions: serverName('a', 1) })],
+  ['an empty name', helloWith({ extensions: serverName('') })],
+  ['a name with a zero', helloWith({ extensions: serverName('a\0.b') })],
+  ['a name with an empty label', helloWith({ extensions: serverName('a..b') })],
+  ['a name that is too long', helloWith({ extensions: serverName('a'.repeat(256)) })],
+  ['an empty protocol', helloWith({ extensions: alpn('') })],
+  ['no protocols', helloWith({ extensions: alpn() })],
+  ['two lists of protocols', helloWith({ extensions: Buffer.concat([alpn('a'), alpn('b')]) })],
+  ['an extension that is cut', helloWith({ extensions: serverName('abc').subarray(0, -1) })],
+  ['without end', Buffer.concat(new Array(140_000 / 7).fill(Buffer.from([22, 3, 1, 0, 2, 1, 0])))],
+])('no ClientHello: %s', (_, bytes) => {
+  expect(findClientHello(bytes)).toEqual(NOTHING)
+})
+
+function helloWithTail(): Buffer {
+  const hello = Buffer.concat([helloWith({}), Buffer.from([0])])
+  hello.writeUInt16BE(hello.length - 5, 3)
+  return hello
+}

@@ -1,0 +1,231 @@
+import net from 'node:net'
+import { ServerConnection, type ServerSettings } from '../http1/server-connection.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts'
+import type { ServedConnection, ServeProtocol } from '../served-connection.ts'
+import type { Peer, RelayHandler, StreamHandler, TcpKeepalive } from '../stream.ts'
+import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
+import type { Transport, TransportOwner } from '../transport.ts'
+import { type AcceptTransport, acceptData, chooseAccept } from '../transport-onread.ts'
+import { Arrival, type ArrivalSettings, type Destinations } from './arrival.ts'
+import type { ConnectionRefusal } from './connection-refusal.ts'
+import { ListenError } from './listen-error.ts'
+import type { Traffic } from './listen-tls.ts'
+import { peerOf } from './peer.ts'
+import type { ProxyHeaderSettings } from './proxy-header.ts'
+import { RelayedSocket } from './relayed-socket.ts'
+
+/** What new connections go by; may change while the listener is open. */
+export interface ConnectionSettings {
+  /** What is left out has its default. */
+  readonly limits?: Partial<ServerLimits>
+  /** TCP keepalive; undefined: none (decision A-41). */
+  readonly keepalive?: TcpKeepalive | undefined
+  /** Undefined: no PROXY header is expected. */
+  readonly proxyHeader?: ProxyHeaderSettings | undefined
+  /** From accept, or the PROXY header, to the end of the TLS handshake. */
+  readonly handshakeTimeoutMs?: number
+  /** `admit` looks at the client certificate: it is asked after the TLS handshake rather than before it (decision A-48). */
+  readonly admitsLate?: boolean
+}
+
+export interface ListenOptions extends ConnectionSettings {
+  /** IP address to bind. */
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+  /** Several workers listen on the same port, and the kernel spreads connections over them. */
+  readonly reusePort?: boolean
+  /** What comes in; default: plain HTTP. */
+  readonly traffic?: Traffic
+  /** Serves HTTP. */
+  readonly handler: StreamHandler
+  /** Takes connections that are relayed; without it they are closed. */
+  readonly relay?: RelayHandler
+  /** Serves HTTP/2: clients under TLS that agreed on `h2`, and plain ones that begin with its preface. */
+  readonly http2?: ServeProtocol
+  /** Asked for every connection before its protocol begins, under TLS before the handshake; false closes it without an answer. */
+  readonly admit?: (peer: Peer) => boolean
+  /** Told of connections that were closed before anything was served. */
+  readonly refused?: (peer: Peer, why: ConnectionRefusal) => void
+  /** Clock of all time limits; default: the worker's. */
+  readonly wheel?: TimerWheel
+}
+
+export interface Listener {
+  readonly port: number
+  /** Connections that are open now. */
+  readonly connections: number
+  /** Settings of connections from now on; those that are open keep theirs. */
+  configure(settings: ConnectionSettings): void
+  /**
+   * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
+   * `drainMs`. Resolves when no connection is left.
+   */
+  close(options?: { readonly drainMs?: number }): Promise<void>
+}
+
+/** Where several threads can listen on one port, each with a socket of its own (`SO_REUSEPORT` with balancing). */
+export const CAN_SHARE_PORTS: boolean = ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
+
+const BACKLOG = 4096
+const HANDSHAKE_TIMEOUT_MS = 15_000
+
+/** Serves one address and port. Rejects with a `ListenError`. */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const listener = new SocketListener(options, await chooseAccept())
+  await listener.start()
+  return listener
+}
+
+/** The settings as the parts of a connection's way take them. */
+interface Settings {
+  readonly http: ServerSettings
+  readonly arrival: ArrivalSettings
+  readonly keepalive: TcpKeepalive | undefined
+}
+
+class SocketListener implements Listener, Destinations {
+  readonly #options: ListenOptions
+  readonly #traffic: Traffic
+  readonly #accept: AcceptTransport
+  readonly #server: net.Server
+  readonly #open = new Set<ServedConnection>()
+  #settings: Settings
+  #closed: Promise<void> | undefined
+  #emptied: () => void = () => {}
+
+  constructor(options: ListenOptions, accept: AcceptTransport) {
+    this.#options = options
+    this.#traffic = options.traffic ?? 'http'
+    this.#accept = accept
+    this.#settings = this.#settingsFrom(options)
+    const accepting = { pauseOnConnect: true, noDelay: true, allowHalfOpen: true }
+    this.#server = net.createServer(accepting, (socket) => this.#accepted(socket))
+  }
+
+  get port(): number {
+    return (this.#server.address() as net.AddressInfo).port
+  }
+
+  get connections(): number {
+    return this.#open.size
+  }
+
+  start(): Promise<void> {
+    const { host, port, reusePort = false } = this.#options
+    return new Promise((resolve, reject) => {
+      const fail = (cause: NodeJS.ErrnoException) => reject(new ListenError(host, port, cause))
+      this.#server.once('error', fail)
+      this.#server.listen({ host, port, reusePort, backlog: BACKLOG }, () => {
+        this.#server.off('error', fail)
+        resolve()
+      })
+    })
+  }
+
+  configure(settings: ConnectionSettings): void {
+    this.#settings = this.#settingsFrom(settings)
+  }
+
+  close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#drain(drainMs)
+    return this.#closed
+  }
+
+  async #drain(drainMs: number): Promise<void> {
+    this.#server.close()
+    for (const connection of [...this.#open]) connection.drain()
+    const cut = setTimeout(() => this.#cut(), drainMs)
+    if (this.#open.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#emptied = resolve
+      })
+    }
+    clearTimeout(cut)
+  }
+
+  #cut(): void {
+    for (const connection of [...this.#open]) connection.abort()
+  }
+
+  // The way of a connection.
+
+  #accepted(socket: net.Socket): void {
+    const peer = peerOf(socket)
+    // Gone before it was looked at.
+    if (peer === undefined) return void socket.destroy()
+    const { keepalive, arrival: settings } = this.#settings
+    if (keepalive !== undefined) {
+      socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+    }
+    // Nothing of plain HTTP has to be read before it is served.
+    if (this.#traffic === 'http' && settings.proxyHeader === undefined) {
+      if (settings.admit(peer)) this.http(socket, peer)
+      else socket.destroy()
+      return
+    }
+    const arrival = new Arrival(socket, peer, settings, this)
+    this.#open.add(arrival)
+    arrival.begin(this.#traffic)
+  }
+
+  http(socket: net.Socket, peer: Peer, alpnProtocol?: string): void {
+    if (alpnProtocol === 'h2') return this.#http2(socket, peer)
+    const connection = new ServerConnection(peer, this.#settings.http)
+    this.#open.add(connection)
+    connection.attach(this.#transport(socket, peer, connection))
+  }
+
+  #http2(socket: net.Socket, peer: Peer): void {
+    const { http2 } = this.#options
+    if (http2 === undefined) return void socket.destroy()
+    this.#open.add(http2(socket, peer, this.#settings.http.onClosed))
+  }
+
+  bytes(socket: net.Socket, peer: Peer): void {
+    const { relay } = this.#options
+    if (relay === undefined) return void socket.destroy()
+    const { limits, wheel, onClosed } = this.#settings.http
+    const settings = { handler: relay, wheel, writeTimeoutMs: limits.writeTimeoutMs, onClosed }
+    const connection = new RelayedSocket(peer, settings)
+    this.#open.add(connection)
+    connection.attach(this.#transport(socket, peer, connection))
+  }
+
+  #transport(socket: net.Socket, { secure }: Peer, owner: TransportOwner): Transport {
+    return secure ? acceptData(socket, this.#server, owner) : this.#accept(socket, this.#server, owner)
+  }
+
+  #over(connection: ServedConnection): void {
+    this.#open.delete(connection)
+    if (this.#open.size === 0) this.#emptied()
+  }
+
+  #settingsFrom(settings: ConnectionSettings): Settings {
+    const { handler, http2, admit = () => true, refused = () => {}, wheel = workerWheel } = this.#options
+    const over = (connection: ServedConnection) => this.#over(connection)
+    const takeHttp2 = (socket: net.Socket, connection: ServerConnection) => {
+      this.#http2(socket, connection.peer)
+      this.#over(connection)
+    }
+    return {
+      http: {
+        handler,
+        limits: { ...DEFAULT_SERVER_LIMITS, ...settings.limits },
+        wheel,
+        onClosed: over,
+        onHttp2: http2 === undefined ? undefined : takeHttp2,
+      },
+      arrival: {
+        proxyHeader: settings.proxyHeader,
+        handshakeTimeoutMs: settings.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
+        admitsLate: settings.admitsLate === true,
+        wheel,
+        admit,
+        refused,
+        over,
+      },
+      keepalive: settings.keepalive,
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type net from 'node:net'
+import { HoldBuffer } from '../hold-buffer.ts'
+
+/** What was found at the beginning of a connection. */
+export interface Finding {
+  /** Bytes that are dealt with; whoever comes next reads what follows them. */
+  readonly usedBytes: number
+}
+
+/** Reading that is under way. */
+export interface ReadingAhead {
+  /** Gives up: what was read is put back. @returns how many bytes that is */
+  stop(): number
+}
+
+/**
+ * Reads a paused socket until `find` has found what it looks for; undefined asks for more bytes, so `find` bounds them itself. Then
+ * the socket is paused again and is as though only `usedBytes` had been read of it. A socket that ends before is destroyed.
+ * `done` is called at most once.
+ */
+export function readAhead<T extends Finding>(
+  socket: net.Socket,
+  find: (bytes: Buffer) => T | undefined,
+  done: (finding: T) => void,
+): ReadingAhead {
+  const held = new HoldBuffer()
+  const finish = (usedBytes: number): number => {
+    socket.off('data', read).off('end', leave)
+    socket.pause()
+    const unread = held.bytes.subarray(usedBytes, held.length)
+    if (unread.length > 0) socket.unshift(unread)
+    return unread.length
+  }
+  const read = (piece: Buffer) => {
+    held.append(piece, 0, piece.length)
+    const finding = find(held.bytes.subarray(0, held.length))
+    if (finding === undefined) return
+    finish(finding.usedBytes)
+    done(finding)
+  }
+  const leave = () => void socket.destroy()
+  socket.on('data', read).on('end', leave)
+  socket.resume()
+  return { stop: () => finish(0) }
+}

@@ -1,0 +1,54 @@
+import type net from 'node:net'
+import tls from 'node:tls'
+import type { PeerCertificate } from '../stream.ts'
+import { certificateOf } from './client-certificate.ts'
+import type { ConnectionRefusal } from './connection-refusal.ts'
+import type { TlsTermination } from './listen-tls.ts'
+
+/** A handshake that succeeded. */
+export interface Secured {
+  readonly socket: tls.TLSSocket
+  /** Of the client, when it showed one that is valid. */
+  readonly certificate: PeerCertificate | undefined
+}
+
+/**
+ * What Node's own TLS server reads and writes at the end of a handshake, and has no public name: what came of verifying the client
+ * certificate (a resumed session carries it along), and the mark that HTTP/2 waits for.
+ */
+interface ServerInternals {
+  readonly ssl: { verifyError(): Error | undefined }
+  secureConnecting: boolean
+}
+
+/** Does the handshake on a paused socket; `done` is called at most once, and not after `socket` was destroyed by the caller. */
+export function terminateTls(
+  socket: net.Socket,
+  { context, alpnProtocols, clientCertificate }: TlsTermination,
+  done: (result: Secured | ConnectionRefusal) => void,
+): void {
+  const secured = new tls.TLSSocket(socket, {
+    isServer: true,
+    secureContext: context,
+    ALPNProtocols: [...alpnProtocols],
+    requestCert: clientCertificate !== 'none',
+    rejectUnauthorized: clientCertificate === 'valid',
+  })
+  const fail = () => {
+    secured.off('close', fail).off('error', fail)
+    secured.on('error', () => {})
+    secured.destroy()
+    done('handshake-failed')
+  }
+  secured.on('error', fail).on('close', fail)
+  secured.on('secure', () => {
+    secured.off('close', fail).off('error', fail)
+    secured.on('error', () => {})
+    const internals = secured as unknown as ServerInternals
+    internals.secureConnecting = false
+    const shown = clientCertificate === 'none' ? undefined : secured.getPeerX509Certificate()
+    const valid = shown !== undefined && internals.ssl.verifyError() === undefined
+    if (clientCertificate === 'valid' && !valid) return done('client-certificate-invalid')
+    done({ socket: secured, certificate: valid ? certificateOf(shown) : undefined })
+  })
+}
