@@ -1,3 +1,4 @@
+import { isRawNumber } from '#base/exact-json.ts'
 import { CelError } from './error.ts'
 import { formatDuration, formatTimestamp } from './time-format.ts'
 import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
@@ -56,6 +57,7 @@ export function fromJson(json: unknown): Value {
 
 function fromObject(json: object): Value {
   if (Array.isArray(json)) return json.map(fromJson)
+  if (isRawNumber(json)) return fromDigits(json.rawJSON)
   if (json instanceof Uint8Array || json instanceof MapValue || json instanceof HostObject || json instanceof Double)
     return json
   if (json instanceof Uint || json instanceof Timestamp || json instanceof Duration || json instanceof Optional)
@@ -65,6 +67,13 @@ function fromObject(json: object): Value {
 
 /** What becomes of an int that a JavaScript number cannot hold, given its digits. */
 type LargeInt = (digits: string) => unknown
+
+/** A number that a double would change. */
+function fromDigits(text: string): Value {
+  if (!/^-?\d+$/.test(text)) return new Double(Number(text))
+  const exact = BigInt(text)
+  return BigInt.asIntN(64, exact) === exact ? exact : new Double(Number(text))
+}
 
 /**
  * A CEL value as plain JSON data: bytes as base64, times as RFC 3339 and `1.5s`, an absent optional as null,

@@ -1,5 +1,6 @@
 import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TraceStep } from '#exchange/trace.ts'
@@ -21,6 +22,7 @@ export interface Chain {
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
+  readonly llmReads: LlmReads
 }
 
 const nothing: Step = () => undefined
@@ -44,6 +46,7 @@ export function buildChain(
       .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
+    llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
   }
 }
 

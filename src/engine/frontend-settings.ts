@@ -1,4 +1,4 @@
-import type { Expression } from '#exchange/expression.ts'
+import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
 import type { NetworkAuthorization } from '#policies/frontend/network-authorization/index.ts'
@@ -11,8 +11,10 @@ import type { Lookups } from './lookups.ts'
 
 /** What `frontend` policies say about one listener. */
 export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
-  /** An expression of log or metrics reads tokens, so providers are asked for them. */
-  readonly readsTokens: boolean
+  /** What expressions of log and metrics read of LLM calls. */
+  readonly llmReads: LlmReads
+  /** An expression of the log reads what goes through tools of MCP (decision B99). */
+  readonly readsToolCalls: boolean
   /** An expression of log or metrics reads bodies, so their beginnings are kept as they pass (decision A-49). */
   readonly recordsRequestBody: boolean
   readonly recordsResponseBody: boolean
@@ -38,7 +40,8 @@ export function buildFrontendSettings(
     ...compileSetting(POLICIES.frontend.tcp, fields, context),
     accessLog,
     metricLabels,
-    readsTokens: observed.some(readsLlm),
+    llmReads: llmReadsOf(observed),
+    readsToolCalls: observed.some(({ references }) => TOOL_CALLS.some((path) => references.has(path))),
     recordsRequestBody: readsRequestBody(observed) !== false,
     recordsResponseBody: readsResponseBody(observed) !== false,
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
@@ -49,6 +52,4 @@ export function buildFrontendSettings(
   }
 }
 
-function readsLlm({ references }: Expression): boolean {
-  return [...references].some((reference) => reference === 'llm' || reference.startsWith('llm.'))
-}
+const TOOL_CALLS = ['mcp.tool.arguments', 'mcp.tool.result', 'mcp.tool.error']

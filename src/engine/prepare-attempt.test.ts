@@ -150,3 +150,49 @@ test.each([
   const sent = JSON.parse(new TextDecoder().decode(exchange.newRequestBody ?? exchange.requestBody!))
   expect(sent.stream_options).toEqual({ include_usage: asked })
 })
+
+const MAIN = 'Gateway/default/main'
+const added = (expression: string) => ({ attributes: { add: [{ name: 'n', expression }] } })
+const responseSet = (value: string) => ({ response: { set: [{ name: 'x', value }] } })
+
+test.each<[what: string, field: FieldName, target: string, spec: object, reads: readonly string[]]>([
+  ['a field of the log', 'frontend.accessLog', MAIN, added('llm.completion'), ['completion']],
+  ['another one', 'frontend.accessLog', MAIN, added('size(llm.toolCalls)'), ['toolCalls']],
+  ['one that reads the prompt', 'frontend.accessLog', MAIN, added('llm.prompt[0].content'), []],
+  ['one that reads all there is', 'frontend.accessLog', MAIN, added('llm'), ['tokens', 'completion', 'toolCalls']],
+  ['all variables', 'frontend.accessLog', MAIN, added('variables()'), ['tokens', 'completion', 'toolCalls']],
+  ['the filter of the log', 'frontend.accessLog', MAIN, { filter: 'has(llm.completion)' }, ['completion']],
+  ['a label', 'frontend.metrics', MAIN, added('string(size(llm.toolCalls))'), ['toolCalls']],
+  [
+    'a response policy that waits for the body',
+    'traffic.transformation',
+    ROUTE,
+    responseSet('string(size(response.body)) + llm.completion[0]'),
+    ['completion'],
+  ],
+  [
+    'one of the backend',
+    'backend.transformation',
+    'llm',
+    responseSet('string(size(response.body) + size(llm.toolCalls))'),
+    ['toolCalls'],
+  ],
+  ['one that does not wait', 'traffic.transformation', ROUTE, responseSet('llm.completion[0]'), []],
+])('what is kept of an answer for %s', async (_, field, target, spec, reads) => {
+  const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: 'llm.test', port: 80 } } })
+  const policy = policyItem(field, target === 'llm' ? llm.key : target, spec)
+  const inputs = { method: 'POST', target: '/v1/chat/completions', body: BODY }
+  const { exchange, decision } = await prepared(llm, [policy], inputs)
+  const kept = decision.llmResponse!.kept
+  kept?.addText(0, 'text')
+  kept?.beginCall(0, 'i', 'n')
+  expect(exchange.llm!.answer).toBe(kept)
+  const found = [
+    ...(new TextDecoder().decode(exchange.newRequestBody).includes('"include_usage":true') ? ['tokens'] : []),
+    ...((kept?.completion.length ?? 0) > 0 ? ['completion'] : []),
+    ...((kept?.toolCalls.length ?? 0) > 0 ? ['toolCalls'] : []),
+  ]
+  expect(found).toEqual(reads)
+})
+
+const BODY = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'

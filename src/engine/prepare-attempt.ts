@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
 import { cardPlace } from '#protocols/a2a/card-place.ts'
@@ -8,7 +9,7 @@ import { prepareLlmRequest, routeTypeOf } from '#protocols/llm/prepare-request.t
 import { bodyNeed } from '#protocols/llm/route-type.ts'
 import type { EndpointPlace } from './backend-place.ts'
 import { runChain } from './chain.ts'
-import type { Decision } from './decide.ts'
+import { type Decision, readsResponseBody } from './decide.ts'
 
 /** A larger body is passed on without being looked into, where looking is a courtesy only. */
 const MAX_READ_BYTES = 2 * 1024 * 1024
@@ -77,7 +78,8 @@ function prepareProvider(endpoint: EndpointPlace, exchange: Exchange, decision: 
   const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
   const prepared = prepareLlmRequest(plan, provider, exchange, {
     body,
-    usageNeeded: decision.frontend?.readsTokens === true || exchange.tokenLimits !== undefined,
+    reads: llmReads(exchange, decision),
+    maxKept: decision.frontend!.maxBufferBytes,
   })
   if (prepared.kind === 'refusal') return prepared
   if (prepared.kind === 'llm-answer') {
@@ -93,4 +95,16 @@ function prepareProvider(endpoint: EndpointPlace, exchange: Exchange, decision: 
   exchange.llm = prepared.facts
   decision.llmResponse = prepared.response
   return undefined
+}
+
+/** What is read of the call by whatever runs or looks at it afterwards. */
+function llmReads(exchange: Exchange, decision: Decision): LlmReads {
+  const { preRouting, postRouting, endpoint, frontend } = decision
+  const all = [frontend!.llmReads]
+  // Response policies see what the model wrote only where they wait for the body.
+  if (readsResponseBody(decision) !== false) {
+    for (const chain of [preRouting, postRouting, endpoint?.chain]) if (chain !== undefined) all.push(chain.llmReads)
+  }
+  const reads = joinLlmReads(all)
+  return exchange.tokenLimits === undefined ? reads : { ...reads, tokens: true }
 }

@@ -27,6 +27,7 @@ export interface ObserveSettings {
 export interface AccessLogSettings {
   /** A line is written only when this is true; undefined: always. */
   readonly filter: Expression | undefined
+  /** Default fields that a line is without; also those whose place one of `add` takes. */
   readonly remove: ReadonlySet<string>
   readonly add: readonly { readonly name: string; readonly expression: Expression }[]
 }

@@ -2,10 +2,11 @@ import { clock } from '#base/clock.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange, type PlaceNames } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { McpFacts } from '#exchange/mcp-facts.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/stream.ts'
+import { removedFields } from './log/default-fields.ts'
 import type { Observed, ObserveSettings } from './observer.ts'
 
 /** Support for the tests of this room: requests that have ended. */
@@ -62,34 +63,11 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   exchange.originalTarget = head.target
   exchange.startMonotonicMs = clock.monotonic()
   exchange.place = place ?? undefined
-  exchange.llm = inputs.llm && { ...NO_LLM, ...inputs.llm }
+  exchange.llm = inputs.llm && { ...NO_LLM, provider: 'p', ...inputs.llm }
   exchange.mcp = inputs.mcp && { ...NO_MCP, ...inputs.mcp }
   if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
   Object.assign(exchange, inputs.noted)
   return { exchange, status, endpointLabel, settings, decisionNumber, decisionId: `w1-${decisionNumber}` }
-}
-
-const NO_LLM: LlmFacts = {
-  operation: undefined,
-  provider: 'p',
-  requestModel: '',
-  responseModel: undefined,
-  streaming: false,
-  inputTokens: undefined,
-  outputTokens: undefined,
-  totalTokens: undefined,
-  cachedInputTokens: undefined,
-  reasoningTokens: undefined,
-  timeToFirstTokenMs: undefined,
-}
-
-const NO_MCP: McpFacts = {
-  method: undefined,
-  sessionId: undefined,
-  target: undefined,
-  resourceType: undefined,
-  name: undefined,
-  errorCode: undefined,
 }
 
 export interface SettingTexts {
@@ -106,7 +84,7 @@ export function settingsOf({ filter, remove = [], add = {}, labels = {} }: Setti
   return {
     accessLog: {
       filter: filter === undefined ? undefined : expressionOf(filter, 'log'),
-      remove: new Set(remove),
+      remove: removedFields(remove, Object.keys(add)),
       add: named(add, 'log'),
     },
     metricLabels: named(labels, 'metric'),

@@ -2,6 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 
@@ -23,6 +24,8 @@ export interface PolicyRun {
   /** What of the body must be there before the first policy of the phase. */
   readonly readsRequestBody?: BodyUse
   readonly readsResponseBody?: BodyUse
+  /** What its expressions read of an LLM answer. */
+  readonly llmReads?: LlmReads
 }
 
 /** A Secret as policies see it; values are latin-1 text of the bytes. */

@@ -21,7 +21,7 @@ export function answerMcp(flight: InFlight): void {
 
 async function serve(flight: InFlight): Promise<void> {
   const { exchange, context, decision, turn } = flight
-  const { maxBufferBytes } = decision.frontend!
+  const { maxBufferBytes, readsToolCalls } = decision.frontend!
   if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes, true)
   if (turn !== flight.turn) return
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
@@ -30,6 +30,7 @@ async function serve(flight: InFlight): Promise<void> {
     sealer: context.mcp.sealer,
     memory: context.mcp.memory,
     signal: flight.signal,
+    maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopback(decision.listener!.item.address),
   })
   if (turn !== flight.turn) return endUnwanted(answer)

@@ -1,5 +1,6 @@
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
 import type { AiSettingsSpec } from '#protocols/llm/ai-settings.ts'
@@ -18,7 +19,7 @@ export interface Setup {
   /** As the client sent it, before rewrites. */
   readonly originalTarget?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly usageNeeded?: boolean
+  readonly reads?: Partial<LlmReads>
   /** What expressions give, by their source; any other fails. */
   readonly results?: Readonly<Record<string, string | number>>
 }
@@ -55,7 +56,11 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
   })
   exchange.originalTarget = setup.originalTarget ?? head.target
   const bytes = body === undefined ? undefined : new TextEncoder().encode(body)
-  const prepared = prepareLlmRequest(plan, 0, exchange, { body: bytes, usageNeeded: setup.usageNeeded ?? false })
+  const prepared = prepareLlmRequest(plan, 0, exchange, {
+    body: bytes,
+    reads: { ...READS_NOTHING, ...setup.reads },
+    maxKept: 1000,
+  })
   return { prepared, bytes }
 }
 

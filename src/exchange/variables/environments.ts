@@ -10,7 +10,7 @@ import type { ExpressionPlace } from '../expression.ts'
 import { ENV, IDENTITY, PLACE } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
-import { LLM, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
+import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
 import { MCP, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
@@ -46,6 +46,8 @@ const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionPlace, string>>> = {
 const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
 const NO_LLM = 'it is known only after an LLM backend was asked'
+const NOT_ASKED = 'the provider has not been asked yet; llmRequest is the request'
+const ONLY_HEAD = 'health is judged by the head of a response'
 const NO_MCP = 'the MCP message is read after these policies have run'
 /** Only policies of the listener decide what is recorded; whoever builds the limits on routes adds theirs. */
 const UNRECORDED: Group['undelivered'] = {
@@ -69,7 +71,7 @@ const GROUPS: readonly Group[] = [
   {
     variables: REQUEST_BODY,
     places: HTTP.filter((place) => place !== 'health'),
-    otherwise: 'health is judged by the head of a response',
+    otherwise: ONLY_HEAD,
     undelivered: UNRECORDED,
   },
   { variables: PLACE, places: HTTP, otherwise: '' },
@@ -79,7 +81,7 @@ const GROUPS: readonly Group[] = [
     variables: RESPONSE_BODY,
     places: RESPONDED.filter((place) => place !== 'health'),
     otherwise: NO_RESPONSE,
-    because: { health: 'health is judged by the head of a response' },
+    because: { health: ONLY_HEAD },
     undelivered: UNRECORDED,
   },
   { variables: DURATIONS, places: RESPONDED, otherwise: NO_RESPONSE },
@@ -88,7 +90,13 @@ const GROUPS: readonly Group[] = [
     variables: LLM,
     places: RESPONDED,
     otherwise: NO_LLM,
-    because: { llm: 'the provider has not been asked yet; llmRequest is the request' },
+    because: { llm: NOT_ASKED },
+  },
+  {
+    variables: LLM_ANSWER,
+    places: RESPONDED.filter((place) => place !== 'health'),
+    otherwise: NO_LLM,
+    because: { llm: NOT_ASKED, health: ONLY_HEAD },
   },
   { variables: LLM_TIMES, places: AFTERWARDS, otherwise: NOT_ENDED },
   { variables: LLM_REQUEST, places: ['llm'], otherwise: 'it is for the transformations of LLM requests' },

@@ -1,50 +1,36 @@
 import { clock } from '#base/clock.ts'
-import { Duration, fromJson, type Result, Uint } from '#cel/index.ts'
+import { Double, Duration, fromJson, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
-import type { LlmFacts } from '../llm-facts.ts'
+import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
 import { type Declared, known, notYet } from './declared.ts'
 
-/** What is known of an LLM request and its answer so far; absent for requests that are none. */
+/** What an LLM request says; absent for requests that are none. */
 export const LLM: readonly Declared[] = [
   { path: 'llm.streaming', type: 'bool', read: (x) => x.llm?.streaming },
   { path: 'llm.requestModel', type: 'string', read: (x) => known(x.llm?.requestModel) },
-  { path: 'llm.responseModel', type: 'string', read: (x) => x.llm?.responseModel },
   { path: 'llm.provider', type: 'string', read: (x) => x.llm?.provider },
-  tokens('llm.inputTokens', (llm) => llm.inputTokens),
-  tokens('llm.outputTokens', (llm) => llm.outputTokens),
-  tokens('llm.totalTokens', (llm) => llm.totalTokens),
-  tokens('llm.cachedInputTokens', (llm) => llm.cachedInputTokens),
-  tokens('llm.reasoningTokens', (llm) => llm.reasoningTokens),
-  ...notYet(
-    ['llm.providerInputTokens', 'llm.providerTotalTokens', 'llm.cacheCreationInputTokens', 'llm.countTokens'],
-    'this count is not taken from answers',
-  ),
-  ...notYet(
-    [
-      'llm.inputImageTokens',
-      'llm.inputTextTokens',
-      'llm.inputAudioTokens',
-      'llm.outputImageTokens',
-      'llm.outputTextTokens',
-      'llm.outputAudioTokens',
-    ],
-    'tokens are not counted by what they stand for',
-  ),
-  ...notYet(['llm.serviceTier'], 'it is not taken from answers'),
-  ...notYet(['llm.prompt', 'llm.completion', 'llm.toolCalls'], 'texts of LLM calls are not kept'),
-  ...notYet(
-    [
-      'temperature',
-      'top_p',
-      'frequency_penalty',
-      'presence_penalty',
-      'seed',
-      'max_tokens',
-      'encoding_format',
-      'dimensions',
-    ].map((name) => `llm.params.${name}`),
-    'parameters of LLM requests are not kept',
-  ),
+  { path: 'llm.prompt', type: 'list(map(string, string))', read: (x) => listOf(x.llm?.request?.prompt) },
+  fraction('temperature'),
+  fraction('top_p'),
+  fraction('frequency_penalty'),
+  fraction('presence_penalty'),
+  whole('seed'),
+  whole('max_tokens'),
+  whole('dimensions'),
+  {
+    path: 'llm.params.encoding_format',
+    type: 'string',
+    read: ({ llm }) => llm?.request?.text('encoding_format'),
+  },
+]
+
+/** What its answer says, as far as it has come. */
+export const LLM_ANSWER: readonly Declared[] = [
+  { path: 'llm.responseModel', type: 'string', read: (x) => x.llm?.responseModel },
+  { path: 'llm.serviceTier', type: 'string', read: (x) => x.llm?.serviceTier },
+  ...(Object.keys(NO_TOKENS) as (keyof LlmTokens)[]).map(tokens),
+  { path: 'llm.completion', type: 'list(string)', read: (x) => listOf(x.llm?.answer?.completion) },
+  { path: 'llm.toolCalls', type: 'list(map(string, dyn))', read: (x) => listOf(x.llm?.answer?.toolCalls) },
   ...notYet(['llm.cost', 'llm.costRates'], 'there is no price catalogue'),
 ]
 
@@ -63,15 +49,43 @@ export const LLM_REQUEST: readonly Declared[] = [
   },
 ]
 
-function tokens(path: string, count: (llm: LlmFacts) => number | undefined): Declared {
+function tokens(name: keyof LlmTokens): Declared {
   return {
-    path,
+    path: `llm.${name}`,
     type: 'uint',
     read: ({ llm }) => {
-      const found = llm === undefined ? undefined : count(llm)
-      return found === undefined ? undefined : new Uint(found)
+      const count = llm?.[name]
+      return count === undefined ? undefined : new Uint(count)
     },
   }
+}
+
+function fraction(parameter: NumberParameter): Declared {
+  return {
+    path: `llm.params.${parameter}`,
+    type: 'double',
+    read: ({ llm }) => {
+      const value = llm?.request?.number(parameter)
+      return value === undefined ? undefined : new Double(value)
+    },
+  }
+}
+
+/** A fraction where a whole number belongs is none of them. */
+function whole(parameter: NumberParameter): Declared {
+  return {
+    path: `llm.params.${parameter}`,
+    type: 'int',
+    read: ({ llm }) => {
+      const value = llm?.request?.number(parameter)
+      return Number.isInteger(value) ? value : undefined
+    },
+  }
+}
+
+/** An empty list says "unknown" as well: nothing was written, or nothing that could be read. */
+function listOf(elements: readonly unknown[] | undefined): Result | undefined {
+  return elements === undefined || elements.length === 0 ? undefined : fromJson(elements)
 }
 
 /** From the first token to the end, by the number of tokens; only while there were some. */

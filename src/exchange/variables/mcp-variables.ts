@@ -1,4 +1,5 @@
-import type { Exchange } from '../exchange.ts'
+import { fromJson, type Result } from '#cel/index.ts'
+import type { Exchange, Json } from '../exchange.ts'
 import type { McpFacts } from '../mcp-facts.ts'
 import { type Declared, notYet } from './declared.ts'
 
@@ -17,13 +18,18 @@ export const MCP_ITEM: readonly Declared[] = [
 ]
 
 /** What went through a tool; nothing but logs and traces may see it (decision B99). */
-export const MCP_PAYLOAD: readonly Declared[] = notYet(
-  ['mcp.tool.arguments', 'mcp.tool.result', 'mcp.tool.error'],
-  'arguments and results of tools are not kept',
-)
+export const MCP_PAYLOAD: readonly Declared[] = [
+  { path: 'mcp.tool.arguments', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.arguments) },
+  { path: 'mcp.tool.result', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.result) },
+  { path: 'mcp.tool.error', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.error) },
+]
 
 export const MCP_GUARDRAILS: readonly Declared[] = notYet(['mcpGuardrails'], 'there are no guardrails for MCP')
 
 function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): McpFacts | undefined {
   return mcp?.resourceType === type ? mcp : undefined
+}
+
+function toValue(json: Json | undefined): Result | undefined {
+  return json === undefined ? undefined : fromJson(json)
 }

@@ -1,10 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import { Head } from '#net/http1/head.ts'
 import { compileExpression } from '../compile-expression.ts'
-import { Exchange } from '../exchange.ts'
+import { Exchange, type Json } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
-import type { McpFacts } from '../mcp-facts.ts'
+import type { NumberParameter } from '../llm-facts.ts'
+import { type McpFacts, NO_MCP } from '../mcp-facts.ts'
 import { variablesAt } from './environments.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -64,19 +66,47 @@ function everything(): Exchange {
     requestModel: 'fast',
     responseModel: 'fast-1',
     streaming: true,
+    serviceTier: 'flex',
     inputTokens: 7,
     outputTokens: 4,
     totalTokens: 11,
+    providerInputTokens: 5,
+    providerTotalTokens: 9,
     cachedInputTokens: 2,
+    cacheCreationInputTokens: 3,
     reasoningTokens: 1,
+    countTokens: 12,
+    inputImageTokens: 21,
+    inputTextTokens: 22,
+    inputAudioTokens: 23,
+    outputImageTokens: 24,
+    outputTextTokens: 25,
+    outputAudioTokens: 26,
     timeToFirstTokenMs: 6,
+    request: {
+      number: (parameter) => PARAMETERS[parameter],
+      text: (parameter) => parameter,
+      prompt: [{ role: 'user', content: 'hi' }],
+    },
+    answer: { completion: ['yes'], toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1 } }] },
   }
   exchange.mcp = mcpItem('tool')
   return exchange
 }
 
 function mcpItem(resourceType: McpFacts['resourceType']): McpFacts {
-  return { method: 'tools/call', sessionId: 's', target: 't', resourceType, name: 'n', errorCode: undefined }
+  const toolCall = { maxLength: 9, arguments: { city: 'Oslo' }, result: { content: [] }, error: { code: -1 } }
+  return { ...NO_MCP, method: 'tools/call', sessionId: 's', target: 't', resourceType, name: 'n', toolCall }
+}
+
+const PARAMETERS: Readonly<Record<NumberParameter, number>> = {
+  temperature: 1,
+  top_p: 0.5,
+  frequency_penalty: -0.5,
+  presence_penalty: 0.25,
+  seed: 42,
+  max_tokens: 100,
+  dimensions: 256,
 }
 
 function read(path: string, exchange: Exchange, place: ExpressionPlace): unknown {
@@ -166,14 +196,39 @@ const READINGS: Readonly<Record<string, unknown>> = {
   'llm.inputTokens': 7,
   'llm.outputTokens': 4,
   'llm.totalTokens': 11,
+  'llm.providerInputTokens': 5,
+  'llm.providerTotalTokens': 9,
   'llm.cachedInputTokens': 2,
+  'llm.cacheCreationInputTokens': 3,
   'llm.reasoningTokens': 1,
+  'llm.countTokens': 12,
+  'llm.inputImageTokens': 21,
+  'llm.inputTextTokens': 22,
+  'llm.inputAudioTokens': 23,
+  'llm.outputImageTokens': 24,
+  'llm.outputTextTokens': 25,
+  'llm.outputAudioTokens': 26,
+  'llm.serviceTier': 'flex',
+  'llm.prompt': [{ role: 'user', content: 'hi' }],
+  'llm.params.temperature': 1,
+  'llm.params.top_p': 0.5,
+  'llm.params.frequency_penalty': -0.5,
+  'llm.params.presence_penalty': 0.25,
+  'llm.params.seed': 42,
+  'llm.params.max_tokens': 100,
+  'llm.params.dimensions': 256,
+  'llm.params.encoding_format': 'encoding_format',
+  'llm.completion': ['yes'],
+  'llm.toolCalls': [{ id: 'c1', name: 'add', arguments: { a: 1 } }],
   'llm.timeToFirstToken': '0.006s',
   'llm.timePerOutputToken': '0.006s',
   'mcp.methodName': 'tools/call',
   'mcp.sessionId': 's',
   'mcp.tool.name': 'n',
   'mcp.tool.target': 't',
+  'mcp.tool.arguments': { city: 'Oslo' },
+  'mcp.tool.result': { content: [] },
+  'mcp.tool.error': { code: -1 },
 }
 
 for (const [path, value] of Object.entries(READINGS)) {
@@ -204,12 +259,41 @@ test('llmRequest is the JSON that is being changed', () => {
   expect(read('llmRequest', exchange, 'llm')).toBeUndefined()
 })
 
+test('a fraction is no whole number, and an empty list says nothing', () => {
+  const exchange = everything()
+  exchange.llm = {
+    ...exchange.llm!,
+    request: { number: () => 1.5, text: () => undefined, prompt: [] },
+    answer: { completion: [], toolCalls: [] },
+  }
+  expect(read('llm.params.temperature', exchange, 'log')).toBe(1.5)
+  for (const absent of [
+    'params.seed',
+    'params.max_tokens',
+    'params.encoding_format',
+    'prompt',
+    'completion',
+    'toolCalls',
+  ])
+    expect(read(`llm.${absent}`, exchange, 'log')).toBeUndefined()
+})
+
+test.each([
+  ['12345678901234567890', 12345678901234567000],
+  ['-1234567890123456789', '-1234567890123456789'],
+  ['0.12345678901234567890', 0.12345678901234568],
+])('a number of a tool that no double holds, %s, is none of another value', (written, shown) => {
+  const exchange = everything()
+  exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`) as Json
+  expect(read('mcp.tool.arguments.id', exchange, 'log')).toBe(shown)
+  expect(read('string(mcp.tool.arguments.id)', exchange, 'log')).toBe(String(shown))
+})
+
 test('every variable that can be read anywhere is read by a test', () => {
   const readable = (place: ExpressionPlace) => variablesAt(place).filter((variable) => !('unavailable' in variable))
-  expect(readable('log').map(({ path }) => path)).toEqual([
-    ...Object.keys(READINGS),
-    ...['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`]),
-  ])
+  const other = ['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
+  const tested = [...Object.keys(READINGS), ...other]
+  expect(new Set(readable('log').map(({ path }) => path))).toEqual(new Set(tested))
 })
 
 test('a connection with a request that nothing is known of', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import type { LlmRequest } from '#exchange/llm-facts.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ObservedInputs, observed, PEER, PLACE, settingsOf } from '../testing.ts'
 import { AccessLog } from './access-log.ts'
@@ -22,11 +23,15 @@ function textOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): stri
   return lines[0]
 }
 
-function jsonOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): Record<string, unknown> {
+function jsonTextOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): string {
   const lines: string[] = []
   new AccessLog(JSON_LINE, (line) => lines.push(line)).log(observed(inputs), durationMs, error)
   expect(lines[0]).toMatch(/^\{.*\}\n$/)
-  return JSON.parse(lines[0]!) as Record<string, unknown>
+  return lines[0]!
+}
+
+function jsonOf(inputs: ObservedInputs, durationMs?: number, error?: string): Record<string, unknown> {
+  return JSON.parse(jsonTextOf(inputs, durationMs, error)) as Record<string, unknown>
 }
 
 verifies('service/access-logs', 'a line of text', () => {
@@ -120,6 +125,61 @@ test('LLM requests: models and tokens, 0 tokens too', () => {
     'gen_ai.usage.output_tokens': 0,
   })
   expect(jsonOf({ llm: {} })).not.toHaveProperty('gen_ai.usage.input_tokens')
+})
+
+const READ_REQUEST: LlmRequest = {
+  number: (parameter) => ({ temperature: 0.5, top_p: 1, seed: 0, max_tokens: 9, dimensions: 3 })[parameter as string],
+  text: () => 'base64',
+  prompt: [{ role: 'user', content: 'secret' }],
+}
+
+test('LLM requests: parameters, kinds of tokens and times where they are known; never what was said', () => {
+  const line = jsonOf(
+    {
+      llm: {
+        request: READ_REQUEST,
+        answer: { completion: ['secret'], toolCalls: [] },
+        outputTokens: 4,
+        cachedInputTokens: 1,
+        cacheCreationInputTokens: 2,
+        reasoningTokens: 3,
+        outputImageTokens: 4,
+        inputAudioTokens: 5,
+        outputAudioTokens: 6,
+        timeToFirstTokenMs: 8,
+      },
+    },
+    12,
+  )
+  const fields = Object.entries(line).filter(([name]) =>
+    /^(?:gen_ai\.(?:request|usage|embeddings)|gatewright)/.test(name),
+  )
+  expect(Object.fromEntries(fields)).toEqual({
+    'gen_ai.usage.output_tokens': 4,
+    'gen_ai.usage.cache_read.input_tokens': 1,
+    'gen_ai.usage.cache_creation.input_tokens': 2,
+    'gen_ai.usage.reasoning_tokens': 3,
+    'gen_ai.usage.output_image_tokens': 4,
+    'gen_ai.usage.input_audio_tokens': 5,
+    'gen_ai.usage.output_audio_tokens': 6,
+    'gen_ai.request.temperature': 0.5,
+    'gen_ai.request.top_p': 1,
+    'gen_ai.request.max_tokens': 9,
+    'gen_ai.request.seed': 0,
+    'gen_ai.request.encoding_formats': 'base64',
+    'gen_ai.embeddings.dimension.count': 3,
+    'gatewright.ai.time_to_first_token': 0.008,
+    'gatewright.ai.time_per_output_token': 0.001,
+  })
+  expect(JSON.stringify(line)).not.toContain('secret')
+})
+
+verifies('logTracingAttributes/add', 'an added field takes the place of a default one of that name', () => {
+  const settings = settingsOf({ add: { 'http.path': '"/" + request.method', route: '1', duration: '2.5' } })
+  const text = jsonTextOf({ settings })
+  expect(text.match(/"http\.path":[^,]*/g)).toEqual(['"http.path":"/GET"'])
+  expect(text).toMatch(/"http\.path":"\/GET","route":1,"duration":2\.5\}\n$/)
+  expect(text.match(/"route":/g)).toHaveLength(1)
 })
 
 test.each([

@@ -3,7 +3,9 @@ import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import type { Peer } from '#net/stream.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
+import type { DefaultField } from './default-fields.ts'
 import type { LineFormat } from './field-line.ts'
+import { writeLlmFields } from './llm-fields.ts'
 
 const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 
@@ -53,11 +55,11 @@ export class AccessLog {
     const format = this.#format
     const removed = settings === undefined ? NOTHING_REMOVED : settings.remove
     let line = format.start(clock.now())
-    const text = (name: string, value: string | undefined) => {
+    const text = (name: DefaultField, value: string | undefined) => {
       if (value === undefined || value === '' || (removed.size > 0 && removed.has(name))) return
       line += format.text(name, value)
     }
-    const number = (name: string, value: number | undefined) => {
+    const number = (name: DefaultField, value: number | undefined) => {
       if (value === undefined || (removed.size > 0 && removed.has(name))) return
       line += format.json(name, value)
     }
@@ -81,14 +83,7 @@ export class AccessLog {
       text('mcp.session.id', shortSession(exchange.mcp.sessionId))
       number('mcp.error.code', exchange.mcp.errorCode)
     }
-    if (exchange.llm !== undefined) {
-      text('gen_ai.operation.name', exchange.llm.operation)
-      text('gen_ai.provider.name', exchange.llm.provider)
-      text('gen_ai.request.model', exchange.llm.requestModel)
-      text('gen_ai.response.model', exchange.llm.responseModel)
-      number('gen_ai.usage.input_tokens', exchange.llm.inputTokens)
-      number('gen_ai.usage.output_tokens', exchange.llm.outputTokens)
-    }
+    if (exchange.llm !== undefined) writeLlmFields(exchange.llm, durationMs, { text, number })
     if (exchange.retries > 0) number('retry.attempt', exchange.retries)
     text('error', error)
     if (exchange.reason !== 'Upstream') text('reason', exchange.reason)
@@ -109,7 +104,7 @@ export class AccessLog {
   #place(place: PlaceNames, removed: ReadonlySet<string>): string {
     const known = removed.size === 0 ? this.#placeText.get(place) : undefined
     if (known !== undefined) return known
-    const fields: [string, string][] = [
+    const fields: [DefaultField, string][] = [
       ['gateway', place.gateway],
       ['listener', place.listener],
       ['route_rule', place.rule],
@@ -122,7 +117,7 @@ export class AccessLog {
   }
 }
 
-function mcpNameField(type: 'tool' | 'prompt' | 'resource' | undefined): string {
+function mcpNameField(type: 'tool' | 'prompt' | 'resource' | undefined): DefaultField {
   return type === 'tool' ? 'gen_ai.tool.name' : type === 'prompt' ? 'gen_ai.prompt.name' : 'mcp.resource.uri'
 }
 

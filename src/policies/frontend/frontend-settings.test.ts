@@ -54,15 +54,22 @@ test('accessLog: filter, fields that go, fields that come', () => {
   const context = contextWith()
   const written = {
     filter: 'response.code >= 400',
-    attributes: { remove: ['http.method'], add: [{ name: 'path', expression: 'request.path' }] },
+    attributes: {
+      remove: ['http.method'],
+      add: [
+        { name: 'path', expression: 'request.path' },
+        { name: 'http.path', expression: 'request.path' },
+      ],
+    },
     otlp: { backendRef: SERVICE },
   }
   const setting = accessLog.compile([sourceOf(specFrom(accessLogSchema, written))], context)!
   expect(setting.filter?.isTrue(exchangeWith({ status: 404 }))).toBe(true)
   expect(setting.filter?.isTrue(exchangeWith({ status: 200 }))).toBe(false)
-  expect([...setting.remove]).toEqual(['http.method'])
+  expect([...setting.remove]).toEqual(['http.method', 'http.path'])
   expect(setting.add.map(({ name, expression }) => [name, expression.text(exchangeWith({ target: '/p' }))])).toEqual([
     ['path', '/p'],
+    ['http.path', '/p'],
   ])
   expect(context.reports).toEqual(['not-implemented spec.traffic.field.otlp'])
   expect(accessLog.compile([], contextWith())).toBeUndefined()

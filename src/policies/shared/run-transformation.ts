@@ -3,11 +3,12 @@ import { type Transformation, transformRequest, transformResponse } from './tran
 
 /** A transformation without conditions, as a run. */
 export function runTransformation(transformation: Transformation): PolicyRun {
-  const { request, response, readsRequestBody, readsResponseBody } = transformation
+  const { request, response, readsRequestBody, readsResponseBody, llmReads } = transformation
   return {
     ...(request === undefined ? {} : { request: (exchange) => transformRequest(request, exchange) }),
     ...(response === undefined ? {} : { response: (exchange) => transformResponse(response, exchange) }),
     readsRequestBody,
     readsResponseBody,
+    llmReads,
   }
 }

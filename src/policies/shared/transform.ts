@@ -1,6 +1,7 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange, Json } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
@@ -22,6 +23,7 @@ export interface Transformation {
   readonly response: Transform | undefined
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
+  readonly llmReads: LlmReads
 }
 
 type Message = 'request' | 'response'
@@ -55,6 +57,7 @@ export function compileTransformation(
     response,
     readsRequestBody: readsRequestBody(expressions),
     readsResponseBody: readsResponseBody(expressions),
+    llmReads: llmReadsOf(expressions),
   }
 }
 

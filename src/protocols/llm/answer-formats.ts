@@ -1,11 +1,17 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Head } from '#net/http1/head.ts'
+import { keepChoices } from './completions/keep-answer.ts'
 import { readCompletionsUsage } from './completions/response.ts'
 import { CompletionsStream } from './completions/stream.ts'
 import { DETECT_MEMBERS, DetectReader } from './detect/response.ts'
 import { DetectStream } from './detect/stream.ts'
+import { MemberReader } from './json/member-reader.ts'
+import { keepBlocks } from './messages/keep-answer.ts'
 import { MessagesUsage } from './messages/response.ts'
 import { MessagesStream } from './messages/stream.ts'
+import { readTokenCount } from './messages/token-count.ts'
+import type { ResponsePlan } from './prepare-request.ts'
+import { keepItems } from './responses/keep-answer.ts'
 import { readResponsesUsage } from './responses/response.ts'
 import { ResponsesStream } from './responses/stream.ts'
 import type { RouteType } from './route-type.ts'
@@ -19,37 +25,68 @@ export const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
   Detect: () => new DetectStream(),
 }
 
+/** A JSON answer: the top-level members that are read of it. */
+interface AnswerFormat {
+  /** Those with facts. */
+  readonly members: readonly string[]
+  readonly reader: () => ReadMember
+  /** Those with what the model writes. */
+  readonly texts: readonly TextMember[]
+}
+
 type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
 
-/** Members of a buffered answer that are read, and by whom. */
-export const ANSWERS: Partial<
-  Record<RouteType, { readonly members: readonly string[]; readonly reader: () => ReadMember }>
-> = {
-  Completions: usageAnd(() => readCompletionsUsage),
-  Embeddings: usageAnd(() => readCompletionsUsage),
-  Responses: usageAnd(() => readResponsesUsage),
+/** Each is that of one dialect. */
+const KEEP = { choices: keepChoices, content: keepBlocks, output: keepItems }
+type TextMember = keyof typeof KEEP
+
+const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
+  Completions: usageAnd(() => readCompletionsUsage, ['choices']),
+  Embeddings: usageAnd(() => readCompletionsUsage, []),
+  Responses: usageAnd(() => readResponsesUsage, ['output']),
   Messages: usageAnd(() => {
     const usage = new MessagesUsage()
     return (value, facts) => usage.read(value, facts)
-  }),
+  }, ['content']),
+  MessagesTokenCount: { members: ['input_tokens'], reader: () => readTokenCount, texts: [] },
   Detect: {
     members: DETECT_MEMBERS,
     reader: () => {
       const detect = new DetectReader()
       return (key, value, facts) => detect.read({ [key]: value }, facts)
     },
+    texts: ['choices', 'content', 'output'],
   },
 }
 
-function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void) {
+function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts: AnswerFormat['texts']): AnswerFormat {
   const reader = (): ReadMember => {
     const readUsage = build()
     return (key, value, facts) => {
       if (key === 'usage') readUsage(value, facts)
-      else if (typeof value === 'string') facts.responseModel = value
+      if (typeof value !== 'string') return
+      if (key === 'model') facts.responseModel = value
+      if (key === 'service_tier') facts.serviceTier = value
     }
   }
-  return { members: ['model', 'usage'], reader }
+  return { members: ['model', 'usage', 'service_tier'], reader, texts }
+}
+
+/** A reader of a JSON answer; facts and texts go where they belong. @returns undefined when there is nothing to read */
+export function answerReader({ type, kept }: ResponsePlan, facts: LlmFacts): MemberReader | undefined {
+  const format = ANSWERS[type]
+  if (format === undefined) return undefined
+  const read = format.reader()
+  if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts))
+  const found = (key: string, value: unknown) => {
+    if (isTextMember(key)) KEEP[key](value, kept)
+    else read(key, value, facts)
+  }
+  return new MemberReader([...format.members, ...format.texts], found, kept.maxBytes)
+}
+
+function isTextMember(key: string): key is TextMember {
+  return Object.hasOwn(KEEP, key)
 }
 
 /** Error answers carry no usage; compressed ones come only from providers that ignore what was asked for. */

@@ -69,11 +69,13 @@ test('streams are made to ask for usage (B35)', () => {
 
   const declined = '{"model":"m","stream":true,"stream_options":{"include_usage":false,"x":1}}'
   expect(sent(declined).text).toBe(declined)
-  const forced = sent(declined, { usageNeeded: true })
+  const forced = sent(declined, { reads: { tokens: true } })
   expect(forced.text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true,"x":1}}')
   expect(forced.response.hidesUsage).toBe(true)
   for (const odd of ['5', '{"include_usage":true,"include_usage":false}']) {
-    expect(sent(`{"model":"m","stream":true,"stream_options":${odd}}`, { usageNeeded: true }).text).toBe(plain.text)
+    expect(sent(`{"model":"m","stream":true,"stream_options":${odd}}`, { reads: { tokens: true } }).text).toBe(
+      plain.text,
+    )
   }
 })
 

@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import type { LlmReads } from '#exchange/llm-reads.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { applyBodySettings } from './body-settings.ts'
@@ -8,6 +9,7 @@ import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
+import { KeptAnswer } from './kept-answer.ts'
 import { enrichConversation } from './messages/request.ts'
 import { findAlias } from './model-aliases.ts'
 import { type LlmAnswer, listModels } from './models.ts'
@@ -16,6 +18,7 @@ import type { Conversion, HeaderEdits } from './providers/provider.ts'
 import { formatRefusal, refuse } from './refuse.ts'
 import { enrichInput } from './responses/request.ts'
 import { type ClientFormat, isClientFormat, methodOf, type RouteType, resolveRouteType } from './route-type.ts'
+import { SentRequest } from './sent-request.ts'
 import { upstreamPath } from './upstream-path.ts'
 
 /** What goes upstream, and how the answer is read. */
@@ -37,14 +40,18 @@ export interface ResponsePlan {
   readonly type: RouteType
   /** The usage chunk of a stream was asked for by the gateway only and is taken out again. */
   readonly hidesUsage: boolean
+  /** Takes what the model writes; undefined: no expression in force reads it. The same as `facts.answer`. */
+  readonly kept: KeptAnswer | undefined
 }
 
 /** What is known of the request besides the exchange. */
 export interface RequestInput {
   /** The whole body; undefined where it is not read (`bodyNeed`) or larger than the limit. */
   readonly body: Uint8Array | undefined
-  /** A token limit or an expression in force reads tokens (decision B35). */
-  readonly usageNeeded: boolean
+  /** What limits and expressions in force read of the call. */
+  readonly reads: LlmReads
+  /** How much of an answer is kept for expressions, in characters. */
+  readonly maxKept: number
 }
 
 /**
@@ -82,7 +89,7 @@ export function prepareLlmRequest(
   if (type === 'Models') return listModels(plan, exchange.request.has('anthropic-version'))
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
   if (type === 'Realtime') return refuse(type, 'llm-not-implemented', 'Realtime')
-  return prepareAsIs(provider, type, exchange, input.body)
+  return prepareAsIs(provider, type, exchange, input)
 }
 
 /** Passthrough and Detect: bytes, path and query stay as they are (decisions B05, B06). */
@@ -90,20 +97,29 @@ function prepareAsIs(
   provider: AiProviderPlan,
   type: 'Passthrough' | 'Detect',
   exchange: Exchange,
-  body: Uint8Array | undefined,
+  input: RequestInput,
 ): PreparedLlmRequest {
   const path = exchange.request.target
   const headers = provider.provider.headers(exchange.request, provider.credential, path)
-  const response = { type, hidesUsage: false }
-  if (type === 'Passthrough') return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
-  const facts = detectFacts(provider, body)
+  if (type === 'Passthrough') {
+    const response = { type, hidesUsage: false, kept: undefined }
+    return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
+  }
+  const kept = keptAnswer(input)
+  const facts = { ...detectFacts(provider, input.body), answer: kept }
+  const response = { type, hidesUsage: false, kept }
   return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
 }
 
 function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined): LlmFacts {
   const members = body === undefined ? undefined : scanMembers(body)
   if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', '', false)
-  return buildFacts(provider, 'Detect', modelIn(members) ?? '', isStreamed(members))
+  const facts = buildFacts(provider, 'Detect', modelIn(members) ?? '', isStreamed(members))
+  return { ...facts, request: new SentRequest('Detect', members) }
+}
+
+function keptAnswer({ reads, maxKept }: RequestInput): KeptAnswer | undefined {
+  return reads.completion || reads.toolCalls ? new KeptAnswer(reads, maxKept) : undefined
 }
 
 function prepareTyped(
@@ -135,7 +151,7 @@ function prepareTyped(
   const edits = new BodyEdits(members)
   if (replacement !== undefined && model !== given) edits.set('model', modelAt, replacement.json)
   const streaming = isStreamed(members)
-  const hidesUsage = streaming && type === 'Completions' && requestUsage(members, input.usageNeeded, edits)
+  const hidesUsage = streaming && type === 'Completions' && requestUsage(members, input.reads.tokens, edits)
   if (type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
     return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
@@ -145,8 +161,10 @@ function prepareTyped(
 
   const path = upstreamPath(provider.path ?? conversion.path, exchange.request.target)
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
-  const facts = buildFacts(provider, type, model, streaming)
-  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage } }
+  const kept = keptAnswer(input)
+  const request = new SentRequest(type, members, body)
+  const facts = { ...buildFacts(provider, type, model, streaming), request, answer: kept }
+  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage, kept } }
 }
 
 /** The members of the changed body; both the change and what was scanned before are well-formed. */
@@ -231,17 +249,5 @@ const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
 }
 
 function buildFacts(provider: AiProviderPlan, type: RouteType, requestModel: string, streaming: boolean): LlmFacts {
-  return {
-    operation: OPERATIONS[type],
-    provider: provider.provider.system,
-    requestModel,
-    responseModel: undefined,
-    streaming,
-    inputTokens: undefined,
-    outputTokens: undefined,
-    totalTokens: undefined,
-    cachedInputTokens: undefined,
-    reasoningTokens: undefined,
-    timeToFirstTokenMs: undefined,
-  }
+  return { ...NO_LLM, operation: OPERATIONS[type], provider: provider.provider.system, requestModel, streaming }
 }

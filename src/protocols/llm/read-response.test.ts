@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import { Head } from '#net/http1/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { KeptAnswer } from './kept-answer.ts'
 import { observeResponse } from './read-response.ts'
 import { readWholeAnswer } from './read-whole-answer.ts'
 import type { RouteType } from './route-type.ts'
@@ -40,32 +42,22 @@ interface Answer {
   /** Sizes of the pieces in which the body arrives; the rest comes in one. */
   readonly cuts?: readonly number[]
   readonly breaks?: Abort
-}
-
-const EMPTY: LlmFacts = {
-  operation: 'chat',
-  provider: 'openai',
-  requestModel: 'm',
-  responseModel: undefined,
-  streaming: true,
-  inputTokens: undefined,
-  outputTokens: undefined,
-  totalTokens: undefined,
-  cachedInputTokens: undefined,
-  reasoningTokens: undefined,
-  timeToFirstTokenMs: undefined,
+  /** What of the answer is kept. */
+  readonly reads?: Partial<LlmReads>
+  readonly maxKept?: number
 }
 
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
 function pass(body: string, answer: Answer = {}) {
   const exchange = new Exchange()
-  const facts = { ...EMPTY }
+  const kept = answer.reads && new KeptAnswer({ ...READS_NOTHING, ...answer.reads }, answer.maxKept ?? 10_000)
+  const facts: LlmFacts = { ...NO_LLM, answer: kept }
   exchange.llm = facts
   exchange.startMonotonicMs = clock.monotonic()
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   const collector = new Collector()
-  const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false }
+  const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false, kept }
   const filter = observeResponse(plan, exchange)
   const sink = filter?.into(collector) ?? collector
   const bytes = Buffer.from(body)
@@ -94,20 +86,34 @@ const COMPLETION = JSON.stringify({
     prompt_tokens: 11,
     completion_tokens: 7,
     total_tokens: 18,
-    prompt_tokens_details: { cached_tokens: 4 },
-    completion_tokens_details: { reasoning_tokens: 2 },
+    prompt_tokens_details: {
+      cached_tokens: 4,
+      cache_write_tokens: 3,
+      text_tokens: 5,
+      image_tokens: 6,
+      audio_tokens: 0,
+    },
+    completion_tokens_details: { reasoning_tokens: 2, text_tokens: 1, image_tokens: 4, audio_tokens: 8 },
   },
+  service_tier: 'flex',
 })
 
 const MESSAGE = JSON.stringify({
   type: 'message',
   model: 'claude-x',
   content: [{ type: 'text', text: 'hi' }],
-  usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 },
+  usage: {
+    input_tokens: 10,
+    output_tokens: 5,
+    cache_read_input_tokens: 3,
+    cache_creation_input_tokens: 2,
+    service_tier: 'standard',
+  },
 })
 
 const RESPONSE = JSON.stringify({
   model: 'gpt-5',
+  service_tier: 'auto',
   output: [{ usage: { input_tokens: 999 } }],
   usage: { input_tokens: 8, output_tokens: 3, total_tokens: 11, input_tokens_details: { cached_tokens: 1 } },
 })
@@ -121,16 +127,48 @@ const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
       inputTokens: 11,
       outputTokens: 7,
       totalTokens: 18,
+      providerInputTokens: 11,
+      providerTotalTokens: 18,
       cachedInputTokens: 4,
+      cacheCreationInputTokens: 3,
       reasoningTokens: 2,
+      inputTextTokens: 5,
+      inputImageTokens: 6,
+      inputAudioTokens: 0,
+      outputTextTokens: 1,
+      outputImageTokens: 4,
+      outputAudioTokens: 8,
+      serviceTier: 'flex',
     },
   ],
   [
     'Messages',
     MESSAGE,
-    { responseModel: 'claude-x', inputTokens: 15, outputTokens: 5, totalTokens: 20, cachedInputTokens: 3 },
+    {
+      responseModel: 'claude-x',
+      serviceTier: 'standard',
+      inputTokens: 15,
+      outputTokens: 5,
+      totalTokens: 20,
+      providerInputTokens: 10,
+      providerTotalTokens: 15,
+      cachedInputTokens: 3,
+      cacheCreationInputTokens: 2,
+    },
   ],
-  ['Responses', RESPONSE, { responseModel: 'gpt-5', inputTokens: 8, outputTokens: 3, totalTokens: 11 }],
+  [
+    'Responses',
+    RESPONSE,
+    {
+      responseModel: 'gpt-5',
+      inputTokens: 8,
+      outputTokens: 3,
+      totalTokens: 11,
+      providerInputTokens: 8,
+      serviceTier: 'auto',
+    },
+  ],
+  ['MessagesTokenCount', '{"input_tokens":42}', { countTokens: 42, inputTokens: undefined, totalTokens: undefined }],
   [
     'Embeddings',
     '{"data":[[0.1,0.2]],"model":"e","usage":{"prompt_tokens":4,"total_tokens":4}}',
@@ -145,8 +183,15 @@ const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
   ],
   [
     'Detect',
-    '{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4}}',
-    { inputTokens: 5, outputTokens: 2, totalTokens: 7 },
+    '{"usage":{"inputTokens":1,"outputTokens":2,"cacheReadInputTokens":4,"cacheWriteInputTokens":1}}',
+    {
+      inputTokens: 6,
+      outputTokens: 2,
+      totalTokens: 8,
+      providerInputTokens: 1,
+      providerTotalTokens: 3,
+      cacheCreationInputTokens: 1,
+    },
   ],
 ]
 for (const [type, body, facts] of buffered) {
@@ -337,13 +382,178 @@ test('byte by byte', () => {
 test('a buffered answer gives the same facts', () => {
   const read = (type: RouteType, contentType: string, body: string) => {
     const exchange = new Exchange()
-    exchange.llm = { ...EMPTY }
+    exchange.llm = { ...NO_LLM }
     exchange.response = Head.response(200)
     exchange.response.set('content-type', contentType)
     exchange.responseBody = new TextEncoder().encode(body)
-    readWholeAnswer({ type, hidesUsage: false }, exchange)
+    readWholeAnswer({ type, hidesUsage: false, kept: undefined }, exchange)
     return exchange.llm
   }
   for (const [type, body, facts] of buffered) expect(read(type, JSON_TYPE, body)).toMatchObject(facts)
   for (const [type, body, facts] of streams) expect(read(type, 'text/event-stream', body)).toMatchObject(facts)
+})
+
+const BOTH = { completion: true, toolCalls: true }
+const call = (name: string, given: unknown) => ({ id: 'c1', name, arguments: given })
+const data = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+
+const kept: [type: RouteType, body: string, completion: readonly string[], toolCalls: readonly object[]][] = [
+  [
+    'Completions',
+    JSON.stringify({
+      choices: [
+        { message: { content: 'a "quoted" é' } },
+        { message: { content: null, tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"a":1}' } }] } },
+        { message: { content: [{ type: 'text', text: 'p' }], refusal: null } },
+        { message: { content: null, refusal: 'no' } },
+      ],
+    }),
+    ['a "quoted" é', 'p', 'no'],
+    [call('f', { a: 1 })],
+  ],
+  [
+    'Messages',
+    JSON.stringify({
+      type: 'message',
+      content: [
+        { type: 'thinking', thinking: 't' },
+        { type: 'text', text: 'a' },
+        { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } },
+        { type: 'text', text: 'b' },
+      ],
+    }),
+    ['a', 'b'],
+    [call('f', { a: 1 })],
+  ],
+  [
+    'Responses',
+    JSON.stringify({
+      output: [
+        { type: 'reasoning', summary: [] },
+        {
+          type: 'message',
+          content: [
+            { type: 'output_text', text: 'a' },
+            { type: 'refusal', refusal: 'b' },
+          ],
+        },
+        { type: 'function_call', id: 'other', call_id: 'c1', name: 'f', arguments: 'no JSON' },
+      ],
+    }),
+    ['a', 'b'],
+    [call('f', 'no JSON')],
+  ],
+  ['Embeddings', '{"data":[],"content":"x"}', [], []],
+]
+
+for (const [type, body, completion, toolCalls] of kept) {
+  test(`what was written in a buffered answer: ${type}`, () => {
+    for (const as of type === 'Embeddings' ? [type] : ([type, 'Detect'] as const)) {
+      for (const sizes of [[], new Array<number>(2000).fill(1)]) {
+        const { facts } = pass(body, { type: as, contentType: JSON_TYPE, reads: BOTH, cuts: sizes })
+        expect(facts.answer).toMatchObject({ completion, toolCalls })
+      }
+    }
+  })
+}
+
+const keptOfStreams: [type: RouteType, body: string, completion: readonly string[], toolCalls: readonly object[]][] = [
+  ['Completions', CHAT_STREAM + USAGE + DONE, ['"usage": éx'], []],
+  [
+    'Completions',
+    data(
+      { choices: [{ index: 1, delta: { content: 'b' } }] },
+      { choices: [{ index: 0, delta: { role: 'assistant', content: null } }] },
+      {
+        choices: [
+          { index: 0, delta: { tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '' } }] } },
+        ],
+      },
+      { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: '{"a"' } }] } }] },
+      { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] } }] },
+    ) + DONE,
+    ['b'],
+    [call('f', { a: 1 })],
+  ],
+  [
+    'Messages',
+    MESSAGES_STREAM.slice(0, 1).join('') +
+      data(
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'b' } },
+        { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'c1', name: 'f', input: {} } },
+        { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"a"' } },
+        { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: ':1}' } },
+      ) +
+      MESSAGE_STOP,
+    ['ab'],
+    [call('f', { a: 1 })],
+  ],
+  [
+    'Responses',
+    RESPONSES_STREAM[0]! +
+      data(
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'a' },
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'b' },
+        { type: 'response.refusal.delta', output_index: 0, content_index: 1, delta: 'no' },
+        {
+          type: 'response.output_item.added',
+          output_index: 1,
+          item: { type: 'function_call', call_id: 'c1', name: 'f', arguments: '' },
+        },
+        { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a":1}' },
+      ) +
+      RESPONSE_COMPLETED,
+    ['ab', 'no'],
+    [call('f', { a: 1 })],
+  ],
+]
+
+for (const [type, body, completion, toolCalls] of keptOfStreams) {
+  test(`what was written in a stream: ${type}, ${completion}`, () => {
+    for (const as of [type, 'Detect'] as const) {
+      for (const sizes of [[], new Array<number>(5000).fill(1)]) {
+        const { facts, text } = pass(body, { type: as, reads: BOTH, cuts: sizes })
+        expect(facts.answer).toMatchObject({ completion, toolCalls })
+        expect(text).toBe(body)
+      }
+    }
+  })
+}
+
+test('what has come of a stream that breaks off is kept', () => {
+  expect(pass(chunk('a') + chunk('b'), { reads: BOTH, breaks: 'reset' }).facts.answer?.completion).toEqual(['ab'])
+})
+
+test('the beginning of a long stream is kept; a long JSON answer is not', () => {
+  const stream = chunk('x'.repeat(50)) + chunk('y'.repeat(50)) + chunk('z') + USAGE + DONE
+  const { facts } = pass(stream, { reads: BOTH, maxKept: 150 })
+  expect(facts.answer?.completion).toEqual(['x'.repeat(50) + 'y'.repeat(36)])
+  expect(facts.totalTokens).toBe(5)
+  const answer = `{"choices":[{"message":{"content":"${'x'.repeat(200)}"}}],"usage":{"prompt_tokens":1}}`
+  for (const cuts of [[], [20, 20, 20]]) {
+    const buffered = pass(answer, { contentType: JSON_TYPE, reads: BOTH, maxKept: 150, cuts })
+    expect([buffered.facts.answer?.completion, buffered.facts.inputTokens]).toEqual([[], 1])
+  }
+})
+
+test('nothing is kept that nobody reads', () => {
+  for (const [type, body] of kept) expect(pass(body, { type, contentType: JSON_TYPE }).facts.answer).toBeUndefined()
+})
+
+test('trailers go on', () => {
+  const trailers = Head.response(200)
+  let seen: Head | undefined
+  const sink = new Collector()
+  sink.end = (given?: Head) => {
+    seen = given
+  }
+  const exchange = new Exchange()
+  exchange.llm = { ...NO_LLM }
+  exchange.response = Head.response(200)
+  exchange.response.set('content-type', 'text/event-stream')
+  const filter = observeResponse({ type: 'Completions', hidesUsage: false, kept: undefined }, exchange)
+  filter!.into(sink).end(trailers)
+  expect(seen).toBe(trailers)
 })

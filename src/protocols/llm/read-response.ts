@@ -1,7 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import { ANSWERS, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
-import { MemberReader } from './json/member-reader.ts'
+import { answerReader, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
@@ -31,20 +30,17 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange): AnswerF
   if (isEventStream(response)) {
     const build = STREAMS[plan.type]
     if (build === undefined) return undefined
-    return observeStream(build(), { facts, hidesUsage: plan.hidesUsage, startMonotonicMs }, plan.type !== 'Detect')
+    const { hidesUsage, kept } = plan
+    return observeStream(build(), { facts, hidesUsage, kept, startMonotonicMs }, plan.type !== 'Detect')
   }
-  const answer = ANSWERS[plan.type]
-  if (answer === undefined) return undefined
-  const into = (sink: BodySink) => {
-    const read = answer.reader()
-    return new JsonAnswer(sink, new MemberReader(answer.members, (key, value) => read(key, value, facts)))
-  }
-  return { changesLength: false, broken: undefined, into }
+  const reader = answerReader(plan, facts)
+  if (reader === undefined) return undefined
+  return { changesLength: false, broken: undefined, into: (sink) => new JsonAnswer(sink, reader) }
 }
 
 function observeStream(
   format: StreamFormat,
-  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'startMonotonicMs'>,
+  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
   const filter: AnswerFilter = {

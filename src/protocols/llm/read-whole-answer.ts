@@ -1,7 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
-import { ANSWERS, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
-import { MemberReader } from './json/member-reader.ts'
+import { answerReader, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { dataStart, parseData } from './stream-block.ts'
 
@@ -15,13 +14,13 @@ export function readWholeAnswer(plan: ResponsePlan, exchange: Exchange): void {
   if (isEventStream(response)) {
     const format = STREAMS[plan.type]?.()
     if (format === undefined) return
-    for (const event of readEvents(responseBody)) format.read(event, facts)
+    for (const event of readEvents(responseBody)) {
+      if (plan.kept !== undefined) format.keep(event, plan.kept)
+      format.read(event, facts)
+    }
     return
   }
-  const answer = ANSWERS[plan.type]
-  if (answer === undefined) return
-  const read = answer.reader()
-  new MemberReader(answer.members, (key, value) => read(key, value, facts)).push(responseBody)
+  answerReader(plan, facts)?.push(responseBody)
 }
 
 /** The JSON of all events. */

@@ -1,8 +1,10 @@
 import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { ForwardingSink } from '#net/forwarding-sink.ts'
+import type { Head } from '#net/http1/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
+import type { KeptAnswer } from './kept-answer.ts'
 import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import { dataStart, parseData } from './stream-block.ts'
 import type { StreamFormat } from './stream-format.ts'
@@ -17,6 +19,8 @@ export interface StreamAnswerOptions {
   readonly facts: LlmFacts
   /** The usage-only event is taken out. */
   readonly hidesUsage: boolean
+  /** Takes what the model writes; undefined: nothing reads it. */
+  readonly kept: KeptAnswer | undefined
   readonly startMonotonicMs: number
   /** A stream that breaks off gets an error event; false: it is passed on as it is. */
   readonly marksBreak: boolean
@@ -27,7 +31,8 @@ export interface StreamAnswerOptions {
 /**
  * Passes an event stream on and reads facts from it. Whole blocks go on in the call that brought them, uncopied; only the part of
  * a block whose end has not come yet is kept back, so that the client never gets half an event and a stream that breaks off can
- * still be ended by an error event (decision B31). Only the first event and those with usage are parsed.
+ * still be ended by an error event (decision B31). Only the first event and those with usage are
+ * parsed, unless texts are kept.
  */
 export class StreamAnswer extends ForwardingSink {
   readonly #options: StreamAnswerOptions
@@ -62,13 +67,13 @@ export class StreamAnswer extends ForwardingSink {
     if (at < piece.length) this.#hold(piece.subarray(at))
   }
 
-  override end(): void {
+  override end(trailers?: Head): void {
     // Some providers leave out the empty line after their last block.
     const passesHeld = this.#held.length > 0 && this.#passes(this.#held, 0, this.#held.length)
     if (!this.#isComplete())
       this.#markBreak('incomplete', 'the stream of the provider ended before the answer was complete')
     else if (passesHeld) this.#flushHeld()
-    this.sink.end()
+    this.sink.end(trailers)
   }
 
   override abort(why: Abort): void {
@@ -126,7 +131,7 @@ export class StreamAnswer extends ForwardingSink {
   #passes(piece: Buffer, start: number, end: number): boolean {
     const data = dataStart(piece, start, end)
     if (data < 0) return true
-    const { format, facts } = this.#options
+    const { format, facts, kept } = this.#options
     if (!this.#hasOutput && format.isOutput(piece, start, data)) {
       this.#hasOutput = true
       facts.timeToFirstTokenMs = clock.monotonic() - this.#options.startMonotonicMs
@@ -135,9 +140,11 @@ export class StreamAnswer extends ForwardingSink {
     if (format.isEnd(piece, start, data)) this.#isEnded = true
     const found = searchMembers(piece, data, end, format.finishMember)
     if ((found & HAS_FINISH) !== 0) this.#isFinished = true
-    if ((found & HAS_USAGE) === 0 && !isFirst && !format.readsAll) return true
+    const keeps = kept !== undefined && !kept.isFull
+    if ((found & HAS_USAGE) === 0 && !isFirst && !format.readsAll && !keeps) return true
     const event = parseData(piece, start, end)
     if (event === undefined) return true
+    if (keeps) format.keep(event, kept)
     format.read(event, facts)
     return !this.#options.hidesUsage || !format.isUsageOnly(event)
   }

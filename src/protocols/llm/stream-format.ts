@@ -1,5 +1,6 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { readsAt } from './json/reads-at.ts'
+import type { KeptAnswer } from './kept-answer.ts'
 
 /**
  * What a dialect knows of its event streams; one object per stream. `piece` holds whole blocks; `start` is where the block begins,
@@ -16,6 +17,8 @@ export interface StreamFormat {
   readonly readsAll: boolean
   /** Takes facts from an event: of the first one, and of those with usage. */
   read(event: unknown, facts: LlmFacts): void
+  /** Takes what the model writes; only while something reads it, and then of every event. */
+  keep(event: unknown, kept: KeptAnswer): void
   /** The event exists only because usage was asked for. */
   isUsageOnly(event: unknown): boolean
   /** Text of the event that ends a stream which broke off; `events` have gone before (decision B31). */

@@ -198,3 +198,57 @@ test('ids are compared with their type', async () => {
   const { messages } = await client.request(9, 'tools/call', { name: 'a_x' })
   expect(messages.map(({ id }) => id)).toEqual(['9', 9])
 })
+
+const payloadOf = async (
+  reply: FakeReply | ((call: SeenCall) => FakeReply),
+  maxKept?: number,
+  given: object = { n: 1 },
+) => {
+  const owner = target((call) => (typeof reply === 'function' ? reply(call) : reply))
+  const client = new TestClient(double, fakeTargets({ a: owner, b: echo }).call, { maxKept })
+  await client.initialize()
+  const { exchange } = await client.request(9, 'tools/call', { name: 'a_x', arguments: given })
+  return exchange.mcp?.toolCall
+}
+
+test('what goes through a tool is kept where an expression reads it', async () => {
+  expect(await payloadOf((call) => ({ json: answer(call) }))).toBeUndefined()
+  expect(await payloadOf((call) => ({ json: answer(call) }), 1000)).toMatchObject({
+    arguments: { n: 1 },
+    result: { ok: true },
+    error: undefined,
+  })
+  const failing = { code: -32000, message: 'no', data: { why: 1 } }
+  expect(await payloadOf({ json: { jsonrpc: '2.0', id: 9, error: failing } }, 1000)).toMatchObject({
+    arguments: { n: 1 },
+    result: undefined,
+    error: failing,
+  })
+})
+
+test('of a stream the first answer counts, and none that is too long', async () => {
+  const events = (call: SeenCall) => ({
+    events: [
+      { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },
+      answer(call, { first: true }),
+      answer(call, { second: true }),
+    ],
+  })
+  expect((await payloadOf(events, 1000))?.result).toEqual({ first: true })
+  const long = (call: SeenCall) => ({ json: answer(call, { text: 'x'.repeat(1000) }) })
+  expect(await payloadOf(long, 1000)).toMatchObject({ arguments: { n: 1 }, result: undefined, error: undefined })
+})
+
+test('a call without arguments, and messages that are no call, have nothing to keep', async () => {
+  const { call } = fakeTargets({ a: echo, b: echo })
+  const client = new TestClient(double, call, { maxKept: 1000 })
+  await client.initialize()
+  for (const [method, params] of [
+    ['tools/call', { name: 'a_x' }],
+    ['prompts/get', { name: 'a_x', arguments: { secret: 1 } }],
+  ] as const) {
+    const { exchange } = await client.request(9, method, params)
+    expect(exchange.mcp?.toolCall?.arguments).toBeUndefined()
+    expect(exchange.mcp?.toolCall?.result).toEqual(method === 'tools/call' ? { ok: true } : undefined)
+  }
+})

@@ -2,7 +2,15 @@ import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { isAllowed } from './authorization.ts'
 import { callTarget, type TargetMessage } from './call-target.ts'
 import { type FoundItem, findItem } from './find-item.ts'
-import { errorText, INTERNAL_ERROR, INVALID_PARAMS, isAnswerTo, isObject, type RequestMessage } from './json-rpc.ts'
+import {
+  errorText,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  isAnswerTo,
+  isObject,
+  type RequestMessage,
+  type ResponseMessage,
+} from './json-rpc.ts'
 import { answerError, answerStream, encodeEvent, type McpAnswer, refuseRequest } from './mcp-answer.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
@@ -77,6 +85,9 @@ function describeItem(exchange: Exchange, item: FoundItem): void {
   exchange.mcp.resourceType = item.kind
   exchange.mcp.name = item.name
   exchange.mcp.target = item.target?.name
+  if (item.kind === 'tool' && exchange.mcp.toolCall !== undefined) {
+    exchange.mcp.toolCall.arguments = item.params.arguments
+  }
 }
 
 /** With FailOpen a session can lack a target that was down when it began. */
@@ -104,7 +115,7 @@ async function* relay(
   try {
     for await (const received of messages) {
       const isAnswer = isAnswerTo(received.message, message.id)
-      if (isAnswer) noteError(request, received)
+      if (isAnswer) noteAnswer(request, received.message)
       const text = isAnswer ? translateAnswer(request, target, message, received) : toClient.translate(received)
       if (plan.multiplexes) {
         if (text !== undefined) yield encodeEvent(text)
@@ -147,7 +158,10 @@ function translateAnswer(
   }
 }
 
-function noteError({ exchange }: McpRequest, { message }: TargetMessage): void {
-  if (exchange.mcp === undefined || message?.kind !== 'response') return
-  if (message.error !== undefined) exchange.mcp.errorCode = message.error.code
+function noteAnswer({ exchange: { mcp } }: McpRequest, { error, result, json, text }: ResponseMessage): void {
+  if (mcp === undefined) return
+  if (error !== undefined) mcp.errorCode = error.code
+  if (mcp.toolCall === undefined || mcp.resourceType !== 'tool' || text.length > mcp.toolCall.maxLength) return
+  mcp.toolCall.result = result
+  mcp.toolCall.error = json.error
 }

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import type { McpFacts } from '#exchange/mcp-facts.ts'
+import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 
 export type ItemKind = 'tool' | 'prompt' | 'resource'
 
@@ -33,12 +33,11 @@ export function filterItems<Item>(
 ): Item[] {
   const facts = exchange.mcp
   const probe: McpFacts = {
+    ...NO_MCP,
     method: facts?.method,
     sessionId: facts?.sessionId,
     target,
     resourceType: kind,
-    name: undefined,
-    errorCode: undefined,
   }
   exchange.mcp = probe
   try {

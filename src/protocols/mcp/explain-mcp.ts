@@ -1,4 +1,5 @@
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { initializeText } from './answer-initialize.ts'
 import { prepareItem } from './answer-item.ts'
 import { parseMessage, type RequestMessage } from './json-rpc.ts'
@@ -91,14 +92,7 @@ function explainItem(
   message: RequestMessage,
   { itemIn }: Extract<MethodRoute, { kind: 'item' }>,
 ): McpExplanation {
-  exchange.mcp = {
-    method: message.method,
-    sessionId: undefined,
-    target: undefined,
-    resourceType: undefined,
-    name: undefined,
-    errorCode: undefined,
-  }
+  exchange.mcp = { ...NO_MCP, method: message.method }
   const item = prepareItem({ plan, exchange }, message, itemIn)
   if ('status' in item) {
     const why = exchange.refusalDetail ?? 'the parameters name no item'

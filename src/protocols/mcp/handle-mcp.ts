@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { beginToolCall, NO_MCP } from '#exchange/mcp-facts.ts'
 import { accepts } from './accept.ts'
 import { prepareClose } from './close-targets.ts'
 import { allowedMethods, checkHasSessions, checkRevision, findSession } from './find-session.ts'
@@ -26,12 +27,9 @@ export async function handleMcp(
   const head = exchange.request
   const sessionId = head.get('mcp-session-id')
   exchange.mcp = {
-    method: undefined,
+    ...NO_MCP,
     sessionId: plan.sessionRouting === 'Stateful' ? sessionId : undefined,
-    target: undefined,
-    resourceType: undefined,
-    name: undefined,
-    errorCode: undefined,
+    toolCall: deps.maxKept === undefined ? undefined : beginToolCall(deps.maxKept),
   }
   const request: McpRequest = { plan, exchange, deps }
   const refused = checkPlace(request)

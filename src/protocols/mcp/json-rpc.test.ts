@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExactJson } from './exact-json.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import { errorText, idKey, parseMessage } from './json-rpc.ts'
 
 const kinds: [text: string, expected: string][] = [

@@ -1,5 +1,5 @@
+import { isRawNumber, parseExactJson, type RawNumber } from '#base/exact-json.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
-import { isRawNumber, parseExactJson, type RawNumber } from './exact-json.ts'
 
 export type MessageId = string | number | RawNumber
 

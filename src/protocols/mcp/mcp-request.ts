@@ -13,6 +13,8 @@ export interface McpDeps {
   readonly memory: McpMemory
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal
+  /** How long an answer of a tool may be to be kept for the log, in characters; undefined: no expression reads such things. */
+  readonly maxKept?: number | undefined
   /** The listener can be reached from this machine only: names that a browser may have been tricked into are refused. */
   readonly boundToLoopback?: boolean
 }

@@ -1,3 +1,4 @@
+import { removedFields } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileAttributes } from '../../shared/compile-attributes.ts'
@@ -12,10 +13,14 @@ export function compileAccessLog(
   const source = sources[0]
   if (source === undefined) return undefined
   const { filter, attributes, otlp } = source.spec
+  const { add = [], remove = [] } = attributes ?? {}
   if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
   return {
     filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
-    remove: new Set(attributes?.remove),
-    add: compileAttributes(source, '.attributes.add', attributes?.add ?? [], 'log', context),
+    remove: removedFields(
+      remove,
+      add.map(({ name }) => name),
+    ),
+    add: compileAttributes(source, '.attributes.add', add, 'log', context),
   }
 }

@@ -1,5 +1,6 @@
 import { strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { joinLlmReads } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { type Choice, choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
@@ -47,5 +48,6 @@ function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
       ...choices.map(({ policy }) => policy.readsRequestBody),
     ]),
     readsResponseBody: strongestUse(choices.map(({ policy }) => policy.readsResponseBody)),
+    llmReads: joinLlmReads(choices.map(({ policy }) => policy.llmReads)),
   }
 }

@@ -1,5 +1,6 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
+import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
 /**
  * Token counts of a `usage` object as chat completions and embeddings have it; prompt counts include cached tokens
@@ -9,13 +10,14 @@ export function readCompletionsUsage(usage: unknown, facts: LlmFacts): void {
   const input = countAt(usage, 'prompt_tokens')
   const output = countAt(usage, 'completion_tokens')
   facts.inputTokens = input ?? facts.inputTokens
+  facts.providerInputTokens = facts.inputTokens
   facts.outputTokens = output ?? facts.outputTokens
   facts.totalTokens = countAt(usage, 'total_tokens') ?? sum(input, output) ?? facts.totalTokens
-  const cached =
-    countAt(usage, 'cache_read_input_tokens') ?? countAt(objectAt(usage, 'prompt_tokens_details'), 'cached_tokens')
-  facts.cachedInputTokens = cached ?? facts.cachedInputTokens
-  const reasoning = countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens')
-  facts.reasoningTokens = reasoning ?? facts.reasoningTokens
+  facts.providerTotalTokens = facts.totalTokens
+  readInputDetails(objectAt(usage, 'prompt_tokens_details'), facts)
+  readOutputDetails(objectAt(usage, 'completion_tokens_details'), facts)
+  facts.cachedInputTokens = countAt(usage, 'cache_read_input_tokens') ?? facts.cachedInputTokens
+  facts.cacheCreationInputTokens ??= countAt(usage, 'cache_creation_input_tokens')
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

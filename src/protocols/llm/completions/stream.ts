@@ -1,8 +1,10 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
 import { readsAt } from '../json/reads-at.ts'
+import type { KeptAnswer } from '../kept-answer.ts'
 import type { StreamFormat } from '../stream-format.ts'
 import { formatCompletionsError } from './errors.ts'
+import { keepChoices } from './keep-answer.ts'
 import { readCompletionsUsage } from './response.ts'
 
 /** Streams of chat completion chunks, ended by `[DONE]`. */
@@ -20,7 +22,12 @@ export class CompletionsStream implements StreamFormat {
 
   read(event: unknown, facts: LlmFacts): void {
     facts.responseModel = textAt(event, 'model') ?? facts.responseModel
+    facts.serviceTier = textAt(event, 'service_tier') ?? facts.serviceTier
     readCompletionsUsage(memberOf(event, 'usage'), facts)
+  }
+
+  keep(event: unknown, kept: KeptAnswer): void {
+    keepChoices(memberOf(event, 'choices'), kept)
   }
 
   isUsageOnly(event: unknown): boolean {

@@ -5,7 +5,16 @@ import { MessagesUsage } from '../messages/response.ts'
 import { readResponsesUsage } from '../responses/response.ts'
 
 /** Members of an answer in which some format keeps its usage or its model. */
-export const DETECT_MEMBERS = ['model', 'modelVersion', 'usage', 'usageMetadata', 'metadata', 'response', 'message']
+export const DETECT_MEMBERS = [
+  'model',
+  'modelVersion',
+  'usage',
+  'usageMetadata',
+  'service_tier',
+  'metadata',
+  'response',
+  'message',
+]
 
 /** Finds facts in an answer of unknown format: every known place of usage and model is looked at (decision B06). */
 export class DetectReader {
@@ -15,6 +24,7 @@ export class DetectReader {
     const holders = [answer, objectAt(answer, 'response'), objectAt(answer, 'message'), objectAt(answer, 'metadata')]
     for (const holder of holders) {
       facts.responseModel = textAt(holder, 'model') ?? textAt(holder, 'modelVersion') ?? facts.responseModel
+      facts.serviceTier = textAt(holder, 'service_tier') ?? facts.serviceTier
       const usage = memberOf(holder, 'usage') ?? memberOf(holder, 'usageMetadata')
       if (usage !== undefined) this.#readUsage(usage, facts)
     }
@@ -36,8 +46,10 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
   const input = countAt(usage, 'promptTokenCount') ?? 0
   const output = (countAt(usage, 'candidatesTokenCount') ?? 0) + (thoughts ?? 0)
   facts.inputTokens = input
+  facts.providerInputTokens = input
   facts.outputTokens = output
   facts.totalTokens = countAt(usage, 'totalTokenCount') ?? input + output
+  facts.providerTotalTokens = facts.totalTokens
   facts.cachedInputTokens = countAt(usage, 'cachedContentTokenCount') ?? facts.cachedInputTokens
   facts.reasoningTokens = thoughts ?? facts.reasoningTokens
 }
@@ -45,10 +57,15 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
 /** `usage` of the native format of provider seven; its input count leaves cached tokens out. */
 function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   const read = countAt(usage, 'cacheReadInputTokens')
-  const input = (countAt(usage, 'inputTokens') ?? 0) + (read ?? 0) + (countAt(usage, 'cacheWriteInputTokens') ?? 0)
+  const write = countAt(usage, 'cacheWriteInputTokens')
+  const uncached = countAt(usage, 'inputTokens') ?? 0
+  const input = uncached + (read ?? 0) + (write ?? 0)
   const output = countAt(usage, 'outputTokens')
   facts.inputTokens = input
+  facts.providerInputTokens = uncached
   facts.outputTokens = output ?? facts.outputTokens
   facts.totalTokens = input + (output ?? 0)
+  facts.providerTotalTokens = countAt(usage, 'totalTokens') ?? uncached + (output ?? 0)
   facts.cachedInputTokens = read ?? facts.cachedInputTokens
+  facts.cacheCreationInputTokens = write ?? facts.cacheCreationInputTokens
 }

@@ -2,10 +2,11 @@ import type { Refusal } from '#exchange/outcome.ts'
 import { findMember, type Members } from '../json/scan-members.ts'
 import { applySplices, encode, type Splice } from '../json/splice.ts'
 import { readTextTree, textOf } from '../json/text-tree.ts'
+import { PROMPT_MEMBERS } from '../prompt-members.ts'
 import type { ClientFormat } from '../route-type.ts'
 import type { RegexGuard } from './compile-guards.ts'
 import { maskRun, runMatches } from './mask-run.ts'
-import { collectTexts, PROMPT_MEMBERS, type PromptTexts, type TextPlace } from './prompt-texts.ts'
+import { collectTexts, type PromptTexts, type TextPlace } from './prompt-texts.ts'
 
 /** A text whose escapes are broken at that byte: it cannot be checked. */
 export interface UnreadableText {

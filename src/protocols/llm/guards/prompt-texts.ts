@@ -1,5 +1,4 @@
 import { type TextNode, textOf } from '../json/text-tree.ts'
-import type { ClientFormat } from '../route-type.ts'
 
 /** A string in the body. */
 export type TextPlace = Extract<TextNode, { kind: 'string' }>
@@ -12,15 +11,6 @@ export interface PromptTexts {
   readonly runs: (readonly TextPlace[])[]
   /** Arguments of tool calls and signed thoughts: checked, never changed. */
   readonly fixed: TextPlace[]
-}
-
-/** Members of the body that hold text for the model. */
-export const PROMPT_MEMBERS: Readonly<Record<ClientFormat, readonly string[]>> = {
-  Completions: ['messages'],
-  Messages: ['system', 'messages'],
-  MessagesTokenCount: ['system', 'messages'],
-  Responses: ['instructions', 'input'],
-  Embeddings: ['input'],
 }
 
 /** Text of a part or block, in any format. */

@@ -1,3 +1,4 @@
+import { parseExactJson } from '#base/exact-json.ts'
 import { decodeText } from './decode-text.ts'
 import { readsAt } from './reads-at.ts'
 
@@ -7,8 +8,8 @@ const BACKSLASH = 0x5c
 /** Below this length looking at bytes is faster than calling the native search. */
 const NEAR = 32
 
-/** A longer key or value is none that the gateway looks for. */
-const MAX_KEPT = 64 * 1024
+/** A longer key or value is none that the gateway looks for, unless it wants texts. */
+const MAX_BYTES = 64 * 1024
 
 /**
  * Reads chosen top-level members of a JSON object that arrives in pieces, without keeping anything else of it: however large an
@@ -17,6 +18,7 @@ const MAX_KEPT = 64 * 1024
 export class MemberReader {
   readonly #wanted: readonly string[]
   readonly #found: (key: string, value: unknown) => void
+  readonly #maxBytes: number
   #state: 'before' | 'inside' | 'over' = 'before'
   #depth = 0
   #inString = false
@@ -32,9 +34,11 @@ export class MemberReader {
   #kept: Uint8Array[] = []
   #keptLength = 0
 
-  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void) {
+  /** @param maxBytes a longer value is passed over */
+  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, maxBytes = MAX_BYTES) {
     this.#wanted = wanted
     this.#found = found
+    this.#maxBytes = maxBytes
   }
 
   /** Takes the next piece; keeps nothing of its memory. */
@@ -140,7 +144,7 @@ export class MemberReader {
   #keepRest(rest: Uint8Array): void {
     this.#keptLength += rest.length
     // Not `slice`: that of a Buffer does not copy.
-    if (this.#keptLength <= MAX_KEPT) this.#kept.push(new Uint8Array(rest))
+    if (this.#keptLength <= this.#maxBytes) this.#kept.push(new Uint8Array(rest))
   }
 
   #endValue(piece: Uint8Array, start: number, end: number): void {
@@ -152,12 +156,18 @@ export class MemberReader {
   /** The text that was kept, with its last part in this piece; empty when it was too long. */
   #take(piece: Uint8Array, start: number, end: number): string {
     this.#keeping = false
+    if (this.#keptLength + end - start > this.#maxBytes) return this.#forget()
     if (this.#keptLength === 0) return decodeText(piece, start, end)
     this.#keepRest(piece.subarray(start, end))
-    const bytes = this.#keptLength > MAX_KEPT ? new Uint8Array(0) : join(this.#kept, this.#keptLength)
+    const bytes = join(this.#kept, this.#keptLength)
+    this.#forget()
+    return decodeText(bytes, 0, bytes.length)
+  }
+
+  #forget(): string {
     this.#kept = []
     this.#keptLength = 0
-    return decodeText(bytes, 0, bytes.length)
+    return ''
   }
 }
 
@@ -173,7 +183,7 @@ function join(parts: readonly Uint8Array[], length: number): Uint8Array {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     return undefined
   }

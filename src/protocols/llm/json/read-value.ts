@@ -16,7 +16,12 @@ export function objectAt(value: unknown, key: string): object | undefined {
   return typeof member === 'object' && member !== null ? member : undefined
 }
 
-/** The same if it can be a number of tokens. */
+/** The elements of a parsed JSON list; none when it is no list. */
+export function elementsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Member `key` if it can be a number of tokens. */
 export function countAt(value: unknown, key: string): number | undefined {
   const member = memberOf(value, key)
   return typeof member === 'number' && Number.isFinite(member) && member >= 0 ? member : undefined

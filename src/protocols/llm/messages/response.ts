@@ -1,5 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { countAt } from '../json/read-value.ts'
+import { countAt, textAt } from '../json/read-value.ts'
 
 /**
  * Token counts of a `usage` object of the messages API. Its input count leaves cached tokens out; the gateway's includes them
@@ -16,10 +16,15 @@ export class MessagesUsage {
     this.#output = countAt(usage, 'output_tokens') ?? this.#output
     this.#cacheRead = countAt(usage, 'cache_read_input_tokens') ?? this.#cacheRead
     this.#cacheWrite = countAt(usage, 'cache_creation_input_tokens') ?? this.#cacheWrite
+    facts.serviceTier = textAt(usage, 'service_tier') ?? facts.serviceTier
     facts.cachedInputTokens = this.#cacheRead ?? facts.cachedInputTokens
+    facts.cacheCreationInputTokens = this.#cacheWrite ?? facts.cacheCreationInputTokens
     facts.outputTokens = this.#output ?? facts.outputTokens
     if (this.#input === undefined) return
+    facts.providerInputTokens = this.#input
     facts.inputTokens = this.#input + (this.#cacheRead ?? 0) + (this.#cacheWrite ?? 0)
-    if (this.#output !== undefined) facts.totalTokens = facts.inputTokens + this.#output
+    if (this.#output === undefined) return
+    facts.providerTotalTokens = this.#input + this.#output
+    facts.totalTokens = facts.inputTokens + this.#output
   }
 }

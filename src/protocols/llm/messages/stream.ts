@@ -1,7 +1,9 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
+import type { KeptAnswer } from '../kept-answer.ts'
 import { isEventOf, type StreamFormat } from '../stream-format.ts'
 import { formatMessagesError } from './errors.ts'
+import { keepBlockEvent } from './keep-answer.ts'
 import { MessagesUsage } from './response.ts'
 
 /** Streams of the messages API, ended by `message_stop`. */
@@ -22,6 +24,10 @@ export class MessagesStream implements StreamFormat {
     const message = objectAt(event, 'message')
     facts.responseModel = textAt(message, 'model') ?? facts.responseModel
     this.#usage.read(memberOf(message, 'usage') ?? memberOf(event, 'usage'), facts)
+  }
+
+  keep(event: unknown, kept: KeptAnswer): void {
+    keepBlockEvent(event, kept)
   }
 
   isUsageOnly(): boolean {

@@ -1,6 +1,8 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
+import type { KeptAnswer } from '../kept-answer.ts'
 import { isEventOf, type StreamFormat } from '../stream-format.ts'
+import { keepItemEvent } from './keep-answer.ts'
 import { readResponsesUsage } from './response.ts'
 
 const END_EVENTS = ['response.completed', 'response.incomplete', 'response.failed', 'error']
@@ -28,7 +30,12 @@ export class ResponsesStream implements StreamFormat {
     const created = memberOf(response, 'created_at')
     if (typeof created === 'number') this.#created = created
     facts.responseModel = textAt(response, 'model') ?? facts.responseModel
+    facts.serviceTier = textAt(response, 'service_tier') ?? facts.serviceTier
     readResponsesUsage(memberOf(response, 'usage'), facts)
+  }
+
+  keep(event: unknown, kept: KeptAnswer): void {
+    keepItemEvent(event, kept)
   }
 
   isUsageOnly(): boolean {

@@ -7,7 +7,8 @@ export interface RawNumber {
 interface SourceTextJson {
   parse(text: string, revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
   rawJSON(text: string): RawNumber
-  isRawJSON(value: unknown): value is RawNumber
+  /** Missing in older browsers, which have no such numbers either. */
+  isRawJSON?: (value: unknown) => value is RawNumber
 }
 const json = JSON as unknown as SourceTextJson
 
@@ -24,7 +25,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {
-  return json.isRawJSON(value)
+  return json.isRawJSON?.(value) === true
 }
 
 function keepNumber(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {

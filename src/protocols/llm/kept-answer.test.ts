@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { KeptAnswer } from './kept-answer.ts'
+
+const ALL = { tokens: false, completion: true, toolCalls: true }
+
+test('parts of texts and calls find each other, in the order in which they began', () => {
+  const kept = new KeptAnswer(ALL, 10_000)
+  kept.addText(1, 'b')
+  kept.addText(0, 'a')
+  kept.addText(1, 'B')
+  kept.beginCall('x', 'id-1', 'add')
+  kept.addArguments('x', '{"n":')
+  kept.beginCall('x', undefined, undefined)
+  kept.addArguments('x', '12345678901234567890}')
+  kept.addArguments('unknown', 'x')
+  expect(kept.completion).toEqual(['bB', 'a'])
+  expect(JSON.stringify(kept.toolCalls)).toBe('[{"id":"id-1","name":"add","arguments":{"n":12345678901234567890}}]')
+})
+
+test.each([
+  ['{"city":"Oslo"}', { city: 'Oslo' }],
+  ['[1]', [1]],
+  ['{"city":"Os', '{"city":"Os'],
+  ['', ''],
+])('arguments %j are JSON where they can be', (text, value) => {
+  const kept = new KeptAnswer(ALL, 10_000)
+  kept.beginCall(0, 'i', 'n')
+  kept.addArguments(0, text)
+  expect(kept.toolCalls).toEqual([{ id: 'i', name: 'n', arguments: value }])
+})
+
+test('what is no text is left out', () => {
+  const kept = new KeptAnswer(ALL, 10_000)
+  for (const part of [undefined, null, 7, {}, '']) kept.addText(0, part)
+  kept.beginCall(0, 7, null)
+  kept.addArguments(0, 7)
+  expect([kept.completion, kept.toolCalls]).toEqual([[], [{ id: '', name: '', arguments: '' }]])
+})
+
+test('only what is read is kept', () => {
+  const calls = new KeptAnswer({ ...ALL, completion: false }, 10_000)
+  const texts = new KeptAnswer({ ...ALL, toolCalls: false }, 10_000)
+  for (const kept of [calls, texts]) {
+    kept.addText(0, 'text')
+    kept.beginCall(0, 'i', 'n')
+  }
+  expect([calls.completion, calls.toolCalls.length]).toEqual([[], 1])
+  expect([texts.completion, texts.toolCalls.length]).toEqual([['text'], 0])
+})
+
+test('a long answer is cut off, and many short parts are bounded too', () => {
+  const kept = new KeptAnswer(ALL, 200)
+  kept.addText(0, 'x'.repeat(150))
+  expect(kept.isFull).toBe(true)
+  kept.addText(0, 'y')
+  kept.beginCall(0, 'i', 'n')
+  expect(kept.completion).toEqual(['x'.repeat(136)])
+  expect(kept.toolCalls).toEqual([])
+
+  const many = new KeptAnswer(ALL, 1000)
+  for (let i = 0; i < 1000; i++) {
+    many.addText(i, 'x')
+    many.beginCall(i, '', '')
+  }
+  expect(many.completion.length + many.toolCalls.length).toBeLessThan(20)
+})

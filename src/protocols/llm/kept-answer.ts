@@ -1,0 +1,101 @@
+import { parseExactJson } from '#base/exact-json.ts'
+import type { LlmAnswer, ToolCall } from '#exchange/llm-facts.ts'
+import type { LlmReads } from '#exchange/llm-reads.ts'
+
+/** Something with parts that arrive one by one; `key` says which one a part belongs to. */
+type Key = string | number
+
+/** What counts for a text or call beside its characters, so that many short ones are bounded as well. */
+const ENTRY = 64
+
+interface KeptCall {
+  readonly id: string
+  readonly name: string
+  /** Text as far as it has come, or what a dialect gives as a value. */
+  arguments: unknown
+}
+
+/**
+ * What a model writes, gathered because some expression reads it: of texts and tool calls only what is read, at most `maxLength`
+ * characters of both. What comes after that is left out.
+ */
+export class KeptAnswer implements LlmAnswer {
+  /** A longer JSON value is not looked into. In bytes. */
+  readonly maxBytes: number
+  readonly #reads: LlmReads
+  readonly #texts = new Map<Key, string>()
+  readonly #calls = new Map<Key, KeptCall>()
+  #left: number
+
+  constructor(reads: LlmReads, maxLength: number) {
+    this.#reads = reads
+    this.#left = maxLength
+    this.maxBytes = maxLength
+  }
+
+  get isFull(): boolean {
+    return this.#left === 0
+  }
+
+  get completion(): readonly string[] {
+    return [...this.#texts.values()]
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    return [...this.#calls.values()].map(({ id, name, arguments: given }) => {
+      return { id, name, arguments: typeof given === 'string' ? parseOr(given) : given }
+    })
+  }
+
+  /** Adds to a choice or block of text. */
+  addText(key: Key, part: unknown): void {
+    if (!this.#reads.completion || typeof part !== 'string') return
+    const before = this.#texts.get(key)
+    if (before === undefined && part !== '') this.#charge(ENTRY)
+    const taken = this.#take(part)
+    if (taken !== '') this.#texts.set(key, (before ?? '') + taken)
+  }
+
+  /** Begins a call, or tells of one that has begun already: a name that is there stays. */
+  beginCall(key: Key, id: unknown, name: unknown): void {
+    if (!this.#reads.toolCalls || this.#calls.has(key) || this.isFull) return
+    this.#charge(ENTRY)
+    this.#calls.set(key, { id: this.#take(toText(id)), name: this.#take(toText(name)), arguments: '' })
+  }
+
+  /** Adds to the text of a call's arguments. */
+  addArguments(key: Key, part: unknown): void {
+    const call = this.#calls.get(key)
+    if (call === undefined || typeof part !== 'string' || typeof call.arguments !== 'string') return
+    call.arguments += this.#take(part)
+  }
+
+  /** Arguments that are there as a value; it was bounded by `maxBytes` when it was read. */
+  setArguments(key: Key, value: unknown): void {
+    const call = this.#calls.get(key)
+    if (call !== undefined) call.arguments = value
+  }
+
+  #take(part: string): string {
+    const taken = part.length <= this.#left ? part : part.slice(0, this.#left)
+    this.#charge(taken.length)
+    return taken
+  }
+
+  #charge(length: number): void {
+    this.#left = Math.max(0, this.#left - length)
+  }
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Arguments are mostly JSON; a model may write something else, or be interrupted. */
+function parseOr(text: string): unknown {
+  try {
+    return parseExactJson(text)
+  } catch {
+    return text
+  }
+}

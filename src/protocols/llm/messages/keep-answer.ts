@@ -1,0 +1,26 @@
+import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import type { KeptAnswer } from '../kept-answer.ts'
+
+/** Keeps the blocks of a whole answer. */
+export function keepBlocks(content: unknown, kept: KeptAnswer): void {
+  elementsOf(content).forEach((block, index) => {
+    beginBlock(block, index, kept)
+    kept.setArguments(index, memberOf(block, 'input'))
+  })
+}
+
+/** Keeps what one event of a stream brings. */
+export function keepBlockEvent(event: unknown, kept: KeptAnswer): void {
+  const index = memberOf(event, 'index')
+  if (typeof index !== 'number') return
+  const delta = memberOf(event, 'delta')
+  beginBlock(memberOf(event, 'content_block'), index, kept)
+  kept.addText(index, memberOf(delta, 'text'))
+  kept.addArguments(index, memberOf(delta, 'partial_json'))
+}
+
+function beginBlock(block: unknown, index: number, kept: KeptAnswer): void {
+  const type = textAt(block, 'type')
+  if (type === 'text') kept.addText(index, memberOf(block, 'text'))
+  if (type === 'tool_use') kept.beginCall(index, memberOf(block, 'id'), memberOf(block, 'name'))
+}

@@ -1,0 +1,19 @@
+import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { countAt } from './json/read-value.ts'
+
+/** What the input of a request is made of, as chat completions and responses tell it; counts that are not there stay. */
+export function readInputDetails(details: unknown, facts: LlmFacts): void {
+  facts.cachedInputTokens = countAt(details, 'cached_tokens') ?? facts.cachedInputTokens
+  facts.cacheCreationInputTokens = countAt(details, 'cache_write_tokens') ?? facts.cacheCreationInputTokens
+  facts.inputTextTokens = countAt(details, 'text_tokens') ?? facts.inputTextTokens
+  facts.inputImageTokens = countAt(details, 'image_tokens') ?? facts.inputImageTokens
+  facts.inputAudioTokens = countAt(details, 'audio_tokens') ?? facts.inputAudioTokens
+}
+
+/** The same of the output. */
+export function readOutputDetails(details: unknown, facts: LlmFacts): void {
+  facts.reasoningTokens = countAt(details, 'reasoning_tokens') ?? facts.reasoningTokens
+  facts.outputTextTokens = countAt(details, 'text_tokens') ?? facts.outputTextTokens
+  facts.outputImageTokens = countAt(details, 'image_tokens') ?? facts.outputImageTokens
+  facts.outputAudioTokens = countAt(details, 'audio_tokens') ?? facts.outputAudioTokens
+}
