@@ -1,5 +1,3 @@
-import type { Json, JsonObject } from './exchange.ts'
-
 /** What is known of an MCP message; the `mcp` variable of expressions and log fields. */
 export interface McpFacts {
   method: string | undefined
@@ -24,13 +22,13 @@ export const NO_MCP: McpFacts = {
   toolCall: undefined,
 }
 
-/** What went through a tool. Of result and error only one is there, and none of them before the tool has answered. */
+/** What went through a tool, as parsed JSON. Of result and error only one is there, and none of them before the tool has answered. */
 export interface McpToolCall {
   /** A longer answer is not kept. In characters. */
   readonly maxLength: number
-  arguments: Json | undefined
-  result: JsonObject | undefined
-  error: Json | undefined
+  arguments: unknown
+  result: unknown
+  error: unknown
 }
 
 export function beginToolCall(maxLength: number): McpToolCall {

@@ -1,5 +1,5 @@
 import { fromJson, type Result } from '#cel/index.ts'
-import type { Exchange, Json } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import type { McpFacts } from '../mcp-facts.ts'
 import { type Declared, notYet } from './declared.ts'
 
@@ -30,6 +30,6 @@ function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): 
   return mcp?.resourceType === type ? mcp : undefined
 }
 
-function toValue(json: Json | undefined): Result | undefined {
+function toValue(json: unknown): Result | undefined {
   return json === undefined ? undefined : fromJson(json)
 }

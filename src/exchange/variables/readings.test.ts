@@ -3,7 +3,7 @@ import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import { Head } from '#net/http1/head.ts'
 import { compileExpression } from '../compile-expression.ts'
-import { Exchange, type Json } from '../exchange.ts'
+import { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
 import type { NumberParameter } from '../llm-facts.ts'
 import { type McpFacts, NO_MCP } from '../mcp-facts.ts'
@@ -284,7 +284,7 @@ test.each([
   ['0.12345678901234567890', 0.12345678901234568],
 ])('a number of a tool that no double holds, %s, is none of another value', (written, shown) => {
   const exchange = everything()
-  exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`) as Json
+  exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`)
   expect(read('mcp.tool.arguments.id', exchange, 'log')).toBe(shown)
   expect(read('string(mcp.tool.arguments.id)', exchange, 'log')).toBe(String(shown))
 })
