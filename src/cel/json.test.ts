@@ -66,3 +66,15 @@ test('a member called __proto__ is a member', () => {
   const map = new EntryMap().set('__proto__', 'x')
   expect(toJsonText(map)).toBe('{"__proto__":"x"}')
 })
+
+const nested = (depth: number, open: string, close: string) =>
+  JSON.parse(`${open.repeat(depth)}1${close.repeat(depth)}`)
+
+test('what is nested too deep is refused, whatever it is made of', () => {
+  const map = new EntryMap().set('m', fromJson(nested(900, '[', ']')))
+  expect(toJsonText(map)).toContain('[1]')
+  for (const value of [nested(100_000, '{"a":', '}'), { a: nested(100_000, '[', ']') }]) {
+    expect(() => toJson(fromJson(value))).toThrow(RangeError)
+    expect(() => toJsonText(fromJson(value))).toThrow(RangeError)
+  }
+})

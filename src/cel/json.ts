@@ -65,6 +65,9 @@ function fromObject(json: object): Value {
   return new JsonMap(json as Record<string, unknown>)
 }
 
+/** No data that means something is nested deeper. */
+const MAX_DEPTH = 1000
+
 /** What becomes of an int that a JavaScript number cannot hold, given its digits. */
 type LargeInt = (digits: string) => unknown
 
@@ -78,14 +81,16 @@ function fromDigits(text: string): Value {
 /**
  * A CEL value as plain JSON data: bytes as base64, times as RFC 3339 and `1.5s`, an absent optional as null,
  * keys as text. Ints beyond the safe range and infinite doubles become strings, as in protobuf's JSON.
+ *
+ * @throws RangeError for data that is nested too deep
  */
 export function toJson(value: Value): unknown {
-  return convert(value, String)
+  return convert(value, String, 0)
 }
 
-/** The value as JSON text, with ints of any size as numbers: what came as a number goes as the same number. */
+/** The value as JSON text, with ints of any size as numbers: what came as a number goes as the same number. Throws as above. */
 export function toJsonText(value: Value): string {
-  return JSON.stringify(convert(value, rawNumber))
+  return JSON.stringify(convert(value, rawNumber, 0))
 }
 
 /** Newer than the type definitions; a string where the runtime has no raw JSON. */
@@ -94,41 +99,43 @@ function rawNumber(digits: string): unknown {
   return json.rawJSON === undefined ? digits : json.rawJSON(digits)
 }
 
-function convert(value: Value, largeInt: LargeInt): unknown {
+function convert(value: Value, largeInt: LargeInt, depth: number): unknown {
   switch (typeof value) {
     case 'bigint':
       return largeInt(String(value))
     case 'object':
-      return value === null ? null : convertObject(value, largeInt)
+      return value === null ? null : convertObject(value, largeInt, depth)
     default:
       return value
   }
 }
 
-function convertObject(value: Value & object, largeInt: LargeInt): unknown {
+function convertObject(value: Value & object, largeInt: LargeInt, depth: number): unknown {
+  checkDepth(depth)
   if (value instanceof Double) return Number.isFinite(value.value) ? value.value : String(value.value)
   if (value instanceof Uint) return typeof value.value === 'number' ? value.value : largeInt(String(value.value))
-  if (value instanceof JsonMap) return convertData(value.json, largeInt)
-  if (value instanceof MapValue) return convertMap(value, largeInt)
+  if (value instanceof JsonMap) return convertData(value.json, largeInt, depth)
+  if (value instanceof MapValue) return convertMap(value, largeInt, depth)
   if (value instanceof Uint8Array) return encodeBase64(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
-  if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeInt)
+  if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeInt, depth)
   if (value instanceof TypeValue) return value.name
-  if (value instanceof HostObject) return convertHost(value, largeInt)
-  return value.map((element) => convert(element, largeInt))
+  if (value instanceof HostObject) return convertHost(value, largeInt, depth)
+  return value.map((element) => convert(element, largeInt, depth + 1))
 }
 
 /** Data of the host as it is; only what holds something that JSON has not is copied. */
-function convertData(data: unknown, largeInt: LargeInt): unknown {
+function convertData(data: unknown, largeInt: LargeInt, depth: number): unknown {
   if (data === null || typeof data !== 'object') return typeof data === 'bigint' ? largeInt(String(data)) : data
-  if (Array.isArray(data)) return convertElements(data, largeInt)
+  checkDepth(depth)
+  if (Array.isArray(data)) return convertElements(data, largeInt, depth)
   const value = fromObject(data)
-  if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeInt)
+  if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeInt, depth)
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(data)) {
     const member = (data as Record<string, unknown>)[key]
-    const converted = convertData(member, largeInt)
+    const converted = convertData(member, largeInt, depth + 1)
     if (converted === member) continue
     copy ??= Object.assign(Object.create(null), data)
     copy![key] = converted
@@ -136,27 +143,32 @@ function convertData(data: unknown, largeInt: LargeInt): unknown {
   return copy ?? data
 }
 
-function convertElements(data: readonly unknown[], largeInt: LargeInt): readonly unknown[] {
-  const converted = data.map((element) => convertData(element, largeInt))
+function convertElements(data: readonly unknown[], largeInt: LargeInt, depth: number): readonly unknown[] {
+  const converted = data.map((element) => convertData(element, largeInt, depth + 1))
   return converted.some((element, i) => element !== data[i]) ? converted : data
 }
 
-function convertMap(map: MapValue, largeInt: LargeInt): unknown {
+/** Whoever writes the result recurses as well, on what is left of the stack. */
+function checkDepth(depth: number): void {
+  if (depth > MAX_DEPTH) throw new RangeError('nested too deep for JSON')
+}
+
+function convertMap(map: MapValue, largeInt: LargeInt, depth: number): unknown {
   const object: Record<string, unknown> = Object.create(null)
   for (const key of map.keys()) {
     const value = map.get(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt)
+    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt, depth + 1)
   }
   return object
 }
 
-function convertHost(host: HostObject, largeInt: LargeInt): unknown {
+function convertHost(host: HostObject, largeInt: LargeInt, depth: number): unknown {
   const own = host.toJson()
   if (own !== undefined) return own
   const object: Record<string, unknown> = Object.create(null)
   for (const key of host.keys()) {
     const value = host.index(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt)
+    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt, depth + 1)
   }
   return object
 }

@@ -102,3 +102,30 @@ test('references name what an expression reads', () => {
   const { expression } = compiled('request.body != null && request.headers["a"] == "b"')
   expect([...expression.references].sort()).toEqual(['request.body', 'request.headers'])
 })
+
+test('data of a stranger that is nested too deep is a failure like any other', () => {
+  const made = exchange()
+  const written: string[] = []
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const deep = JSON.parse(`{"a":${open.repeat(100_000)}1${close.repeat(100_000)}}`)
+    made.identity.jwt = { claims: deep, token: '' }
+    for (const source of [
+      'jwt',
+      'jwt.a',
+      '{"b": jwt}',
+      'flatten(jwt)',
+      'flattenRecursive(jwt)',
+      'toJson(jwt)',
+      'variables()',
+    ]) {
+      const expression = compileExpression(source, 'log', () => {})
+      expression.writeAttributes(made, 'x', (name) => written.push(name))
+      expect([source, expression.json(made)]).toEqual([source, undefined])
+      expect([source, expression.body(made)]).toEqual([source, undefined])
+    }
+  }
+  expect(written).toEqual([])
+})

@@ -81,14 +81,17 @@ class CelExpression implements Expression {
 
   json(exchange: Exchange): Json | undefined {
     const value = this.#value(exchange)
-    return value === undefined ? undefined : (toJson(value) as Json)
+    return value === undefined ? undefined : jsonOf(value)
   }
 
   writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void {
     const value = this.#value(exchange)
     if (value === undefined) return
-    if (!(value instanceof Flattened)) return write(name, toJson(value) as Json)
-    for (const [suffix, part] of value.parts()) write(`${name}${suffix}`, toJson(part) as Json)
+    const parts = value instanceof Flattened ? orFailure(() => value.parts()) : [['', value] as const]
+    for (const [suffix, part] of parts ?? []) {
+      const json = jsonOf(part)
+      if (json !== undefined) write(`${name}${suffix}`, json)
+    }
   }
 
   body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined {
@@ -96,12 +99,27 @@ class CelExpression implements Expression {
     if (value === undefined) return undefined
     if (typeof value === 'string') return { bytes: encoder.encode(value), kind: 'text' }
     if (value instanceof Uint8Array) return { bytes: value, kind: 'bytes' }
-    return { bytes: encoder.encode(toJsonText(value)), kind: 'json' }
+    const text = orFailure(() => toJsonText(value))
+    return text === undefined ? undefined : { bytes: encoder.encode(text), kind: 'json' }
   }
 
   #value(exchange: Exchange): Value | undefined {
     const result = this.#program.evaluate(exchange)
     return result instanceof CelError ? undefined : result
+  }
+}
+
+function jsonOf(value: Value): Json | undefined {
+  return orFailure(() => toJson(value) as Json)
+}
+
+/** A stranger's data can be nested so deep that nothing can write it: that is a failure like any other. */
+function orFailure<T>(write: () => T): T | undefined {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }
 

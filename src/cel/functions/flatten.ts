@@ -6,6 +6,9 @@ import { HostObject, MapValue, type Value } from '../value.ts'
 /** Parts that one value is taken into, at most. */
 const MAX_PARTS = 1000
 
+/** What is nested deeper stays as it is. */
+const MAX_DEPTH = 100
+
 /**
  * A value that a log or trace shows as one attribute per member. The
  * attribute `name` gets the names `name.member`, or `name.0`, `name.1` for a list.
@@ -25,7 +28,7 @@ export class Flattened extends HostObject {
   /** Suffixes (`.a`, `.b.0`; empty for a value without members) and the values to show there. */
   parts(): readonly (readonly [suffix: string, value: Value])[] {
     const parts: (readonly [string, Value])[] = []
-    this.#collect('', this.value, this.recursive ? Number.POSITIVE_INFINITY : 1, parts)
+    this.#collect('', this.value, this.recursive ? MAX_DEPTH : 1, parts)
     return parts
   }
 

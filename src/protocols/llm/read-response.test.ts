@@ -557,3 +557,23 @@ test('trailers go on', () => {
   filter!.into(sink).end(trailers)
   expect(seen).toBe(trailers)
 })
+
+test('events that make no sense are passed on, and nothing is kept of them', () => {
+  const odd = { toString: 1 }
+  for (const type of ['Completions', 'Messages', 'Responses', 'Detect'] as const) {
+    const body = data(
+      { type: 'content_block_delta', index: odd, delta: { text: odd, partial_json: odd } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: odd, name: odd } },
+      { type: 'response.output_text.delta', output_index: 0, content_index: odd, delta: odd },
+      { type: 'response.output_item.added', output_index: odd, item: odd },
+      {
+        choices: [null, 7, { index: odd, delta: { content: odd, tool_calls: [null, { index: odd, function: odd }] } }],
+      },
+      { choices: odd, output: odd, content: odd },
+    )
+    const { text, facts } = pass(body + DONE + MESSAGE_STOP + RESPONSE_COMPLETED, { type, reads: BOTH })
+    expect(text).toBe(body + DONE + MESSAGE_STOP + RESPONSE_COMPLETED)
+    expect(facts.answer?.completion).toEqual([])
+    for (const { id, name } of facts.answer!.toolCalls) expect([id, name]).toEqual(['', ''])
+  }
+})

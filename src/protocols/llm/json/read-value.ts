@@ -21,7 +21,7 @@ export function elementsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Member `key` if it can be a number of tokens. */
+/** Member `key` if it can count something: tokens, positions. */
 export function countAt(value: unknown, key: string): number | undefined {
   const member = memberOf(value, key)
   return typeof member === 'number' && Number.isFinite(member) && member >= 0 ? member : undefined

@@ -1,4 +1,4 @@
-import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 
 /** Keeps the blocks of a whole answer. */
@@ -11,8 +11,8 @@ export function keepBlocks(content: unknown, kept: KeptAnswer): void {
 
 /** Keeps what one event of a stream brings. */
 export function keepBlockEvent(event: unknown, kept: KeptAnswer): void {
-  const index = memberOf(event, 'index')
-  if (typeof index !== 'number') return
+  const index = countAt(event, 'index')
+  if (index === undefined) return
   const delta = memberOf(event, 'delta')
   beginBlock(memberOf(event, 'content_block'), index, kept)
   kept.addText(index, memberOf(delta, 'text'))

@@ -1,4 +1,4 @@
-import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
+import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 
 /** Keeps the items of a whole answer. */
@@ -14,14 +14,14 @@ export function keepItems(output: unknown, kept: KeptAnswer): void {
 
 /** Keeps what one event of a stream brings. */
 export function keepItemEvent(event: unknown, kept: KeptAnswer): void {
-  const at = memberOf(event, 'output_index')
-  if (typeof at !== 'number') return
+  const at = countAt(event, 'output_index')
+  if (at === undefined) return
   switch (textAt(event, 'type')) {
     case 'response.output_item.added':
       return beginCall(memberOf(event, 'item'), at, kept)
     case 'response.output_text.delta':
     case 'response.refusal.delta':
-      return kept.addText(`${at}.${memberOf(event, 'content_index') ?? 0}`, memberOf(event, 'delta'))
+      return kept.addText(`${at}.${countAt(event, 'content_index') ?? 0}`, memberOf(event, 'delta'))
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
       return kept.addArguments(at, memberOf(event, 'delta'))
