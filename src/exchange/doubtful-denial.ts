@@ -5,7 +5,7 @@ import type { Expression } from './expression.ts'
 export function doubtfulDenial({ canFail }: Expression): Omit<ConfigProblem, 'path'> | undefined {
   if (canFail === undefined) return undefined
   const [what = '', ...lines] = canFail.message.split('\n')
-  const first = `a Deny rule that fails does not deny: ${what}; guard it with has() or in, or give a default()`
+  const first = `a Deny rule that fails does not deny: ${what}; guard it with has() or in, or give a default() or coalesce()`
   const message = [first, ...lines].join('\n')
   return { code: 'deny-can-fail', severity: 'warning', message }
 }

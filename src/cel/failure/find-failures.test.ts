@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemRandom } from '../functions/gateway.ts'
-import { compile, createEnvironment, FLATTEN_FUNCTIONS, HostObject } from '../index.ts'
+import { compile, createEnvironment, FLATTEN_FUNCTIONS, HostObject, Timestamp } from '../index.ts'
 import { createLibrary } from '../library.ts'
 import { TOTAL_FUNCTIONS, TOTAL_SIGNATURES } from './total-functions.ts'
 
@@ -18,6 +18,9 @@ const environment = createEnvironment<unknown>({
     { path: 'source.address', type: 'string', always: true, read: () => '10.0.0.1' },
     { path: 'source.port', type: 'int', always: true, read: () => 1 },
     { path: 'source.names', type: 'list(string)', always: true, read: () => [] },
+    { path: 'source.ports', type: 'list(int)', always: true, read: () => [1] },
+    { path: 'source.sizes', type: 'map(string, uint)', always: true, read: () => undefined },
+    { path: 'source.since', type: 'timestamp', always: true, read: () => Timestamp.fromMs(0) },
     { path: 'user.name', type: 'string', read: () => undefined },
   ],
   types: [
@@ -48,6 +51,31 @@ test.each([
   'size(request.body) > 1000',
   'request.headers.size() > 3',
   'math.greatest(source.port, 3) == 3',
+
+  // Numbers that stay small.
+  'source.port * 1000000 > 5',
+  'source.port - 70000 < 0 || -source.port < 0',
+  '(source.port + size(request.method)) * 2 > 10',
+  'size(request.body) % 7 == 3 && 9223372036854775807 / 2 > source.port',
+  '[1, 2].exists(n, n * 1000000000 > source.port)',
+  'source.ports.exists(i, port, i + port > 80)',
+  'source.port.with(n, n * n > 80)',
+  '(source.port > 80 ? source.port : 0) + 1 > 3',
+  'math.least(source.port, 80) + 1 > 3',
+  'coalesce(int(request.method) * 1000000 > 5, true)',
+  'coalesce(json(request.body).level + 1, 9) == 9',
+  'source.since + duration("1h") > timestamp("2026-01-02T03:04:05Z")',
+  'source.since - timestamp("2020-01-01T00:00:00Z") > duration("24h")',
+  'source.since + coalesce(duration(request.method), duration("1h")) > source.since',
+  '"a" in source.sizes && source.sizes["a"] + 1u > 3u',
+
+  // Of claims the issuer is trusted to know the types.
+  'has(jwt.level) && jwt.level > 3',
+  'default(jwt.level, 0) > 3',
+  'has(jwt.sub) && jwt.sub.startsWith("svc-")',
+  'has(jwt.sub) && "user:" + jwt.sub == "user:ann"',
+  'has(jwt.level) && type(jwt.level) == int && jwt.level + 1 > 3',
+  'has(jwt.roles) && jwt.roles.exists(role, role.startsWith("x"))',
 
   // Somebody has made sure.
   '"x" in request.headers && request.headers["x"] == "1"',
@@ -123,6 +151,41 @@ test.each([
   ['jwt.?sub.value() == "ann"', 'value() may fail'],
   ['request.method.charAt(7) == "a"', 'charAt() may fail'],
   ['source.port > 1 || fail("no")', 'fail() may fail'],
+
+  // Numbers that become too large.
+  ['source.port * 9000000000000000000 > 1', 'source.port * 9000000000000000000 may be too large'],
+  ['coalesce(int(request.method), 0) * 1000000 > 5', 'coalesce(int(request.method), 0) * 1000000 may be too large'],
+  ['coalesce(int(request.method), 0) + 1 > 5', 'coalesce(int(request.method), 0) + 1 may be too large'],
+  ['-coalesce(int(request.method), 0) > 5', '-coalesce(int(request.method), 0) may be too large'],
+  ['coalesce(int(request.method), 0) / -1 > 5', 'coalesce(int(request.method), 0) / -1 may be too large'],
+  ['coalesce(int(request.method), 0).with(n, n + 1 > 5)', 'n + 1 may be too large'],
+  ['[coalesce(int(request.method), 0)].exists(n, n + 1 > 5)', 'n + 1 may be too large'],
+  ['(source.port > 1 ? coalesce(int(request.method), 0) : 0) + 1 > 5', '(source.port > 1 ?'],
+  ['"a" in source.sizes && source.sizes["a"] - 1u > 3u', 'source.sizes["a"] - 1u may be too large'],
+  ['coalesce(duration(request.method), duration("1h")) + duration("1h") > duration("2h")', 'coalesce(duration('],
+  ['timestamp("0001-01-01T00:00:00Z") - source.since < duration("1h")', 'timestamp("0001-01-01T00:00:00Z") - '],
+  ['has(jwt.n) && type(jwt.n) == int && jwt.n * 10000 > 1', 'jwt.n * 10000 may be too large'],
+
+  // Numbers of another kind.
+  ['has(jwt.level) && jwt.level + 1 > 3', 'jwt.level may be another kind of number, or none'],
+  ['default(jwt.level, 0) * 2 > 3', 'default(jwt.level, 0) may be another kind of number'],
+  ['has(jwt.a) && has(jwt.b) && jwt.a - jwt.b > 3', 'jwt.a may be another kind of number'],
+
+  // Whoever sends JSON chooses its types.
+  ['coalesce(json(request.body).level, 0) > 3', 'coalesce(json(request.body).level, 0) may be of another type'],
+  [
+    'coalesce(jsonField(request.body, "a"), "").startsWith("x")',
+    'coalesce(jsonField(request.body, "a"), "") may be of',
+  ],
+  ['coalesce(json(request.body).a, false) || source.port > 80', 'coalesce(json(request.body).a, false) may be of'],
+  ['coalesce(json(request.body).a, false) ? true : source.port > 80', 'coalesce(json(request.body).a, false) may be'],
+  ['has(coalesce(json(request.body), {}).a)', 'coalesce(json(request.body), {}) may be of another type'],
+  ['coalesce(json(request.body), []).exists(n, n == 1)', 'coalesce(json(request.body), []) may be of another type'],
+  ['coalesce(json(request.body), {}).with(b, has(b.n) && b.n > 1)', 'b may be of another type'],
+  [
+    'coalesce(unvalidatedJwtPayload(request.method).n, 0) > 1',
+    'coalesce(unvalidatedJwtPayload(request.method).n, 0) may',
+  ],
 ])('%s: %s', (source, message) => {
   expect(failureOf(source)?.startsWith(message)).toBe(true)
 })

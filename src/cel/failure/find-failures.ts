@@ -1,4 +1,4 @@
-import type { Binary, Call, Comprehension, Expr, Has, Index, Logic, Select } from '../ast.ts'
+import type { Binary, Call, Comprehension, Expr, Has, Index, Logic, Select, Unary } from '../ast.ts'
 import { LAZY_FUNCTIONS } from '../checker/calls.ts'
 import type { Checked } from '../checker/check-state.ts'
 import type { Environment, Scope } from '../environment.ts'
@@ -6,6 +6,8 @@ import type { Overload } from '../overload.ts'
 import { print } from '../printer.ts'
 import type { Type } from '../type.ts'
 import { Facts, factsWhenFalse, factsWhenTrue, holdsValue, keyOf, notNull, present, sizeAbove, typed } from './facts.ts'
+import { NumberRanges } from './number-ranges.ts'
+import { Origins } from './origins.ts'
 import { TOTAL_FOR_ADDRESSES, TOTAL_FUNCTIONS, TOTAL_SIGNATURES, TOTAL_WITH_CONSTANT } from './total-functions.ts'
 
 /** One way in which an evaluation may fail. */
@@ -20,12 +22,20 @@ export interface PossibleFailure {
 /** Methods that take a value out of an optional. */
 const VALUES: ReadonlySet<string> = new Set(['value', 'orValue'])
 
+const CALCULATING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%'])
+
+/** What a number of unknown kind may stand beside; text and lists are joined, and show what the other side is to be. */
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'timestamp', 'duration', 'dyn'])
+
 const NONE: readonly PossibleFailure[] = []
 
 /**
  * Finds where the evaluation of a checked expression may fail, from what the text shows: an absent key that no neighbour rules out,
- * a conversion, a division, a value that may be null or of another type. Overflow of numbers and the limits of evaluations are left
- * out, and so are the types inside of claims and JSON, which whoever wrote the expression knows.
+ * a conversion, a division, a number that becomes too large, a value that may be null or of another type.
+ *
+ * Of values in claims and other data of the host, whoever wrote the expression knows the type, but not whether a number is an int or a
+ * double: comparing minds neither, calculating does. In JSON that the expression parses itself, the sender chooses the types.
+ * The limits of evaluations are left out.
  */
 export function findFailures<C>(
   expr: Expr,
@@ -38,10 +48,14 @@ export function findFailures<C>(
 class FailureFinder<C> {
   readonly #checked: Checked<C>
   readonly #environment: Environment<C>
+  readonly #origins: Origins<C>
+  readonly #ranges: NumberRanges<C>
 
   constructor(checked: Checked<C>, environment: Environment<C>) {
     this.#checked = checked
     this.#environment = environment
+    this.#origins = new Origins(checked)
+    this.#ranges = new NumberRanges(checked, this.#origins)
   }
 
   find(expr: Expr, facts: Facts): readonly PossibleFailure[] {
@@ -63,14 +77,14 @@ class FailureFinder<C> {
       case 'call':
         return this.#ofCall(expr, facts)
       case 'unary':
-        return [...this.find(expr.operand, facts), ...this.#ofType(expr.operand, facts)]
+        return this.#ofUnary(expr, facts)
       case 'binary':
         return this.#ofBinary(expr, facts)
       case 'logic':
         return this.#ofLogic(expr, facts)
       case 'conditional':
         return [
-          ...this.find(expr.condition, facts),
+          ...this.#ofCondition(expr.condition, facts),
           ...this.find(expr.then, facts.with(factsWhenTrue(expr.condition))),
           ...this.find(expr.otherwise, facts.with(factsWhenFalse(expr.condition))),
         ]
@@ -112,7 +126,8 @@ class FailureFinder<C> {
 
   /** What stands before a dot or bracket. An absent variable has no members: no failure of its own. */
   #ofOperand(operand: Expr, facts: Facts): readonly PossibleFailure[] {
-    return this.#checked.resolutions.get(operand)?.kind === 'variable' ? NONE : this.find(operand, facts)
+    if (this.#checked.resolutions.get(operand)?.kind === 'variable') return NONE
+    return this.#ofCondition(operand, facts)
   }
 
   #ofSelect(expr: Select, facts: Facts): readonly PossibleFailure[] {
@@ -149,8 +164,32 @@ class FailureFinder<C> {
     if (operator === '==' || operator === '!=') return parts
     if (operator === 'in') return [...parts, ...this.#ofType(right, facts)]
     const typed = [...parts, ...this.#ofType(left, facts), ...this.#ofType(right, facts)]
+    return CALCULATING.has(operator) ? [...typed, ...this.#ofCalculation(expr, facts)] : typed
+  }
+
+  #ofCalculation(expr: Binary, facts: Facts): readonly PossibleFailure[] {
+    const { operator, left, right } = expr
+    const failures = [...this.#ofNumber(left, right, facts), ...this.#ofNumber(right, left, facts)]
     const divides = (operator === '/' || operator === '%') && this.#typeOf(expr).kind !== 'double'
-    return divides && !isNonZero(right) ? [...typed, other(expr, `${print(right)} may be zero`)] : typed
+    if (divides && !isNonZero(right)) failures.push(other(expr, `${print(right)} may be zero`))
+    return [...failures, ...this.#ofResult(expr)]
+  }
+
+  #ofUnary(expr: Unary, facts: Facts): readonly PossibleFailure[] {
+    const { operator, operand } = expr
+    const parts = this.#ofCondition(operand, facts)
+    return operator === '!' ? parts : [...parts, ...this.#ofResult(expr)]
+  }
+
+  #ofResult(expr: Binary | Unary): readonly PossibleFailure[] {
+    return this.#ranges.mayOverflow(expr) ? [other(expr, `${print(expr)} may be too large (see coalesce())`)] : NONE
+  }
+
+  /** There is no `1 + 1.5`: numbers that are calculated with must be of one kind. */
+  #ofNumber(expr: Expr, partner: Expr, facts: Facts): readonly PossibleFailure[] {
+    const isOpen = this.#typeOf(expr).kind === 'dyn' && !facts.has(typed(keyOf(expr)))
+    if (!isOpen || !NUMBERS.has(this.#typeOf(partner).kind)) return NONE
+    return [other(expr, `${print(expr)} may be another kind of number, or none (see coalesce())`)]
   }
 
   /**
@@ -221,7 +260,9 @@ class FailureFinder<C> {
   // Types that only the evaluation knows
 
   #ofType(expr: Expr, facts: Facts): readonly PossibleFailure[] {
-    const doubt = this.#doubt(expr, facts)
+    if (facts.has(typed(keyOf(expr)))) return NONE
+    const isChosen = this.#typeOf(expr).kind === 'dyn' && this.#origins.isParsed(expr)
+    const doubt = isChosen ? 'of another type (see coalesce())' : this.#doubt(expr, facts)
     return doubt === undefined ? NONE : [other(expr, `${print(expr)} may be ${doubt}`)]
   }
 
@@ -238,7 +279,7 @@ class FailureFinder<C> {
     }
     if (expr.kind === 'call') return VALUES.has(expr.name) ? this.#doubtOfElement(expr.target) : undefined
     const isElement = (expr.kind === 'select' || expr.kind === 'index') && !expr.optional
-    return isElement && !facts.has(typed(keyOf(expr))) ? this.#doubtOfElement(expr) : undefined
+    return isElement ? this.#doubtOfElement(expr) : undefined
   }
 
   #doubtOfElement(expr: Expr | undefined): string | undefined {

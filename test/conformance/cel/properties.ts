@@ -59,11 +59,11 @@ interface Shortage {
 }
 
 const shortages: fc.Arbitrary<Shortage> = fc.record({
-  m: fc.constantFrom<unknown>(undefined, {}, { k: 1 }, { d: {} }, { k: 1, d: { j: 1 } }),
+  m: fc.constantFrom<unknown>(undefined, {}, { k: 1 }, { k: 2.5 }, { d: {} }, { k: 1, d: { j: 1 } }),
   s: fc.constantFrom(null, '', 'x'),
   n: fc.nat(2),
   l: fc.array(fc.nat(2), { maxLength: 3 }),
-  v: fc.constantFrom('', 'a', '7', '('),
+  v: fc.constantFrom('', 'a', '7', '(', `${2n ** 63n - 1n}`, `${-(2n ** 63n)}`, '{"n":"x"}', '{"n":9e300}', '[1,"x"]'),
   h: fc.constantFrom<Shortage['h']>(undefined, 'x', ['x', 'y']),
 })
 

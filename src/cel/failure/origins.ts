@@ -1,0 +1,89 @@
+import type { Expr } from '../ast.ts'
+import type { Checked } from '../checker/check-state.ts'
+
+/** What the value of a local variable is: that of an expression, one of its elements or keys, or a position in it. */
+interface Definition {
+  readonly expr: Expr
+  readonly part: 'whole' | 'element' | 'position'
+}
+
+/** What parses text at run time. Who sent the text decides of which types the values in it are. */
+const PARSERS: ReadonlySet<string> = new Set(['json', 'jsonField', 'unvalidatedJwtPayload'])
+
+/** Where the values in an expression come from. */
+export class Origins<C> {
+  readonly #checked: Checked<C>
+  readonly #definitions: ReadonlyMap<number, Definition>
+  readonly #parsed = new Map<Expr, boolean>()
+
+  constructor(checked: Checked<C>) {
+    this.#checked = checked
+    const definitions = [...checked.slots].flatMap(([expr, slots]) =>
+      slots.map((slot, i) => [slot, definitionOf(expr, i, checked)] as const),
+    )
+    this.#definitions = new Map(definitions)
+  }
+
+  /** Of a local variable; undefined for anything else. */
+  definitionOf(expr: Expr): Definition | undefined {
+    const resolution = this.#checked.resolutions.get(expr)
+    return resolution?.kind === 'local' ? this.#definitions.get(resolution.slot) : undefined
+  }
+
+  /** Whether something in it was parsed at run time. */
+  isParsed(expr: Expr): boolean {
+    const known = this.#parsed.get(expr)
+    if (known !== undefined) return known
+    const definition = this.definitionOf(expr)
+    const isParsed =
+      (expr.kind === 'call' && PARSERS.has(expr.name)) ||
+      (definition !== undefined && this.isParsed(definition.expr)) ||
+      partsOf(expr).some((part) => this.isParsed(part))
+    this.#parsed.set(expr, isParsed)
+    return isParsed
+  }
+}
+
+/** The local variable number `index` of an expression. */
+function definitionOf<C>(expr: Expr, index: number, { types }: Checked<C>): Definition {
+  if (expr.kind === 'bind') return { expr: expr.value, part: expr.macro.startsWith('opt') ? 'element' : 'whole' }
+  if (expr.kind === 'block') return { expr: expr.slots[index]!, part: 'whole' }
+  if (expr.kind !== 'comprehension') return { expr, part: 'element' }
+  const isPosition = expr.variables.length === 2 && index === 0 && types.get(expr.range)?.kind === 'list'
+  return { expr: expr.range, part: isPosition ? 'position' : 'element' }
+}
+
+function partsOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'ident':
+    case 'bad':
+      return []
+    case 'select':
+    case 'has':
+    case 'unary':
+      return [expr.operand]
+    case 'index':
+      return [expr.operand, expr.index]
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args]
+    case 'binary':
+      return [expr.left, expr.right]
+    case 'logic':
+      return expr.operands
+    case 'conditional':
+      return [expr.then, expr.otherwise]
+    case 'list':
+      return expr.elements.map(({ value }) => value)
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expr.fields.map(({ value }) => value)
+    case 'comprehension':
+      return [expr.range, expr.body]
+    case 'bind':
+      return [expr.value, expr.body]
+    case 'block':
+      return [...expr.slots, expr.body]
+  }
+}
