@@ -870,7 +870,7 @@ export const DOCUMENT_1 = {
   'llm.routes/models': requirement(1, '4.3', '`Models`: the endpoint `/v1/models`.'),
   'llm.routes/passthrough': requirement(1, '4.3', '`Passthrough`: sent upstream as it is, without LLM processing.'),
   'llm.routes/detect-as-is': requirement(1, '4.3', '`Detect`: sent upstream as it is.'),
-  'llm.routes/detect-metadata': gap(
+  'llm.routes/detect-metadata': requirement(
     1,
     '4.3',
     '`Detect`: metadata of request and response is extracted for telemetry and rate limits.',
@@ -880,7 +880,7 @@ export const DOCUMENT_1 = {
     '4.3',
     '`Responses`: requests in responses format, paths like `/v1/responses`.',
   ),
-  'llm.routes/messages-token-count': gap(
+  'llm.routes/messages-token-count': requirement(
     1,
     '4.3',
     '`MessagesTokenCount`: requests to count tokens, paths like `/v1/messages/count_tokens`.',

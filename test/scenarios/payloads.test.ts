@@ -23,8 +23,12 @@ metadata: { name: ${name} }
 spec: ${JSON.stringify(spec)}
 `
 
-/** A provider that says "yes" and calls a tool, in one piece or in several, as it is asked. */
+/** A provider that counts, or says "yes" and calls a tool, in one piece or in several, as it is asked. */
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (incoming.url?.endsWith('/count_tokens')) {
+    response.setHeader('content-type', 'application/json')
+    return void response.end('{"input_tokens":42}')
+  }
   const { stream } = (await json(incoming)) as { readonly stream?: boolean }
   const chunk = (delta: object, finish: string | null = null) => ({
     id: 'c',
@@ -48,7 +52,9 @@ async function answer(incoming: IncomingMessage, response: ServerResponse): Prom
   const tool = { id: 'call-1', type: 'function', function: { name: 'forecast', arguments: '{"city":"Oslo"}' } }
   const message = { role: 'assistant', content: 'yes', tool_calls: [tool] }
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ id: 'c', model: 'm-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+  const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
+  const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
+  response.end(JSON.stringify({ id: 'c', model: 'm-1', choices, usage }))
 }
 
 const READ = {
@@ -56,6 +62,7 @@ const READ = {
   completion: 'llm.completion',
   calls: 'llm.toolCalls',
   heat: 'llm.params.temperature',
+  count: 'llm.countTokens',
   given: 'mcp.tool.arguments',
   result: 'mcp.tool.result',
   failure: 'mcp.tool.error',
@@ -68,16 +75,25 @@ beforeAll(async () => {
   stops.defer(() => void provider.close())
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const { port: providerPort } = provider.address() as AddressInfo
+  const at = { host: '127.0.0.1', port: providerPort }
+  const typed = (type: string) => ({ ai: { routes: { '*': type } } })
   port = await freePort()
   const add = Object.entries(READ).map(([name, expression]) => ({ name, expression }))
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml(port),
-      backend('models', { ai: { provider: { providerOne: {}, host: '127.0.0.1', port: providerPort } } }),
+      backend('models', { ai: { provider: { providerOne: {}, ...at } } }),
+      backend('unknown', { ai: { provider: { providerOne: {}, ...at } }, policies: typed('Detect') }),
+      backend('counting', { ai: { provider: { providerFour: {}, ...at } }, policies: typed('MessagesTokenCount') }),
       backend('tools', {
         mcp: { targets: [{ name: 'weather', static: { host: '127.0.0.1', port: Number(new URL(weather.url).port) } }] },
       }),
       routeYaml('llm', '/v1', 'models'),
+      routeYaml('unknown', '/unknown', 'unknown'),
+      routeYaml('counting', '/counting', 'counting'),
+      policyYaml('limit', 'HTTPRoute', 'unknown', {
+        traffic: { rateLimit: { local: [{ tokens: 8, unit: 'Hours' }] } },
+      }),
       routeYaml('mcp', '/mcp', 'tools'),
       policyYaml('all', 'Gateway', 'main', { frontend: { accessLog: { attributes: { add } } } }),
     ),
@@ -125,6 +141,32 @@ verifies(
     }
   },
 )
+
+const ask = (path: string, content: string) =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', max_tokens: 1, messages: messages(content) }),
+  })
+
+verifies('llm.routes/detect-metadata', 'what passes as it is is read for the log and for limits', async () => {
+  expect((await ask('/unknown', 'as it is?')).status).toBe(200)
+  expect(await lineWith('as it is?')).toMatchObject({
+    completion: ['yes'],
+    'gen_ai.request.model': 'm',
+    'gen_ai.response.model': 'm-1',
+    'gen_ai.usage.input_tokens': 5,
+    'gen_ai.usage.output_tokens': 3,
+  })
+  expect((await ask('/unknown', 'again?')).status).toBe(429)
+})
+
+verifies('llm.routes/messages-token-count', 'a token count goes to its path, and is no usage', async () => {
+  expect(await (await ask('/counting', 'how many?')).json()).toEqual({ input_tokens: 42 })
+  const line = await lineWith('how many?')
+  expect(line).toMatchObject({ count: 42, prompt: messages('how many?') })
+  expect(Object.keys(line)).not.toContain('gen_ai.usage.input_tokens')
+})
 
 test('a log that asks for it sees what goes through a tool', async () => {
   const client = new Client({ name: 'test', version: '1' })

@@ -82,7 +82,7 @@ export function answerReader({ type, kept }: ResponsePlan, facts: LlmFacts): Mem
     if (isTextMember(key)) KEEP[key](value, kept)
     else read(key, value, facts)
   }
-  return new MemberReader([...format.members, ...format.texts], found, kept.maxBytes)
+  return new MemberReader([...format.members, ...format.texts], found, kept.maxLength)
 }
 
 function isTextMember(key: string): key is TextMember {

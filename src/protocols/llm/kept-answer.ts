@@ -20,8 +20,7 @@ interface KeptCall {
  * characters of both. What comes after that is left out.
  */
 export class KeptAnswer implements LlmAnswer {
-  /** A longer JSON value is not looked into. In bytes. */
-  readonly maxBytes: number
+  readonly maxLength: number
   readonly #reads: LlmReads
   readonly #texts = new Map<Key, string>()
   readonly #calls = new Map<Key, KeptCall>()
@@ -29,8 +28,8 @@ export class KeptAnswer implements LlmAnswer {
 
   constructor(reads: LlmReads, maxLength: number) {
     this.#reads = reads
+    this.maxLength = maxLength
     this.#left = maxLength
-    this.maxBytes = maxLength
   }
 
   get isFull(): boolean {
@@ -70,7 +69,7 @@ export class KeptAnswer implements LlmAnswer {
     call.arguments += this.#take(part)
   }
 
-  /** Arguments that are there as a value; it was bounded by `maxBytes` when it was read. */
+  /** Arguments that are there as a value; what it was read from was bounded. */
   setArguments(key: Key, value: unknown): void {
     const call = this.#calls.get(key)
     if (call !== undefined) call.arguments = value

@@ -106,16 +106,21 @@ function prepareAsIs(
     return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
   }
   const kept = keptAnswer(input)
-  const facts = { ...detectFacts(provider, input.body), answer: kept }
+  const facts = detectFacts(provider, input.body, kept)
   const response = { type, hidesUsage: false, kept }
   return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
 }
 
-function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined): LlmFacts {
+function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined, answer: KeptAnswer | undefined): LlmFacts {
   const members = body === undefined ? undefined : scanMembers(body)
-  if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', '', false)
-  const facts = buildFacts(provider, 'Detect', modelIn(members) ?? '', isStreamed(members))
-  return { ...facts, request: new SentRequest('Detect', members) }
+  if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', { answer })
+  const request = new SentRequest('Detect', members)
+  return buildFacts(provider, 'Detect', {
+    requestModel: modelIn(members) ?? '',
+    streaming: isStreamed(members),
+    request,
+    answer,
+  })
 }
 
 function keptAnswer({ reads, maxKept }: RequestInput): KeptAnswer | undefined {
@@ -163,7 +168,7 @@ function prepareTyped(
   const headers = withoutEncoding(provider.provider.headers(exchange.request, provider.credential, path))
   const kept = keptAnswer(input)
   const request = new SentRequest(type, members, body)
-  const facts = { ...buildFacts(provider, type, model, streaming), request, answer: kept }
+  const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept })
   return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage, kept } }
 }
 
@@ -248,6 +253,6 @@ const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
   Embeddings: 'embeddings',
 }
 
-function buildFacts(provider: AiProviderPlan, type: RouteType, requestModel: string, streaming: boolean): LlmFacts {
-  return { ...NO_LLM, operation: OPERATIONS[type], provider: provider.provider.system, requestModel, streaming }
+function buildFacts(provider: AiProviderPlan, type: RouteType, call: Partial<LlmFacts>): LlmFacts {
+  return { ...NO_LLM, operation: OPERATIONS[type], provider: provider.provider.system, ...call }
 }

@@ -526,15 +526,18 @@ test('what has come of a stream that breaks off is kept', () => {
   expect(pass(chunk('a') + chunk('b'), { reads: BOTH, breaks: 'reset' }).facts.answer?.completion).toEqual(['ab'])
 })
 
-test('the beginning of a long stream is kept; a long JSON answer is not', () => {
+test('the beginning of a long answer is kept; a very long JSON answer is not looked into', () => {
   const stream = chunk('x'.repeat(50)) + chunk('y'.repeat(50)) + chunk('z') + USAGE + DONE
   const { facts } = pass(stream, { reads: BOTH, maxKept: 150 })
   expect(facts.answer?.completion).toEqual(['x'.repeat(50) + 'y'.repeat(36)])
   expect(facts.totalTokens).toBe(5)
-  const answer = `{"choices":[{"message":{"content":"${'x'.repeat(200)}"}}],"usage":{"prompt_tokens":1}}`
+  const said = (length: number) =>
+    `{"choices":[{"message":{"content":"${'x'.repeat(length)}"}}],"usage":{"prompt_tokens":1}}`
   for (const cuts of [[], [20, 20, 20]]) {
-    const buffered = pass(answer, { contentType: JSON_TYPE, reads: BOTH, maxKept: 150, cuts })
-    expect([buffered.facts.answer?.completion, buffered.facts.inputTokens]).toEqual([[], 1])
+    const whole = (length: number) =>
+      pass(said(length), { contentType: JSON_TYPE, reads: BOTH, maxKept: 150, cuts }).facts
+    expect([whole(200).answer?.completion, whole(200).inputTokens]).toEqual([['x'.repeat(86)], 1])
+    expect([whole(70_000).answer?.completion, whole(70_000).inputTokens]).toEqual([[], 1])
   }
 })
 

@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c
 const NEAR = 32
 
 /** A longer key or value is none that the gateway looks for, unless it wants texts. */
-const MAX_BYTES = 64 * 1024
+const USUAL_BYTES = 64 * 1024
 
 /**
  * Reads chosen top-level members of a JSON object that arrives in pieces, without keeping anything else of it: however large an
@@ -34,11 +34,11 @@ export class MemberReader {
   #kept: Uint8Array[] = []
   #keptLength = 0
 
-  /** @param maxBytes a longer value is passed over */
-  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, maxBytes = MAX_BYTES) {
+  /** @param maxBytes a longer value is passed over, if that is more than the usual limit */
+  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, maxBytes = 0) {
     this.#wanted = wanted
     this.#found = found
-    this.#maxBytes = maxBytes
+    this.#maxBytes = Math.max(USUAL_BYTES, maxBytes)
   }
 
   /** Takes the next piece; keeps nothing of its memory. */
