@@ -89,3 +89,10 @@ export const proxyBackend = ownKind('ProxyBackend', {
 
 export type ProxyBackendSpec = Parsed<typeof proxyBackendSpec>
 export type ProxyBackendObject = ObjectOf<typeof proxyBackend>
+
+/** Which of the destinations it is. */
+export function destinationOf({ spec }: ProxyBackendObject): Destination {
+  const type = DESTINATIONS.find((name) => spec[name] !== undefined)
+  if (type === undefined) throw new Error('a ProxyBackend without a destination was admitted')
+  return type
+}

@@ -6,6 +6,7 @@ export const REFERENCE_CODES = [
   'backend-kind-unknown',
   'backend-port-missing',
   'backend-port-unknown',
+  'backend-takes-requests',
   'reference-not-permitted',
   'key-set-backend',
   'secret-not-found',
@@ -35,6 +36,7 @@ export const FINDING_CODES = [
   'parent-not-matching',
   'parent-not-allowed',
   'parent-hostname',
+  'route-shadowed',
   'filters-incompatible',
   'filter-value',
   // policies

@@ -8,11 +8,9 @@ import type { Scope } from './scope.ts'
 /** What objects ask for and nobody does. */
 export function reportUnused({ inventory, reportOn }: Scope, gateways: PlacedGateways): void {
   for (const parameters of inventory.all('ProxyParameters')) reportParameters(parameters, reportOn)
-  for (const kind of ['TCPRoute', 'TLSRoute', 'BackendTLSPolicy'] as const) {
-    for (const object of inventory.all(kind)) {
-      const message = `${kind} is not implemented yet; this object has no effect`
-      reportOn(object)({ path: 'spec', code: 'not-implemented', message, severity: 'error' })
-    }
+  for (const object of inventory.all('BackendTLSPolicy')) {
+    const message = 'BackendTLSPolicy is not implemented yet; this object has no effect'
+    reportOn(object)({ path: 'spec', code: 'not-implemented', message, severity: 'error' })
   }
   if (gateways.gateways.length === 0) reportNoGateway(inventory, reportOn)
 }

@@ -23,6 +23,7 @@ export function listenerItem(more: Partial<ListenerItem> = {}): ListenerItem {
     port: 8080,
     protocol: 'HTTP',
     hostname: '',
+    tlsMode: undefined,
     certificates: [],
     origin: { kind: 'Gateway', ...gateway },
     ...more,

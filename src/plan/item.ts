@@ -8,6 +8,7 @@ import type { Origin } from '#base/origin.ts'
 export type PlanItem =
   | ListenerItem
   | RouteItem
+  | StreamRouteItem
   | PolicyItem
   | BackendItem
   | EndpointsItem
@@ -32,27 +33,44 @@ export interface ListenerItem {
   readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
   /** Empty, exact, or `*.suffix`; lower case. */
   readonly hostname: string
-  /** Keys of the `SecretItem`s with certificates. Empty without TLS; for HTTPS, that no certificate is usable: every handshake fails. */
+  /** Where TLS ends: here, or at the backend. Undefined: the protocol has none. */
+  readonly tlsMode: 'Terminate' | 'Passthrough' | undefined
+  /** Keys of the `SecretItem`s with certificates. Empty where TLS is to end here: none is usable, every handshake fails. */
   readonly certificates: readonly string[]
   readonly origin: Origin
 }
 
-/** One rule of a route. Key: `<Kind>/<namespace>/<name>/<rule index>`. */
-export interface RouteItem {
-  readonly kind: 'route'
+/** What rules of all routes have. Key: `<Kind>/<namespace>/<name>/<rule index>`. */
+interface RuleItem {
   readonly key: string
-  readonly route: ObjectName & { readonly kind: 'HTTPRoute' | 'GRPCRoute' }
   readonly rule: number
   readonly ruleName: string | undefined
   /** RFC 3339; empty for objects from files (they count as oldest). */
   readonly created: string
   /** The listeners that it is attached to, each with the hostnames that both sides agree on (empty list: any host). */
-  readonly attachments: readonly { readonly listener: string; readonly hostnames: readonly string[] }[]
-  readonly matches: readonly RouteMatch[]
+  readonly attachments: readonly Attachment[]
   readonly backends: readonly WeightedBackend[]
+  readonly origin: Origin
+}
+
+export interface Attachment {
+  readonly listener: string
+  readonly hostnames: readonly string[]
+}
+
+/** One rule of a route for requests. */
+export interface RouteItem extends RuleItem {
+  readonly kind: 'route'
+  readonly route: ObjectName & { readonly kind: 'HTTPRoute' | 'GRPCRoute' }
+  readonly matches: readonly RouteMatch[]
   /** Set when the rule cannot be served as it is written (a filter that is unknown, or fits no other): it has no backends then, and requests are answered 500. */
   readonly broken?: string
-  readonly origin: Origin
+}
+
+/** One rule of a route for connections, whose bytes are relayed as they are. */
+export interface StreamRouteItem extends RuleItem {
+  readonly kind: 'stream-route'
+  readonly route: ObjectName & { readonly kind: 'TCPRoute' | 'TLSRoute' }
 }
 
 export interface ObjectName {

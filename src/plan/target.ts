@@ -16,12 +16,15 @@ export function listenerSetTarget(set: ObjectName, listener?: string): string {
   return `ListenerSet/${set.namespace}/${set.name}${listener === undefined ? '' : `/${listener}`}`
 }
 
-export function routeTarget(kind: 'HTTPRoute' | 'GRPCRoute', route: ObjectName, ruleName?: string): string {
+/** Policies attach to routes for requests only (decision A-26); those for connections lie between backends and listeners all the same. */
+export type RouteKind = 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute' | 'TLSRoute'
+
+export function routeTarget(kind: RouteKind, route: ObjectName, ruleName?: string): string {
   return `${kind}/${route.namespace}/${route.name}${ruleName === undefined ? '' : `/${ruleName}`}`
 }
 
 /** The rule itself, named or not: what its own filters attach to. */
-export function ruleTarget(kind: 'HTTPRoute' | 'GRPCRoute', route: ObjectName, rule: number): string {
+export function ruleTarget(kind: RouteKind, route: ObjectName, rule: number): string {
   return `${kind}/${route.namespace}/${route.name}#${rule}`
 }
 

@@ -1,5 +1,5 @@
 import { keyOf } from '#api/object.ts'
-import { DESTINATIONS, type Destination, type ProxyBackendObject } from '#api/proxy-backend.ts'
+import { type Destination, destinationOf, type ProxyBackendObject } from '#api/proxy-backend.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#plan/mcp-targets.ts'
 import { backendTarget } from '#plan/target.ts'
@@ -65,12 +65,6 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
     fields: joinFields([...own, ...ofSections]),
     uses,
   }
-}
-
-function destinationOf({ spec }: ProxyBackendObject): Destination {
-  const type = DESTINATIONS.find((name) => spec[name] !== undefined)
-  if (type === undefined) throw new Error('a ProxyBackend without a destination was admitted')
-  return type
 }
 
 /** Policies inside the destination are taken out: they are items of their own. */

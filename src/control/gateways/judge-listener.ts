@@ -2,7 +2,7 @@ import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
 import type { Complaint } from '../status/condition.ts'
-import type { ListenerFaults } from './listener.ts'
+import { type ListenerFaults, tlsModeOf } from './listener.ts'
 
 /** Ports of the gateway's own services (decision A-123). */
 const RESERVED_PORTS = new Map([
@@ -12,7 +12,22 @@ const RESERVED_PORTS = new Map([
   [15_021, 'health'],
 ])
 
-const ROUTE_KINDS = ['HTTPRoute', 'GRPCRoute']
+const REQUEST_ROUTES = ['HTTPRoute', 'GRPCRoute']
+
+/** The route kinds that a listener can serve (Gateway API, AllowedRoutes); undefined for a protocol that nobody knows. */
+function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
+  switch (spec.protocol) {
+    case 'HTTP':
+    case 'HTTPS':
+      return REQUEST_ROUTES
+    case 'TCP':
+      return ['TCPRoute']
+    case 'TLS':
+      return tlsModeOf(spec) === 'Terminate' ? ['TLSRoute', 'TCPRoute'] : ['TLSRoute']
+    default:
+      return undefined
+  }
+}
 
 /** Whether the listener by itself can be served; conflicts with others are judged later. */
 export function judgeListener(
@@ -26,21 +41,26 @@ export function judgeListener(
   return accepted === undefined ? {} : { accepted }
 }
 
-function judgeProtocol({ protocol, tls }: ListenerSpec, path: string, report: Report): Complaint | undefined {
-  if (protocol === 'TLS' || protocol === 'TCP') {
-    const message = `protocol ${protocol} is not implemented yet; this listener is not served`
-    report({ path: `${path}.protocol`, code: 'not-implemented', message, severity: 'error' })
-    return { reason: 'UnsupportedProtocol', message }
+function judgeProtocol(spec: ListenerSpec, path: string, report: Report): Complaint | undefined {
+  const { protocol, tls, hostname } = spec
+  const refuse = (field: string, reason: string, message: string) => {
+    report({ path: `${path}.${field}`, code: 'listener-protocol', message, severity: 'error' })
+    return { reason, message }
   }
-  if (protocol !== 'HTTP' && protocol !== 'HTTPS') {
-    const message = `protocol ${protocol} is unknown; HTTP and HTTPS are served`
-    report({ path: `${path}.protocol`, code: 'listener-protocol', message, severity: 'error' })
-    return { reason: 'UnsupportedProtocol', message }
+  if (servedKinds(spec) === undefined) {
+    const message = `protocol ${protocol} is unknown; HTTP, HTTPS, TLS and TCP are served`
+    return refuse('protocol', 'UnsupportedProtocol', message)
   }
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough') {
     const message = 'an HTTPS listener terminates TLS; Passthrough is for protocol TLS'
-    report({ path: `${path}.tls.mode`, code: 'listener-protocol', message, severity: 'error' })
-    return { reason: 'UnsupportedValue', message }
+    return refuse('tls.mode', 'UnsupportedValue', message)
+  }
+  if (protocol === 'TCP' && hostname !== undefined) {
+    return refuse(
+      'hostname',
+      'UnsupportedValue',
+      'a TCP connection names no host; only TLS and HTTP listeners have a hostname',
+    )
   }
   return undefined
 }
@@ -61,7 +81,7 @@ function judgeClientTls(
   report: Report,
 ): Complaint | undefined {
   const wanted = gateway.spec.tls?.frontend !== undefined || spec.tls?.frontendValidation !== undefined
-  if (spec.protocol !== 'HTTPS' || !wanted) return undefined
+  if (tlsModeOf(spec) !== 'Terminate' || !wanted) return undefined
   const message = 'client certificates are not implemented yet; this listener is not served'
   report({ path: `${path}.tls`, code: 'not-implemented', message, severity: 'error' })
   return { reason: 'UnsupportedValue', message }
@@ -73,7 +93,7 @@ export function resolveRouteKinds(
   path: string,
   report: Report,
 ): { readonly kinds: readonly string[]; readonly complaint?: Complaint } {
-  const served = spec.protocol === 'HTTP' || spec.protocol === 'HTTPS' ? ROUTE_KINDS : []
+  const served = servedKinds(spec) ?? []
   const wanted = spec.allowedRoutes.kinds ?? []
   if (wanted.length === 0) return { kinds: served }
   const isServedKind = (kind: (typeof wanted)[number]) => kind.group === GATEWAY_GROUP && served.includes(kind.kind)

@@ -1,5 +1,5 @@
 import type { ListenerItem } from '#plan/item.ts'
-import type { Listener } from './listener.ts'
+import { type Listener, tlsModeOf } from './listener.ts'
 
 export function listenerItem({ key, gateway, owner, spec, ...listener }: Listener): ListenerItem {
   const { namespace, name } = owner.metadata
@@ -13,6 +13,7 @@ export function listenerItem({ key, gateway, owner, spec, ...listener }: Listene
     port: spec.port,
     protocol: spec.protocol as ListenerItem['protocol'],
     hostname: listener.hostname,
+    tlsMode: tlsModeOf(spec),
     certificates: listener.certificates,
     origin: owner.origin,
   }

@@ -36,3 +36,9 @@ export interface ListenerFaults {
 export function isServed({ faults }: Listener): boolean {
   return faults.accepted === undefined && faults.conflicted === undefined
 }
+
+/** Where TLS ends; undefined for protocols without it. A TLS listener that does not say ends it here. */
+export function tlsModeOf({ protocol, tls }: ListenerSpec): 'Terminate' | 'Passthrough' | undefined {
+  if (protocol === 'HTTPS') return 'Terminate'
+  return protocol === 'TLS' ? (tls?.mode ?? 'Terminate') : undefined
+}

@@ -5,6 +5,7 @@ import type { FindingCode, Report } from '../finding-code.ts'
 import { secretData } from '../references/secret-data.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import { tlsModeOf } from './listener.ts'
 
 export interface Certificates {
   /** Keys of the usable Secrets. */
@@ -14,18 +15,18 @@ export interface Certificates {
 
 const INVALID = 'InvalidCertificateRef'
 
-/** Finds the certificates of an HTTPS listener. Unusable ones are left out; without any, every handshake fails. */
+/** Finds the certificates of a listener that terminates TLS. Unusable ones are left out; without any, every handshake fails. */
 export function resolveCertificates(
   scope: Scope,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   listener: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
 ): Certificates {
-  if (listener.spec.protocol !== 'HTTPS') return { secrets: [] }
+  if (tlsModeOf(listener.spec) !== 'Terminate') return { secrets: [] }
   const refs = listener.spec.tls?.certificateRefs ?? []
   const path = `${listener.path}.tls.certificateRefs`
   if (refs.length === 0) {
-    const message = 'an HTTPS listener needs a certificate'
+    const message = 'a listener that terminates TLS needs a certificate'
     report({ path, code: 'listener-certificate', message, severity: 'error' })
     return { secrets: [], complaint: { reason: INVALID, message } }
   }

@@ -1,6 +1,6 @@
 import type { Report } from '../finding-code.ts'
 import type { Complaint } from '../status/condition.ts'
-import type { Listener } from './listener.ts'
+import { type Listener, tlsModeOf } from './listener.ts'
 
 interface Socket {
   readonly first: Listener
@@ -35,7 +35,11 @@ export function createSockets(): Sockets {
 }
 
 function conflictOf({ spec, hostname }: Listener, { first, hostnames }: Socket) {
-  if (first.spec.protocol !== spec.protocol) {
+  if (spec.protocol === 'TCP' && first.spec.protocol === 'TCP') {
+    const message = `port ${spec.port} belongs to ${nameOf(first)}; TCP listeners cannot share one`
+    return { code: 'listener-protocol-conflict', reason: 'ProtocolConflict', message } as const
+  }
+  if (first.spec.protocol !== spec.protocol && !(isSecured(first) && isSecured({ spec }))) {
     const message = `port ${spec.port} speaks ${first.spec.protocol} for ${nameOf(first)}`
     return { code: 'listener-protocol-conflict', reason: 'ProtocolConflict', message } as const
   }
@@ -44,6 +48,11 @@ function conflictOf({ spec, hostname }: Listener, { first, hostnames }: Socket) 
   const what = hostname === '' ? 'any hostname' : `hostname ${hostname}`
   const message = `port ${spec.port} with ${what} belongs to ${nameOf(rival)}`
   return { code: 'listener-hostname-conflict', reason: 'HostnameConflict', message } as const
+}
+
+/** TLS connections name their host, so that HTTPS and TLS listeners can be told apart on one port. */
+function isSecured({ spec }: Pick<Listener, 'spec'>): boolean {
+  return tlsModeOf(spec) !== undefined
 }
 
 function nameOf({ owner, spec }: Listener): string {

@@ -2,7 +2,9 @@ import type { GRPCRouteObject } from '#api/grpc-route.ts'
 import type { HTTPRouteObject } from '#api/http-route.ts'
 import { objectKey } from '#api/object.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
-import type { RouteItem } from '#plan/item.ts'
+import type { TCPRouteObject } from '#api/tcp-route.ts'
+import type { TLSRouteObject } from '#api/tls-route.ts'
+import type { Attachment } from '#plan/item.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
@@ -12,13 +14,20 @@ import { compareText, type Inventory } from '../inventory.ts'
 import { selectsLabels } from '../label-selector.ts'
 import type { Complaint } from '../status/condition.ts'
 
-export type RouteObject = HTTPRouteObject | GRPCRouteObject
+export type RequestRouteObject = HTTPRouteObject | GRPCRouteObject
+/** Routes for connections, whose bytes are relayed as they are. */
+export type StreamRouteObject = TCPRouteObject | TLSRouteObject
+export type RouteObject = RequestRouteObject | StreamRouteObject
+
+export function isStreamRoute(route: RouteObject): route is StreamRouteObject {
+  return route.kind === 'TCPRoute' || route.kind === 'TLSRoute'
+}
 
 /** A route with at least one parent that is ours, or that nobody knows. */
 export interface AttachedRoute {
   readonly object: RouteObject
   readonly parents: readonly AttachedParent[]
-  readonly attachments: RouteItem['attachments']
+  readonly attachments: readonly Attachment[]
   /** The listeners of all attachments, for status and reach. */
   readonly listeners: readonly Listener[]
 }
@@ -108,13 +117,19 @@ function narrow(
     const message = `no listener of ${parent} allows ${route.kind}s from namespace ${route.metadata.namespace}`
     return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
   }
+  const wanted = hostnamesOf(route)
   const matches = allowing.flatMap((listener) => {
-    const hostnames = agreedHostnames(listener.hostname, route.spec.hostnames ?? [])
+    const hostnames = agreedHostnames(listener.hostname, wanted)
     return hostnames === undefined ? [] : [{ listener, hostnames }]
   })
   if (matches.length > 0) return { matches }
-  const message = `no listener of ${parent} serves ${(route.spec.hostnames ?? []).join(', ')}`
+  const message = `no listener of ${parent} serves ${wanted.join(', ')}`
   return refuse('parent-hostname', 'NoMatchingListenerHostname', message)
+}
+
+/** A TCPRoute takes whatever comes to its listener. */
+function hostnamesOf(route: RouteObject): readonly string[] {
+  return route.kind === 'TCPRoute' ? [] : (route.spec.hostnames ?? [])
 }
 
 function refuse(code: FindingCode, reason: string, message: string): ParentMatch {

@@ -1,4 +1,5 @@
 import { keyOf } from '#api/object.ts'
+import { destinationOf } from '#api/proxy-backend.ts'
 import type { Problem } from '../finding-code.ts'
 import type { PlacedGateways } from '../gateways/place-gateways.ts'
 import type { Inventory } from '../inventory.ts'
@@ -25,10 +26,12 @@ export function createRouteMemo(): RouteMemo {
   return { surroundings: [], known: new WeakMap() }
 }
 
+const ROUTE_KINDS = ['HTTPRoute', 'GRPCRoute', 'TCPRoute', 'TLSRoute'] as const
+
 /** Attaches and translates all routes; those of other controllers are left out. */
 export function translateRoutes(scope: Scope, gateways: PlacedGateways, memo: RouteMemo): readonly TranslatedRoute[] {
   renew(memo, surroundingsOf(scope.inventory))
-  return [...scope.inventory.all('HTTPRoute'), ...scope.inventory.all('GRPCRoute')].flatMap((object) => {
+  return ROUTE_KINDS.flatMap((kind) => scope.inventory.all(kind)).flatMap((object: RouteObject) => {
     const known = memo.known.get(object) ?? translateOne(scope, gateways, object)
     memo.known.set(object, known)
     known.problems.forEach(scope.reportOn(object))
@@ -50,7 +53,7 @@ function renew(memo: RouteMemo, surroundings: readonly unknown[]): void {
   memo.known = new WeakMap()
 }
 
-/** Everything else that the translation of a route depends on; of ProxyBackends, only which there are. */
+/** Everything else that the translation of a route depends on; of ProxyBackends, only which there are and of which type. */
 function surroundingsOf(inventory: Inventory): readonly unknown[] {
   return [
     ...inventory.all('GatewayClass'),
@@ -59,6 +62,6 @@ function surroundingsOf(inventory: Inventory): readonly unknown[] {
     ...inventory.all('ReferenceGrant'),
     ...inventory.all('Namespace'),
     ...inventory.all('Service'),
-    ...inventory.all('ProxyBackend').map(keyOf),
+    ...inventory.all('ProxyBackend').map((object) => `${keyOf(object)} ${destinationOf(object)}`),
   ]
 }

@@ -5,6 +5,7 @@ import { findOverlaps } from '../policies/find-overlaps.ts'
 import { findSharedSockets } from '../policies/find-shared-sockets.ts'
 import { settlePolicies } from '../policies/settle-policies.ts'
 import { measureReach } from '../reach.ts'
+import { reportShadowed } from '../routes/report-shadowed.ts'
 import type { Scope } from '../scope.ts'
 import type { StatusFacts } from './status-facts.ts'
 
@@ -17,6 +18,7 @@ export function settleFacts({ reportOn }: Scope, attached: Attached, items: Buil
     ...findSharedSockets(items.listeners, items.policies),
   ]
   reportOverlaps(overlaps, reportOn)
+  reportShadowed(items.all, reportOn)
   return {
     classes: gateways.classes,
     gateways,

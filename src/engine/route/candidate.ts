@@ -1,6 +1,7 @@
 import type { RE2JS } from 're2js'
 import type { Head } from '#net/http1/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
+import { byPrecedence } from '#plan/route-order.ts'
 import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
 import { trimPrefix } from './path-tree.ts'
 
@@ -43,20 +44,13 @@ export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
     Number(b.match.method !== undefined) - Number(a.match.method !== undefined) ||
     b.headers.length - a.headers.length ||
     b.query.length - a.query.length ||
-    compareText(a.item.created, b.item.created) ||
-    compareText(a.item.route.namespace, b.item.route.namespace) ||
-    compareText(a.item.route.name, b.item.route.name) ||
-    a.item.rule - b.item.rule
+    byPrecedence(a.item, b.item)
   )
 }
 
 /** Characters that count for the rank of a path. */
 function lengthOf({ path }: RouteMatch): number {
   return path.type === 'PathPrefix' ? trimPrefix(path.value).length : path.value.length
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** The first thing of a match that a request does not fit, in words; undefined when it fits. */

@@ -1,0 +1,40 @@
+import type { Attachment, PolicyItem, RouteItem, StreamRouteItem } from '#plan/item.ts'
+import type { Report } from '../finding-code.ts'
+import type { Use } from '../reach.ts'
+import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
+import type { Scope } from '../scope.ts'
+import type { Complaint } from '../status/condition.ts'
+import type { RouteObject } from './attach-route.ts'
+
+/** One translation of one route, filled rule by rule. */
+export interface Progress<R extends RouteObject = RouteObject> {
+  readonly scope: Scope
+  readonly object: R
+  readonly attachments: readonly Attachment[]
+  readonly report: Report
+  readonly items: (RouteItem | StreamRouteItem | PolicyItem)[]
+  readonly uses: Use[]
+  readonly accepted: Complaint[]
+  readonly resolvedRefs: Complaint[]
+}
+
+/** A reference: its path, and the place that it is made from. */
+export interface At {
+  readonly path: string
+  readonly target: string
+}
+
+/** @returns the key of the backend, or undefined after complaining */
+export function useBackend(progress: Progress, ref: BackendRef, { path, target }: At): string | undefined {
+  const { key, fault } = resolveBackend(progress.scope, progress.object, ref)
+  if (fault === undefined && key !== undefined) {
+    progress.uses.push({ from: target, to: key })
+    return key
+  }
+  if (fault !== undefined) {
+    const { code, reason, message, field } = fault
+    progress.report({ path: `${path}${field}`, code, message, severity: 'error' })
+    progress.resolvedRefs.push({ reason, message })
+  }
+  return undefined
+}

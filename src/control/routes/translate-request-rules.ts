@@ -1,0 +1,106 @@
+import type { GrpcRouteRuleSpec } from '#api/grpc-route.ts'
+import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
+import { keyOf } from '#api/object.ts'
+import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
+import { ruleTarget } from '#plan/target.ts'
+import { type PolicyField, policyItem } from '../policies/policy-item.ts'
+import type { RequestRouteObject } from './attach-route.ts'
+import { grpcMatches, httpMatches } from './route-matches.ts'
+import { type At, type Progress, useBackend } from './route-progress.ts'
+import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
+
+type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
+type WeightedRef = Omit<HttpBackendRefSpec, 'filters'> & { readonly filters?: readonly unknown[] }
+
+/** The rules of an HTTPRoute or GRPCRoute. */
+export function translateRequestRules(progress: RequestProgress): void {
+  for (const [index, rule] of (progress.object.spec.rules ?? []).entries()) translateRule(progress, rule, index)
+}
+
+type RequestProgress = Progress<RequestRouteObject>
+
+function translateRule(progress: RequestProgress, rule: Rule, index: number): void {
+  const { object, attachments } = progress
+  const { namespace, name, creationTimestamp } = object.metadata
+  const path = `spec.rules[${index}]`
+  const filters = readFilters(rule.filters, path)
+  for (const { path: at, code, reason, message } of filters.faults) {
+    progress.report({ path: at, code, message, severity: 'error' })
+    progress.accepted.push({ reason, message })
+  }
+  const target = ruleTarget(object.kind, object.metadata, index)
+  const backends = (rule.backendRefs ?? []).map((ref, i) =>
+    resolveRouteBackend(progress, ref, { path: `${path}.backendRefs[${i}]`, target }),
+  )
+  reportUnused(progress, rule, path)
+  const broken = filters.faults.map(({ message }) => message).join('; ')
+  progress.items.push({
+    kind: 'route',
+    key: `${keyOf(object)}/${index}`,
+    route: { kind: object.kind, namespace, name },
+    rule: index,
+    ruleName: rule.name,
+    created: creationTimestamp ?? '',
+    attachments,
+    matches:
+      object.kind === 'HTTPRoute'
+        ? httpMatches((rule as HttpRouteRuleSpec).matches)
+        : grpcMatches((rule as GrpcRouteRuleSpec).matches),
+    backends: broken === '' ? backends : [],
+    ...(broken === '' ? {} : { broken }),
+    origin: object.origin,
+  })
+  if (broken === '') progress.items.push(...filterItems(progress, rule, filters, { path, target }))
+}
+
+/** A reference that leads nowhere keeps its weight: its share of the traffic is refused. */
+function resolveRouteBackend(progress: RequestProgress, ref: WeightedRef, { path, target }: At): WeightedBackend {
+  const { weight } = ref
+  if (ref.filters !== undefined && ref.filters.length > 0) {
+    const message = 'filters of a single backendRef are not implemented yet; its share of the traffic is refused'
+    progress.report({ path: `${path}.filters`, code: 'not-implemented', message, severity: 'error' })
+    progress.accepted.push({ reason: 'UnsupportedValue', message })
+    return { backend: undefined, weight, path }
+  }
+  return { backend: useBackend(progress, ref, { path, target }), weight, path }
+}
+
+/** Filters, timeouts and retry of the rule are policies at the strongest level of `traffic` (decision A-22). */
+function filterItems(progress: RequestProgress, rule: Rule, filters: RuleFilters, at: At): readonly PolicyItem[] {
+  const { object } = progress
+  const fields: Omit<PolicyField, 'object' | 'section' | 'phase'>[] = [...filters.fields]
+  if (filters.mirrors.length > 0) {
+    const [first] = filters.mirrors
+    const spec = filters.mirrors.flatMap((mirror) => mirrorSpec(progress, mirror, at.target))
+    fields.push({ field: 'requestMirror', path: first!.path, spec })
+  }
+  const { timeouts, retry } = limitsOf(progress, rule)
+  if (timeouts !== undefined) fields.push({ field: 'timeouts', path: `${at.path}.timeouts`, spec: timeouts })
+  if (retry !== undefined) fields.push({ field: 'retry', path: `${at.path}.retry`, spec: retry })
+  return fields.map((field) =>
+    policyItem(
+      { object, section: 'traffic', phase: 'PostRouting', ...field },
+      { target: at.target, level: 'RouteFilter' },
+    ),
+  )
+}
+
+/** Only HTTPRoute has them (Gateway API). */
+function limitsOf({ object }: RequestProgress, rule: Rule): Pick<HttpRouteRuleSpec, 'timeouts' | 'retry'> {
+  return object.kind === 'HTTPRoute' ? (rule as HttpRouteRuleSpec) : {}
+}
+
+/** A mirror that leads nowhere is left out: it never decides about the request itself. */
+function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, target: string) {
+  const backend = useBackend(progress, filter.backendRef, { path: `${path}.requestMirror.backendRef`, target })
+  if (backend === undefined) return []
+  const { numerator, denominator } = filter.fraction ?? { numerator: filter.percent ?? 100, denominator: 100 }
+  return [{ backend, numerator, denominator }]
+}
+
+/** Parts of a rule that have no effect. */
+function reportUnused({ report }: RequestProgress, rule: Rule, path: string): void {
+  if (rule.sessionPersistence === undefined) return
+  const message = 'sessionPersistence is not implemented yet; requests are balanced without it'
+  report({ path: `${path}.sessionPersistence`, code: 'not-implemented', message, severity: 'warning' })
+}

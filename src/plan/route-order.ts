@@ -1,0 +1,15 @@
+import type { RouteItem, StreamRouteItem } from './item.ts'
+
+/** Of two rules that fit equally well, the one to prefer: the older route, then namespace/name, then the earlier rule (decision A-52). */
+export function byPrecedence(a: RouteItem | StreamRouteItem, b: RouteItem | StreamRouteItem): number {
+  return (
+    compareText(a.created, b.created) ||
+    compareText(a.route.namespace, b.route.namespace) ||
+    compareText(a.route.name, b.route.name) ||
+    a.rule - b.rule
+  )
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
