@@ -10,6 +10,8 @@ export interface BackendUse {
   readonly reference: WeightedBackend
   readonly names: PlaceNames
   readonly targets: readonly string[]
+  /** What is sent there: requests, or the bytes of connections as they are. */
+  readonly carries: 'requests' | 'bytes'
 }
 
 /** What building asks for. */

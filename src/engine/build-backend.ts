@@ -25,13 +25,13 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
     ...use.names,
     backend: `${item.namespace}/${item.name}`,
     backendType: item.type,
-    protocol: PROTOCOL[item.type as keyof typeof PROTOCOL] ?? 'http',
+    protocol: use.carries === 'bytes' ? 'tcp' : (PROTOCOL[item.type as keyof typeof PROTOCOL] ?? 'http'),
   }
   const found = item.broken === undefined ? findAddresses(item, scope.lookups) : refused('backend-invalid', item.broken)
   if ('kind' in found) return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, scope.lookups)
   const groups = found.map((group) =>
-    group.map((address) => buildEndpoint(item, address, merge(address.section), scope)),
+    group.map((address) => buildEndpoint({ item, address, carries: use.carries }, merge(address.section), scope)),
   )
   return {
     item,
@@ -58,9 +58,14 @@ function mergeForBackend(
   return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
 }
 
-function buildEndpoint(item: BackendItem, address: Address, merge: BackendMerge, scope: BackendScope): EndpointPlace {
+interface Reached extends Pick<BackendUse, 'carries'> {
+  readonly item: BackendItem
+  readonly address: Address
+}
+
+function buildEndpoint({ item, address, carries }: Reached, merge: BackendMerge, scope: BackendScope): EndpointPlace {
   const { lookups, context, state } = scope
-  const connection: Connection = compileConnection(address, merge.fields, context)
+  const connection: Connection = compileConnection({ address, carries }, merge.fields, context)
   return {
     label: address.unixPath ?? `${address.host}:${address.port}`,
     section: address.section,

@@ -73,7 +73,7 @@ function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
 /** As a rule without policies of its own would reach it. */
 function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPlace>[1]): void {
   const reference = { backend: item.key, weight: 1, path: '' }
-  const place = buildBackendPlace({ reference, names: NOWHERE, targets: [] }, scope)
+  const place = buildBackendPlace({ reference, names: NOWHERE, targets: [], carries: 'requests' }, scope)
   const { refusal } = place ?? {}
   if (refusal === undefined || item.broken !== undefined) return
   scope.context.report({ spec: item.spec, origin: item.origin, path: `spec.${item.type}`, target: item.key }, '', {

@@ -66,6 +66,11 @@ export class PlanCompileContext implements CompileContext {
   }
 }
 
+/** For the plan at work: problems were reported when the plan was checked, and at run time nobody listens. */
+export function quietContext(lookups: Lookups, state: SharedState): PlanCompileContext {
+  return new PlanCompileContext(lookups, state, () => {})
+}
+
 function isSecretWith(item: PlanItem, labels: Readonly<Record<string, string>>): item is SecretItem {
   return item.kind === 'secret' && Object.entries(labels).every(([name, value]) => item.labels[name] === value)
 }

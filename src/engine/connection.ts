@@ -6,6 +6,7 @@ import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
+import type { BackendUse } from './backend-scope.ts'
 import { compileSetting } from './build-chain.ts'
 import type { Address } from './find-addresses.ts'
 import type { MergedField } from './merge.ts'
@@ -20,8 +21,13 @@ export interface Connection {
   readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
 }
 
+/** An address, and what is sent there. */
+interface Way extends Pick<BackendUse, 'carries'> {
+  readonly address: Address
+}
+
 export function compileConnection(
-  address: Address,
+  way: Way,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Connection {
@@ -31,7 +37,7 @@ export function compileConnection(
   const tls = compileSetting(backend.tls, fields, context)
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
-    destination: toDestination(address, tls, tcp),
+    destination: toDestination(way, tls, tcp),
     refusal: http.refusal ?? tunnel?.refusal ?? tls?.refusal,
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
@@ -40,27 +46,28 @@ export function compileConnection(
 
 /** The key tells connections apart that must not be shared: other address, other TLS identity. */
 function toDestination(
-  address: Address,
+  { address, carries }: Way,
   tls: BackendTlsSetting | undefined,
   { connectTimeoutMs, keepalive }: BackendTcpSetting,
 ): Destination {
   const { host, port, unixPath } = address
   const destination = { host, port, connectTimeoutMs, keepalive, ...(unixPath === undefined ? {} : { unixPath }) }
-  const secured = tls === undefined ? systemTls(address) : configuredTls(address, tls)
+  const alpn = carries === 'requests' ? ALPN : undefined
+  const secured = tls === undefined ? systemTls(address, alpn) : configuredTls(address, tls, alpn)
   const where = unixPath ?? `${host}:${port}`
   if (secured === undefined) return { ...destination, key: where }
   return { ...destination, key: `${where} ${JSON.stringify(secured)}`, tls: secured }
 }
 
-/** The HTTP/1.1 that we speak is all that may be agreed on. */
+/** The HTTP/1.1 that we speak is all that may be agreed on. What relayed bytes speak, nobody here knows. */
 const ALPN = ['http/1.1']
 
-function systemTls(address: Address): DestinationTls | undefined {
+function systemTls(address: Address, alpn: DestinationTls['alpn']): DestinationTls | undefined {
   if (!address.tls) return undefined
-  return { serverName: address.hostname, ca: undefined, cert: undefined, key: undefined, verify: 'full', alpn: ALPN }
+  return { serverName: address.hostname, ca: undefined, cert: undefined, key: undefined, verify: 'full', alpn }
 }
 
-function configuredTls(address: Address, tls: BackendTlsSetting): DestinationTls {
+function configuredTls(address: Address, tls: BackendTlsSetting, alpn: DestinationTls['alpn']): DestinationTls {
   const { ca, cert, key, verify } = tls
-  return { serverName: tls.serverName ?? address.hostname, ca, cert, key, verify, alpn: tls.alpn ?? ALPN }
+  return { serverName: tls.serverName ?? address.hostname, ca, cert, key, verify, alpn: tls.alpn ?? alpn }
 }

@@ -8,7 +8,7 @@ import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
-import { chooseBackend, HostReader, type ListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
+import { chooseBackend, HostReader, type RequestListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 import type { NearMiss } from './route/route-table.ts'
 
@@ -17,7 +17,7 @@ const NO_MISSES: readonly NearMiss[] = []
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
 export class Decision {
   readonly host: HostReader = new HostReader()
-  listener: ListenerPlace | undefined
+  listener: RequestListenerPlace | undefined
   /** What policies say about the listener. */
   frontend: FrontendSettings | undefined
   rule: RulePlace | undefined
@@ -88,7 +88,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
 
 function route(
   inputs: DecideInputs,
-  listener: ListenerPlace,
+  listener: RequestListenerPlace,
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { LivePlan } from './live-plan.ts'
-import type { ListenerPlace } from './places.ts'
+import type { RequestListenerPlace } from './places.ts'
 import { backendItem, listenerItem, matchOf, planOf, policyItem, routeItem, stateOf, toBackend } from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
@@ -20,8 +20,9 @@ function planWith(...items: readonly PlanItem[]): LivePlan {
   return plan
 }
 
-function listenerOf(plan: LivePlan, name = 'http'): ListenerPlace {
-  return [...plan.sockets.values()].flatMap(({ listeners }) => listeners).find(({ item }) => item.name === name)!
+function listenerOf(plan: LivePlan, name = 'http'): RequestListenerPlace {
+  const all = [...plan.sockets.values()].flatMap(({ hosts }) => [...hosts.values()])
+  return all.find(({ item }) => item.name === name)!
 }
 
 function ruleOf(plan: LivePlan, route: string) {

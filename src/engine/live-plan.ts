@@ -1,27 +1,12 @@
 import type { Workloads } from '#exchange/workload.ts'
-import type { ListenerItem, PlanItem, RouteItem } from '#plan/item.ts'
-import { buildBackendPlace } from './build-backend.ts'
-import { buildChainFor } from './build-chain.ts'
-import { PlanCompileContext, type SharedState } from './compile-context.ts'
-import { buildFrontendSettings } from './frontend-settings.ts'
-import type { Lookups } from './lookups.ts'
-import { Memo } from './memo.ts'
-import { POST_ROUTING, PRE_ROUTING } from './order.ts'
-import {
-  type ListenerPlace,
-  listenerNames,
-  listenerTargets,
-  type RulePlace,
-  ruleNames,
-  ruleTargets,
-  type SocketPlace,
-} from './places.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { groupByListener } from './attached.ts'
+import type { SharedState } from './compile-context.ts'
+import { placeRequestListener } from './place-request-listener.ts'
+import { placeStreamListener } from './place-stream-listener.ts'
+import { isStreamListener, type ListenerPlace, type RequestListenerPlace, type SocketPlace } from './places.ts'
 import { PlanIndex } from './plan-index.ts'
 import { HostTable } from './route/host-table.ts'
-import { RouteTable } from './route/route-table.ts'
-
-/** Problems were reported when the plan was checked; at run time nobody listens. */
-const ignore = (): void => {}
 
 /**
  * The plan, ready to serve: sockets, listeners, route tables. An update makes new tables only for listeners whose routes changed and
@@ -31,7 +16,7 @@ export class LivePlan {
   readonly #state: SharedState
   #index = new PlanIndex(new Map())
   #sockets: ReadonlyMap<string, SocketPlace> = new Map()
-  #listeners = new Map<string, ListenerPlace>()
+  #listeners: ReadonlyMap<string, ListenerPlace> = new Map()
 
   constructor(state: SharedState) {
     this.#state = state
@@ -51,95 +36,25 @@ export class LivePlan {
 
   update(items: ReadonlyMap<string, PlanItem>): void {
     const index = new PlanIndex(items, this.#index)
-    const routes = routesByListener(index.routes)
-    const listeners = new Map<string, ListenerPlace>()
-    for (const item of index.listeners) {
-      listeners.set(item.key, this.#listenerPlace(item, routes.get(item.key) ?? []))
-    }
-    this.#listeners = listeners
-    this.#sockets = groupBySocket([...listeners.values()])
+    this.#listeners = this.#placeListeners(index)
+    this.#sockets = groupBySocket([...this.#listeners.values()])
     this.#index = index
   }
 
-  #context(lookups: Lookups): PlanCompileContext {
-    return new PlanCompileContext(lookups, this.#state, ignore)
-  }
-
-  #listenerPlace(item: ListenerItem, attached: readonly Attached[]): ListenerPlace {
-    const old = this.#listeners.get(item.key)
-    if (old?.item === item && sameRoutes(old.attached, attached)) return old
-    const known = new Map((old?.item === item ? old.attached : []).map((entry) => [entry.route, entry.rule]))
-    const targets = listenerTargets(item)
-    const routes = new RouteTable<RulePlace>()
-    const place: ListenerPlace = {
-      item,
-      names: listenerNames(item),
-      targets,
-      preRouting: new Memo((lookups) =>
-        buildChainFor(
-          { stage: 'pre-routing', section: 'traffic', phase: 'PreRouting', order: PRE_ROUTING, targets },
-          lookups,
-          this.#context(lookups),
-        ),
-      ),
-      frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, this.#context(lookups))),
-      routes,
-      attached: attached.map(({ route, hostnames }) => {
-        // A rule that did not change keeps its place, and with it everything memoised there.
-        const rule = known.get(route) ?? this.#rulePlace(route, item, targets)
-        routes.add(route, hostnames, rule)
-        return { route, rule, hostnames }
-      }),
+  #placeListeners(index: PlanIndex): ReadonlyMap<string, ListenerPlace> {
+    const routes = groupByListener(index.routes)
+    const streamRoutes = groupByListener(index.streamRoutes)
+    const listeners = new Map<string, ListenerPlace>()
+    for (const item of index.listeners) {
+      const { key } = item
+      const before = this.#listeners.get(key)
+      const place = isStreamListener(item)
+        ? placeStreamListener(item, streamRoutes.get(key) ?? [], before, this.#state)
+        : placeRequestListener(item, routes.get(key) ?? [], before, this.#state)
+      listeners.set(key, place)
     }
-    routes.seal()
-    return place
+    return listeners
   }
-
-  #rulePlace(item: RouteItem, listener: ListenerItem, listenerTargets: readonly string[]): RulePlace {
-    const state = this.#state
-    const names = ruleNames(listenerNames(listener), item)
-    const targets = [...listenerTargets, ...ruleTargets(item)]
-    return {
-      item,
-      names,
-      targets,
-      postRouting: new Memo((lookups) =>
-        buildChainFor(
-          { stage: 'post-routing', section: 'traffic', phase: 'PostRouting', order: POST_ROUTING, targets },
-          lookups,
-          this.#context(lookups),
-        ),
-      ),
-      backends: item.backends.map((reference) => ({
-        reference,
-        place: new Memo((lookups) =>
-          buildBackendPlace({ reference, names, targets }, { lookups, context: this.#context(lookups), state }),
-        ),
-      })),
-      totalWeight: item.backends.reduce((sum, { weight }) => sum + weight, 0),
-    }
-  }
-}
-
-interface Attached {
-  readonly route: RouteItem
-  readonly hostnames: readonly string[]
-}
-
-function routesByListener(routes: readonly RouteItem[]): Map<string, Attached[]> {
-  const byListener = new Map<string, Attached[]>()
-  for (const route of routes) {
-    for (const { listener, hostnames } of route.attachments) {
-      const list = byListener.get(listener)
-      if (list === undefined) byListener.set(listener, [{ route, hostnames }])
-      else list.push({ route, hostnames })
-    }
-  }
-  return byListener
-}
-
-function sameRoutes(old: readonly Attached[], attached: readonly Attached[]): boolean {
-  return old.length === attached.length && old.every(({ route }, i) => route === attached[i]!.route)
 }
 
 /** Listeners of several Gateways may share a socket by hostname (decision A-40). */
@@ -150,10 +65,12 @@ function groupBySocket(places: readonly ListenerPlace[]): Map<string, SocketPlac
     const key = `${address}:${port}`
     let socket = sockets.get(key)
     if (socket === undefined) {
-      socket = { address, port, hosts: new HostTable<ListenerPlace>(), listeners: [] }
+      const hosts = new HostTable<RequestListenerPlace>()
+      socket = { address, port, hosts, serverNames: new HostTable<ListenerPlace>(), listeners: [] }
       sockets.set(key, socket)
     }
-    socket.hosts.at(hostname, () => place)
+    socket.serverNames.at(hostname, () => place)
+    if (place.serves === 'requests') socket.hosts.at(hostname, () => place)
     socket.listeners.push(place)
   }
   return sockets

@@ -1,5 +1,5 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
-import type { ListenerItem, RouteItem, WeightedBackend } from '#plan/item.ts'
+import type { ListenerItem, RouteItem, StreamRouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { BackendPlace } from './backend-place.ts'
 import type { Chain } from './chain.ts'
@@ -13,33 +13,62 @@ import type { RouteTable } from './route/route-table.ts'
 export interface SocketPlace {
   readonly address: string
   readonly port: number
-  readonly hosts: HostTable<ListenerPlace>
+  /** The listeners for requests, by host. */
+  readonly hosts: HostTable<RequestListenerPlace>
+  /** All listeners, by the server name of a TLS connection; without TLS there is no name. */
+  readonly serverNames: HostTable<ListenerPlace>
   readonly listeners: readonly ListenerPlace[]
 }
 
+export type ListenerPlace = RequestListenerPlace | StreamListenerPlace
+
 /** A listener at work. Lives as long as its item; what it memoises follows the plan. */
-export interface ListenerPlace {
+interface AnyListenerPlace {
   readonly item: ListenerItem
   readonly names: PlaceNames
   /** What policies of the listener attach to. */
   readonly targets: readonly string[]
-  readonly preRouting: Memo<Chain>
   readonly frontend: Memo<FrontendSettings>
+}
+
+/** A listener whose connections carry requests. */
+export interface RequestListenerPlace extends AnyListenerPlace {
+  readonly serves: 'requests'
+  readonly preRouting: Memo<Chain>
   readonly routes: RouteTable<RulePlace>
   /** The rules in `routes`. */
-  readonly attached: readonly {
-    readonly route: RouteItem
-    readonly rule: RulePlace
-    readonly hostnames: readonly string[]
-  }[]
+  readonly attached: readonly AttachedRule<RouteItem, RulePlace>[]
+}
+
+/** A listener whose connections are relayed as they are. */
+export interface StreamListenerPlace extends AnyListenerPlace {
+  readonly serves: 'streams'
+  /** The one rule for each server name. */
+  readonly routes: HostTable<StreamRulePlace>
+  readonly attached: readonly AttachedRule<StreamRouteItem, StreamRulePlace>[]
+}
+
+export interface AttachedRule<Item, Rule> {
+  readonly route: Item
+  readonly rule: Rule
+  readonly hostnames: readonly string[]
 }
 
 /** A route rule at one listener. */
-export interface RulePlace {
+export interface RulePlace extends WeightedRule {
   readonly item: RouteItem
   readonly names: PlaceNames
   readonly targets: readonly string[]
   readonly postRouting: Memo<Chain>
+}
+
+/** A rule for connections at one listener. */
+export interface StreamRulePlace extends WeightedRule {
+  readonly item: StreamRouteItem
+  readonly names: PlaceNames
+}
+
+export interface WeightedRule {
   readonly backends: readonly WeightedPlace[]
   readonly totalWeight: number
 }
@@ -48,6 +77,11 @@ export interface WeightedPlace {
   readonly reference: WeightedBackend
   /** Undefined inside: the backend does not exist. */
   readonly place: Memo<BackendPlace | undefined>
+}
+
+/** Whether connections are relayed as they are, or carry requests. */
+export function isStreamListener({ protocol }: ListenerItem): boolean {
+  return protocol === 'TCP' || protocol === 'TLS'
 }
 
 /** What policies of a listener attach to, weakest first. */
@@ -76,11 +110,11 @@ export function listenerNames(item: ListenerItem): PlaceNames {
     rule: '',
     backend: '',
     backendType: '',
-    protocol: 'http',
+    protocol: isStreamListener(item) ? 'tcp' : 'http',
   }
 }
 
-export function ruleNames(listener: PlaceNames, item: RouteItem): PlaceNames {
+export function ruleNames(listener: PlaceNames, item: RouteItem | StreamRouteItem): PlaceNames {
   return {
     ...listener,
     route: `${item.route.namespace}/${item.route.name}`,
@@ -112,7 +146,7 @@ export class HostReader {
 }
 
 /** Takes a backend reference by weight; undefined when there is none with a weight above 0. */
-export function chooseBackend(rule: RulePlace, random: () => number): WeightedPlace | undefined {
+export function chooseBackend(rule: WeightedRule, random: () => number): WeightedPlace | undefined {
   const { backends, totalWeight } = rule
   if (totalWeight === 0) return undefined
   if (backends.length === 1) return backends[0]

@@ -1,0 +1,54 @@
+import type { ListenerItem, StreamRouteItem } from '#plan/item.ts'
+import { type Attached, keepOrBuild, sameRoutes } from './attached.ts'
+import { buildWeighted } from './build-weighted.ts'
+import { quietContext, type SharedState } from './compile-context.ts'
+import { buildFrontendSettings } from './frontend-settings.ts'
+import { Memo } from './memo.ts'
+import {
+  type ListenerPlace,
+  listenerNames,
+  listenerTargets,
+  ruleNames,
+  type StreamListenerPlace,
+  type StreamRulePlace,
+} from './places.ts'
+import { HostTable } from './route/host-table.ts'
+
+/**
+ * A listener whose connections are relayed. Policies of `traffic` mean nothing there; of `backend`, those of the listener and of
+ * the backend itself count, since the routes are no targets (decision A-26).
+ * @param attached in order of precedence
+ */
+export function placeStreamListener(
+  item: ListenerItem,
+  attached: readonly Attached<StreamRouteItem>[],
+  before: ListenerPlace | undefined,
+  state: SharedState,
+): StreamListenerPlace {
+  const old = before?.item === item && before.serves === 'streams' ? before : undefined
+  if (old !== undefined && sameRoutes(old.attached, attached)) return old
+  const names = listenerNames(item)
+  const targets = listenerTargets(item)
+  const rules = keepOrBuild(attached, old?.attached, (route): StreamRulePlace => {
+    const use = { names: ruleNames(names, route), targets, carries: 'bytes' } as const
+    return { item: route, names: use.names, ...buildWeighted(route.backends, use, state) }
+  })
+  return {
+    serves: 'streams',
+    item,
+    names,
+    targets,
+    frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
+    routes: tableOf(rules),
+    attached: rules,
+  }
+}
+
+/** The first rule for a name is the only one that can be told from the others. */
+function tableOf(rules: StreamListenerPlace['attached']): HostTable<StreamRulePlace> {
+  const table = new HostTable<StreamRulePlace>()
+  for (const { rule, hostnames } of rules) {
+    for (const hostname of hostnames.length === 0 ? [''] : hostnames) table.at(hostname, () => rule)
+  }
+  return table
+}
