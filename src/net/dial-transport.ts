@@ -1,12 +1,10 @@
-import { Dial, type DialContext } from './dial.ts'
+import { Dial, type DialContext, type DialOptions } from './dial.ts'
 import type { Abort, Destination } from './stream.ts'
-import type { TimerWheel } from './timer-wheel.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 import { openDataTransport } from './transport-data.ts'
 import { openOnreadTransport, ReadRelay } from './transport-onread.ts'
 
-export interface DialTransportOptions {
-  readonly wheel: TimerWheel
+export interface DialTransportOptions extends Pick<DialOptions, 'wheel' | 'halfOpen'> {
   /** Told what happens on the transport. */
   readonly owner: TransportOwner
   /** Called once with the connected transport, or with the reason why there is none. */
@@ -17,11 +15,11 @@ export interface DialTransportOptions {
 export function dialTransport(
   destination: Destination,
   context: DialContext,
-  { wheel, owner, done }: DialTransportOptions,
+  { owner, done, ...options }: DialTransportOptions,
 ): Dial {
   const relay = new ReadRelay()
   return new Dial(destination, context, {
-    wheel,
+    ...options,
     onread: relay.onread,
     done: (socket, why) => {
       if (socket === null) done(null, why)

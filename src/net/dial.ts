@@ -8,6 +8,8 @@ export interface DialOptions {
   readonly wheel: TimerWheel
   /** How plain sockets are to be read. */
   readonly onread?: net.OnReadOpts
+  /** Our direction stays open when the server has ended its own. */
+  readonly halfOpen?: boolean
   /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
   done(socket: net.Socket | null, why: Abort | null): void
 }
@@ -95,18 +97,19 @@ export class Dial {
 
   #connectPlain(address: string): void {
     const { port, unixPath } = this.#destination
-    const { onread } = this.#options
+    const { onread, halfOpen = false } = this.#options
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
-    const options = { ...place, noDelay: true, ...(onread === undefined ? {} : { onread }) }
+    const options = { ...place, noDelay: true, allowHalfOpen: halfOpen, ...(onread === undefined ? {} : { onread }) }
     this.#watch(net.connect(options as net.NetConnectOpts), 'connect')
   }
 
   #connectTls(address: string, settings: DestinationTls): void {
     const { host, port, unixPath } = this.#destination
-    const options: tls.ConnectionOptions = {
+    const options: tls.ConnectionOptions & Pick<net.SocketConstructorOpts, 'allowHalfOpen'> = {
       ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
       servername: settings.serverName ?? (net.isIP(host) === 0 ? host : ''),
       rejectUnauthorized: settings.verify !== 'none',
+      allowHalfOpen: this.#options.halfOpen ?? false,
       ...(settings.alpn === undefined ? {} : { ALPNProtocols: [...settings.alpn] }),
     }
     if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext

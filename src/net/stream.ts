@@ -189,6 +189,15 @@ export interface ClientHandler {
   failed(stream: ClientStream, why: Abort, sentBytes: boolean): void
 }
 
+/** What happens to a connection without requests. Exactly one of `connected` and `failed` is called, once. */
+export interface ConnectHandler {
+  /** What the server sends is `stream.body`; what it is sent goes to `stream.request`. Each ends by itself. */
+  connected(stream: ClientStream): void
+  failed(stream: ClientStream, why: Abort): void
+  /** The connection broke after its body had come to an orderly end: nothing arrives there any more. */
+  broken(stream: ClientStream, why: Abort): void
+}
+
 /** How a request leaves: how its body is delimited, and the protocol of an HTTP/1 upgrade, if it asks for one. */
 export interface Framing {
   readonly kind: BodyKind
@@ -251,6 +260,11 @@ export interface ClientPool {
     handler: ClientHandler,
     context: unknown,
   ): ClientStream
+  /**
+   * Opens a connection that carries bytes as they are, and that nobody else uses. No call is made to `handler` before `connect`
+   * returns.
+   */
+  connect(destination: Destination, handler: ConnectHandler, context: unknown): ClientStream
   /** Closes idle connections now and busy ones when they finish. */
   close(): void
 }

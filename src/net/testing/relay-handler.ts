@@ -15,12 +15,12 @@ import {
 
 /** The smallest proxy: everything goes to one destination, nothing is looked at. */
 export class RelayHandler implements StreamHandler, ClientHandler {
-  readonly pool: ClientPool
+  readonly pool: Pick<ClientPool, 'send'>
   readonly destination: Destination
   responseTimeoutMs = 0
   readonly events: string[] = []
 
-  constructor(pool: ClientPool, destination: Destination) {
+  constructor(pool: Pick<ClientPool, 'send'>, destination: Destination) {
     this.pool = pool
     this.destination = destination
   }

@@ -1,0 +1,49 @@
+import type { PlaceNames } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { BackendPlace, EndpointPlace } from './backend-place.ts'
+import { chooseEndpoint } from './balance.ts'
+import { chooseBackend, type StreamListenerPlace, type StreamRulePlace } from './places.ts'
+import type { PlanIndex } from './plan-index.ts'
+
+/** What the engine needs besides the listener. */
+export interface StreamInputs {
+  readonly index: PlanIndex
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+}
+
+/** Where a connection goes, or how far it came. */
+export interface StreamDecision {
+  readonly names: PlaceNames
+  readonly rule?: StreamRulePlace
+  readonly backend?: BackendPlace
+  readonly endpoint?: EndpointPlace
+  /** Why the connection is closed; undefined when it goes to `endpoint`. */
+  readonly refusal?: Refusal
+}
+
+/**
+ * The way of a connection: route by server name (exact before wildcards before any, then the oldest), backend by weight, endpoint by
+ * health.
+ * @param serverName lower case; empty when the client named none
+ */
+export function decideStream(
+  { index, random }: StreamInputs,
+  listener: StreamListenerPlace,
+  serverName: string,
+): StreamDecision {
+  const rule = listener.routes.first(serverName, (place) => place)
+  if (rule === undefined) return { names: listener.names, refusal: reject('route-not-found') }
+  const { names } = rule
+  const weighted = chooseBackend(rule, random)
+  if (weighted === undefined) return { names, rule, refusal: reject('no-valid-backends') }
+  const backend = weighted.place.get(index)
+  if (backend === undefined) {
+    return { names, rule, refusal: reject('backend-missing', { detail: weighted.reference.path }) }
+  }
+  const reached = { names: backend.names, rule, backend }
+  if (backend.refusal !== undefined) return { ...reached, refusal: backend.refusal }
+  const endpoint = chooseEndpoint(backend.groups, [], random)
+  if (endpoint === undefined) return { ...reached, refusal: reject('no-healthy-backends') }
+  return endpoint.refusal === undefined ? { ...reached, endpoint } : { ...reached, endpoint, refusal: endpoint.refusal }
+}
