@@ -12,15 +12,19 @@ export interface StreamInputs {
   readonly random: () => number
 }
 
-/** Where a connection goes, or how far it came. */
-export interface StreamDecision {
+/** How far a connection came. */
+interface Reached {
   readonly names: PlaceNames
   readonly rule?: StreamRulePlace
   readonly backend?: BackendPlace
-  readonly endpoint?: EndpointPlace
-  /** Why the connection is closed; undefined when it goes to `endpoint`. */
-  readonly refusal?: Refusal
 }
+
+/** Where a connection goes, or why it is closed. */
+export type StreamDecision = Reached &
+  (
+    | { readonly endpoint: EndpointPlace; readonly refusal?: undefined }
+    | { readonly endpoint?: undefined; readonly refusal: Refusal }
+  )
 
 /**
  * The way of a connection: route by server name (exact before wildcards before any, then the oldest), backend by weight, endpoint by
@@ -45,5 +49,5 @@ export function decideStream(
   if (backend.refusal !== undefined) return { ...reached, refusal: backend.refusal }
   const endpoint = chooseEndpoint(backend.groups, [], random)
   if (endpoint === undefined) return { ...reached, refusal: reject('no-healthy-backends') }
-  return endpoint.refusal === undefined ? { ...reached, endpoint } : { ...reached, endpoint, refusal: endpoint.refusal }
+  return endpoint.refusal === undefined ? { ...reached, endpoint } : { ...reached, refusal: endpoint.refusal }
 }

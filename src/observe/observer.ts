@@ -17,6 +17,14 @@ export interface Observed {
   readonly settings: ObserveSettings | undefined
 }
 
+/** A relayed connection that has ended. There is no request in its exchange. */
+export interface ObservedRelay extends Observed {
+  readonly protocol: 'tcp' | 'tls'
+  /** From the client, and to it. */
+  readonly receivedBytes: number
+  readonly sentBytes: number
+}
+
 /** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
@@ -36,6 +44,8 @@ export interface AccessLogSettings {
 export interface Observer {
   /** `aborted`: why the client did not get a whole response. */
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void
+  /** `aborted`: why the connection did not end in order. */
+  relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
   refusedByWire(peer: Peer, code: WireRefusal): void
   /** A connection was closed before anything was read from it. */
   connectionDenied(peer: Peer, why: string): void

@@ -7,7 +7,7 @@ import { JSON_LINE } from './log/field-line.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
 import { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RequestObserver } from './request-observer.ts'
-import { type ObservedInputs, observed, PEER, PLACE, settingsOf } from './testing.ts'
+import { type ObservedInputs, observed, observedRelay, PEER, PLACE, settingsOf } from './testing.ts'
 
 const { now, monotonic } = clock
 let elapsed = 0
@@ -87,6 +87,70 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       outputTokens: 0,
     },
   ])
+})
+
+test('a relayed connection: a line without a request, no count among requests, but its time and its bytes', () => {
+  const { observer: it, lines, metrics, reader } = observer()
+  const relay = observedRelay({ endpointLabel: 'e:1', receivedBytes: 10, sentBytes: 2000 })
+  elapsed = 250
+  it.relayEnded(relay, undefined)
+  expect(lines).toEqual([
+    {
+      level: 'info',
+      time: '2027-01-15T08:00:00.000000Z',
+      scope: 'request',
+      gateway: 'default/main',
+      listener: 'http',
+      route_rule: 'first',
+      route: 'default/r',
+      endpoint: 'e:1',
+      'src.addr': '192.0.2.7:40000',
+      'tls.sni': 'db.example.com',
+      protocol: 'tcp',
+      duration: '250ms',
+    },
+  ])
+  expect(metrics()).toEqual({
+    request_duration_seconds_count: 1,
+    request_duration_seconds_sum: 0.25,
+    downstream_connections_total: 1,
+    downstream_received_bytes_total: 10,
+    downstream_sent_bytes_total: 2000,
+  })
+  expect(reader.text()).toContain(
+    'downstream_connections_total{bind="127.0.0.1:8080",gateway="default/main",listener="http",protocol="tls"} 1',
+  )
+  expect(it.records.list()).toMatchObject([
+    { method: '', authority: 'db.example.com', target: '', status: 0, code: '', detail: '', endpoint: 'e:1' },
+  ])
+})
+
+test('a relayed connection that was refused, or that broke', () => {
+  const { observer: it, lines } = observer()
+  const noted = {
+    refusal: 'upstream-failed',
+    refusalDetail: 'connect-failed at e:1',
+    reason: 'UpstreamFailure',
+  } as const
+  it.relayEnded(observedRelay({ noted }), 'cancelled')
+  it.relayEnded(observedRelay(), 'reset')
+  expect(lines).toMatchObject([
+    { error: 'upstream call failed: connect-failed at e:1', reason: 'UpstreamFailure', code: 'upstream-failed' },
+    { error: 'connection ended: reset' },
+  ])
+  expect(it.records.list().map(({ code, detail }) => [code, detail])).toContainEqual([
+    'upstream-failed',
+    'connect-failed at e:1',
+  ])
+})
+
+test('log expressions of a connection know who called; of a request they know nothing', () => {
+  const { observer: it, lines } = observer()
+  const add = { from: 'source.address', name: 'destination.hostname', path: 'request.path', code: 'response.code' }
+  it.relayEnded(observedRelay({ settings: settingsOf({ add }) }), undefined)
+  it.relayEnded(observedRelay({ settings: settingsOf({ filter: 'request.method == "GET"' }) }), undefined)
+  expect(lines).toMatchObject([{ from: '192.0.2.7', name: 'db.example.com', path: '' }])
+  expect(lines[0]).not.toHaveProperty('code')
 })
 
 test('a refusal: what operators are told, and what the client was not', () => {

@@ -5,16 +5,18 @@ import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
 import { DecisionRing } from './decision-ring.ts'
 import type { AccessLog } from './log/access-log.ts'
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
+import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
-import type { Observed, Observer } from './observer.ts'
+import type { Observed, ObservedRelay, Observer } from './observer.ts'
 
 const RECORDS = 1024
 
-/** Turns the end of every request into an access-log line, metrics and a decision record. */
+/** Turns the end of every request and relayed connection into an access-log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
   readonly records: DecisionRing
   readonly #log: AccessLog
   readonly #metrics: RequestMetrics
+  readonly #relays: RelayMetrics
   readonly #writer: MetricsWriter
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
@@ -29,15 +31,26 @@ export class RequestObserver implements Observer {
     this.#log = log
     this.#writer = writer
     this.#metrics = new RequestMetrics(writer)
+    this.#relays = new RelayMetrics(writer)
     this.#reportBug = reportBug
   }
 
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
     const { exchange } = request
     const durationMs = clock.monotonic() - exchange.startMonotonicMs
-    this.#log.log(request, durationMs, describeError(exchange, aborted))
+    const note = noteOn(aborted, 'client connection')
+    this.#log.log(request, durationMs, describeError(exchange, note))
     this.#metrics.record(request, durationMs, sentBytes)
-    this.#keep(request, durationMs, aborted)
+    this.#keep(request, durationMs, note)
+  }
+
+  relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
+    const { exchange } = relay
+    const durationMs = clock.monotonic() - exchange.startMonotonicMs
+    const note = noteOn(aborted, 'connection')
+    this.#log.log(relay, durationMs, describeError(exchange, note))
+    this.#relays.record(relay, durationMs)
+    this.#keep(relay, durationMs, note)
   }
 
   refusedByWire(_peer: Peer, code: WireRefusal): void {
@@ -53,14 +66,14 @@ export class RequestObserver implements Observer {
     this.#reportBug(decisionId, error)
   }
 
-  #keep(request: Observed, durationMs: number, aborted: Abort | undefined): void {
+  #keep(request: Observed, durationMs: number, note: string | undefined): void {
     const { exchange } = request
     const { place, llm } = exchange
     const record = this.records.take()
     record.number = request.decisionNumber
     record.time = clock.now()
     record.method = exchange.originalMethod
-    record.authority = exchange.originalAuthority
+    record.authority = exchange.originalAuthority || (exchange.peer.serverName ?? '')
     record.target = exchange.loggedTarget
     record.gateway = place?.gateway ?? ''
     record.listener = place?.listener ?? ''
@@ -70,7 +83,7 @@ export class RequestObserver implements Observer {
     record.endpoint = request.endpointLabel ?? ''
     record.status = request.status
     record.code = exchange.refusal ?? ''
-    record.detail = exchange.refusalDetail ?? (aborted === undefined ? '' : `client connection ended: ${aborted}`)
+    record.detail = exchange.refusalDetail ?? note ?? ''
     record.reason = exchange.reason
     record.durationMs = durationMs
     record.attempts = exchange.attempts ?? NO_ATTEMPTS
@@ -82,9 +95,13 @@ export class RequestObserver implements Observer {
 const NO_ATTEMPTS: readonly never[] = []
 
 /** Text for operators: what the catalogue says, and the detail behind it. */
-function describeError(exchange: Exchange, aborted: Abort | undefined): string | undefined {
+function describeError(exchange: Exchange, note: string | undefined): string | undefined {
   const { refusal, refusalDetail } = exchange
-  if (refusal === undefined) return aborted === undefined ? undefined : `client connection ended: ${aborted}`
+  if (refusal === undefined) return note
   const { text } = REJECTIONS[refusal]
   return refusalDetail === undefined ? text : `${text}: ${refusalDetail}`
+}
+
+function noteOn(aborted: Abort | undefined, what: string): string | undefined {
+  return aborted === undefined ? undefined : `${what} ended: ${aborted}`
 }

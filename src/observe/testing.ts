@@ -4,10 +4,11 @@ import { Exchange, type PlaceNames } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
+import { Head } from '#net/http1/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/stream.ts'
 import { removedFields } from './log/default-fields.ts'
-import type { Observed, ObserveSettings } from './observer.ts'
+import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 
 /** Support for the tests of this room: requests that have ended. */
 
@@ -68,6 +69,30 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
   Object.assign(exchange, inputs.noted)
   return { exchange, status, endpointLabel, settings, decisionNumber, decisionId: `w1-${decisionNumber}` }
+}
+
+/** A relayed connection to `db.example.com` that has ended. */
+export function observedRelay(
+  inputs: Partial<Omit<ObservedRelay, 'exchange'>> & Pick<ObservedInputs, 'noted'> = {},
+): ObservedRelay {
+  const { settings, endpointLabel, decisionNumber = 7, protocol = 'tls', receivedBytes = 0, sentBytes = 0 } = inputs
+  const exchange = new Exchange()
+  exchange.reset(new Head(), { ...PEER, serverName: 'db.example.com' })
+  exchange.startMonotonicMs = clock.monotonic()
+  exchange.place = { ...PLACE, routeKind: 'TLSRoute', protocol: 'tcp' }
+  Object.assign(exchange, inputs.noted)
+  const decisionId = `w1-${decisionNumber}`
+  return {
+    exchange,
+    status: 0,
+    endpointLabel,
+    settings,
+    decisionNumber,
+    decisionId,
+    protocol,
+    receivedBytes,
+    sentBytes,
+  }
 }
 
 export interface SettingTexts {

@@ -1,4 +1,5 @@
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
+import { bindOf } from '../bind-of.ts'
 import type { Exchange, Json } from '../exchange.ts'
 import { type Declared, known } from './declared.ts'
 import { SecretText } from './secret-text.ts'
@@ -60,11 +61,6 @@ function mapVariable(
 
 function secret(text: string | undefined): SecretText | undefined {
   return text === undefined ? undefined : new SecretText(text)
-}
-
-/** Where the connection was accepted: `127.0.0.1:8080`, `[::1]:8080`. */
-function bindOf({ localAddress, localPort }: Exchange['peer']): string {
-  return localAddress.includes(':') ? `[${localAddress}]:${localPort}` : `${localAddress}:${localPort}`
 }
 
 function before(name: string | undefined): string | undefined {

@@ -10,7 +10,7 @@ import { writeLlmFields } from './llm-fields.ts'
 const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 
 /**
- * Writes the access-log line of a request (docs/behaviour/http.md, "Access log"). Absent values are left out; values are those
+ * Writes the access-log line of a request or relayed connection (docs/behaviour/http.md, "Access log"). Absent values are left out; values are those
  * received.
  */
 export class AccessLog {
@@ -67,11 +67,14 @@ export class AccessLog {
     if (exchange.place !== undefined) line += this.#place(exchange.place, removed)
     text('endpoint', request.endpointLabel)
     text('src.addr', `${exchange.peer.remoteAddress}:${exchange.peer.remotePort}`)
-    text('http.method', exchange.originalMethod)
-    text('http.host', withoutPort(exchange.originalAuthority))
-    text('http.path', exchange.loggedTarget)
-    text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
-    if (request.status !== 0) number('http.status', request.status)
+    if (exchange.originalMethod === '') text('tls.sni', exchange.peer.serverName)
+    else {
+      text('http.method', exchange.originalMethod)
+      text('http.host', withoutPort(exchange.originalAuthority))
+      text('http.path', exchange.loggedTarget)
+      text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
+      if (request.status !== 0) number('http.status', request.status)
+    }
     text('jwt.sub', subject(exchange))
     text('protocol', exchange.place?.protocol)
     text('a2a.method', exchange.a2aMethod)

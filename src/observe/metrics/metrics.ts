@@ -7,6 +7,7 @@ const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i)
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 const ROUTE = ['gateway', 'listener', 'route', 'route_rule'] as const
+const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
 const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE] as const
 const LLM = [
   'gen_ai_operation_name',
@@ -20,7 +21,7 @@ export const METRICS = {
   requests: { name: 'requests_total', help: 'Requests that ended.', type: 'counter', labels: REQUEST },
   duration: {
     name: 'request_duration_seconds',
-    help: 'Time from the request head to the last byte of the response.',
+    help: 'Time from the request head to the last byte of the response, or for which a connection was relayed.',
     type: 'histogram',
     labels: REQUEST,
     buckets: DURATION,
@@ -43,6 +44,24 @@ export const METRICS = {
     help: 'Connections that network authorization closed.',
     type: 'counter',
     labels: [],
+  },
+  connections: {
+    name: 'downstream_connections_total',
+    help: 'Relayed connections that ended.',
+    type: 'counter',
+    labels: CONNECTION,
+  },
+  receivedBytes: {
+    name: 'downstream_received_bytes_total',
+    help: 'Bytes that came on relayed connections.',
+    type: 'counter',
+    labels: CONNECTION,
+  },
+  sentBytes: {
+    name: 'downstream_sent_bytes_total',
+    help: 'Bytes that went out on relayed connections.',
+    type: 'counter',
+    labels: CONNECTION,
   },
   tokens: {
     name: 'gen_ai_client_token_usage',

@@ -1,5 +1,6 @@
 import { type Exchange, NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
 import type { Observed, ObserveSettings } from '../observer.ts'
+import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 
 /** The series of requests that agree on every label. */
@@ -163,26 +164,4 @@ export class RequestMetrics {
     ]
     this.#writer.series('mcpRequests', labels, customNames(settings)).add(1)
   }
-}
-
-const NONE: readonly string[] = []
-
-function customNames(settings: ObserveSettings | undefined): readonly string[] {
-  return settings === undefined || settings.metricLabels.length === 0
-    ? NONE
-    : settings.metricLabels.map(({ name }) => name)
-}
-
-/** A failing expression gives `unknown` (specification 2, 2.1). */
-function customValues(exchange: Exchange, settings: ObserveSettings | undefined): readonly string[] {
-  if (settings === undefined || settings.metricLabels.length === 0) return NONE
-  return settings.metricLabels.map(({ expression }) => expression.text(exchange) ?? 'unknown')
-}
-
-function routeLabels(place: PlaceNames): string[] {
-  return [place.gateway, place.listener, place.route, place.rule].map(unknownIfEmpty)
-}
-
-function unknownIfEmpty(value: string): string {
-  return value === '' ? 'unknown' : value
 }

@@ -1,0 +1,6 @@
+import type { Peer } from '#net/stream.ts'
+
+/** Where the connection was accepted: `127.0.0.1:8080`, `[::1]:8080`. */
+export function bindOf({ localAddress, localPort }: Peer): string {
+  return localAddress.includes(':') ? `[${localAddress}]:${localPort}` : `${localAddress}:${localPort}`
+}

@@ -1,0 +1,34 @@
+import { bindOf } from '#exchange/bind-of.ts'
+import { NOWHERE } from '#exchange/exchange.ts'
+import type { ObservedRelay } from '../observer.ts'
+import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
+import type { MetricsWriter } from './metrics-writer.ts'
+
+/** Counts relayed connections; they are no requests, but their time counts like that of one. */
+export class RelayMetrics {
+  readonly #writer: MetricsWriter
+
+  constructor(writer: MetricsWriter) {
+    this.#writer = writer
+  }
+
+  record(relay: ObservedRelay, durationMs: number): void {
+    const { exchange, settings, protocol, receivedBytes, sentBytes } = relay
+    const place = exchange.place ?? NOWHERE
+    const [gateway = '', listener = ''] = routeLabels(place)
+    const labels = [bindOf(exchange.peer), gateway, listener, protocol]
+    this.#writer.series('connections', labels).add(1)
+    if (receivedBytes > 0) this.#writer.series('receivedBytes', labels).add(receivedBytes)
+    if (sentBytes > 0) this.#writer.series('sentBytes', labels).add(sentBytes)
+    const likeRequest = [
+      unknownIfEmpty(place.backend),
+      'tcp',
+      'unknown',
+      'unknown',
+      exchange.reason,
+      ...routeLabels(place),
+      ...customValues(exchange, settings),
+    ]
+    this.#writer.series('duration', likeRequest, customNames(settings)).observe(durationMs / 1000)
+  }
+}

@@ -1,0 +1,69 @@
+import type { EndpointPlace } from '#engine/backend-place.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http1/head.ts'
+import type { ClientStream, RelayedConnection } from '#net/stream.ts'
+import { decisionId } from '#observe/decision-ring.ts'
+import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
+import type { ProxyContext } from './proxy-context.ts'
+
+const NO_REQUEST = new Head()
+
+/** One connection that is relayed: what log expressions see of it, and the streams on both sides. */
+export class RelayInFlight implements ObservedRelay {
+  readonly context: ProxyContext
+  readonly connection: RelayedConnection
+  readonly exchange = new Exchange()
+  readonly status = 0
+  readonly decisionNumber: number
+  settings: ObserveSettings | undefined
+  protocol: 'tcp' | 'tls' = 'tcp'
+  upstream: ClientStream | undefined
+  receivedBytes = 0
+  sentBytes = 0
+  #endpoint: EndpointPlace | undefined
+  /** The endpoint is counted as busy. */
+  #occupied = false
+
+  constructor(context: ProxyContext, connection: RelayedConnection) {
+    this.context = context
+    this.connection = connection
+    this.decisionNumber = context.nextId()
+    this.exchange.gateway = context.gateway
+    this.exchange.reset(NO_REQUEST, connection.peer)
+    this.exchange.startMonotonicMs = context.now()
+  }
+
+  get decisionId(): string {
+    return decisionId(this.context.workerName, this.decisionNumber)
+  }
+
+  get endpointLabel(): string | undefined {
+    return this.#endpoint?.label
+  }
+
+  /** Dialling begins. */
+  occupyEndpoint(endpoint: EndpointPlace): void {
+    this.#endpoint = endpoint
+    this.#occupied = true
+    endpoint.health.begin()
+    this.exchange.sentMonotonicMs = this.context.now()
+  }
+
+  releaseEndpoint(): void {
+    if (!this.#occupied) return
+    this.#occupied = false
+    this.#endpoint?.health.end()
+  }
+
+  /** Health knows nothing of a connection but whether it came to stand, and how soon. */
+  recordHealthy(): void {
+    const { exchange, context } = this
+    exchange.answeredMonotonicMs = context.now()
+    this.#endpoint?.health.recordHealthy(exchange.answeredMonotonicMs - exchange.sentMonotonicMs)
+  }
+
+  recordUnhealthy(): void {
+    this.exchange.answeredMonotonicMs = this.context.now()
+    this.#endpoint?.health.recordUnhealthy()
+  }
+}

@@ -1,0 +1,85 @@
+import { REJECTIONS } from '#base/rejections.ts'
+import { decideStream } from '#engine/decide-stream.ts'
+import type { SocketPlace } from '#engine/places.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
+import type { ProxyContext } from './proxy-context.ts'
+import { RelayInFlight } from './relay-in-flight.ts'
+
+/** Serves the connections of one socket that are relayed as they are (docs/behaviour/wire.md, "TCP and TLS routes"). */
+export class Relay implements RelayHandler {
+  readonly #context: ProxyContext
+  /** Replaced when the plan changes the socket's listeners; connections that stand keep theirs. */
+  socket: SocketPlace
+
+  constructor(context: ProxyContext, socket: SocketPlace) {
+    this.#context = context
+    this.socket = socket
+  }
+
+  accepted(connection: RelayedConnection): void {
+    const flight = new RelayInFlight(this.#context, connection)
+    connection.context = flight
+    try {
+      relay(flight, this.socket)
+    } catch (error) {
+      this.#context.observer.bug(flight.decisionId, error)
+      refuse(flight, reject('internal-error'))
+    }
+  }
+
+  closed(connection: RelayedConnection, receivedBytes: number, sentBytes: number, why: Abort | undefined): void {
+    const flight = connection.context as RelayInFlight
+    flight.receivedBytes = receivedBytes
+    flight.sentBytes = sentBytes
+    flight.releaseEndpoint()
+    // After an orderly end there may still be bytes on their way to the server.
+    if (why !== undefined) flight.upstream?.cancel()
+    this.#context.observer.relayEnded(flight, why)
+  }
+}
+
+function relay(flight: RelayInFlight, socket: SocketPlace): void {
+  const { context, exchange } = flight
+  const { index, random } = context
+  const serverName = flight.connection.peer.serverName?.toLowerCase() ?? ''
+  const listener = socket.serverNames.first(serverName, (place) => place)
+  // The plan has changed since the connection was accepted.
+  if (listener?.serves !== 'streams') return refuse(flight, reject('listener-not-found'))
+  flight.settings = listener.frontend.get(index)
+  flight.protocol = listener.item.protocol === 'TLS' ? 'tls' : 'tcp'
+  const { names, endpoint, refusal } = decideStream({ index, random }, listener, serverName)
+  exchange.place = names
+  if (refusal !== undefined) return refuse(flight, refusal)
+  flight.occupyEndpoint(endpoint)
+  flight.upstream = context.pool.connect(endpoint.destination, UPSTREAM, flight)
+}
+
+/** There is nobody who would understand an answer: the connection is closed, and the log says why. */
+function refuse({ exchange, connection }: RelayInFlight, { code, detail }: Refusal): void {
+  exchange.refusal = code
+  exchange.refusalDetail = detail
+  exchange.reason = REJECTIONS[code].reason
+  connection.abort()
+}
+
+/** What upstream connections report; the one that they belong to is their context. */
+const UPSTREAM: ConnectHandler = {
+  connected(stream: ClientStream): void {
+    const flight = stream.context as RelayInFlight
+    flight.recordHealthy()
+    flight.connection.tunnel(stream)
+  },
+
+  failed(stream: ClientStream, why: Abort): void {
+    const flight = stream.context as RelayInFlight
+    flight.recordUnhealthy()
+    const code = why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
+    refuse(flight, reject(code, { detail: `${why} at ${flight.endpointLabel}` }))
+  },
+
+  broken(stream: ClientStream): void {
+    const flight = stream.context as RelayInFlight
+    flight.connection.abort()
+  },
+}
