@@ -1,5 +1,7 @@
+import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { explainRequest } from '#engine/explain.ts'
+import { explainStream } from '#engine/explain-stream.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
@@ -8,6 +10,7 @@ import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { formatExplanation } from './format-explanation.ts'
+import { formatStreamExplanation } from './format-stream-explanation.ts'
 import { loadPlan } from './load-plan.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -17,10 +20,9 @@ export interface ExplainFlags {
   readonly data?: string
 }
 
-/** Shows what a gateway on these objects would do with one request. No socket is opened. */
+/** Shows what a gateway on these objects would do with one request or connection. No socket is opened. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url } = readRequest(request, flags.data)
-  const head = buildHead(method, url, flags)
   const store = new FileStore(flags.file)
   const { items, state } = loadPlan(store)
   const plan = new LivePlan(state)
@@ -34,6 +36,20 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
     )
     return EXIT.findings
   }
+  const serverName = serverNameOf(url)
+  const listener = socket.serverNames.first(serverName, (place) => place)
+  if (listener?.serves === 'streams') {
+    const explanation = explainStream(plan.index, listener, serverName)
+    console.log(formatStreamExplanation({ url, serverName, explanation, store }))
+    return explanation.refusal === undefined ? EXIT.ok : EXIT.findings
+  }
+  if (isConnection(url)) {
+    console.log(
+      `no listener on port ${port} takes this connection${listener === undefined ? '' : `; ${listener.item.name} takes requests`}`,
+    )
+    return EXIT.findings
+  }
+  const head = buildHead(method, url, flags)
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
   console.log(formatExplanation({ method, url, explanation, store }))
@@ -45,10 +61,22 @@ function readRequest(request: readonly string[], data: string | undefined): { me
     throw new UsageError(`expected [METHOD] URL, got ${request.length} words: ${request.join(' ')}`)
   const text = request.at(-1)!
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+  if (url === undefined || !/^(?:https?|tcp|tls):$/.test(url.protocol)) {
     throw new UsageError(`${text} is no http or https URL, such as http://localhost:8080/path`)
   }
+  if (isConnection(url) && url.port === '') throw new UsageError(`${text} names no port`)
   return { method: request.length === 2 ? request[0]! : data === undefined ? 'GET' : 'POST', url }
+}
+
+/** `tcp://host:port`, `tls://host:port`. */
+function isConnection({ protocol }: URL): boolean {
+  return protocol === 'tcp:' || protocol === 'tls:'
+}
+
+/** What a client would name in the TLS handshake; addresses are not named (RFC 6066, 3). */
+function serverNameOf({ protocol, hostname }: URL): string {
+  const isSecured = protocol === 'https:' || protocol === 'tls:'
+  return isSecured && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname.toLowerCase() : ''
 }
 
 function portOf(url: URL): number {

@@ -52,8 +52,13 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     })
   program
     .command('explain')
-    .description('Show what a gateway on these objects would do with one request, without sending it.')
-    .argument('<request...>', '[METHOD] URL, such as GET http://localhost:8080/path')
+    .description(
+      'Show what a gateway on these objects would do with one request or connection, without sending anything.',
+    )
+    .argument(
+      '<request...>',
+      '[METHOD] URL, such as GET http://localhost:8080/path; tcp://host:port or tls://host:port for a connection',
+    )
     .requiredOption('-f, --file <path>', FILES, collect)
     .option('-H, --header <field>', "header of the request, 'name: value'; may be repeated", collect, [])
     .option('-d, --data <body>', 'body of the request; the method is then POST unless given')

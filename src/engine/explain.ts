@@ -2,16 +2,22 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Trace, TraceStep } from '#exchange/trace.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
-import type { ListenerItem, Phase, PolicyItem, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
+import type { ListenerItem, Phase, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
 import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
 import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import { backendTargets } from './backend-targets.ts'
 import { chooseEndpoint } from './balance.ts'
-import { mergeSection } from './build-chain.ts'
 import { Decision, decide, refuseForClient } from './decide.ts'
+import {
+  type EffectivePolicy,
+  type ExplainedBackend,
+  type ExplainedEndpoint,
+  explainBackends,
+  explainEndpoints,
+  policiesInForce,
+} from './explain-parts.ts'
 import type { LivePlan } from './live-plan.ts'
 import { Lookups } from './lookups.ts'
-import type { MergedField } from './merge.ts'
 import { listenerTargets, ruleTargets, type SocketPlace } from './places.ts'
 import { needsWholeBody, prepareAttempt } from './prepare-attempt.ts'
 import type { NearMiss } from './route/route-table.ts'
@@ -24,14 +30,9 @@ export interface Explanation {
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
-  readonly backends: readonly { readonly key: string; readonly weight: number; readonly chosen: boolean }[]
+  readonly backends: readonly ExplainedBackend[]
   /** Endpoints by priority; the chosen one is marked. */
-  readonly endpoints: readonly {
-    readonly label: string
-    readonly section: string | undefined
-    readonly priority: number
-    readonly chosen: boolean
-  }[]
+  readonly endpoints: readonly ExplainedEndpoint[]
   /** Undefined: it would be forwarded. */
   readonly outcome: Outcome
   /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends here (MCP). */
@@ -40,15 +41,6 @@ export interface Explanation {
   readonly mcp: McpExplanation | undefined
   /** What an A2A backend makes of it. */
   readonly a2a: A2aExplanation | undefined
-}
-
-/** One field in force: who set it, and what lost against it. */
-export interface EffectivePolicy {
-  readonly section: PolicySection
-  readonly phase: Phase | undefined
-  readonly field: string
-  readonly sources: readonly PolicyItem[]
-  readonly overridden: readonly PolicyItem[]
 }
 
 export interface ExplainInputs {
@@ -77,19 +69,8 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     nearMisses: decision.nearMisses,
     policies: effectivePolicies(decision, new Lookups(index)),
     steps,
-    backends: (rule?.backends ?? []).map(({ reference, place }) => ({
-      key: reference.backend ?? reference.path,
-      weight: reference.weight,
-      chosen: decision.backend !== undefined && place.get(index) === decision.backend,
-    })),
-    endpoints: (decision.backend?.groups ?? []).flatMap((group, priority) =>
-      group.map((endpoint) => ({
-        label: endpoint.label,
-        section: endpoint.section,
-        priority,
-        chosen: endpoint === decision.endpoint,
-      })),
-    ),
+    backends: explainBackends(rule, decision.backend, index),
+    endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
     mcp: outcome === undefined ? explainTargets(exchange, decision) : undefined,
@@ -122,7 +103,7 @@ function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolic
   const atListener = listenerTargets(listener.item)
   const atRule = rule === undefined ? atListener : [...atListener, ...ruleTargets(rule.item)]
   const list = (section: PolicySection, phase: Phase | undefined, targets: readonly string[]) =>
-    [...mergeSection({ section, phase, targets }, lookups).values()].map((merged) => describe(section, phase, merged))
+    policiesInForce({ section, phase, targets }, lookups)
   const policies = list('traffic', 'PreRouting', atListener)
   if (rule !== undefined) policies.push(...list('traffic', 'PostRouting', atRule))
   if (backend !== undefined) {
@@ -130,10 +111,6 @@ function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolic
   }
   policies.push(...list('frontend', undefined, atListener))
   return policies
-}
-
-function describe(section: PolicySection, phase: Phase | undefined, merged: MergedField): EffectivePolicy {
-  return { section, phase, ...merged }
 }
 
 function upstreamText(exchange: Exchange): string {

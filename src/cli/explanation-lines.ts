@@ -1,0 +1,70 @@
+import type { Origin } from '#base/origin.ts'
+import type { Explanation } from '#engine/explain.ts'
+import type { EffectivePolicy } from '#engine/explain-parts.ts'
+import type { PolicyItem, RouteItem, StreamRouteItem } from '#plan/item.ts'
+import type { FileStore } from '#store/files.ts'
+
+// What explanations of requests and of connections have in common.
+
+/** Where a field stands, in brackets behind what is said of it; nothing for objects that came from elsewhere. */
+export type Where = (origin: Origin, path: string) => string
+
+/** As `policies.yaml:12`. */
+export function locator(store: FileStore): Where {
+  return (origin, path) => position(store, origin, path)
+}
+
+function position(store: FileStore, origin: Origin, path: string): string {
+  const found = store.locate(origin, path)
+  if (found !== undefined) return ` (${found.file}:${found.line})`
+  return origin.file === undefined ? '' : ` (${origin.file}:${origin.line ?? 1})`
+}
+
+export function nameOf({ kind, namespace, name }: Origin): string {
+  return `${kind} ${namespace}/${name}`
+}
+
+export function formatListener({ listener }: Pick<Explanation, 'listener'>, where: Where): string[] {
+  if (listener === undefined) return ['listener  none takes this host', '']
+  const host = listener.hostname === '' ? 'any host' : `host ${listener.hostname}`
+  return [
+    `listener  ${listener.name} of ${nameOf(listener.origin)}, ${listener.protocol} ${listener.address}:${listener.port}, ${host}${where(listener.origin, 'spec.listeners')}`,
+    '',
+  ]
+}
+
+/** A rule by route, number and name. */
+export function describeRule({ origin, rule, ruleName }: RouteItem | StreamRouteItem, where: Where): string {
+  const name = ruleName === undefined ? `rule ${rule}` : `rule ${rule} (${ruleName})`
+  return `${nameOf(origin)}, ${name}${where(origin, `spec.rules[${rule}]`)}`
+}
+
+export function formatPolicies(policies: readonly EffectivePolicy[], where: Where): string[] {
+  if (policies.length === 0) return ['policies  none', '']
+  const lines = ['policies in force, and what they override']
+  for (const { section, phase, field, sources, overridden } of policies) {
+    lines.push(`  ${section}.${field}${phase === 'PreRouting' ? ' (PreRouting)' : ''}`)
+    for (const source of sources) lines.push(`      set by ${describeSource(source, where)}`)
+    for (const loser of overridden) lines.push(`      over   ${describeSource(loser, where)}`)
+  }
+  return [...lines, '']
+}
+
+function describeSource(item: PolicyItem, where: Where): string {
+  return `${nameOf(item.origin)} ${item.path}, level ${item.level}${where(item.origin, item.path)}`
+}
+
+export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backends' | 'endpoints'>): string[] {
+  if (backends.length === 0) return []
+  const lines = ['backend']
+  for (const { key, weight, chosen } of backends) {
+    const share = backends.length === 1 ? '' : `, weight ${weight}`
+    lines.push(`  ${chosen ? '>' : ' '} ${key}${share}`)
+  }
+  const groups = new Set(endpoints.map(({ priority }) => priority)).size
+  for (const { label, section, priority, chosen } of endpoints) {
+    const group = groups > 1 ? `, priority ${priority + 1}` : ''
+    lines.push(`    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}`)
+  }
+  return [...lines, '']
+}

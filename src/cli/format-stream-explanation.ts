@@ -1,0 +1,47 @@
+import { REJECTIONS } from '#base/rejections.ts'
+import type { StreamExplanation } from '#engine/explain-stream.ts'
+import type { FileStore } from '#store/files.ts'
+import {
+  describeRule,
+  formatBackend,
+  formatListener,
+  formatPolicies,
+  locator,
+  type Where,
+} from './explanation-lines.ts'
+
+export interface StreamExplanationText {
+  readonly url: URL
+  /** Empty: the client names none. */
+  readonly serverName: string
+  readonly explanation: StreamExplanation
+  readonly store: FileStore
+}
+
+/** An explanation for a person: top-down, in the order in which a connection meets things. */
+export function formatStreamExplanation({ url, serverName, explanation, store }: StreamExplanationText): string {
+  const where = locator(store)
+  return [
+    `connection to ${url.host}, ${serverName === '' ? 'without a server name' : `server name ${serverName}`}`,
+    '',
+    ...formatListener(explanation, where),
+    ...formatRoute(explanation, where),
+    ...formatPolicies(explanation.policies, where),
+    ...formatBackend(explanation),
+    formatOutcome(explanation),
+  ].join('\n')
+}
+
+function formatRoute({ route }: StreamExplanation, where: Where): string[] {
+  return [route === undefined ? 'route     none takes this name' : `route     ${describeRule(route, where)}`, '']
+}
+
+function formatOutcome({ refusal, endpoints, listener }: StreamExplanation): string {
+  if (refusal !== undefined) {
+    const detail = refusal.detail === undefined ? '' : `: ${refusal.detail}`
+    return `closed    ${REJECTIONS[refusal.code].text} (${refusal.code}${detail})`
+  }
+  const to = endpoints.find(({ chosen }) => chosen)?.label
+  const what = listener.tlsMode === 'Passthrough' ? 'TLS as it is' : 'bytes as they are'
+  return `relayed   ${what}, to ${to}`
+}

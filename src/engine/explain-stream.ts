@@ -1,0 +1,46 @@
+import type { Refusal } from '#exchange/outcome.ts'
+import type { ListenerItem, StreamRouteItem } from '#plan/item.ts'
+import { backendTargets } from './backend-targets.ts'
+import { decideStream } from './decide-stream.ts'
+import {
+  type EffectivePolicy,
+  type ExplainedBackend,
+  type ExplainedEndpoint,
+  explainBackends,
+  explainEndpoints,
+  policiesInForce,
+} from './explain-parts.ts'
+import { Lookups } from './lookups.ts'
+import type { StreamListenerPlace } from './places.ts'
+import type { PlanIndex } from './plan-index.ts'
+
+/** What the engine would do with one connection, and who said so. */
+export interface StreamExplanation {
+  readonly listener: ListenerItem
+  readonly route: StreamRouteItem | undefined
+  readonly policies: readonly EffectivePolicy[]
+  readonly backends: readonly ExplainedBackend[]
+  readonly endpoints: readonly ExplainedEndpoint[]
+  /** Undefined: it would be relayed. */
+  readonly refusal: Refusal | undefined
+}
+
+/** Runs the very engine of the proxy on a connection and tells what it did. */
+export function explainStream(index: PlanIndex, listener: StreamListenerPlace, serverName: string): StreamExplanation {
+  // Always the first draw, so that the same question has the same answer.
+  const { rule, backend, endpoint, refusal } = decideStream({ index, random: () => 0 }, listener, serverName)
+  const { item, targets } = listener
+  const lookups = new Lookups(index)
+  const toBackend = backend === undefined ? [] : [...targets, ...backendTargets(backend.item, undefined)]
+  return {
+    listener: item,
+    route: rule?.item,
+    policies: [
+      ...policiesInForce({ section: 'backend', phase: undefined, targets: toBackend }, lookups),
+      ...policiesInForce({ section: 'frontend', phase: undefined, targets }, lookups),
+    ],
+    backends: explainBackends(rule, backend, index),
+    endpoints: explainEndpoints(backend, endpoint),
+    refusal,
+  }
+}
