@@ -13,6 +13,8 @@ import { HostTable } from './route/host-table.ts'
  * keeps every place whose item did not; merged policies are rebuilt on first use when something they were made from changed.
  */
 export class LivePlan {
+  /** The pods of whatever plan is in force. */
+  readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
   readonly #state: SharedState
   #index = new PlanIndex(new Map())
   #sockets: ReadonlyMap<string, SocketPlace> = new Map()
@@ -21,9 +23,6 @@ export class LivePlan {
   constructor(state: SharedState) {
     this.#state = state
   }
-
-  /** The pods of whatever plan is in force. */
-  readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
 
   get index(): PlanIndex {
     return this.#index

@@ -5,9 +5,8 @@ import type {
   PlanItem,
   PolicyItem,
   RouteItem,
-  WorkloadItem,
-} from '#plan/item.ts'
   StreamRouteItem,
+  WorkloadItem,
 } from '#plan/item.ts'
 import { byPrecedence as byRouteAge } from '#plan/route-order.ts'
 

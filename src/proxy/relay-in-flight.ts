@@ -29,6 +29,7 @@ export class RelayInFlight implements ObservedRelay {
     this.connection = connection
     this.decisionNumber = context.nextId()
     this.exchange.gateway = context.gateway
+    this.exchange.workloads = context.workloads
     this.exchange.reset(NO_REQUEST, connection.peer)
     this.exchange.startMonotonicMs = context.now()
   }
