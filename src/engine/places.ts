@@ -166,7 +166,7 @@ export function chooseBackend(rule: WeightedRule, random: () => number): Weighte
 export function denyConnection(socket: SocketPlace, index: PlanIndex, connection: Exchange): string | undefined {
   for (const { item, frontend } of socket.listeners) {
     const { networkAuthorization, closesConnections } = frontend.get(index)
-    if (item.protocol === 'HTTPS' ? closesConnections.tls : closesConnections.plain) {
+    if (item.tlsMode === 'Terminate' ? closesConnections.tls : closesConnections.plain) {
       return 'a restriction on connections cannot be enforced yet'
     }
     const denial = networkAuthorization?.denial(connection)

@@ -42,7 +42,7 @@ export class Relay implements RelayHandler {
 function relay(flight: RelayInFlight, socket: SocketPlace): void {
   const { context, exchange } = flight
   const { index, random } = context
-  const serverName = flight.connection.peer.serverName?.toLowerCase() ?? ''
+  const serverName = flight.connection.peer.serverName ?? ''
   const listener = socket.serverNames.first(serverName, (place) => place)
   // The plan has changed since the connection was accepted.
   if (listener?.serves !== 'streams') return refuse(flight, reject('listener-not-found'))

@@ -18,6 +18,7 @@ import type { SlotMemory } from '#state/slots.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
+import { Relay } from './relay.ts'
 
 /** What a proxy is made of besides its plan. */
 export interface ProxyServerOptions {
@@ -44,7 +45,8 @@ const NO_REQUEST = new Head()
 interface OpenSocket {
   readonly listener: Listener
   readonly receiver: Receiver
-  readonly secured: boolean
+  readonly relay: Relay
+  readonly traffic: TrafficKind
 }
 
 /** The data plane of one thread: listens where the plan says and serves by it. */
@@ -96,9 +98,10 @@ export class ProxyServer {
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
       // A socket that changes to or from TLS is another one (decision A-39).
-      if (place === undefined || isSecured(place) !== open.secured) this.#drainSocket(key, open)
+      if (place === undefined || trafficOf(place) !== open.traffic) this.#drainSocket(key, open)
       else {
         open.receiver.socket = place
+        open.relay.socket = place
         open.listener.configure(connectionSettings(place, this.#context))
       }
     }
@@ -122,17 +125,20 @@ export class ProxyServer {
 
   async #openSocket(key: string, place: SocketPlace): Promise<string | undefined> {
     const receiver = new Receiver(this.#context, place)
+    const relay = new Relay(this.#context, place)
+    const traffic = trafficOf(place)
     try {
       const listener = await listen({
         host: place.address,
         port: place.port,
         reusePort: CAN_SHARE_PORTS,
         handler: receiver,
+        relay,
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
-        traffic: isSecured(place) ? this.#certificates(receiver) : 'http',
+        traffic: traffic === 'tls' ? this.#tls(receiver) : traffic,
       })
-      this.#open.set(key, { listener, receiver, secured: isSecured(place) })
+      this.#open.set(key, { listener, receiver, relay, traffic })
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
@@ -151,16 +157,19 @@ export class ProxyServer {
     return false
   }
 
-  /** Certificates by server name, as the listeners of the plan in force have them. */
-  #certificates(receiver: Receiver): ListenTls {
+  /** Decides by server name, as the listeners of the plan in force say. */
+  #tls(receiver: Receiver): ListenTls {
     return {
       choose: ({ serverName }) => {
-        const place = receiver.socket.hosts.first(serverName, (listener) => listener)
+        const place = receiver.socket.serverNames.first(serverName, (listener) => listener)
+        if (place?.item.tlsMode === 'Passthrough') return 'passthrough'
         const key = place?.item.certificates[0]
         const secret = key === undefined ? undefined : this.#context.index.items.get(key)
         const context = secret?.kind === 'secret' ? this.#secureContexts.of(secret) : undefined
         if (context === undefined) return undefined
-        return { context, alpnProtocols: ['http/1.1'], clientCertificate: 'none', carries: 'http' }
+        return place?.serves === 'streams'
+          ? { context, alpnProtocols: [], clientCertificate: 'none', carries: 'bytes' }
+          : { context, alpnProtocols: ['http/1.1'], clientCertificate: 'none', carries: 'http' }
       },
     }
   }
@@ -171,9 +180,13 @@ export class ProxyServer {
   }
 }
 
-/** Listeners of one socket agree on the protocol. */
-function isSecured({ listeners }: SocketPlace): boolean {
-  return listeners[0]?.item.protocol === 'HTTPS'
+/** What comes in: listeners of one socket agree on it. */
+type TrafficKind = 'http' | 'bytes' | 'tls'
+
+function trafficOf({ listeners }: SocketPlace): TrafficKind {
+  const { tlsMode, protocol } = listeners[0]!.item
+  if (tlsMode !== undefined) return 'tls'
+  return protocol === 'TCP' ? 'bytes' : 'http'
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */

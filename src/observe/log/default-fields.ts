@@ -11,6 +11,7 @@ const DEFAULT_FIELDS = [
   'http.path',
   'http.version',
   'http.status',
+  'tls.sni',
   'jwt.sub',
   'protocol',
   'a2a.method',
