@@ -18,7 +18,7 @@ import { backendFull } from './policy-sections.ts'
 import { a2aBackend, staticBackend } from './static-backend.ts'
 
 /** The kinds of destination; a ProxyBackend is exactly one of them. */
-export const DESTINATIONS = ['ai', 'static', 'dynamicForwardProxy', 'mcp', 'aws', 'a2a'] as const
+const DESTINATIONS = ['ai', 'static', 'dynamicForwardProxy', 'mcp', 'aws', 'a2a'] as const
 export type Destination = (typeof DESTINATIONS)[number]
 
 const fields = object({

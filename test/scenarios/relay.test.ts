@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:https'
 import net from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -362,7 +363,7 @@ test('metrics count connections and their bytes, but no requests', async () => {
 /** Standard output of `gatewright explain`. */
 function explain(url: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('bin/gatewright', ['explain', '-f', folder.path, url], (_, stdout) => resolve(stdout))
+    execFile(join('bin', 'gatewright'), ['explain', '-f', folder.path, url], (_, stdout) => resolve(stdout))
   })
 }
 
