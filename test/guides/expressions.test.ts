@@ -65,6 +65,42 @@ test('there are examples', () => {
   expect(examples.length).toBeGreaterThan(50)
 })
 
+test('the first expression is right, and can be a rule', () => {
+  const [, source = ''] = /```\n(.*?)\n```/s.exec(guide) ?? []
+  const problems: unknown[] = []
+  const expression = compileExpression(source, 'request', (problem) => problems.push(problem), 'condition')
+  expect(problems).toEqual([])
+  const exchange = sampleExchange()
+  expect(expression.isTrue(exchange)).toBe(false)
+  exchange.request = Head.request('GET', '/public/x')
+  expect(expression.isTrue(exchange)).toBe(true)
+})
+
+test('what lint says is what it says', () => {
+  const [, sample = ''] = /```\n(policies\.yaml:.*?)\n```/s.exec(guide) ?? []
+  const folder = mkdtempSync(join(tmpdir(), 'guide-'))
+  writeFileSync(join(folder, 'gateway.yaml'), GATEWAY)
+  writeFileSync(join(folder, 'policies.yaml'), MISTAKEN)
+  const store = new FileStore([folder])
+  const { lines } = findingLines(store, loadPlan(store).findings)
+  expect(lines.join('\n').replaceAll(`${folder}/`, '')).toBe(sample)
+})
+
+/** The rule of the sample, where the sample says that it stands. */
+const MISTAKEN = `apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata:
+  name: rules
+spec:
+  targetRefs:
+    - { group: gateway.networking.k8s.io, kind: Gateway, name: main }
+  traffic:
+    authorization:
+      policy:
+        matchExpressions:
+          - request.header["x-role"] == "admin"
+`
+
 const GATEWAY = `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
