@@ -56,12 +56,21 @@ export function sendReply(flight: InFlight, reply: Reply): void {
 export function writeQueuedHeaders(flight: InFlight): void {
   const { queuedHeaders, response } = flight.exchange
   if (queuedHeaders === undefined || response === undefined) return
-  const seen = new Set<string>()
-  for (const [name, value] of queuedHeaders) {
-    if (seen.has(name)) response.append(name, value)
+  for (let i = 0; i < queuedHeaders.length; i++) {
+    const [name, value] = queuedHeaders[i]!
+    if (isNamedBefore(queuedHeaders, i, name)) response.append(name, value)
     else response.set(name, value)
-    seen.add(name)
   }
+}
+
+/** There are a handful of them. */
+function isNamedBefore(
+  headers: readonly (readonly [name: string, value: string])[],
+  end: number,
+  name: string,
+): boolean {
+  for (let i = 0; i < end; i++) if (headers[i]![0] === name) return true
+  return false
 }
 
 /** A bug: the client gets 500 and an id, the log the cause. */

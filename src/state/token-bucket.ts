@@ -74,6 +74,11 @@ export class TokenBucket {
 
   remaining(): number {
     this.#refill()
+    return this.level
+  }
+
+  /** What remained when the bucket was last asked for something. */
+  get level(): number {
     return Atomics.load(this.#words, this.#base + TOKENS)
   }
 

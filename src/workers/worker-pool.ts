@@ -1,3 +1,4 @@
+import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
@@ -24,6 +25,10 @@ export interface WorkerPoolEvents {
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
+
+// A request passes through many small functions; the compiler may join more of them than it does by itself. Set before the first
+// thread begins (docs/decisions/0120-wire.md).
+v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 
 /** A worker that died before it served gets its successor after this time. */
 const RESPAWN_MS = 1000

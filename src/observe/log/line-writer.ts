@@ -35,8 +35,8 @@ export class LineWriter {
       this.#waiting += `access log: ${this.#dropped} lines dropped, the reader is too slow\n`
       this.#dropped = 0
     }
-    const bytes =
-      this.#unsent.length === 0 ? Buffer.from(this.#waiting) : Buffer.concat([this.#unsent, Buffer.from(this.#waiting)])
+    const encoded = encode(this.#waiting)
+    const bytes = this.#unsent.length === 0 ? encoded : Buffer.concat([this.#unsent, encoded])
     this.#waiting = ''
     this.#unsent = bytes.subarray(this.#writeSome(bytes))
     if (this.#unsent.length > 0) this.#timer = setTimeout(() => this.flush(), FLUSH_AFTER_MS)
@@ -53,4 +53,13 @@ export class LineWriter {
     }
     return written
   }
+}
+
+/** Most bytes that a UTF-16 unit takes in UTF-8. */
+const BYTES_PER_UNIT = 3
+
+/** Into a buffer that is surely large enough: measuring the text first would read it twice. */
+function encode(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(text.length * BYTES_PER_UNIT)
+  return bytes.subarray(0, bytes.write(text))
 }

@@ -29,6 +29,7 @@ function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
     mode,
     location,
     holders: collectHolders(source, context),
+    presented: new Map(),
     missing: reject('api-key-missing', challenge),
     unknown: reject('api-key-unknown', challenge),
   }

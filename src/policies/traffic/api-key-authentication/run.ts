@@ -9,6 +9,8 @@ export interface ApiKeyPlan {
   readonly location: CredentialLocation
   /** Key digest to its holder; clear keys do not outlive compilation. */
   readonly holders: ReadonlyMap<string, KeyHolder>
+  /** Keys that were presented and are good, for a digest costs more than all the rest. At most as many as there are holders. */
+  readonly presented: Map<string, KeyHolder>
   readonly missing: Refusal
   readonly unknown: Refusal
 }
@@ -24,10 +26,16 @@ export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
   const key = readCredential(plan.location, exchange)
   if (key === undefined) return plan.mode === 'Strict' ? plan.missing : proceed
 
-  const holder = key === INVALID ? undefined : plan.holders.get(digestKey(key))
+  const holder = key === INVALID ? undefined : (plan.presented.get(key) ?? findHolder(plan, key))
   if (holder === undefined || key === INVALID) return plan.mode === 'Permissive' ? proceed : plan.unknown
 
   removeCredential(plan.location, exchange.request)
   exchange.identity.apiKey = { key, entry: holder.entry, metadata: holder.metadata }
   return proceed
+}
+
+function findHolder({ holders, presented }: ApiKeyPlan, key: string): KeyHolder | undefined {
+  const holder = holders.get(digestKey(key))
+  if (holder !== undefined) presented.set(key, holder)
+  return holder
 }

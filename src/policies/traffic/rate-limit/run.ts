@@ -40,6 +40,7 @@ function takeFromAll(buckets: readonly TokenBucket[]): TokenBucket | undefined {
 }
 
 function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket[]): TokenBucket | undefined {
+  if (requests.length === 1 && tokens.length === 0) return requests[0]
   let tight: TokenBucket | undefined
   let least = Number.POSITIVE_INFINITY
   for (const buckets of [requests, tokens]) {
@@ -57,7 +58,7 @@ function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket
 function announce(bucket: TokenBucket | undefined, exchange: Exchange): void {
   if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
-  exchange.queueHeader('x-ratelimit-remaining', String(bucket.remaining()))
+  exchange.queueHeader('x-ratelimit-remaining', String(bucket.level))
   exchange.queueHeader('x-ratelimit-reset', String(bucket.resetSeconds()))
 }
 
