@@ -3,6 +3,7 @@ import type { Attached } from './attach.ts'
 import { isIdle, serviceItems } from './backends/service-items.ts'
 import { isServed } from './gateways/listener.ts'
 import { listenerItem } from './gateways/listener-item.ts'
+import { reportNoEffect } from './policies/report-no-effect.ts'
 import { joinFields, translatePolicy } from './policies/translate-policy.ts'
 import type { Use } from './reach.ts'
 import { materialItems } from './references/material-items.ts'
@@ -26,9 +27,13 @@ export interface BuiltItems {
 /** Makes the items; Services, Secrets, ConfigMaps and Pods come in only when something refers to them. */
 export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const { inventory, reportOn } = scope
+  const ours = [...attached.gateways.listeners.values()].flat()
+  for (const policy of attached.policies) {
+    reportNoEffect({ inventory, listeners: ours }, policy, reportOn(policy.object))
+  }
   const policies = attached.policies.map((it) => translatePolicy(scope, it, reportOn(it.object)))
   const fields = joinFields([...attached.backends.map((it) => it.fields), ...policies])
-  const listeners = [...attached.gateways.listeners.values()].flat().filter(isServed).map(listenerItem)
+  const listeners = ours.filter(isServed).map(listenerItem)
 
   const routed = attached.routes.flatMap(({ uses }) => uses)
   const ofRoutes = attached.routes.flatMap(({ items }) => items)

@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Refusal } from '#exchange/outcome.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Destination, DestinationTls } from '#net/stream.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
@@ -38,10 +38,16 @@ export function compileConnection(
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
     destination: toDestination(way, tls, tcp),
-    refusal: http.refusal ?? tunnel?.refusal ?? tls?.refusal,
+    refusal: http.refusal ?? tunnel?.refusal ?? tls?.refusal ?? unanswerable(way, fields),
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
   }
+}
+
+/** Nobody can be asked whether bytes may pass; letting them pass unasked would drop a protection. */
+function unanswerable({ carries }: Way, fields: ReadonlyMap<string, MergedField>): Refusal | undefined {
+  if (carries === 'requests' || !fields.has('extAuth')) return undefined
+  return reject('policy-invalid', { detail: 'backend.extAuth cannot be asked about a connection' })
 }
 
 /** The key tells connections apart that must not be shared: other address, other TLS identity. */

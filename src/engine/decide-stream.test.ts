@@ -116,11 +116,21 @@ for (const [what, items, code] of [
   })
 }
 
+test('a backend that wants a service to be asked takes no connections: nobody can be asked about bytes', () => {
+  const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {})
+  const { refusal } = decideFor([LISTENER, backendItem('b'), stream('r', []), extAuth])
+  expect(refusal).toMatchObject({
+    code: 'policy-invalid',
+    detail: 'backend.extAuth cannot be asked about a connection',
+  })
+})
+
 test('TLS towards the backend offers no protocol unless the policy says so: nobody knows what the bytes speak', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
     decideFor([LISTENER, backendItem('b'), stream('r', []), tls(spec)]).endpoint?.destination.tls?.alpn
   expect(alpnWith({})).toBeUndefined()
+  expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })
 
 test('listeners for requests and for connections share a socket; a name leads to one of them, a host only to the former', () => {

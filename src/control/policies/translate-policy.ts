@@ -28,7 +28,6 @@ export function translatePolicy(
   report: Report,
 ): TranslatedFields {
   const fields = SECTIONS.flatMap((section) => fieldsOf(policy, section, policy.spec[section] ?? {}, `spec.${section}`))
-  reportNoEffect(scope.inventory, policy, places, report)
   return joinFields(fields.map((field) => translateField(scope, field, places, report)))
 }
 
@@ -55,25 +54,4 @@ export function joinFields(fields: readonly TranslatedFields[]): TranslatedField
     material: fields.flatMap(({ material }) => material),
     faults: fields.flatMap(({ faults }) => faults),
   }
-}
-
-/** `ai` and `mcp` mean nothing to backends of other kinds (specification 2, 2.3). */
-function reportNoEffect(
-  inventory: Inventory,
-  policy: ProxyPolicyObject,
-  places: readonly PolicyPlace[],
-  report: Report,
-): void {
-  for (const member of ['ai', 'mcp'] as const) {
-    if (policy.spec.backend?.[member] === undefined) continue
-    const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))
-    if (other === undefined) continue
-    const message = `${other.title} is no ${member} backend; backend.${member} has no effect on it`
-    report({ path: `spec.backend.${member}`, code: 'no-effect', message, severity: 'warning' })
-  }
-}
-
-function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp'): boolean {
-  const [, namespace = '', name = ''] = target.split('/')
-  return inventory.find('ProxyBackend', namespace, name)?.spec[member] !== undefined
 }

@@ -1,0 +1,49 @@
+import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
+import type { Report } from '../finding-code.ts'
+import type { Listener } from '../gateways/listener.ts'
+import type { Inventory } from '../inventory.ts'
+import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
+
+interface Scope {
+  readonly inventory: Inventory
+  /** All that are ours. */
+  readonly listeners: readonly Listener[]
+}
+
+/** Says which sections and fields of a policy mean nothing at its targets. */
+export function reportNoEffect(scope: Scope, policy: PlacedPolicy, report: Report): void {
+  reportForeignFields(scope, policy, report)
+  if (policy.object.spec.traffic === undefined) return
+  for (const place of policy.places) reportStreams(scope, place, report)
+}
+
+/** `ai` and `mcp` mean nothing to backends of other kinds (specification 2, 2.3). */
+function reportForeignFields({ inventory }: Scope, { object, places }: PlacedPolicy, report: Report): void {
+  for (const member of ['ai', 'mcp'] as const) {
+    if (object.spec.backend?.[member] === undefined) continue
+    const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))
+    if (other === undefined) continue
+    const message = `${other.title} is no ${member} backend; backend.${member} has no effect on it`
+    report({ path: `spec.backend.${member}`, code: 'no-effect', message, severity: 'warning' })
+  }
+}
+
+function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp'): boolean {
+  const [, namespace = '', name = ''] = target.split('/')
+  return inventory.find('ProxyBackend', namespace, name)?.spec[member] !== undefined
+}
+
+/** Whoever wants `traffic` to protect a listener has to know that it cannot protect one that relays connections. */
+function reportStreams({ listeners }: Scope, place: PolicyPlace, report: Report): void {
+  const reached = listeners.filter((listener) => isAt(place, listener))
+  const streams = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
+  if (streams.length === 0) return
+  const names = streams.map(({ spec }) => spec.name).join(', ')
+  const message = `${place.title}: listener ${names} relays connections as they are; spec.traffic has no effect there (frontend.networkAuthorization has)`
+  const severity = streams.length === reached.length ? 'error' : 'warning'
+  report({ path: 'spec.traffic', code: 'no-effect', message, severity })
+}
+
+function isAt({ target }: PolicyPlace, { target: own, gateway, owner }: Listener): boolean {
+  return target === own || target === gatewayTarget(gateway.metadata) || target === listenerSetTarget(owner.metadata)
+}
