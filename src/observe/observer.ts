@@ -37,6 +37,8 @@ export interface AccessLogSettings {
   readonly filter: Expression | undefined
   /** Default fields that a line is without; also those whose place one of `add` takes. */
   readonly remove: ReadonlySet<string>
+  /** Members of an added value may take the place of default fields too. */
+  readonly mayCover: boolean
   readonly add: readonly { readonly name: string; readonly expression: Expression }[]
 }
 

@@ -7,7 +7,7 @@ import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 import { Head } from '#net/http1/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/stream.ts'
-import { removedFields } from './log/default-fields.ts'
+import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 
 /** Support for the tests of this room: requests that have ended. */
@@ -110,6 +110,7 @@ export function settingsOf({ filter, remove = [], add = {}, labels = {} }: Setti
     accessLog: {
       filter: filter === undefined ? undefined : expressionOf(filter, 'log'),
       remove: removedFields(remove, Object.keys(add)),
+      mayCover: mayCoverFields(Object.keys(add)),
       add: named(add, 'log'),
     },
     metricLabels: named(labels, 'metric'),

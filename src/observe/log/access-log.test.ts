@@ -182,6 +182,15 @@ verifies('logTracingAttributes/add', 'an added field takes the place of a defaul
   expect(text.match(/"route":/g)).toHaveLength(1)
 })
 
+test('so do members of a flattened value, where they are there', () => {
+  const settings = settingsOf({ add: { jwt: 'flatten(jwt)' }, remove: ['duration'] })
+  const text = jsonTextOf({ settings, jwt: { sub: 'ann', role: 'a' } })
+  expect(text).toMatch(/"protocol":"http","jwt\.sub":"ann","jwt\.role":"a"\}\n$/)
+  expect(text.match(/"jwt\.sub":/g)).toHaveLength(1)
+  const other = settingsOf({ add: { jwt: 'flatten({"role": "b"})' } })
+  expect(jsonOf({ settings: other, jwt: { sub: 'ann' } })).toMatchObject({ 'jwt.sub': 'ann', 'jwt.role': 'b' })
+})
+
 test.each([
   ['tool', 'gen_ai.tool.name'],
   ['prompt', 'gen_ai.prompt.name'],

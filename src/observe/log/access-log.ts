@@ -53,7 +53,18 @@ export class AccessLog {
   ): string {
     const { exchange } = request
     const format = this.#format
-    const removed = settings === undefined ? NOTHING_REMOVED : settings.remove
+    let added = ''
+    let removed = NOTHING_REMOVED
+    if (settings !== undefined) {
+      // Written first: only its own names tell which default fields a flattened value takes the place of.
+      const covered = settings.mayCover ? new Set(settings.remove) : undefined
+      const write = (name: string, value: Json) => {
+        covered?.add(name)
+        added += format.foreign(name, value)
+      }
+      for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
+      removed = covered ?? settings.remove
+    }
     let line = format.start(clock.now())
     const text = (name: DefaultField, value: string | undefined) => {
       if (value === undefined || value === '' || (removed.size > 0 && removed.has(name))) return
@@ -95,13 +106,7 @@ export class AccessLog {
       text('decision', request.decisionId)
     }
     text('duration', `${Math.round(durationMs)}ms`)
-    if (settings !== undefined && settings.add.length > 0) {
-      const write = (name: string, value: Json) => {
-        line += format.foreign(name, value)
-      }
-      for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
-    }
-    return line + format.end
+    return line + added + format.end
   }
 
   #place(place: PlaceNames, removed: ReadonlySet<string>): string {

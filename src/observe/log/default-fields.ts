@@ -60,3 +60,8 @@ export function removedFields(removed: readonly string[], added: readonly string
   const given = new Set([...removed, ...added])
   return new Set(DEFAULT_FIELDS.filter((name) => given.has(name)))
 }
+
+/** Whether members of an added value, `<name>.<member>`, may have the name of one of them. */
+export function mayCoverFields(added: readonly string[]): boolean {
+  return DEFAULT_FIELDS.some((field) => added.some((name) => field.startsWith(`${name}.`)))
+}

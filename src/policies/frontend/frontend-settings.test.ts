@@ -73,7 +73,12 @@ test('accessLog: filter, fields that go, fields that come', () => {
   ])
   expect(context.reports).toEqual(['not-implemented spec.traffic.field.otlp'])
   expect(accessLog.compile([], contextWith())).toBeUndefined()
-  expect(accessLog.compile([sourceOf({})], contextWith())).toEqual({ filter: undefined, remove: new Set(), add: [] })
+  expect(accessLog.compile([sourceOf({})], contextWith())).toEqual({
+    filter: undefined,
+    remove: new Set(),
+    mayCover: false,
+    add: [],
+  })
 })
 
 test('metrics: labels', () => {

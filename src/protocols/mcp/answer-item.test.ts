@@ -252,3 +252,15 @@ test('a call without arguments, and messages that are no call, have nothing to k
     expect(exchange.mcp?.toolCall?.result).toEqual(method === 'tools/call' ? { ok: true } : undefined)
   }
 })
+
+test('the arguments of a refused call are kept as well', async () => {
+  const deny = { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "x"'] } } } as const
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [deny])
+  const { call, seen } = fakeTargets({ a: echo, b: echo })
+  const client = new TestClient(plan, call, { maxKept: 1000 })
+  await client.initialize()
+  seen.length = 0
+  const { exchange, status } = await client.request(9, 'tools/call', { name: 'a_x', arguments: { n: 1 } })
+  expect([status, seen]).toEqual([400, []])
+  expect(exchange.mcp?.toolCall).toMatchObject({ arguments: { n: 1 }, result: undefined, error: undefined })
+})

@@ -1,4 +1,4 @@
-import { removedFields } from '#observe/log/default-fields.ts'
+import { mayCoverFields, removedFields } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileAttributes } from '../../shared/compile-attributes.ts'
@@ -14,13 +14,12 @@ export function compileAccessLog(
   if (source === undefined) return undefined
   const { filter, attributes, otlp } = source.spec
   const { add = [], remove = [] } = attributes ?? {}
+  const names = add.map(({ name }) => name)
   if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
   return {
     filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
-    remove: removedFields(
-      remove,
-      add.map(({ name }) => name),
-    ),
+    remove: removedFields(remove, names),
+    mayCover: mayCoverFields(names),
     add: compileAttributes(source, '.attributes.add', add, 'log', context),
   }
 }
