@@ -29,12 +29,23 @@ let gateway: TestGateway
 let port: number
 let failures = 0
 
+const CHUNK = '{"id":"c","model":"m-1","choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":"stop"}]}'
+const USAGE = '{"id":"c","model":"m-1","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}}'
+
+/** Streams an answer of a provider, and says what it cost. */
+function answerChat(response: ServerResponse): void {
+  response.setHeader('content-type', 'text/event-stream')
+  for (const event of [CHUNK, USAGE]) response.write(`data: ${event}\n\n`)
+  response.end('data: [DONE]\n\n')
+}
+
 /** Echoes the body in pieces; `/retry` fails first, `/cut` breaks off. */
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const pieces = await incoming.toArray().catch(() => undefined)
   if (pieces === undefined) return
   const body = pieces.join('')
   if (incoming.url?.startsWith('/retry') && failures-- > 0) return void response.writeHead(503).end('later')
+  if (incoming.url?.includes('/chat')) return answerChat(response)
   if (incoming.url?.startsWith('/cut')) {
     response.writeHead(200, { 'content-length': '100' }).write('only this')
     return void setTimeout(() => response.destroy(), 20)
@@ -52,8 +63,16 @@ spec:
   mcp: { targets: [{ name: one, static: { host: 127.0.0.1, port: 1 } }] }
 `
 
+const aiYaml = (port: number) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: models }
+spec: { ai: { provider: { providerOne: {}, host: 127.0.0.1, port: ${port} } } }
+`
+
 const attributes = {
   add: [
+    { name: 'tokens', expression: 'llm.totalTokens' },
     { name: 'sent', expression: 'string(request.body)' },
     { name: 'got', expression: 'string(response.body)' },
     { name: 'start', expression: 'size(request.bodyPrefix) + size(response.bodyPrefix)' },
@@ -72,6 +91,13 @@ beforeAll(async () => {
       gatewayYaml(port),
       backendYaml('web', (web.address() as AddressInfo).port),
       mcpYaml,
+      aiYaml((web.address() as AddressInfo).port),
+      routeYaml('chat', '/v1', 'models'),
+      routeYaml('silent', '/v1/chat/completions/silent', 'models'),
+      policyYaml('silent', 'HTTPRoute', 'silent', {
+        traffic: { transformation: { response: { body: '"nothing"' } } },
+        backend: { ai: { routes: { '*': 'Completions' } } },
+      }),
       ...['plain', 'whole', 'prefix', 'changed', 'retry', 'cut', 'direct'].map((name) =>
         routeYaml(name, `/${name}`, 'web'),
       ),
@@ -167,6 +193,20 @@ test('the gateway answers itself: a request body that nobody read is none', asyn
   const mcp = await lineOf('/mcp', 'no message')
   expect(mcp).toMatchObject({ status: 415, sent: 'no message', got: mcp.text })
   expect(mcp.text).not.toBe('')
+})
+
+test('of the stream of a provider there is what the client gets; one that is replaced is paid for', async () => {
+  const body = '{"model":"m","messages":[{"role":"user","content":"?"}],"stream":true}'
+  const line = await lineOf('/v1/chat/completions', body)
+  expect(line).toMatchObject({ status: 200, got: line.text, tokens: 8 })
+  expect(line.sent).toContain('include_usage')
+  expect(line.text).toContain(CHUNK)
+  expect(line.text).not.toContain('total_tokens')
+  expect(await lineOf('/v1/chat/completions/silent', body)).toMatchObject({
+    text: 'nothing',
+    got: 'nothing',
+    tokens: 8,
+  })
 })
 
 test('a response that breaks off leaves what came', async () => {
