@@ -1,11 +1,9 @@
-import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import type { Report } from '../finding-code.ts'
-import type { Inventory } from '../inventory.ts'
 import type { Use } from '../reach.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
 import type { Scope } from '../scope.ts'
-import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
+import type { PlacedPolicy } from './place-policy.ts'
 import { fieldsOf, type Place, type PolicyField, policyItem } from './policy-item.ts'
 
 /** What policy fields became at the places that they are attached to. */
