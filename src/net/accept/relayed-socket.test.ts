@@ -115,6 +115,22 @@ test('an upstream that cannot take more holds the client back', () => {
   expect(rig.transport.paused).toBe(false)
 })
 
+test('what came before an orderly end still goes on after the socket has closed', () => {
+  const rig = new Rig().connect()
+  rig.upstream.request.backed = true
+  rig.connection.bytes(Buffer.from('a'), 0, 1)
+  rig.connection.bytes(Buffer.from('b'), 0, 1)
+  rig.connection.ended()
+  rig.upstream.end()
+  rig.connection.closed()
+  expect(rig.upstream.request).toMatchObject({ text: 'a', ended: false })
+  expect(rig.events).toEqual(['accepted'])
+  rig.upstream.request.backed = false
+  rig.upstream.request.source?.resume()
+  expect(rig.upstream.request).toMatchObject({ text: 'ab', ended: true })
+  expect(rig.events).toEqual(['accepted', 'closed 2 0 in order', 'socket closed'])
+})
+
 test('a client that cannot take more holds the upstream back', () => {
   const rig = new Rig().connect()
   rig.transport.backed = true
