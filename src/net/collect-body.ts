@@ -45,6 +45,7 @@ export class PartialBody {
   pipe(sink: BodySink): void {
     // More may have come since: what one read brought is given to the end.
     const start = this.#collector.collected()
+    sink.source = this.#source
     sink.bytes(start, 0, start.length)
     // What was read already has lost its chunk framing, so the rest goes without it.
     this.#source.pipe(new ForwardingSink(sink))

@@ -20,6 +20,26 @@ export interface ServerLimits {
   readonly lingerTimeoutMs: number
   /** Rest of an unwanted request body that is read over rather than answered by closing. */
   readonly maxDiscardBytes: number
+  readonly http2: Http2Limits
+}
+
+/** Bounds that HTTP/2 has besides (specification 2, 2.1 `http2...`). */
+export interface Http2Limits {
+  /** Decoded fields of a request, each with 32 bytes more (RFC 9113, 6.5.2). */
+  readonly maxHeaderBytes: number
+  /** Body bytes that a client may send ahead on a stream, and on all streams of a connection. */
+  readonly windowBytes: number
+  readonly connectionWindowBytes: number
+  readonly maxFrameBytes: number
+  /** Between two pings; 0: none. */
+  readonly keepaliveIntervalMs: number
+  /** How long a ping may stay unanswered (decision A-45). */
+  readonly keepaliveTimeoutMs: number
+  /** Requests at work on one connection. */
+  readonly maxStreams: number
+  /** Requests that a client may give up before they are answered: at once, and in a second. */
+  readonly maxResets: number
+  readonly resetsPerSecond: number
 }
 
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
@@ -33,4 +53,15 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   endedTimeoutMs: 2000,
   lingerTimeoutMs: 2000,
   maxDiscardBytes: 65_536,
+  http2: {
+    maxHeaderBytes: 16_384,
+    windowBytes: 65_535,
+    connectionWindowBytes: 1_048_576,
+    maxFrameBytes: 16_384,
+    keepaliveIntervalMs: 0,
+    keepaliveTimeoutMs: 20_000,
+    maxStreams: 128,
+    maxResets: 200,
+    resetsPerSecond: 50,
+  },
 }

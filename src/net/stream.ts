@@ -39,6 +39,8 @@ export interface BodySource {
   readonly kind: BodyKind
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
+  /** Fields may follow it. What makes no such promise ends with its last byte. */
+  readonly trails?: boolean
   pipe(sink: BodySink): void
   pause(): void
   resume(): void

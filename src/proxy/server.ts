@@ -169,7 +169,7 @@ export class ProxyServer {
         if (context === undefined) return undefined
         return place?.serves === 'streams'
           ? { context, alpnProtocols: [], clientCertificate: 'none', carries: 'bytes' }
-          : { context, alpnProtocols: ['http/1.1'], clientCertificate: 'none', carries: 'http' }
+          : { context, alpnProtocols: ['h2', 'http/1.1'], clientCertificate: 'none', carries: 'http' }
       },
     }
   }
@@ -191,6 +191,6 @@ function trafficOf({ listeners }: SocketPlace): TrafficKind {
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
 function connectionSettings(place: SocketPlace, { index }: ProxyContext): ConnectionSettings {
-  const { maxHeaders, idleTimeoutMs, maxConnectionMs, keepalive } = place.listeners[0]!.frontend.get(index)
-  return { limits: { maxHeaders, idleTimeoutMs, maxConnectionMs }, keepalive }
+  const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive } = place.listeners[0]!.frontend.get(index)
+  return { limits: { maxHeaders, idleTimeoutMs, maxConnectionMs, http2 }, keepalive }
 }

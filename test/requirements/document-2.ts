@@ -106,10 +106,10 @@ export const DOCUMENT_2 = {
     '`http2ConnectionWindowSize` is the initial window of the connection.',
   ),
   'frontend.http/http2FrameSize-form': requirement(2, '2.1', '`http2FrameSize` is a ByteSize.'),
-  'frontend.http/http2FrameSize-default': gap(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
+  'frontend.http/http2FrameSize-default': requirement(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
   'frontend.http/http2FrameSize': gap(2, '2.1', '`http2FrameSize` is the largest frame.'),
   'frontend.http/http2MaxHeaderSize-form': requirement(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
-  'frontend.http/http2MaxHeaderSize-default': gap(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
+  'frontend.http/http2MaxHeaderSize-default': requirement(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
   'frontend.http/http2MaxHeaderSize': gap(
     2,
     '2.1',

@@ -1,7 +1,8 @@
 import net from 'node:net'
 import { ServerConnection, type ServerSettings } from '../http1/server-connection.ts'
+import { ServerSession } from '../http2/server-session.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts'
-import type { ServedConnection, ServeProtocol } from '../served-connection.ts'
+import type { ServedConnection } from '../served-connection.ts'
 import type { Peer, RelayHandler, StreamHandler, TcpKeepalive } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
 import type { Transport, TransportOwner } from '../transport.ts'
@@ -37,12 +38,10 @@ export interface ListenOptions extends ConnectionSettings {
   readonly reusePort?: boolean
   /** What comes in; default: plain HTTP. */
   readonly traffic?: Traffic
-  /** Serves HTTP. */
+  /** Serves HTTP: HTTP/2 for clients under TLS that agreed on `h2` and plain ones that begin with its preface, else HTTP/1. */
   readonly handler: StreamHandler
   /** Takes connections that are relayed; without it they are closed. */
   readonly relay?: RelayHandler
-  /** Serves HTTP/2: clients under TLS that agreed on `h2`, and plain ones that begin with its preface. */
-  readonly http2?: ServeProtocol
   /** Asked for every connection before its protocol begins, under TLS before the handshake; false closes it without an answer. */
   readonly admit?: (peer: Peer) => boolean
   /** Told of connections that were closed before anything was served. */
@@ -177,9 +176,7 @@ class SocketListener implements Listener, Destinations {
   }
 
   #http2(socket: net.Socket, peer: Peer): void {
-    const { http2 } = this.#options
-    if (http2 === undefined) return void socket.destroy()
-    this.#open.add(http2(socket, peer, this.#settings.http.onClosed))
+    this.#open.add(new ServerSession(socket, peer, this.#settings.http))
   }
 
   bytes(socket: net.Socket, peer: Peer): void {
@@ -202,7 +199,7 @@ class SocketListener implements Listener, Destinations {
   }
 
   #settingsFrom(settings: ConnectionSettings): Settings {
-    const { handler, http2, admit = () => true, refused = () => {}, wheel = workerWheel } = this.#options
+    const { handler, admit = () => true, refused = () => {}, wheel = workerWheel } = this.#options
     const over = (connection: ServedConnection) => this.#over(connection)
     const takeHttp2 = (socket: net.Socket, connection: ServerConnection) => {
       this.#http2(socket, connection.peer)
@@ -214,7 +211,7 @@ class SocketListener implements Listener, Destinations {
         limits: { ...DEFAULT_SERVER_LIMITS, ...settings.limits },
         wheel,
         onClosed: over,
-        onHttp2: http2 === undefined ? undefined : takeHttp2,
+        onHttp2: takeHttp2,
       },
       arrival: {
         proxyHeader: settings.proxyHeader,

@@ -23,22 +23,36 @@ verifies(
     'frontend.http/maxBufferSize-default',
     'frontend.http/http1MaxHeaders-default',
     'frontend.http/http1IdleTimeout-default',
+    'frontend.http/http2FrameSize-default',
+    'frontend.http/http2MaxHeaderSize-default',
   ],
   'http: defaults',
   () => {
-    const DEFAULT = { maxBufferBytes: 2_097_152, maxHeaders: 100, idleTimeoutMs: 600_000, maxConnectionMs: 0 }
+    const http2 = { maxHeaderBytes: 16_384, maxFrameBytes: 16_384, keepaliveIntervalMs: 0, keepaliveTimeoutMs: 20_000 }
+    const DEFAULT = {
+      maxBufferBytes: 2_097_152,
+      maxHeaders: 100,
+      idleTimeoutMs: 600_000,
+      maxConnectionMs: 0,
+      http2: expect.objectContaining(http2),
+    }
     expect(http.compile([], contextWith())).toEqual(DEFAULT)
     expect(http.compile([sourceOf({ http1MaxHeaders: 5 })], contextWith())).toEqual({ ...DEFAULT, maxHeaders: 5 })
   },
 )
 
-test('http: written values, and what has no effect yet', () => {
+test('http: written values', () => {
   const context = contextWith()
   const written = {
     maxBufferSize: '64Ki',
     http1MaxHeaders: 10,
     http1IdleTimeout: '30s',
-    http2FrameSize: 16_384,
+    http2WindowSize: '1Mi',
+    http2ConnectionWindowSize: '2Mi',
+    http2FrameSize: '32Ki',
+    http2MaxHeaderSize: '8Ki',
+    http2KeepaliveInterval: '10s',
+    http2KeepaliveTimeout: '5s',
     maxConnectionDuration: '1h',
   }
   expect(http.compile([sourceOf(specFrom(frontendHttp, written))], context)).toEqual({
@@ -46,8 +60,22 @@ test('http: written values, and what has no effect yet', () => {
     maxHeaders: 10,
     idleTimeoutMs: 30_000,
     maxConnectionMs: 3_600_000,
+    http2: expect.objectContaining({
+      windowBytes: 1_048_576,
+      connectionWindowBytes: 2_097_152,
+      maxFrameBytes: 32_768,
+      maxHeaderBytes: 8192,
+      keepaliveIntervalMs: 10_000,
+      keepaliveTimeoutMs: 5000,
+    }),
   })
-  expect(context.reports).toEqual(['not-implemented spec.traffic.field.http2FrameSize'])
+  expect(context.reports).toEqual([])
+})
+
+test('http: a time limit for pings that are not sent', () => {
+  const context = contextWith()
+  http.compile([sourceOf(specFrom(frontendHttp, { http2KeepaliveTimeout: '5s' }))], context)
+  expect(context.reports).toEqual(['no-effect spec.traffic.field.http2KeepaliveTimeout'])
 })
 
 test('accessLog: filter, fields that go, fields that come', () => {

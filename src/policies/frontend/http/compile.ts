@@ -1,7 +1,7 @@
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
+import { DEFAULT_SERVER_LIMITS, type Http2Limits } from '#net/limits.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import type { FrontendHttpSpec } from './schema.ts'
 
 /** What incoming HTTP goes by (specification 2, 2.1). */
@@ -11,8 +11,9 @@ export interface FrontendHttpSetting {
   readonly maxHeaders: number
   /** From the end of a response to the first byte of the next head (decision A-44). */
   readonly idleTimeoutMs: number
-  /** Age at which a connection ends with the request in hand; 0: none (decision A-46). */
+  /** Age at which a connection ends with the requests in hand; 0: none (decision A-46). */
   readonly maxConnectionMs: number
+  readonly http2: Http2Limits
 }
 
 const DEFAULT: FrontendHttpSetting = {
@@ -20,16 +21,8 @@ const DEFAULT: FrontendHttpSetting = {
   maxHeaders: 100,
   idleTimeoutMs: 600_000,
   maxConnectionMs: 0,
+  http2: DEFAULT_SERVER_LIMITS.http2,
 }
-
-const WITHOUT_EFFECT = [
-  'http2WindowSize',
-  'http2ConnectionWindowSize',
-  'http2FrameSize',
-  'http2MaxHeaderSize',
-  'http2KeepaliveInterval',
-  'http2KeepaliveTimeout',
-] as const
 
 export function compileFrontendHttp(
   sources: readonly PolicySource<FrontendHttpSpec>[],
@@ -38,13 +31,30 @@ export function compileFrontendHttp(
   const source = sources[0]
   if (source === undefined) return DEFAULT
   const { spec } = source
-  for (const field of WITHOUT_EFFECT) {
-    if (spec[field] !== undefined) reportNotImplemented(context, source, `.${field}`, 'the setting has no effect')
+  if (spec.http2KeepaliveTimeout !== undefined && spec.http2KeepaliveInterval === undefined) {
+    const message = 'without http2KeepaliveInterval no ping is sent that could stay unanswered'
+    context.report(source, '.http2KeepaliveTimeout', { severity: 'warning', code: 'no-effect', message })
   }
   return {
     maxBufferBytes: parseByteSize(spec.maxBufferSize ?? DEFAULT.maxBufferBytes) ?? DEFAULT.maxBufferBytes,
     maxHeaders: spec.http1MaxHeaders ?? DEFAULT.maxHeaders,
     idleTimeoutMs: parseDuration(spec.http1IdleTimeout ?? '') ?? DEFAULT.idleTimeoutMs,
     maxConnectionMs: parseDuration(spec.maxConnectionDuration ?? '') ?? DEFAULT.maxConnectionMs,
+    http2: http2Limits(spec),
+  }
+}
+
+function http2Limits(spec: FrontendHttpSpec): Http2Limits {
+  const unset = DEFAULT.http2
+  const bytes = (size: string | number | undefined, otherwise: number) => parseByteSize(size ?? otherwise) ?? otherwise
+  const ms = (duration: string | undefined, otherwise: number) => parseDuration(duration ?? '') ?? otherwise
+  return {
+    ...unset,
+    maxHeaderBytes: bytes(spec.http2MaxHeaderSize, unset.maxHeaderBytes),
+    windowBytes: bytes(spec.http2WindowSize, unset.windowBytes),
+    connectionWindowBytes: bytes(spec.http2ConnectionWindowSize, unset.connectionWindowBytes),
+    maxFrameBytes: bytes(spec.http2FrameSize, unset.maxFrameBytes),
+    keepaliveIntervalMs: ms(spec.http2KeepaliveInterval, unset.keepaliveIntervalMs),
+    keepaliveTimeoutMs: ms(spec.http2KeepaliveTimeout, unset.keepaliveTimeoutMs),
   }
 }

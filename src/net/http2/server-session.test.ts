@@ -1,0 +1,340 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { Head } from '../http1/head.ts'
+import { BODY_CHUNKED, BODY_LENGTH, type ServerStream } from '../stream.ts'
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  type FrameClient,
+  GOAWAY,
+  HEADERS,
+  headerBlock,
+  PING,
+  RST_STREAM,
+  requestBlock,
+  SETTINGS,
+  uint32,
+} from '../testing/frame-client.ts'
+import { answerWith } from '../testing/recording-handler.ts'
+import { ask, type Limits, SessionRig } from '../testing/session-rig.ts'
+
+let rig: SessionRig
+afterEach(() => rig.close())
+
+async function start(limits?: Limits, onRequest?: (stream: ServerStream) => void): Promise<SessionRig> {
+  rig = await SessionRig.start(limits)
+  if (onRequest !== undefined) rig.handler.onRequest = onRequest
+  return rig
+}
+
+const NO_ERROR = 0
+const PROTOCOL_ERROR = 1
+const INTERNAL_ERROR = 2
+const REFUSED_STREAM = 7
+const CANCEL = 8
+const ENHANCE_YOUR_CALM = 11
+
+// What is announced.
+
+test('limits are settings', async () => {
+  const http2 = { windowBytes: 70_000, connectionWindowBytes: 300_000, maxFrameBytes: 20_000, maxStreams: 9 }
+  await start({ http2 })
+  const client = await rig.client()
+  if (client.remoteSettings.maxConcurrentStreams !== 9) await once(client, 'remoteSettings')
+  expect(client.remoteSettings).toMatchObject({
+    initialWindowSize: 70_000,
+    maxFrameSize: 20_000,
+    maxConcurrentStreams: 9,
+    enableConnectProtocol: false,
+  })
+  await ask(client, {})
+  expect(client.state.remoteWindowSize).toBe(300_000)
+})
+
+// Ends in order.
+
+test('a drained connection without requests ends', async () => {
+  await start()
+  const client = await rig.raw()
+  await client.until((frame) => frame.type === SETTINGS)
+  rig.sessions[0]!.drain()
+  await client.untilClosed()
+  expect(goaways(client)[0]).toEqual([0, NO_ERROR])
+  await eventually(() => rig.open === 0)
+})
+
+test('a drained connection finishes what is under way and begins nothing', async () => {
+  let answer = () => {}
+  await start({}, (stream) => {
+    answer = () => answerWith(stream, 'late')
+  })
+  const client = await rig.raw()
+  client.request(1)
+  await eventually(() => rig.handler.events.length === 1)
+  rig.sessions[0]!.drain()
+  await client.until((frame) => frame.type === GOAWAY)
+  expect(goaways(client)).toEqual([[1, NO_ERROR]])
+  client.request(3)
+  await sleep(30)
+  answer()
+  await client.untilClosed()
+  expect(client.frames.some(({ type, stream, flags }) => type === DATA && stream === 1 && flags === END_STREAM)).toBe(
+    true,
+  )
+  expect(rig.handler.events).toEqual(['request GET /', 'finished 4'])
+})
+
+test('a connection of a certain age is drained', async () => {
+  let answer = () => {}
+  await start({ maxConnectionMs: 200 }, (stream) => {
+    answer = () => answerWith(stream, 'late')
+  })
+  const client = await rig.client()
+  const [answered] = await Promise.all([ask(client, {}), once(client, 'goaway').then(() => answer())])
+  expect(answered).toMatchObject({ body: 'late', whole: true })
+  await eventually(() => rig.open === 0)
+})
+
+test('an aborted connection cuts what it serves', async () => {
+  await start({}, (stream) => stream.respond(Head.response(200), BODY_CHUNKED, -1))
+  const client = await rig.client()
+  const asked = ask(client, {})
+  await eventually(() => rig.handler.events.length === 1)
+  rig.sessions[0]!.abort()
+  expect(await asked).toMatchObject({ whole: false, resetCode: CANCEL })
+  expect(rig.handler.events[1]).toBe('aborted reset')
+  await eventually(() => rig.open === 0)
+})
+
+test('an idle connection ends, one at work does not', async () => {
+  let answer = () => {}
+  await start({ idleTimeoutMs: 200 }, (stream) => {
+    answer = () => answerWith(stream, 'late')
+  })
+  const client = await rig.raw()
+  client.request(1)
+  await sleep(600)
+  expect(client.closed).toBe(false)
+  answer()
+  await client.untilClosed()
+  expect(client.goawayCode).toBe(NO_ERROR)
+})
+
+test('a client that says nothing has no connection', async () => {
+  await start({ headTimeoutMs: 100, lingerTimeoutMs: 100 })
+  const client = await rig.raw()
+  client.socket.pause()
+  const silent = await import('node:net').then((net) => net.connect(rig.port, '127.0.0.1'))
+  silent.resume()
+  await once(silent, 'close')
+})
+
+test('a client that ends its direction is gone', async () => {
+  await start({}, () => {})
+  const client = await rig.raw()
+  client.request(1)
+  await eventually(() => rig.handler.events.length === 1)
+  client.socket.end()
+  await eventually(() => rig.open === 0)
+  expect(rig.handler.events[1]).toBe('aborted reset')
+})
+
+// Signs of life.
+
+test('pings keep a client that answers', async () => {
+  await start({ http2: { keepaliveIntervalMs: 100, keepaliveTimeoutMs: 200 } })
+  const client = await rig.raw()
+  await eventually(() => client.frames.filter(({ type }) => type === PING).length === 3)
+  expect(client.closed).toBe(false)
+})
+
+test('a client that does not answer pings is cut', async () => {
+  await start({ http2: { keepaliveIntervalMs: 100, keepaliveTimeoutMs: 200 } }, () => {})
+  const client = await rig.raw()
+  client.polite = false
+  client.request(1)
+  await client.untilClosed()
+  expect(client.frames.filter(({ type }) => type === PING).length).toBe(1)
+  await eventually(() => rig.handler.events[1] === 'aborted reset')
+})
+
+// Clients that mean harm.
+
+test('more requests at once than allowed are refused; a client that knows the bound has no connection any more', async () => {
+  await start({ http2: { maxStreams: 2 } }, () => {})
+  const client = await rig.raw()
+  client.polite = false
+  for (let stream = 1; stream <= 7; stream += 2) client.request(stream)
+  await client.until((frame) => frame.type === RST_STREAM && frame.stream === 7)
+  const codes = [1, 3, 5, 7].map((stream) => client.resetCode(stream))
+  expect(codes).toEqual([undefined, undefined, REFUSED_STREAM, REFUSED_STREAM])
+  client.send(SETTINGS, 1, 0)
+  client.request(9)
+  await client.untilClosed()
+  expect(client.goawayCode).toBe(PROTOCOL_ERROR)
+  expect(rig.handler.events.filter((event) => event.startsWith('request')).length).toBe(2)
+})
+
+test.each([
+  ['in the same breath', 0],
+  ['a while later', 5],
+])('requests that are given up %s, again and again', async (_what, pauseMs) => {
+  await start({ http2: { maxResets: 50, resetsPerSecond: 1 } }, () => {})
+  const client = await rig.raw()
+  for (let stream = 1; stream < 400 && !client.closed; stream += 2) {
+    client.socket.cork()
+    client.request(stream)
+    if (pauseMs > 0) {
+      client.socket.uncork()
+      await sleep(pauseMs)
+    }
+    client.send(RST_STREAM, 0, stream, uint32(CANCEL))
+    if (pauseMs === 0) client.socket.uncork()
+  }
+  await client.untilClosed()
+  expect(client.goawayCode).toBe(ENHANCE_YOUR_CALM)
+  expect(rig.handler.events.length).toBeLessThan(120)
+})
+
+test('streams that a client makes us reset count as given up', async () => {
+  await start({ http2: { maxResets: 20, resetsPerSecond: 1 } }, () => {})
+  const client = await rig.raw()
+  for (let stream = 1; stream < 100 && !client.closed; stream += 2) {
+    client.request(stream, [['content-length', '5']], END_HEADERS)
+    client.send(DATA, END_STREAM, stream, Buffer.from('no'))
+    await sleep(5)
+  }
+  await client.untilClosed()
+  expect(client.goawayCode).toBe(ENHANCE_YOUR_CALM)
+})
+
+test('a client may give up requests at a rate that people have', async () => {
+  await start({ http2: { maxResets: 20, resetsPerSecond: 1000 } }, () => {})
+  const client = await rig.raw()
+  for (let stream = 1; stream < 100; stream += 2) {
+    client.request(stream)
+    client.send(RST_STREAM, 0, stream, uint32(CANCEL))
+    await sleep(2)
+  }
+  expect(client.closed).toBe(false)
+})
+
+test.each<[what: string, flood: (client: FrameClient) => void, code: number]>([
+  [
+    'settings',
+    (client) => {
+      for (let i = 0; i < 200; i++) client.send(SETTINGS, 0, 0)
+    },
+    ENHANCE_YOUR_CALM,
+  ],
+  [
+    'pings whose answers wait',
+    (client) => {
+      client.socket.cork()
+      for (let i = 0; i < 5000; i++) client.send(PING, 0, 0, Buffer.alloc(8))
+      client.socket.uncork()
+    },
+    INTERNAL_ERROR,
+  ],
+  [
+    'CONTINUATION',
+    (client) => {
+      client.send(HEADERS, END_STREAM, 1, requestBlock())
+      for (let i = 0; i < 100; i++) client.send(CONTINUATION, 0, 1, headerBlock([['x', 'y']]))
+    },
+    INTERNAL_ERROR,
+  ],
+  [
+    'empty CONTINUATION',
+    (client) => {
+      client.send(HEADERS, END_STREAM, 1, requestBlock())
+      for (let i = 0; i < 100; i++) client.send(CONTINUATION, 0, 1)
+    },
+    INTERNAL_ERROR,
+  ],
+  [
+    'empty DATA',
+    (client) => {
+      client.request(1, [], END_HEADERS)
+      for (let i = 0; i < 1000; i++) client.send(DATA, 0, 1)
+    },
+    INTERNAL_ERROR,
+  ],
+])('a flood of %s ends the connection', async (_what, flood, code) => {
+  await start({}, () => {})
+  const client = await rig.raw()
+  flood(client)
+  await client.untilClosed()
+  expect(client.goawayCode).toBe(code)
+  await eventually(() => rig.open === 0)
+})
+
+test('a head that unpacks to much is not unpacked whole', async () => {
+  await start()
+  const client = await rig.raw()
+  await client.until((frame) => frame.type === SETTINGS && frame.flags === 1)
+  // An entry of the table with 4,000 bytes, and references to it of one byte each (RFC 7541, 6.1).
+  const entry = Buffer.concat([
+    Buffer.from([0x40, 1]),
+    Buffer.from('x'),
+    Buffer.from([127, 0xa1, 0x1e]),
+    Buffer.alloc(4000, 'a'),
+  ])
+  const bomb = Buffer.concat([requestBlock(), entry, Buffer.alloc(10_000, 0x80 | 62)])
+  client.send(HEADERS, END_STREAM | END_HEADERS, 1, bomb)
+  await client.until((frame) => frame.type === RST_STREAM)
+  expect(client.resetCode(1)).toBe(ENHANCE_YOUR_CALM)
+  expect(rig.handler.events).toEqual([])
+})
+
+test('a client that takes nothing of its response is cut', async () => {
+  await start({ writeTimeoutMs: 200 }, (stream) => {
+    stream.respond(Head.response(200), BODY_LENGTH, 200_000)
+    stream.response.bytes(Buffer.alloc(100_000), 0, 100_000)
+  })
+  // No window: SETTINGS_INITIAL_WINDOW_SIZE is 0.
+  const client = await rig.raw([[4, 0]])
+  client.request(1)
+  await client.until((frame) => frame.type === RST_STREAM)
+  expect(client.resetCode(1)).toBe(INTERNAL_ERROR)
+  await eventually(() => rig.handler.events[1] === 'aborted timeout')
+})
+
+test('nor is the end of a response kept for it', async () => {
+  await start({ writeTimeoutMs: 200 })
+  const client = await rig.raw([[4, 0]])
+  client.request(1)
+  await client.until((frame) => frame.type === RST_STREAM)
+  expect(rig.handler.events[1]).toBe('finished 2')
+})
+
+test('a request body that stalls is answered 408, unless it is that of a gRPC stream', async () => {
+  await start({ bodyTimeoutMs: 200 }, (stream) => {
+    stream.body.pipe({ backed: false, source: null, takesFramed: false, bytes() {}, end() {}, abort() {} })
+  })
+  const client = await rig.client()
+  const stalled = client.request({ ':method': 'POST' })
+  const streaming = client.request({ ':method': 'POST', te: 'trailers' })
+  for (const stream of [stalled, streaming]) {
+    stream.on('error', () => {})
+    stream.write('a')
+  }
+  const [head] = (await once(stalled, 'response')) as [{ ':status': number }]
+  expect(head[':status']).toBe(408)
+  expect(rig.handler.events.slice(2)).toEqual(['aborted timeout', 'refused request-timeout-reading'])
+  expect(streaming.closed).toBe(false)
+})
+
+function goaways(client: FrameClient): [lastStream: number, code: number][] {
+  return client.frames
+    .filter(({ type }) => type === GOAWAY)
+    .map(({ payload }) => [payload.readUInt32BE(0), payload.readUInt32BE(4)])
+}
+
+async function eventually(check: () => boolean): Promise<void> {
+  for (let i = 0; i < 500 && !check(); i++) await sleep(10)
+  expect(check()).toBe(true)
+}

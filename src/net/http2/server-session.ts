@@ -1,0 +1,155 @@
+import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import type net from 'node:net'
+import type { HeadLimits } from '../http1/parse-head.ts'
+import type { ServerLimits } from '../limits.ts'
+import type { ServedConnection } from '../served-connection.ts'
+import type { Peer, StreamHandler } from '../stream.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { Allowance } from './allowance.ts'
+import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
+import { sessionOptions } from './session-options.ts'
+
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM } = constants
+
+/** Settings that a client may change: at once, and in a second. */
+const MAX_SETTINGS = 100
+const SETTINGS_PER_SECOND = 1
+
+/** What a session needs to know of its listener. */
+export interface SessionSettings {
+  readonly handler: StreamHandler
+  readonly limits: ServerLimits
+  readonly wheel: TimerWheel
+  /** The connection is gone; called once. */
+  readonly onClosed: (session: ServedConnection) => void
+}
+
+/** An accepted HTTP/2 connection (RFC 9113). */
+export class ServerSession implements ServedConnection, StreamOwner {
+  readonly peer: Peer
+  readonly handler: StreamHandler
+  readonly limits: ServerLimits
+  readonly headLimits: HeadLimits
+  readonly wheel: TimerWheel
+  readonly #socket: net.Socket
+  readonly #session: ServerHttp2Session
+  readonly #resets: Allowance
+  readonly #settingsChanges = new Allowance(MAX_SETTINGS, SETTINGS_PER_SECOND)
+  /** Objects of streams that are over, for the next ones. */
+  readonly #spare: Http2ServerStream[] = []
+  readonly #idle: WheelTimer = new WheelTimer(() => this.#idleTooLong())
+  readonly #age: WheelTimer = new WheelTimer(() => this.drain())
+  readonly #keepalive: WheelTimer = new WheelTimer(() => this.#ping())
+  readonly #answer: WheelTimer = new WheelTimer(() => this.#socket.destroy())
+  #open = 0
+  /** It ends now, for the fault of one side. */
+  #ending = false
+
+  /** Serves on `socket`, from which nothing was read, or on which `unshift` has put back what was. */
+  constructor(socket: net.Socket, peer: Peer, settings: SessionSettings) {
+    const { limits } = settings
+    this.peer = peer
+    this.handler = settings.handler
+    this.limits = limits
+    this.headLimits = { maxHeadBytes: limits.http2.maxHeaderBytes, maxHeaders: limits.maxHeaders }
+    this.wheel = settings.wheel
+    this.#socket = socket
+    this.#resets = new Allowance(limits.http2.maxResets, limits.http2.resetsPerSecond)
+    // The end of the client's direction is the end of the connection: HTTP/2 has no other use for it.
+    socket.allowHalfOpen = false
+    const session = http2.performServerHandshake(socket, sessionOptions(limits)) as ServerHttp2Session
+    this.#session = session
+    // The socket was paused when it was accepted.
+    socket.read(0)
+    session.setLocalWindowSize(limits.http2.connectionWindowBytes)
+    session.on('stream', (stream, _headers, _flags, fields) => this.#begin(stream, fields))
+    session.on('remoteSettings', () => this.#settingsChanged())
+    session.on('error', ignore)
+    session.on('close', () => {
+      this.#forget()
+      settings.onClosed(this)
+    })
+    this.wheel.arm(this.#idle, limits.headTimeoutMs)
+    if (limits.maxConnectionMs > 0) this.wheel.arm(this.#age, limits.maxConnectionMs)
+    if (limits.http2.keepaliveIntervalMs > 0) this.wheel.arm(this.#keepalive, limits.http2.keepaliveIntervalMs)
+  }
+
+  /**
+   * Ends when the requests in hand are answered. The GOAWAY names the last of them: a client may repeat elsewhere what it began
+   * later (RFC 9113, 6.8). Node has no way of announcing it first, as a server could that takes what is still on its way.
+   */
+  drain(): void {
+    if (this.#session.destroyed || this.#session.closed) return
+    this.#session.close()
+    if (this.#open === 0) this.#linger()
+  }
+
+  /** Ends now, with whatever is being answered. */
+  abort(): void {
+    if (this.#session.destroyed) this.#socket.destroy()
+    else this.#destroy(NGHTTP2_CANCEL, 'the gateway ends')
+  }
+
+  streamClosed(stream: Http2ServerStream, { gaveUp, reusable }: { gaveUp: boolean; reusable: boolean }): void {
+    if (reusable && this.#spare.length < this.limits.http2.maxStreams) this.#spare.push(stream)
+    this.#open--
+    if (gaveUp) this.#takeReset()
+    if (this.#open > 0 || this.#socket.destroyed) return
+    if (this.#session.closed || this.#session.destroyed) this.#linger()
+    else this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
+  }
+
+  #begin(stream: ServerHttp2Stream, fields: readonly string[]): void {
+    if (this.#ending || stream.destroyed) return void stream.on('error', ignore)
+    this.#open++
+    this.wheel.disarm(this.#idle)
+    const served = this.#spare.pop() ?? new Http2ServerStream(this)
+    served.begin(stream, fields)
+  }
+
+  #takeReset(): void {
+    if (!this.#resets.take()) this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many streams were reset')
+  }
+
+  #settingsChanged(): void {
+    if (!this.#settingsChanges.take()) return this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many settings')
+    // The client has begun to speak HTTP/2; from here on it may be idle.
+    if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
+  }
+
+  #idleTooLong(): void {
+    if (this.#session.closed || this.#session.destroyed) this.#socket.destroy()
+    else this.drain()
+  }
+
+  /** Our side has ended; the client has a while to end its own. */
+  #linger(): void {
+    this.wheel.arm(this.#idle, this.limits.lingerTimeoutMs)
+  }
+
+  /** Asks for a sign of life (decision A-45). */
+  #ping(): void {
+    if (this.#session.destroyed || this.#session.closed) return
+    const { keepaliveIntervalMs, keepaliveTimeoutMs } = this.limits.http2
+    this.wheel.arm(this.#answer, keepaliveTimeoutMs)
+    this.#session.ping(() => {
+      this.wheel.disarm(this.#answer)
+      if (!this.#socket.destroyed) this.wheel.arm(this.#keepalive, keepaliveIntervalMs)
+    })
+  }
+
+  #destroy(code: number, why: string): void {
+    if (this.#ending) return
+    this.#ending = true
+    this.#linger()
+    // From within node:http2, which may be sending, the last words would be lost.
+    setImmediate(() => this.#session.destroy(new Error(why), code))
+  }
+
+  #forget(): void {
+    for (const timer of [this.#idle, this.#age, this.#keepalive, this.#answer]) this.wheel.remove(timer)
+  }
+}
+
+/** 'close' follows every error and says all that is needed. */
+function ignore(): void {}

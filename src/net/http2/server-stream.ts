@@ -1,0 +1,258 @@
+import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
+import { REJECTIONS } from '#base/rejections.ts'
+import { Head } from '../http1/head.ts'
+import type { HeadLimits } from '../http1/parse-head.ts'
+import { refusalOf } from '../http1/refusal.ts'
+import { announcedLength, isBodiless } from '../http1/response-framing.ts'
+import type { ServerLimits } from '../limits.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type Peer,
+  type ServerStream,
+  type StreamHandler,
+  type WireRefusal,
+} from '../stream.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { fieldObject, readRequestFields, responseFields } from './heads.ts'
+import { type ReaderOwner, StreamReader } from './stream-reader.ts'
+import { StreamWriter, type StreamWriterOwner } from './stream-writer.ts'
+
+const { NGHTTP2_NO_ERROR } = constants
+
+/** What node:http2 lets a server send. */
+const MAX_STATUS = 599
+/** Comes without a body, also where that is not announced (RFC 9110, 15.3.6). */
+const RESET_CONTENT = 205
+/** Node resets what is destroyed with an error; what is closed it may end in order before. */
+const CUT = new Error('the response was cut short')
+
+/** The session that carries a stream. */
+export interface StreamOwner {
+  readonly peer: Peer
+  readonly handler: StreamHandler
+  readonly limits: ServerLimits
+  readonly headLimits: HeadLimits
+  readonly wheel: TimerWheel
+  /** The stream is gone. `gaveUp`: its client gave it up before it was answered; `reusable`: it may serve another request. */
+  streamClosed(stream: Http2ServerStream, how: { readonly gaveUp: boolean; readonly reusable: boolean }): void
+}
+
+/** One request on an HTTP/2 connection and its response (RFC 9113, 8). Used again for a later request of the connection. */
+export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWriterOwner {
+  readonly peer: Peer
+  readonly version = '2'
+  readonly head: Head = new Head()
+  readonly body: StreamReader
+  readonly response: StreamWriter = new StreamWriter(this)
+  context: unknown
+  readonly #owner: StreamOwner
+  readonly #timer: WheelTimer
+  #stream!: ServerHttp2Stream
+  /** The fields of the response, until they are sent. */
+  #fields: string[] = []
+  #responded = false
+  /** The response has been handed over, or there will be none. */
+  #over = true
+  /** The handler was told of the end in order, or of nothing: nobody looks at this object any more. */
+  #reusable = false
+  /** Fields will follow the response body. */
+  #trails = false
+  /** `Expect: 100-continue` that has not been answered. */
+  #continueOwed = false
+  /** What waited to be sent, and what had been sent, when a time limit of writing began. */
+  #unsentBytes = 0
+  #sentBytes = 0
+
+  constructor(owner: StreamOwner) {
+    this.peer = owner.peer
+    this.body = new StreamReader(this, owner.headLimits)
+    this.#owner = owner
+    this.#timer = new WheelTimer(() => this.#timeUp())
+  }
+
+  /** Serves a request; `fields` are names and values in turn. */
+  begin(stream: ServerHttp2Stream, fields: readonly string[]): void {
+    const { head } = this
+    this.#stream = stream
+    this.#responded = false
+    this.#over = false
+    this.#reusable = false
+    this.#trails = false
+    head.reset()
+    stream.on('close', this.#onClose).on('error', ignore)
+    const problem = readRequestFields(fields, head, this.#owner.headLimits)
+    if (problem < 0) return this.#refuseHead(refusalOf(problem))
+    const kind = stream.endAfterHeaders ? BODY_NONE : head.contentLength >= 0 ? BODY_LENGTH : BODY_CHUNKED
+    this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
+    this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
+    this.#owner.handler.request(this)
+  }
+
+  // What the handler calls.
+
+  respond(head: Head, kind: BodyKind, length: number): void {
+    if (this.#over) return
+    if (this.#responded) throw new Error('a request is answered once')
+    this.#responded = true
+    const { status } = head
+    // A status that cannot be sent.
+    if (status > MAX_STATUS) return this.#fail('protocol-error')
+    const bodiless = isBodiless(this.head.method === 'HEAD', status)
+    const sent = bodiless || status === RESET_CONTENT ? BODY_NONE : kind
+    this.#fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))
+    this.response.start(this.#stream, sent, length)
+    this.#watchWriting()
+  }
+
+  inform(head: Head): void {
+    // The expectation is answered by this stream when the body is wanted.
+    if (this.#over || this.#responded || head.status === 100) return
+    this.#inform({ ':status': head.status, ...fieldObject(head) })
+  }
+
+  tunnel(): void {
+    throw new Error('HTTP/2 has no upgrades')
+  }
+
+  abort(): void {
+    this.#fail('cancelled')
+  }
+
+  // What the reader and the writer call.
+
+  bodyWanted(): void {
+    if (this.#over || this.#responded) return
+    if (this.#continueOwed) {
+      this.#continueOwed = false
+      this.#inform({ ':status': 100 })
+    }
+    // The client of a gRPC stream may be silent for as long as it likes.
+    if (!this.head.takesTrailers) this.#arm(this.#owner.limits.bodyTimeoutMs)
+  }
+
+  bodyBroken(): void {
+    if (!this.#over) this.#refuse('malformed-request')
+  }
+
+  sendHead(whole: boolean, trails: boolean): void {
+    const stream = this.#stream
+    this.#trails = trails
+    if (stream.closed || stream.destroyed) return
+    respondWith(stream, this.#fields, { endStream: whole, waitForTrailers: trails })
+  }
+
+  messageWritten(): void {
+    this.#over = true
+    this.#reusable = true
+    this.#owner.handler.finished(this, this.response.sentBytes)
+    this.#watchWriting()
+    if (this.body.done) return
+    this.body.abort('cancelled')
+    this.#leaveRest()
+  }
+
+  messageCut(why: Abort): void {
+    this.#fail(why)
+  }
+
+  // Ending.
+
+  /** Tells a client that goes on sending that its answer is whole (RFC 9113, 8.1); trailers tell that by themselves. */
+  #leaveRest(): void {
+    const stream = this.#stream
+    if (this.#trails) stream.resume()
+    else stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR))
+  }
+
+  /** Refuses a request that the handler has not seen. */
+  #refuseHead(code: WireRefusal): void {
+    this.#over = true
+    this.#reusable = true
+    this.body.start(this.#stream, BODY_NONE, 0)
+    this.#answerRefusal(code)
+  }
+
+  /** Refuses a request that the handler is at work on. */
+  #refuse(code: WireRefusal): void {
+    if (this.#responded) return this.#fail('protocol-error')
+    this.#abandon(code === 'request-timeout-reading' ? 'timeout' : 'protocol-error')
+    this.#answerRefusal(code)
+  }
+
+  #answerRefusal(code: WireRefusal): void {
+    const stream = this.#stream
+    this.#owner.handler.refused(this.peer, code)
+    if (stream.closed || stream.destroyed) return
+    const { status, text } = REJECTIONS[code]
+    const fields = [':status', String(status), 'content-type', 'text/plain', 'content-length', String(text.length)]
+    respondWith(stream, fields, {})
+    // Of a HEAD request the stream is ended already.
+    if (!stream.writableEnded) stream.end(text)
+    this.#watchWriting()
+    if (!stream.endAfterHeaders) this.#leaveRest()
+  }
+
+  /** The response will not be whole, and must not look so. */
+  #fail(why: Abort): void {
+    if (this.#over) return
+    this.#abandon(why)
+    this.#stream.destroy(CUT)
+  }
+
+  /** Tells everybody that the request comes to nothing. */
+  #abandon(why: Abort): void {
+    this.#over = true
+    this.response.close()
+    this.#owner.handler.aborted(this, why)
+    this.body.abort(why)
+  }
+
+  readonly #onClose = (): void => {
+    const gaveUp = !this.#over
+    this.#owner.wheel.remove(this.#timer)
+    if (gaveUp) this.#abandon('reset')
+    this.#owner.streamClosed(this, { gaveUp, reusable: this.#reusable })
+  }
+
+  #timeUp(): void {
+    if (!this.#over && !this.#responded && this.body.flowing) this.#refuse('request-timeout-reading')
+    else if (this.#responded || this.#over) this.#writeOn()
+  }
+
+  /** A slow client may take its time to read what it was sent, as long as it does read. */
+  #writeOn(): void {
+    const { unsentBytes, sentBytes } = this.response
+    const waits = unsentBytes === this.#unsentBytes && sentBytes === this.#sentBytes
+    if (!waits || (unsentBytes === 0 && !this.#over)) return this.#watchWriting()
+    if (this.#over) this.#stream.destroy(CUT)
+    else this.#fail('timeout')
+  }
+
+  #watchWriting(): void {
+    this.#unsentBytes = this.#stream.bufferSize
+    this.#sentBytes = this.response.sentBytes
+    this.#arm(this.#owner.limits.writeTimeoutMs)
+  }
+
+  #inform(fields: Record<string, string[] | number>): void {
+    const stream = this.#stream
+    if (!stream.closed && !stream.destroyed) stream.additionalHeaders(fields)
+  }
+
+  #arm(ms: number): void {
+    this.#owner.wheel.arm(this.#timer, ms)
+  }
+}
+
+/** Without the `date` that Node would add: what is sent is what the backend or the gateway said. */
+function respondWith(stream: ServerHttp2Stream, fields: string[], options: ServerStreamResponseOptions): void {
+  const withoutDate: ServerStreamResponseOptions & { sendDate: false } = { ...options, sendDate: false }
+  stream.respond(fields, withoutDate)
+}
+
+/** 'close' follows every error and says all that is needed. */
+function ignore(): void {}

@@ -1,0 +1,120 @@
+import type { Http2Stream, IncomingHttpHeaders } from 'node:http2'
+import { Head } from '../http1/head.ts'
+import type { HeadLimits } from '../http1/parse-head.ts'
+import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { readTrailerFields } from './heads.ts'
+
+/** Whoever the message belongs to. */
+export interface ReaderOwner {
+  /** Somebody waits for the body, or has got some of it. */
+  bodyWanted(): void
+  /** Fields behind the body are malformed or too large. */
+  bodyBroken(): void
+}
+
+/**
+ * The body of a message on an HTTP/2 stream. A receiver that cannot take more closes the window of the stream: what the peer may
+ * still send then waits here. Used again for the next stream.
+ */
+export class StreamReader implements BodySource {
+  kind: BodyKind = BODY_NONE
+  length = -1
+  readonly trails = true
+  /** All of it has come. */
+  done = true
+  readonly #owner: ReaderOwner
+  readonly #limits: HeadLimits
+  #stream: Http2Stream | null = null
+  #sink: BodySink | null = null
+  #trailers: Head | undefined
+  #failure: Abort | null = null
+  #reading = false
+  #paused = false
+
+  /** `limits` are those of trailers. */
+  constructor(owner: ReaderOwner, limits: HeadLimits) {
+    this.#owner = owner
+    this.#limits = limits
+  }
+
+  /** Begins the body of `stream`; `kind` and `length` as in `BodySource`. */
+  start(stream: Http2Stream, kind: BodyKind, length: number): void {
+    this.kind = kind
+    this.length = length
+    this.done = kind === BODY_NONE
+    this.#stream = stream
+    this.#sink = null
+    this.#trailers = undefined
+    this.#failure = null
+    this.#reading = false
+    this.#paused = false
+  }
+
+  /** Somebody waits for more. */
+  get flowing(): boolean {
+    return this.#sink !== null && !this.#paused
+  }
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+    this.#sink = sink
+    if (sink.takesFramed) sink.framed = false
+    if (this.#failure !== null) return this.abort(this.#failure)
+    if (this.done) return this.#end()
+    this.#owner.bodyWanted()
+    if (this.#reading) return this.resume()
+    this.#reading = true
+    this.#stream?.on('trailers', this.#onTrailers).on('end', this.#onEnd).on('data', this.#onData)
+  }
+
+  pause(): void {
+    if (this.#paused) return
+    this.#paused = true
+    this.#stream?.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#owner.bodyWanted()
+    this.#stream?.resume()
+  }
+
+  /** Tells the sink, or the one that comes later, that the body is cut short. */
+  abort(why: Abort): void {
+    this.#failure = why
+    this.#letGo()?.abort(why)
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    const sink = this.#sink
+    if (sink === null) return
+    this.#owner.bodyWanted()
+    sink.bytes(bytes, 0, bytes.length)
+    if (sink.backed) this.pause()
+  }
+
+  readonly #onTrailers = (_headers: IncomingHttpHeaders, _flags: number, fields: string[]): void => {
+    const trailers = new Head()
+    if (readTrailerFields(fields, trailers, this.#limits) === 0) this.#trailers = trailers
+    else this.#owner.bodyBroken()
+  }
+
+  readonly #onEnd = (): void => {
+    // A stream that the peer has reset without an error ends, too.
+    if (this.#stream?.aborted !== false || this.#failure !== null) return
+    this.done = true
+    this.#end()
+  }
+
+  #end(): void {
+    this.#letGo()?.end(this.#trailers)
+  }
+
+  #letGo(): BodySink | null {
+    const sink = this.#sink
+    this.#sink = null
+    if (sink !== null && sink.source === this) sink.source = null
+    return sink
+  }
+}

@@ -1,0 +1,125 @@
+import type { Http2Stream, OutgoingHttpHeaders } from 'node:http2'
+import type { WriterOwner } from '../http1/body-writer.ts'
+import type { Head } from '../http1/head.ts'
+import { latin1 } from '../latin1.ts'
+import { type Abort, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { COALESCE_BYTES } from '../transport.ts'
+import { flushLater } from '../turn.ts'
+import { fieldObject } from './heads.ts'
+
+/** Whoever the message belongs to. */
+export interface StreamWriterOwner extends WriterOwner {
+  /** Sends the head. `whole`: nothing follows; otherwise `trails`: fields may follow the body. */
+  sendHead(whole: boolean, trails: boolean): void
+}
+
+/**
+ * Sends the body of a message on an HTTP/2 stream: the head goes out with the first bytes, at the end, or at the end of the turn.
+ * Used again for the next stream.
+ */
+export class StreamWriter implements BodySink {
+  source: BodySource | null = null
+  readonly takesFramed = false
+  backed = false
+  /** Body bytes given to the stream. */
+  sentBytes = 0
+  /** A message has begun and not ended. */
+  open = false
+  readonly #owner: StreamWriterOwner
+  #stream!: Http2Stream
+  #kind: BodyKind = BODY_NONE
+  #left = 0
+  #headPending = false
+  #trailers: OutgoingHttpHeaders = {}
+
+  constructor(owner: StreamWriterOwner) {
+    this.#owner = owner
+  }
+
+  /** Begins a message; its body is as `kind` and `length` say. */
+  start(stream: Http2Stream, kind: BodyKind, length: number): void {
+    this.source = null
+    this.backed = false
+    this.sentBytes = 0
+    this.open = true
+    this.#stream = stream
+    this.#kind = kind
+    this.#left = kind === BODY_LENGTH ? length : 0
+    this.#headPending = true
+    // Without a body the end follows at once.
+    if (kind !== BODY_NONE) flushLater(this)
+  }
+
+  /** Bytes that wait for the peer. */
+  get unsentBytes(): number {
+    return this.#stream.bufferSize
+  }
+
+  /** Sends a head that no body bytes have joined. */
+  flush(): void {
+    if (this.open && this.#headPending) this.#sendHead(false, this.#mayTrail)
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (!this.open || start === end || this.#kind === BODY_NONE) return
+    if (this.#kind === BODY_LENGTH) {
+      this.#left -= end - start
+      if (this.#left < 0) return this.abort('protocol-error')
+    }
+    this.sentBytes += end - start
+    if (this.#headPending) this.#sendHead(false, this.#mayTrail)
+    const taken =
+      end - start <= COALESCE_BYTES
+        ? this.#stream.write(latin1(buffer, start, end), 'latin1')
+        : this.#stream.write(Buffer.from(buffer.subarray(start, end)))
+    if (taken || this.backed) return
+    this.backed = true
+    this.#stream.once('drain', this.#onDrain)
+  }
+
+  end(trailers?: Head): void {
+    if (!this.open) return
+    if (this.#left > 0) return this.abort('protocol-error')
+    const trails = trailers !== undefined && trailers.fieldCount > 0 && this.#kind !== BODY_NONE
+    const whole = this.#headPending && !trails
+    if (this.#headPending) this.#sendHead(whole, trails)
+    if (trails) {
+      this.#trailers = fieldObject(trailers)
+      this.#stream.once('wantTrailers', this.#onWantTrailers)
+    }
+    if (!whole) this.#stream.end()
+    this.close()
+    this.#owner.messageWritten()
+  }
+
+  abort(why: Abort): void {
+    if (!this.open) return
+    this.close()
+    this.#owner.messageCut(why)
+  }
+
+  /** Takes nothing more for this message and lets its giver go. */
+  close(): void {
+    this.open = false
+    this.source = null
+    this.#headPending = false
+  }
+
+  get #mayTrail(): boolean {
+    return this.source?.trails === true
+  }
+
+  #sendHead(whole: boolean, trails: boolean): void {
+    this.#headPending = false
+    this.#owner.sendHead(whole, trails)
+  }
+
+  readonly #onDrain = (): void => {
+    this.backed = false
+    this.source?.resume()
+  }
+
+  readonly #onWantTrailers = (): void => {
+    this.#stream.sendTrailers(this.#trailers)
+  }
+}

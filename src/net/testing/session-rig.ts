@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import http2, { type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2'
+import net from 'node:net'
+import { ServerSession } from '../http2/server-session.ts'
+import { DEFAULT_SERVER_LIMITS, type Http2Limits, type ServerLimits } from '../limits.ts'
+import type { Peer } from '../stream.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import { FrameClient } from './frame-client.ts'
+import { RecordingHandler } from './recording-handler.ts'
+
+const PEER: Peer = {
+  remoteAddress: '127.0.0.1',
+  remotePort: 1,
+  localAddress: '127.0.0.1',
+  localPort: 2,
+  rawAddress: '127.0.0.1',
+  rawPort: 1,
+  secure: false,
+  serverName: undefined,
+  certificate: undefined,
+}
+
+export interface Limits extends Partial<Omit<ServerLimits, 'http2'>> {
+  readonly http2?: Partial<Http2Limits>
+}
+
+/** HTTP/2 sessions on a listener of their own, and clients for it. */
+export class SessionRig {
+  readonly handler: RecordingHandler = new RecordingHandler()
+  readonly wheel: TimerWheel = new TimerWheel()
+  readonly sessions: ServerSession[] = []
+  /** Sessions that are open. */
+  open = 0
+  readonly #server: net.Server
+  readonly #close: (() => void)[] = []
+
+  constructor(limits: Limits = {}) {
+    const bounds = { ...DEFAULT_SERVER_LIMITS, ...limits, http2: { ...DEFAULT_SERVER_LIMITS.http2, ...limits.http2 } }
+    this.#server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      this.open++
+      const onClosed = () => {
+        this.open--
+      }
+      this.sessions.push(
+        new ServerSession(socket, PEER, { handler: this.handler, limits: bounds, wheel: this.wheel, onClosed }),
+      )
+      this.#close.push(() => socket.destroy())
+    })
+  }
+
+  static async start(limits?: Limits): Promise<SessionRig> {
+    const rig = new SessionRig(limits)
+    rig.#server.listen(0, '127.0.0.1')
+    await once(rig.#server, 'listening')
+    return rig
+  }
+
+  get port(): number {
+    return (this.#server.address() as net.AddressInfo).port
+  }
+
+  /** A client that does as it should. */
+  async client(): Promise<ClientHttp2Session> {
+    const client = http2.connect(`http://127.0.0.1:${this.port}`)
+    client.on('error', () => {})
+    this.#close.push(() => client.destroy())
+    await once(client, 'connect')
+    return client
+  }
+
+  /** A client that does as the test says. */
+  async raw(settings?: readonly (readonly [number, number])[]): Promise<FrameClient> {
+    const client = await FrameClient.connect(this.port, settings)
+    this.#close.push(() => client.close())
+    return client
+  }
+
+  close(): void {
+    for (const close of this.#close) close()
+    this.#server.close()
+  }
+}
+
+/** What came back for a request. */
+export interface Answer {
+  readonly status: number
+  readonly fields: string[]
+  readonly body: string
+  readonly trailers: string[]
+  /** Interim responses. */
+  readonly informed: number[]
+  /** Error code of the reset that cut it short; 0: it ended in order. */
+  readonly resetCode: number
+  readonly whole: boolean
+}
+
+/** Sends a request with `body` and waits for the end of its stream. */
+export async function ask(
+  client: ClientHttp2Session,
+  headers: OutgoingHttpHeaders | readonly string[],
+  body?: string,
+): Promise<Answer> {
+  const stream = client.request(headers as OutgoingHttpHeaders, { endStream: body === undefined })
+  let text = ''
+  let status = 0
+  let fields: string[] = []
+  let trailers: string[] = []
+  let whole = false
+  const informed: number[] = []
+  stream.on('response', (response, _flags, raw) => {
+    status = Number(response[':status'])
+    fields = raw
+  })
+  stream.on('headers', (head) => informed.push(Number(head[':status'])))
+  stream.on('trailers', (_trailers, _flags, raw) => {
+    trailers = raw
+  })
+  stream.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1')
+  })
+  stream.on('end', () => {
+    whole = !stream.aborted
+  })
+  stream.on('error', () => {})
+  if (body !== undefined) stream.end(body)
+  await once(stream, 'close').catch(() => {})
+  return { status, fields, body: text, trailers, informed, resetCode: stream.rstCode ?? 0, whole }
+}
