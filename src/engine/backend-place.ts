@@ -1,11 +1,11 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
-import type { Destination } from '#net/stream.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { AiPlan } from '#protocols/llm/ai-plan.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 import type { Chain } from './chain.ts'
+import type { Destinations } from './destinations.ts'
 
 /** A backend as one route rule reaches it, with everything that policies say about the way there. */
 export interface BackendPlace {
@@ -26,7 +26,7 @@ export interface EndpointPlace {
   readonly label: string
   /** Provider or MCP target; undefined for plain backends. */
   readonly section: string | undefined
-  readonly destination: Destination
+  readonly destinations: Destinations
   /** The connection is configured in a way that cannot be honoured: nothing is sent. */
   readonly refusal: Refusal | undefined
   /** What an automatic host rewrite writes; undefined for addresses and sockets (decision A-91). */

@@ -60,7 +60,7 @@ async function timeouts(item: BackendItem, ...targets: readonly string[]): Promi
   const { plan, socket } = livePlan(listenerItem(), route, SERVICE, ENDPOINTS, MCP, STATIC, ...policies)
   const decision = new Decision()
   await decide({ index: plan.index, socket, random: () => 0 }, exchangeWith(), decision)
-  return decision.backend!.groups.flat().map(({ destination }) => destination.connectTimeoutMs)
+  return decision.backend!.groups.flat().map(({ destinations }) => destinations.usual.connectTimeoutMs)
 }
 
 verifies('policy/backend-target-service', 'a policy of the Service is in force', async () => {

@@ -69,7 +69,7 @@ function buildEndpoint({ item, address, carries }: Reached, merge: BackendMerge,
   return {
     label: address.unixPath ?? `${address.host}:${address.port}`,
     section: address.section,
-    destination: connection.destination,
+    destinations: connection.destinations,
     refusal: connection.refusal,
     hostname: address.hostname,
     rewritesHost: item.type !== 'service',

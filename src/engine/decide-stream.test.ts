@@ -128,7 +128,7 @@ test('a backend that wants a service to be asked takes no connections: nobody ca
 test('TLS towards the backend offers no protocol unless the policy says so: nobody knows what the bytes speak', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
-    decideFor([LISTENER, backendItem('b'), stream('r', []), tls(spec)]).endpoint?.destination.tls?.alpn
+    decideFor([LISTENER, backendItem('b'), stream('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
   expect(alpnWith({})).toBeUndefined()
   expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })

@@ -1,6 +1,7 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { ResolvedMcpBackend } from '#plan/mcp-targets.ts'
+import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { AiBackendSpec, LlmProviderSpec } from '#protocols/llm/provider-spec.ts'
 import { providerDestination } from '#protocols/llm/providers.ts'
 import type { Lookups } from './lookups.ts'
@@ -16,6 +17,8 @@ export interface Address {
   readonly hostname: string | undefined
   /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */
   readonly tls: boolean
+  /** The version of HTTP that the port of a Service names. */
+  readonly version: BackendHttpSpec['version']
 }
 
 /** The addresses of a backend by priority, or why it cannot be used. */
@@ -45,7 +48,15 @@ interface StaticSpec {
 
 function staticAddress(spec: StaticSpec): Address {
   if (spec.unixPath === undefined) return hostAddress({ host: spec.host!, port: spec.port! }, undefined)
-  return { host: '', port: 0, unixPath: spec.unixPath, section: undefined, hostname: undefined, tls: false }
+  return {
+    host: '',
+    port: 0,
+    unixPath: spec.unixPath,
+    section: undefined,
+    hostname: undefined,
+    tls: false,
+    version: undefined,
+  }
 }
 
 function hostAddress(
@@ -54,18 +65,46 @@ function hostAddress(
   tls = false,
 ): Address {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
-  return { host: bare, port, unixPath: undefined, section, hostname: isAddress(bare) ? undefined : bare, tls }
+  return {
+    host: bare,
+    port,
+    unixPath: undefined,
+    section,
+    hostname: isAddress(bare) ? undefined : bare,
+    tls,
+    version: undefined,
+  }
 }
 
 function isAddress(host: string): boolean {
   return host.includes(':') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)
 }
 
+interface ServiceSpec {
+  readonly hostname: string
+  readonly port: number
+  readonly appProtocol?: string
+}
+
+/** Values of `appProtocol` that name a version: Kubernetes' own, and those in common use. */
+const VERSIONS: ReadonlyMap<string, BackendHttpSpec['version']> = new Map([
+  ['kubernetes.io/h2c', 'HTTP2'],
+  ['h2c', 'HTTP2'],
+  ['http2', 'HTTP2'],
+  ['grpc', 'HTTP2'],
+  ['kubernetes.io/ws', 'HTTP1'],
+  ['kubernetes.io/wss', 'HTTP1'],
+  ['ws', 'HTTP1'],
+  ['wss', 'HTTP1'],
+  ['http', 'HTTP1'],
+])
+
 function serviceAddresses(item: BackendItem, lookups: Lookups): Address[][] {
-  const { hostname, port } = item.spec as { readonly hostname: string; readonly port: number }
+  const { hostname, port, appProtocol = '' } = item.spec as ServiceSpec
   const endpoints = lookups.item(`Endpoints/${item.namespace}/${item.name}/${port}`)
   if (endpoints?.kind !== 'endpoints') return [[]]
-  return [endpoints.addresses.map((address) => ({ ...hostAddress(address, undefined), hostname }))]
+  const version = VERSIONS.get(appProtocol)
+  return [endpoints.addresses.map((address) => ({ ...hostAddress(address, undefined), hostname, version }))]
 }
 
 /** A single provider is addressed by policies as section `backend` (docs/behaviour/control.md, "Sections"). */

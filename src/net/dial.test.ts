@@ -163,6 +163,41 @@ test.each<[what: string, host: string, settings: Partial<DestinationTls>, expect
   else expect(await text).toBe(expected)
 })
 
+const SPIFFE = 'spiffe://cluster.test/ns/default/sa/web'
+test.each<[accepted: string[], connects: boolean]>([
+  [[SPIFFE], true],
+  [['other.test', SPIFFE], true],
+  [['workload.test'], true],
+  [['WORKLOAD.test'], true],
+  [['127.0.0.9'], true],
+  [['127.0.0.1'], false],
+  [['common.test'], false],
+  [['spiffe://cluster.test/ns/default/sa'], false],
+  [['cluster.test'], false],
+])('TLS: a certificate is to carry one of %j', async (subjectAltNames, connects) => {
+  const port = await tlsServer(CERTIFICATES.workload)
+  // Whatever the host is called: the list replaces it.
+  const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
+  const { transport } = await dial(to('127.0.0.1', port, { tls: settings }))
+  expect(transport !== null).toBe(connects)
+})
+
+test('TLS: names that are accepted do not make up for an unknown authority', async () => {
+  const port = await tlsServer(CERTIFICATES.workload)
+  const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ subjectAltNames: [SPIFFE] }) }))
+  expect(transport).toBeNull()
+})
+
+test.each([
+  ['X25519MLKEM768', 'X25519MLKEM768:X25519', true],
+  ['X25519/P-384', 'P-384', true],
+  ['X25519', 'P-384', false],
+])('TLS: key exchange groups %s with a server of %s', async (groups, ecdhCurve, connects) => {
+  const port = await tlsServer({ ecdhCurve, minVersion: 'TLSv1.3' })
+  const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ groups }) }))
+  expect(transport !== null).toBe(connects)
+})
+
 test('TLS: the name of the destination is the server name', async () => {
   const port = await tlsServer()
   resolvingTo('127.0.0.1')

@@ -2,6 +2,7 @@ import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Abort, Destination, DestinationTls, TcpKeepalive } from './stream.ts'
+import { checkSubjectAltNames } from './subject-alt-names.ts'
 import { type TimerWheel, WheelTimer } from './timer-wheel.ts'
 
 export interface DialOptions {
@@ -25,8 +26,15 @@ export interface DialContext {
 export function dialContext(destination: Destination): DialContext {
   const settings = destination.tls
   if (settings === undefined) return { secureContext: undefined, session: undefined }
-  const { ca, cert, key } = settings
-  return { secureContext: tls.createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' }), session: undefined }
+  const { ca, cert, key, groups } = settings
+  const parameters = {
+    ca,
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    ...(groups === undefined ? {} : { ecdhCurve: groups }),
+  } as const
+  return { secureContext: tls.createSecureContext(parameters), session: undefined }
 }
 
 /** Upstream connections are always probed (decision A-41). */
@@ -114,7 +122,11 @@ export class Dial {
     }
     if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext
     if (this.#context.session !== undefined) options.session = this.#context.session
-    if (settings.verify === 'chain-only') options.checkServerIdentity = () => undefined
+    const { verify, subjectAltNames } = settings
+    if (verify === 'chain-only') options.checkServerIdentity = () => undefined
+    else if (subjectAltNames !== undefined) {
+      options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(subjectAltNames, certificate)
+    }
     const socket = tls.connect(options)
     socket.setNoDelay(true)
     socket.on('session', (session) => {

@@ -65,3 +65,6 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
     resetsPerSecond: 50,
   },
 }
+
+/** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */
+export const RESPONSE_LIMITS = { maxHeadBytes: 131_072, maxHeaders: 1000 } as const

@@ -242,8 +242,8 @@ export interface DestinationTls {
   readonly subjectAltNames?: readonly string[]
   /** Protocols offered, in order; undefined: none. */
   readonly alpn: readonly string[] | undefined
-  /** Key exchange groups in order of preference, by their names in OpenSSL; those of the runtime without it. */
-  readonly groups?: readonly string[]
+  /** Key exchange groups as OpenSSL lists them; its own list without it. */
+  readonly groups?: string
 }
 
 /** A pool of upstream connections of one worker. */

@@ -101,7 +101,7 @@ function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request
     }
     const framing: Framing = length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length }
     const timeoutMs = endpoint.requestTimeoutMs || request.timeoutMs
-    const stream = pool.send(endpoint.destination, head, framing, timeoutMs, handler, undefined)
+    const stream = pool.send(endpoint.destinations.usual, head, framing, timeoutMs, handler, undefined)
     const cancel = () => {
       stream.cancel()
       reject(new CallError('cancelled'))

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
+import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
@@ -115,7 +116,7 @@ function send(flight: InFlight): void {
   }
   flight.occupyEndpoint()
   const upstream = context.pool.send(
-    endpoint.destination,
+    chooseDestination(endpoint.destinations, exchange, framing.upgrade ?? ''),
     exchange.request,
     framing,
     endpoint.requestTimeoutMs,

@@ -52,7 +52,7 @@ function relay(flight: RelayInFlight, socket: SocketPlace): void {
   exchange.place = names
   if (refusal !== undefined) return refuse(flight, refusal)
   flight.occupyEndpoint(endpoint)
-  flight.upstream = context.pool.connect(endpoint.destination, UPSTREAM, flight)
+  flight.upstream = context.pool.connect(endpoint.destinations.usual, UPSTREAM, flight)
 }
 
 /** There is nobody who would understand an answer: the connection is closed, and the log says why. */

@@ -1,5 +1,7 @@
+import { grpcStatusOf } from '#base/grpc-status.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { isGrpcRequest } from '#exchange/is-grpc-request.ts'
 import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http1/head.ts'
 
@@ -9,11 +11,9 @@ export interface Reply {
   readonly body: Uint8Array | undefined
 }
 
-const GRPC = /^application\/grpc(?:\+|[ \t]*(?:;|$))/i
-
 /** Turns a refusal into a response; the only place that does (decision A-95). `decisionId` leads operators to the record. */
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
-  if (GRPC.test(exchange.request.get('content-type') ?? '')) return grpcReply(refusal, decisionId)
+  if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))
   const text = refusal.body ?? REJECTIONS[refusal.code].text
   if (text !== '') head.set('content-type', refusal.contentType ?? 'text/plain')
@@ -25,7 +25,7 @@ export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId:
 function grpcReply(refusal: Refusal, decisionId: string): Reply {
   const head = Head.response(200)
   head.set('content-type', 'application/grpc')
-  head.set('grpc-status', String(grpcStatus(refusal)))
+  head.set('grpc-status', String(grpcStatusOf(refusal.code, refusalStatus(refusal))))
   head.set('grpc-message', encodeGrpcMessage(refusal.body ?? REJECTIONS[refusal.code].text))
   addFields(head, refusal, decisionId)
   return { head, body: undefined }
@@ -34,28 +34,6 @@ function grpcReply(refusal: Refusal, decisionId: string): Reply {
 function addFields(head: Head, refusal: Refusal, decisionId: string): void {
   for (const [name, value] of refusal.headers) head.append(name, value)
   head.set('gatewright-decision', decisionId)
-}
-
-function grpcStatus(refusal: Refusal): number {
-  if (refusal.code === 'no-valid-backends') return 14
-  switch (refusalStatus(refusal)) {
-    case 400:
-      return 13
-    case 401:
-    case 407:
-      return 16
-    case 403:
-      return 7
-    case 404:
-      return 12
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return 14
-    default:
-      return 2
-  }
 }
 
 function encodeGrpcMessage(text: string): string {

@@ -1,15 +1,13 @@
 import { EarlyTransport } from '../early-transport.ts'
 import { HoldBuffer } from '../hold-buffer.ts'
+import { RESPONSE_LIMITS } from '../limits.ts'
 import type { Abort } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
 import type { Transport, TransportOwner } from '../transport.ts'
 import type { Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
-import { type HeadLimits, INCOMPLETE } from './parse-head.ts'
+import { INCOMPLETE } from './parse-head.ts'
 import { readResponseHead } from './read-head.ts'
-
-/** Servers are configured by people we trust more than clients, but not with our memory. */
-const RESPONSE_LIMITS: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 1000 }
 
 /** A server that closes after its hinted time races with a request sent in the last moment. */
 const HINT_MARGIN_MS = 1000

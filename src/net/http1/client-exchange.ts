@@ -1,3 +1,4 @@
+import { isIdempotent } from '../request-rules.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -14,9 +15,6 @@ import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
 import type { Carrier } from './carrier.ts'
 import { Head } from './head.ts'
-
-/** Methods whose request may be sent twice without asking (RFC 9110, 9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
 /** No response head yet. */
 const WAITING = 0
@@ -60,7 +58,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#handler = handler
     this.#phase = WAITING
     this.#forHead = method === 'HEAD'
-    this.#idempotent = IDEMPOTENT.has(method)
+    this.#idempotent = isIdempotent(method)
     this.#tunnel = false
     this.#released = false
   }

@@ -1,18 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { createClientPool } from '../client-pool.ts'
-import { FixedBody } from '../fixed-body.ts'
 import type { PoolSettings } from '../pool-settings.ts'
-import {
-  type Abort,
-  BODY_CHUNKED,
-  BODY_LENGTH,
-  BODY_NONE,
-  type ClientHandler,
-  type ClientPool,
-  type ClientStream,
-  type Destination,
-} from '../stream.ts'
+import { BODY_LENGTH, BODY_NONE, type ClientHandler, type Destination } from '../stream.ts'
+import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type Accepted, answering, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
@@ -34,15 +25,6 @@ afterEach(() => {
   for (const undo of cleanup.splice(0)) undo()
 })
 
-interface Result {
-  stream: ClientStream
-  status: number
-  body: string
-  failure: Abort | undefined
-  sent: boolean | undefined
-  aborted: Abort | undefined
-}
-
 async function rig(serve: (peer: Accepted, index: number) => void, settings: Partial<PoolSettings> = {}) {
   const server = await new RawServer(serve).start()
   const wheel = new TimerWheel()
@@ -56,42 +38,6 @@ async function rig(serve: (peer: Accepted, index: number) => void, settings: Par
     wheel.advance()
   }
   return { server, pool, pass, destination: server.destination }
-}
-
-interface Asked {
-  method?: string
-  body?: string
-  chunked?: boolean
-  timeoutMs?: number
-  /** The receiver of the response body cannot take more after each part. */
-  backed?: boolean
-}
-
-/** Sends a request and waits for what becomes of it. */
-function ask(pool: ClientPool, destination: Destination, asked: Asked = {}): Promise<Result> {
-  const { method = 'GET', body = '', chunked = false, timeoutMs = 0, backed = false } = asked
-  return new Promise((resolve) => {
-    const result = { status: 0, body: '', failure: undefined, sent: undefined, aborted: undefined }
-    const sink = new TextSink()
-    sink.backed = backed
-    const handler: ClientHandler = {
-      response: (stream) => {
-        const { status } = stream.head
-        sink.onEnd = () => resolve({ ...result, stream, status, body: sink.text })
-        sink.abort = (aborted) => resolve({ ...result, stream, status, body: sink.text, aborted })
-        stream.body.pipe(sink)
-      },
-      informed: () => {},
-      upgraded: (stream) => stream.cancel(),
-      failed: (stream, failure, sent) => resolve({ ...result, stream, failure, sent }),
-    }
-    const head = Head.request(method, '/')
-    head.authority = 'x'
-    const fixed = new FixedBody(body)
-    const kind = chunked ? BODY_CHUNKED : fixed.kind
-    const stream = pool.send(destination, head, { kind, length: fixed.length }, timeoutMs, handler, undefined)
-    if (kind !== BODY_NONE) fixed.pipe(stream.request)
-  })
 }
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'

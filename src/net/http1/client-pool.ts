@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { type Dial, type DialContext, dialContext } from '../dial.ts'
 import { dialTransport } from '../dial-transport.ts'
 import type { PoolSettings } from '../pool-settings.ts'
+import { announcedLength } from '../request-rules.ts'
 import {
   type Abort,
   BODY_NONE,
@@ -167,14 +168,6 @@ class Group implements ConnectionOwner {
     this.#dials.set(connection, dialTransport(this.#destination, this.#context, options))
     return connection
   }
-}
-
-/** A request without body announces that where a method expects one (RFC 9110, 8.6). */
-function announcedLength(head: Head, framing: Framing): number {
-  if (framing.kind !== BODY_NONE) return framing.length
-  if (head.contentLength === 0) return 0
-  const { method } = head
-  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : -1
 }
 
 function connectionLines(upgrade: string | undefined): string {

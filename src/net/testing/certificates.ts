@@ -5,6 +5,7 @@ export const CERTIFICATES = {
   ca: read('ca.pem'),
   server: { cert: read('server.pem'), key: read('server.key') },
   client: { cert: read('client.pem'), key: read('client.key') },
+  workload: { cert: read('workload.pem'), key: read('workload.key') },
 }
 
 function read(name: string): string {

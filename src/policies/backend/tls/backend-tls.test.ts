@@ -33,7 +33,9 @@ const NOTHING = {
   cert: undefined,
   key: undefined,
   verify: 'full',
+  subjectAltNames: undefined,
   alpn: undefined,
+  groups: undefined,
   refusal: undefined,
 }
 
@@ -67,9 +69,6 @@ const refused: [written: object, reports: string[]][] = [
   [{ mtlsCertificateRef: [{ name: 'bad-ca' }] }, ['certificate-missing spec.traffic.field.mtlsCertificateRef[0]']],
   [{ caCertificateRefs: [{ name: 'absent' }] }, ['certificate-missing spec.traffic.field.caCertificateRefs[0]']],
   [{ caCertificateRefs: [{ name: 'empty' }] }, ['certificate-missing spec.traffic.field.caCertificateRefs[0]']],
-  [{ verifySubjectAltNames: ['a.test'] }, ['not-implemented spec.traffic.field.verifySubjectAltNames']],
-  [{ keyExchangeGroups: ['X25519'] }, ['not-implemented spec.traffic.field.keyExchangeGroups']],
-  [{ alpnProtocols: ['h2'] }, ['not-implemented spec.traffic.field.alpnProtocols']],
 ]
 for (const [written, reports] of refused) {
   test(`never weaker than asked for: ${JSON.stringify(written)}`, () => {
@@ -79,8 +78,18 @@ for (const [written, reports] of refused) {
   })
 }
 
-test('of the protocols h2 is not offered', () => {
-  const compiled = compile({ alpnProtocols: ['h2', 'http/1.1'] })
-  expect(compiled.setting).toEqual({ ...NOTHING, alpn: ['http/1.1'] })
-  expect(compiled.reports).toEqual(['not-implemented spec.traffic.field.alpnProtocols'])
+test('names, protocols and groups', () => {
+  const written = {
+    verifySubjectAltNames: ['a.test', 'spiffe://b.test/c'],
+    alpnProtocols: ['h2', 'http/1.1'],
+    keyExchangeGroups: ['X25519_MLKEM768', 'P-256'],
+  }
+  const { setting, reports } = compile(written)
+  expect(setting).toEqual({
+    ...NOTHING,
+    subjectAltNames: written.verifySubjectAltNames,
+    alpn: written.alpnProtocols,
+    groups: 'X25519MLKEM768/P-256',
+  })
+  expect(reports).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { compileGroups } from '../../shared/compile-groups.ts'
 import type { BackendTlsSpec } from './schema.ts'
 
 /** TLS towards a backend, its PEM material resolved. */
@@ -12,8 +12,12 @@ export interface BackendTlsSetting {
   readonly cert: string | undefined
   readonly key: string | undefined
   readonly verify: 'full' | 'chain-only' | 'none'
-  /** Undefined: as the connection sees fit. */
+  /** Names of which the certificate must carry one; undefined: that of the destination. */
+  readonly subjectAltNames: readonly string[] | undefined
+  /** Undefined: by the version of HTTP. */
   readonly alpn: readonly string[] | undefined
+  /** Key exchange groups as OpenSSL lists them; undefined: its own list. */
+  readonly groups: string | undefined
   /** Set when the destination cannot be used as configured: nothing weaker is done instead (decision A-108). */
   readonly refusal: Refusal | undefined
 }
@@ -29,15 +33,16 @@ export function compileBackendTls(sources: readonly Source[], context: CompileCo
   const { spec } = source
   const client = clientCertificate(source, context)
   const trust = authorities(source, context)
-  const alpn = protocols(source, context)
-  const unusable = [client.problem, trust.problem, alpn.problem, notImplemented(source, context)].find(Boolean)
+  const unusable = client.problem ?? trust.problem
   return {
     serverName: spec.sni,
     ca: trust.ca ?? client.ca,
     cert: client.cert,
     key: client.key,
     verify: spec.insecureSkipVerify === undefined ? 'full' : VERIFY[spec.insecureSkipVerify],
-    alpn: alpn.list,
+    subjectAltNames: spec.verifySubjectAltNames,
+    alpn: spec.alpnProtocols,
+    groups: compileGroups(spec.keyExchangeGroups),
     refusal: unusable === undefined ? undefined : reject('upstream-failed', { detail: `backend.tls: ${unusable}` }),
   }
 }
@@ -71,28 +76,6 @@ function authorities(source: Source, context: CompileContext): { readonly ca?: s
   const ca = context.configMap(source, name)?.data['ca.crt']
   if (isPem(ca)) return { ca }
   return failed(source, context, '.caCertificateRefs[0]', `ConfigMap ${name} has no PEM text in ca.crt`)
-}
-
-/** HTTP/2 is not spoken to backends, so it must not be offered. */
-function protocols(
-  source: Source,
-  context: CompileContext,
-): { readonly list?: readonly string[]; readonly problem?: string } {
-  const wanted = source.spec.alpnProtocols
-  if (wanted === undefined) return {}
-  const list = wanted.filter((protocol) => protocol !== 'h2')
-  if (list.length < wanted.length) reportNotImplemented(context, source, '.alpnProtocols', 'h2 is not offered')
-  return list.length > 0 ? { list } : { problem: 'HTTP/2 towards backends is not implemented yet' }
-}
-
-function notImplemented(source: Source, context: CompileContext): string | undefined {
-  let problem: string | undefined
-  for (const field of ['verifySubjectAltNames', 'keyExchangeGroups'] as const) {
-    if (source.spec[field] === undefined) continue
-    problem ??= `${field} is not implemented yet`
-    reportNotImplemented(context, source, `.${field}`, 'requests to it are refused')
-  }
-  return problem
 }
 
 function failed(source: Source, context: CompileContext, path: string, problem: string): { readonly problem: string } {

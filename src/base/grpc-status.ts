@@ -1,0 +1,30 @@
+import type { RejectionCode } from './rejections.ts'
+
+/** Status codes of gRPC that the gateway uses; the names are those of the protocol. */
+const INTERNAL = 13
+const PERMISSION_DENIED = 7
+const UNAUTHENTICATED = 16
+const UNAVAILABLE = 14
+const UNIMPLEMENTED = 12
+const UNKNOWN = 2
+
+/** What a gRPC client is told instead of an HTTP status (docs/behaviour/http.md, "Refusals"). */
+const BY_HTTP_STATUS: Readonly<Record<number, number>> = {
+  400: INTERNAL,
+  401: UNAUTHENTICATED,
+  403: PERMISSION_DENIED,
+  404: UNIMPLEMENTED,
+  407: UNAUTHENTICATED,
+  429: UNAVAILABLE,
+  502: UNAVAILABLE,
+  503: UNAVAILABLE,
+  504: UNAVAILABLE,
+}
+
+/** Refusals whose HTTP status says less than their code. */
+const BY_CODE: Partial<Record<RejectionCode, number>> = { 'no-valid-backends': UNAVAILABLE }
+
+/** The gRPC status of a refusal that other clients see as `httpStatus`. */
+export function grpcStatusOf(code: RejectionCode, httpStatus: number): number {
+  return BY_CODE[code] ?? BY_HTTP_STATUS[httpStatus] ?? UNKNOWN
+}

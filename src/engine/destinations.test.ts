@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Destination } from '#net/stream.ts'
+import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { chooseDestination, compileDestinations } from './destinations.ts'
+import type { Address } from './find-addresses.ts'
+
+type Version = BackendHttpSpec['version']
+
+const ADDRESS: Address = {
+  host: '192.0.2.1',
+  port: 80,
+  unixPath: undefined,
+  section: undefined,
+  hostname: 'a.test',
+  tls: false,
+  version: undefined,
+}
+const TLS = {
+  serverName: undefined,
+  ca: undefined,
+  cert: undefined,
+  key: undefined,
+  verify: 'full',
+  subjectAltNames: undefined,
+  alpn: undefined,
+  groups: undefined,
+  refusal: undefined,
+} as const
+
+interface Configured {
+  readonly version?: Version
+  readonly appProtocol?: Version
+  readonly tls?: true | readonly string[]
+}
+
+function compile({ version, appProtocol, tls }: Configured) {
+  return compileDestinations(
+    { address: { ...ADDRESS, version: appProtocol }, carries: 'requests' },
+    {
+      tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
+      tls: tls === undefined ? undefined : { ...TLS, alpn: tls === true ? undefined : tls },
+      version,
+    },
+  )
+}
+
+/** A request by what matters: version of the client, TLS, gRPC, upgrade. */
+const REQUESTS = ['1.1', '1.0', '2', '1.1 TLS', '2 TLS', '2 gRPC', '2 TLS gRPC', '1.1 gRPC', '1.1 upgrade'] as const
+
+function exchangeOf(request: string): Exchange {
+  const grpc = request.includes('gRPC')
+  const headers: Record<string, string> = grpc ? { 'content-type': 'application/grpc+proto' } : {}
+  const scheme = request.includes('TLS') ? 'https' : 'http'
+  const exchange = exchangeWith({ method: grpc ? 'POST' : 'GET', scheme, headers })
+  exchange.version = request.split(' ')[0] as Exchange['version']
+  return exchange
+}
+
+function spoken(configured: Configured): Record<string, string> {
+  const destinations = compile(configured)
+  const show = ({ http, tls }: Destination) => (tls === undefined ? `${http}` : `${http} ${tls.alpn?.join()}`)
+  return Object.fromEntries(
+    REQUESTS.map((request) => {
+      const upgrade = request.includes('upgrade') ? 'websocket' : ''
+      return [request, show(chooseDestination(destinations, exchangeOf(request), upgrade))]
+    }),
+  )
+}
+
+function all(to: string, but: Partial<Record<(typeof REQUESTS)[number], string>> = {}): Record<string, string> {
+  return { ...Object.fromEntries(REQUESTS.map((request) => [request, to])), ...but }
+}
+
+verifies('backend.http/version-unset-grpc', 'gRPC is spoken over HTTP/2, whoever asks', () => {
+  const chosen = spoken({})
+  for (const request of ['2 gRPC', '2 TLS gRPC', '1.1 gRPC']) expect(chosen[request]).toBe('http2')
+})
+
+verifies('backend.http/version-unset-plaintext', 'a plaintext client keeps its version; 1.0 becomes 1.1', () => {
+  const chosen = spoken({})
+  expect([chosen['1.0'], chosen['1.1'], chosen['2']]).toEqual(['http1', 'http1', 'http2'])
+})
+
+verifies('backend.http/version-unset-https', 'a client under TLS is spoken for in HTTP/1.1, whatever it speaks', () => {
+  const chosen = spoken({})
+  expect([chosen['1.1 TLS'], chosen['2 TLS']]).toEqual(['http1', 'http1'])
+})
+
+verifies('backend.http/version-unset-app-protocol', 'the port of the Service decides for all', () => {
+  expect(spoken({ appProtocol: 'HTTP1' })).toEqual(all('http1'))
+  expect(spoken({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
+})
+
+test('what is configured beats the port of the Service', () => {
+  expect(spoken({ version: 'HTTP1', appProtocol: 'HTTP2' })).toEqual(all('http1'))
+  expect(spoken({ version: 'HTTP2', appProtocol: 'HTTP1' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
+})
+
+const secured: [configured: Configured, expected: Record<string, string>][] = [
+  [
+    {},
+    all('negotiated h2,http/1.1', {
+      '2 gRPC': 'http2 h2',
+      '2 TLS gRPC': 'http2 h2',
+      '1.1 gRPC': 'http2 h2',
+      '1.1 upgrade': 'http1 http/1.1',
+    }),
+  ],
+  [{ version: 'HTTP1' }, all('http1 http/1.1')],
+  [{ version: 'HTTP2' }, all('http2 h2', { '1.1 upgrade': 'http1 http/1.1' })],
+  [{ appProtocol: 'HTTP2' }, all('http2 h2', { '1.1 upgrade': 'http1 http/1.1' })],
+  [{ tls: ['http/1.1', 'h2'] }, all('negotiated http/1.1,h2', { '1.1 upgrade': 'http1 http/1.1' })],
+  [{ tls: ['h2'], version: 'HTTP1' }, all('http2 h2', { '1.1 upgrade': 'http1 http/1.1' })],
+  [{ tls: ['http/1.1'], version: 'HTTP2' }, all('http1 http/1.1')],
+  [{ tls: ['other', 'h2'] }, all('negotiated other,h2', { '1.1 upgrade': 'http1 other' })],
+]
+test.each(secured)('towards a TLS backend with %j the handshake decides', (configured, expected) => {
+  expect(spoken({ tls: true, ...configured })).toEqual(expected)
+})
+
+verifies('backend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in this order', () => {
+  expect(compile({ tls: true }).usual.tls?.alpn).toEqual(['h2', 'http/1.1'])
+})
+
+test('connections that offer other protocols are others', () => {
+  const { usual, grpc, upgrade } = compile({ tls: true })
+  expect(new Set([usual.key, grpc.key, upgrade.key]).size).toBe(3)
+})

@@ -1,0 +1,17 @@
+import type { ClientHttp2Stream, ClientSessionRequestOptions } from 'node:http2'
+
+/** What an exchange asks of the session that carries it. */
+export interface Carrier {
+  /** It has served an exchange before, so the server may be closing it right now. */
+  readonly reused: boolean
+  /** The connection is gone. */
+  readonly ended: boolean
+  /** Opens a stream. Throws when the runtime does not take the fields. */
+  open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream
+  /** Whether the server said that it has not processed that stream and will not (RFC 9113, 6.8). */
+  leftAlone(streamId: number | undefined): boolean
+  /** Asks the server for a sign of life, and gives the connection up when none comes. */
+  suspect(): void
+  /** The exchange has left, for better or worse. */
+  leave(): void
+}

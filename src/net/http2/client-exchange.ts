@@ -1,0 +1,233 @@
+import http2, { type ClientHttp2Stream } from 'node:http2'
+import { Head } from '../http1/head.ts'
+import { RESPONSE_LIMITS } from '../limits.ts'
+import { announcedLength, isIdempotent } from '../request-rules.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type ClientHandler,
+  type ClientStream,
+  type Framing,
+} from '../stream.ts'
+import { WheelTimer } from '../timer-wheel.ts'
+import { cancelStream } from './cancel-stream.ts'
+import type { Carrier } from './carrier.ts'
+import { watchEndOfStream } from './end-of-stream.ts'
+import { readResponseFields, readTrailerFields, requestFields } from './heads.ts'
+import { RequestBody, type RequestOwner } from './request-body.ts'
+import { ResponseBody } from './response-body.ts'
+
+const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM } = http2.constants
+
+/** A request that the server left alone is sent again so often. */
+const MAX_REPLAYS = 3
+
+/** Secrets of one client stay out of the compression state that it shares with others (RFC 7541, 7.1.3). */
+const NEVER_INDEXED = ['authorization', 'proxy-authorization', 'cookie']
+
+/** No response head yet; on a session or waiting for one. */
+const WAITING = 0
+/** Response head delivered; its body is being read. */
+const READING = 1
+const OVER = 2
+
+/** What an exchange needs of the sessions that may carry it. */
+export interface ExchangeOwner {
+  /** Has `exchange` carried by a session once more, now or as soon as there is room. */
+  replay(exchange: ClientExchange): void
+  /** Forgets a time limit. */
+  forget(timer: WheelTimer): void
+}
+
+/** What a request is besides its head. */
+export interface ExchangeRequest {
+  readonly head: Head
+  readonly scheme: 'http' | 'https'
+  readonly framing: Framing
+  readonly handler: ClientHandler
+  readonly context: unknown
+}
+
+/** One request and its response on whatever session carries it. */
+export class ClientExchange implements ClientStream, RequestOwner {
+  readonly head: Head = new Head()
+  readonly body: ResponseBody = new ResponseBody()
+  readonly request: RequestBody
+  trailers: Head | undefined
+  context: unknown
+  /** Response time limit. */
+  readonly timer: WheelTimer = new WheelTimer(() => this.#expire())
+  readonly #owner: ExchangeOwner
+  readonly #fields: string[]
+  readonly #handler: ClientHandler
+  readonly #forHead: boolean
+  readonly #idempotent: boolean
+  #session: Carrier | null = null
+  #stream: ClientHttp2Stream | null = null
+  #phase: typeof WAITING | typeof READING | typeof OVER = WAITING
+  #replays = 0
+
+  constructor(owner: ExchangeOwner, { head, scheme, framing, handler, context }: ExchangeRequest) {
+    const { method } = head
+    this.#owner = owner
+    this.#handler = handler
+    this.#fields = requestFields(head, scheme, announcedLength(head, framing))
+    Object.assign(this.#fields, { [http2.sensitiveHeaders]: NEVER_INDEXED })
+    this.#forHead = method === 'HEAD'
+    this.#idempotent = isIdempotent(method)
+    this.context = context
+    this.request = new RequestBody(this, framing)
+  }
+
+  get over(): boolean {
+    return this.#phase === OVER
+  }
+
+  cancel(): void {
+    if (this.#phase === OVER) return
+    this.#leave()
+    this.body.abort('cancelled')
+  }
+
+  release(): void {}
+
+  /** No session could be had, or the one that carried it had to be given up. */
+  fail(why: Abort): void {
+    this.#end(why, this.#stream !== null)
+  }
+
+  /** Sends the request on `session`. Throws when the runtime does not take its head. */
+  start(session: Carrier): void {
+    const endStream = this.request.kind === BODY_NONE
+    const stream = session.open(this.#fields, { endStream, waitForTrailers: !endStream })
+    this.#session = session
+    this.#stream = stream
+    const seesEnd = watchEndOfStream(stream)
+    stream.on('response', (_, flags, fields) => {
+      if (this.#stream === stream) this.#takeResponse(fields, (flags & NGHTTP2_FLAG_END_STREAM) !== 0)
+    })
+    stream.on('headers', (_, __, fields) => {
+      if (this.#stream === stream) this.#takeInterim(fields)
+    })
+    stream.on('trailers', (_, __, fields) => {
+      if (this.#stream === stream) this.#takeTrailers(fields)
+    })
+    stream.on('end', () => {
+      if (this.#stream === stream && seesEnd()) this.#complete()
+    })
+    // 'close' follows every error and says all that is needed.
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      if (this.#stream === stream) this.#closed(stream)
+    })
+    this.request.attach(stream)
+  }
+
+  // What the request body calls.
+
+  messageCut(why: Abort): void {
+    // Given up on our side, nobody waits for an answer.
+    if (why === 'cancelled') this.cancel()
+    else this.fail(why)
+  }
+
+  #takeInterim(fields: readonly string[]): void {
+    const interim = new Head()
+    const bad = readResponseFields(fields, interim, RESPONSE_LIMITS) < 0
+    // There is nothing to switch to (RFC 9113, 8.6).
+    if (bad || interim.status === 101) return this.#refuse()
+    this.#handler.informed(this, interim)
+  }
+
+  #takeResponse(fields: readonly string[], ended: boolean): void {
+    const { head } = this
+    if (this.#phase !== WAITING) return this.#refuse()
+    if (readResponseFields(fields, head, RESPONSE_LIMITS) < 0 || head.status < 200) return this.#refuse()
+    const kind = this.#responseKind(ended)
+    this.#owner.forget(this.timer)
+    this.#phase = READING
+    this.request.forgetWhole()
+    this.body.start(this.#stream!, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)
+    this.#handler.response(this)
+  }
+
+  #takeTrailers(fields: readonly string[]): void {
+    const trailers = new Head()
+    if (readTrailerFields(fields, trailers, RESPONSE_LIMITS) < 0) return this.#refuse()
+    this.trailers = trailers
+  }
+
+  #responseKind(ended: boolean): BodyKind {
+    const { head } = this
+    if (ended || this.#forHead || head.status === 204 || head.status === 304) return BODY_NONE
+    return head.contentLength < 0 ? BODY_CHUNKED : BODY_LENGTH
+  }
+
+  #refuse(): void {
+    this.#end('protocol-error', true)
+  }
+
+  #expire(): void {
+    const session = this.#session
+    this.fail('timeout')
+    session?.suspect()
+  }
+
+  /** The response is complete. The session has room again before the receiver hears of it. */
+  #complete(): void {
+    // Whoever is still sending the request is told by the receiver of the response.
+    this.#leave()
+    this.body.end(this.trailers)
+  }
+
+  /** The stream is gone before its response was complete. */
+  #closed(stream: ClientHttp2Stream): void {
+    const session = this.#session!
+    const untouched = stream.rstCode === NGHTTP2_REFUSED_STREAM || session.leftAlone(stream.id)
+    if (this.#mayReplay(untouched, session)) {
+      this.#replays++
+      this.#detach()
+      return this.#owner.replay(this)
+    }
+    const why = stream.rstCode === NGHTTP2_PROTOCOL_ERROR ? 'protocol-error' : 'reset'
+    this.#end(why, !untouched)
+  }
+
+  /**
+   * What the server has not begun to process may be sent again, whatever it is (RFC 9113, 8.7). A session that closed under an
+   * idempotent request, as idle ones do, allows one more try.
+   */
+  #mayReplay(untouched: boolean, session: Carrier): boolean {
+    if (this.#phase !== WAITING || !this.request.isWhole) return false
+    if (untouched) return this.#replays < MAX_REPLAYS
+    return session.ended && session.reused && this.#idempotent && this.#replays === 0
+  }
+
+  #end(why: Abort, sentBytes: boolean): void {
+    if (this.#phase === OVER) return
+    const wasWaiting = this.#phase === WAITING
+    this.#leave()
+    if (wasWaiting) this.#handler.failed(this, why, sentBytes)
+    else this.body.abort(why)
+  }
+
+  #leave(): void {
+    const stream = this.#stream
+    this.#phase = OVER
+    this.#owner.forget(this.timer)
+    this.request.close()
+    this.#detach()
+    if (stream !== null && !(stream.writableFinished && stream.readableEnded)) cancelStream(stream)
+  }
+
+  /** Lets go of the stream, whose events are nobody's from now on. */
+  #detach(): void {
+    const session = this.#session
+    this.#session = null
+    this.#stream = null
+    session?.leave()
+  }
+}

@@ -1,0 +1,566 @@
+import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { createClientPool } from '../client-pool.ts'
+import { Head } from '../http1/head.ts'
+import type { PoolSettings } from '../pool-settings.ts'
+import {
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type ClientHandler,
+  type ClientPool,
+  type Destination,
+} from '../stream.ts'
+import { type Asked, ask } from '../testing/ask.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { type FramePeer, FrameServer } from '../testing/frame-server.ts'
+import { DATA, END_STREAM, HEADERS, PING, RST_STREAM, uint32, WINDOW_UPDATE } from '../testing/frames.ts'
+import { destinationOf, RawServer } from '../testing/raw-peers.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+
+const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
+const _MAX_CONCURRENT_STREAMS = 3
+
+/** Setting of RFC 9113, 6.5.2. */
+const INITIAL_WINDOW_SIZE = 4
+
+const cleanup: (() => unknown)[] = []
+/** How far the clock of time limits is ahead. */
+let ahead = 0
+
+beforeEach(() => {
+  ahead = 0
+  const monotonic = clock.monotonic
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+function newPool(settings: Partial<PoolSettings> = {}) {
+  const wheel = new TimerWheel()
+  const pool = createClientPool({ wheel, ...settings })
+  cleanup.push(() => pool.close())
+  const pass = (ms: number) => {
+    ahead += ms
+    wheel.advance()
+  }
+  return { pool, pass }
+}
+
+async function frames(serve: (peer: FramePeer, index: number) => void, settings: Partial<PoolSettings> = {}) {
+  const server = await new FrameServer(serve).start()
+  cleanup.push(() => server.close())
+  return { server, destination: server.destination, ...newPool(settings) }
+}
+
+/** A server that answers every request by `serve`. */
+function answeringFrames(serve: (peer: FramePeer, stream: number, index: number) => void) {
+  return (peer: FramePeer, index: number) => {
+    peer.settings([INITIAL_WINDOW_SIZE, 1_000_000])
+    peer.send(WINDOW_UPDATE, 0, 0, uint32(1_000_000))
+    peer.onRequest = (stream) => serve(peer, stream, index)
+  }
+}
+
+type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, fields: string[]) => void
+
+async function nodeServer(serve: Serve, options: http2.ServerOptions = {}) {
+  const server = http2.createServer(options)
+  let connections = 0
+  server.on('connection', (socket) => {
+    connections++
+    cleanup.push(() => socket.destroy())
+  })
+  server.on('stream', (stream, headers, _, fields) => {
+    stream.on('error', () => {})
+    serve(stream as ServerHttp2Stream, headers, fields as string[])
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanup.push(() => server.close())
+  const destination: Destination = { ...destinationOf((server.address() as AddressInfo).port), http: 'http2' }
+  return { destination, connections: () => connections, ...newPool() }
+}
+
+function answer(stream: ServerHttp2Stream, text: string): void {
+  stream.respond({ ':status': 200 })
+  stream.end(text)
+}
+
+async function readAll(stream: ServerHttp2Stream): Promise<string> {
+  let text = ''
+  for await (const bytes of stream) text += bytes
+  return text
+}
+
+const sent: [asked: Asked, fields: string[]][] = [
+  [{}, []],
+  [{ method: 'POST' }, ['content-length', '0']],
+  [{ method: 'POST', body: 'hello' }, ['content-length', '5']],
+  [{ method: 'POST', body: 'hello', chunked: true }, []],
+  [{ takesTrailers: true }, ['te', 'trailers']],
+  [
+    { headers: { 'x-a': '1', authorization: 'secret', connection: 'close', upgrade: 'h2c' } },
+    ['x-a', '1', 'authorization', 'secret'],
+  ],
+]
+test.each(sent)('a request %j goes out with the fields %j', async (asked, fields) => {
+  let seen: string[] = []
+  const { pool, destination } = await nodeServer(async (stream, _, received) => {
+    seen = received
+    answer(stream, await readAll(stream))
+  })
+  const result = await ask(pool, destination, asked)
+  expect(result).toMatchObject({ status: 200, body: asked.body ?? '' })
+  expect(seen).toEqual([
+    ':method',
+    asked.method ?? 'GET',
+    ':authority',
+    'x',
+    ':scheme',
+    'http',
+    ':path',
+    '/',
+    ...fields,
+  ])
+})
+
+test('all requests share a connection until the server allows no more', async () => {
+  const held: ServerHttp2Stream[] = []
+  const { pool, destination, connections } = await nodeServer(
+    (stream) => {
+      held.push(stream)
+      if (held.length === 5) for (const one of held) answer(one, 'ok')
+    },
+    { settings: { maxConcurrentStreams: 2 } },
+  )
+  await ask5(pool, destination)
+  expect(connections()).toBe(3)
+
+  async function ask5(...to: [ClientPool, Destination]): Promise<void> {
+    const results = await Promise.all([1, 2, 3, 4, 5].map(() => ask(...to)))
+    for (const result of results) expect(result).toMatchObject({ status: 200, body: 'ok' })
+  }
+})
+
+test('bodies flow both ways at once, with trailers at both ends', async () => {
+  let trailers: IncomingHttpHeaders = {}
+  const { pool, destination } = await nodeServer((stream) => {
+    stream.respond({ ':status': 200 }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'x-two': ['a', 'b'] }))
+    stream.on('trailers', (received) => {
+      trailers = received
+    })
+    stream.pipe(stream)
+  })
+  const sink = new TextSink()
+  const result = await new Promise<Head | undefined>((resolve) => {
+    Object.assign(sink, { end: resolve })
+    const handler: ClientHandler = { ...NO_HANDLER, response: (stream) => stream.body.pipe(sink) }
+    const stream = pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, handler, undefined)
+    const pieces = ['one ', 'two ', 'three']
+    sink.bytes = (buffer, start, end) => {
+      sink.text += buffer.latin1Slice(start, end)
+      const next = pieces.shift()
+      if (next !== undefined) stream.request.bytes(Buffer.from(next), 0, next.length)
+      else {
+        const last = new Head()
+        last.append('x-sum', '3')
+        stream.request.end(last)
+      }
+    }
+    stream.request.bytes(Buffer.from('zero '), 0, 5)
+  })
+  expect(sink.text).toBe('zero one two three')
+  expect([result?.get('grpc-status'), result?.getAll('x-two')]).toEqual(['0', ['a', 'b']])
+  expect(trailers['x-sum']).toBe('3')
+})
+
+test('a receiver that is full holds the server back, a full server the giver', async () => {
+  const size = 4_000_000
+  const { pool, destination } = await nodeServer((stream) => {
+    stream.respond({ ':status': 200 })
+    setTimeout(() => stream.pipe(stream), 50)
+  })
+  const sink = new TextSink()
+  let taken = 0
+  let given = 0
+  let most = 0
+  await new Promise<void>((resolve) => {
+    sink.end = () => resolve()
+    sink.bytes = (_, start, end) => {
+      taken += end - start
+      sink.backed = true
+      setImmediate(() => {
+        sink.backed = false
+        sink.source?.resume()
+      })
+    }
+    const handler: ClientHandler = { ...NO_HANDLER, response: (stream) => stream.body.pipe(sink) }
+    const stream = pool.send(destination, request('POST'), { kind: BODY_LENGTH, length: size }, 0, handler, undefined)
+    const piece = Buffer.alloc(40_000)
+    const give = () => {
+      while (given < size && !stream.request.backed) {
+        stream.request.bytes(piece, 0, piece.length)
+        given += piece.length
+        most = Math.max(most, given - taken)
+      }
+      if (given === size) stream.request.end()
+    }
+    stream.request.source = { kind: BODY_LENGTH, length: size, pipe: () => {}, pause: () => {}, resume: give }
+    give()
+  })
+  expect(taken).toBe(size)
+  expect(most).toBeLessThan(2_000_000)
+})
+
+test('interim responses are passed on', async () => {
+  const { pool, destination } = await nodeServer((stream) => {
+    stream.additionalHeaders({ ':status': 103, link: '</a>' })
+    answer(stream, 'ok')
+  })
+  expect(await ask(pool, destination)).toMatchObject({ status: 200, informed: [103] })
+})
+
+const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expected: object][] = [
+  [
+    'reset without an error in the middle of a body',
+    (peer, stream) => {
+      peer.head(stream, [[':status', '200']])
+      peer.data(stream, 'half')
+      peer.reset(stream, NGHTTP2_NO_ERROR)
+    },
+    { status: 200, body: 'half', aborted: 'reset' },
+  ],
+  [
+    'reset with CANCEL in the middle of a body',
+    (peer, stream) => {
+      peer.head(stream, [[':status', '200']])
+      peer.data(stream, 'half')
+      peer.reset(stream, NGHTTP2_CANCEL)
+    },
+    { status: 200, aborted: 'reset' },
+  ],
+  [
+    'a connection that ends in the middle of a body',
+    (peer, stream) => {
+      peer.head(stream, [[':status', '200']])
+      peer.data(stream, 'half')
+      peer.socket.end()
+    },
+    { status: 200, aborted: 'reset' },
+  ],
+  [
+    'less than was announced',
+    (peer, stream) => {
+      peer.head(stream, [
+        [':status', '200'],
+        ['content-length', '5'],
+      ])
+      peer.data(stream, 'half', END_STREAM)
+    },
+    { status: 200, aborted: 'protocol-error' },
+  ],
+  [
+    'more than was announced',
+    (peer, stream) => {
+      peer.head(stream, [
+        [':status', '200'],
+        ['content-length', '3'],
+      ])
+      peer.data(stream, 'half', END_STREAM)
+    },
+    { status: 200, aborted: 'reset' },
+  ],
+  [
+    'reset before a response',
+    (peer, stream) => peer.reset(stream, NGHTTP2_INTERNAL_ERROR),
+    { failure: 'reset', sent: true },
+  ],
+  [
+    'a field of the connection',
+    (peer, stream) => answerWith(peer, stream, 'connection', 'close'),
+    { failure: 'protocol-error' },
+  ],
+  ['a status of 101', (peer, stream) => peer.head(stream, [[':status', '101']]), { failure: 'protocol-error' }],
+  [
+    'a status of two digits',
+    (peer, stream) => peer.head(stream, [[':status', '20']], END_STREAM),
+    { failure: 'protocol-error' },
+  ],
+  [
+    'an interim response as the last',
+    (peer, stream) => peer.head(stream, [[':status', '103']], END_STREAM),
+    { failure: 'protocol-error' },
+  ],
+  [
+    'two lengths',
+    (peer, stream) =>
+      peer.head(stream, [
+        [':status', '200'],
+        ['content-length', '1'],
+        ['content-length', '2'],
+      ]),
+    { failure: 'protocol-error' },
+  ],
+  ['no HTTP/2 at all', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'reset' }],
+]
+test.each(cut)('never whole: %s', async (_, serve, expected) => {
+  const { pool, destination } = await frames(answeringFrames(serve))
+  expect(await ask(pool, destination, { method: 'POST' })).toMatchObject(expected)
+})
+
+test.each([
+  ['HEAD', [['content-length', '7']], { status: 200, body: '' }],
+  ['GET', [], { status: 200, body: '' }],
+] as const)('a response to %s that is a head alone', async (method, fields, expected) => {
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) => peer.head(stream, [[':status', '200'], ...fields], END_STREAM)),
+  )
+  const result = await ask(pool, destination, { method })
+  expect(result).toMatchObject(expected)
+  expect(result.stream.body.kind).toBe(BODY_NONE)
+})
+
+const replayed: [what: string, asked: Asked, first: (peer: FramePeer, stream: number) => void, expected: object][] = [
+  ['refused', {}, (peer, stream) => peer.reset(stream, NGHTTP2_REFUSED_STREAM), { status: 200, body: 'ok' }],
+  [
+    'refused with its body in hand',
+    { method: 'POST', body: 'hello' },
+    (peer, stream) => peer.reset(stream, NGHTTP2_REFUSED_STREAM),
+    { status: 200, body: 'ok' },
+  ],
+  [
+    'refused with a body too long to keep',
+    { method: 'POST', body: 'x'.repeat(70_000) },
+    (peer, stream) => setTimeout(() => peer.reset(stream, NGHTTP2_REFUSED_STREAM), 50),
+    { failure: 'reset', sent: false },
+  ],
+  [
+    'behind the last stream of a GOAWAY',
+    { method: 'POST' },
+    (peer) => peer.goaway(0, NGHTTP2_NO_ERROR),
+    { status: 200, body: 'ok' },
+  ],
+  [
+    'behind the last stream of a GOAWAY with an error',
+    { method: 'POST' },
+    (peer) => peer.goaway(0, NGHTTP2_INTERNAL_ERROR),
+    { status: 200, body: 'ok' },
+  ],
+  [
+    'among the last streams of a GOAWAY with an error',
+    {},
+    (peer, stream) => peer.goaway(stream, NGHTTP2_INTERNAL_ERROR),
+    { failure: 'reset', sent: true },
+  ],
+]
+test.each(replayed)('a request that was %s', async (_, asked, first, expected) => {
+  let requests = 0
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) => {
+      if (++requests === 1) first(peer, stream)
+      else setTimeout(() => peer.answer(stream, 'ok'), 20)
+    }),
+  )
+  expect(await ask(pool, destination, asked)).toMatchObject(expected)
+})
+
+test('a server that refuses for ever is not asked for ever', async () => {
+  const { pool, destination, server } = await frames(
+    answeringFrames((peer, stream) => peer.reset(stream, NGHTTP2_REFUSED_STREAM)),
+  )
+  expect(await ask(pool, destination)).toMatchObject({ failure: 'reset', sent: false })
+  expect(server.peers[0]!.frames.filter(({ type }) => type === HEADERS)).toHaveLength(4)
+})
+
+test('a GOAWAY lets requests in hand finish; the next ones go elsewhere', async () => {
+  const { pool, destination, server } = await frames(
+    answeringFrames((peer, stream, index) => {
+      if (index > 0) return peer.answer(stream, 'second')
+      peer.goaway(stream, NGHTTP2_NO_ERROR)
+      setTimeout(() => peer.answer(stream, 'first'), 100)
+    }),
+  )
+  const first = ask(pool, destination)
+  await vi.waitFor(() => expect(server.peers[0]?.frames.some(({ type }) => type === HEADERS)).toBe(true))
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(await ask(pool, destination)).toMatchObject({ body: 'second' })
+  expect(await first).toMatchObject({ body: 'first' })
+})
+
+test.each([
+  ['GET', { status: 200, body: 'ok' }],
+  ['POST', { failure: 'reset', sent: true }],
+] as const)('an idle connection that closes under a %s', async (method, expected) => {
+  let requests = 0
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) => {
+      if (++requests === 2) peer.socket.destroy()
+      else peer.answer(stream, 'ok')
+    }),
+  )
+  await ask(pool, destination)
+  expect(await ask(pool, destination, { method })).toMatchObject(expected)
+})
+
+test('cancel resets the stream, which never looks whole, and leaves the connection to others', async () => {
+  const { pool, destination, server } = await frames(
+    answeringFrames((peer, stream) => {
+      if (stream > 1) peer.answer(stream, 'ok')
+    }),
+  )
+  const stream = pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, NO_HANDLER, undefined)
+  stream.request.bytes(Buffer.from('half'), 0, 4)
+  await vi.waitFor(() => expect(server.peers[0]?.of(DATA, 1)).toHaveLength(1))
+  stream.cancel()
+  expect(await ask(pool, destination)).toMatchObject({ body: 'ok' })
+  const [peer] = server.peers
+  expect(peer!.of(DATA, 1).every(({ flags }) => (flags & END_STREAM) === 0)).toBe(true)
+  expect(peer!.of(RST_STREAM, 1).map(({ payload }) => payload.readUInt32BE(0))).toEqual([NGHTTP2_CANCEL])
+  expect(server.peers).toHaveLength(1)
+})
+
+test('a body that is not what was announced resets the stream', async () => {
+  for (const given of ['too much', 'few']) {
+    const { pool, destination, server } = await frames(answeringFrames(() => {}))
+    const why = await new Promise((resolve) => {
+      const handler: ClientHandler = { ...NO_HANDLER, failed: (_, failure) => resolve(failure) }
+      const stream = pool.send(destination, request('POST'), { kind: BODY_LENGTH, length: 5 }, 0, handler, undefined)
+      const wait = setInterval(() => {
+        if (server.peers[0]?.of(HEADERS, 1).length !== 1) return
+        clearInterval(wait)
+        stream.request.bytes(Buffer.from(given), 0, given.length)
+        stream.request.end()
+      }, 5)
+    })
+    expect(why).toBe('protocol-error')
+    await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
+    expect(server.peers[0]!.of(DATA, 1).every(({ flags }) => (flags & END_STREAM) === 0)).toBe(true)
+  }
+})
+
+test('a response that is whole before its request resets what is left of it', async () => {
+  const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'early')))
+  const sink = new TextSink()
+  await new Promise<void>((resolve) => {
+    sink.onEnd = resolve
+    const handler: ClientHandler = { ...NO_HANDLER, response: (stream) => stream.body.pipe(sink) }
+    pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, handler, undefined)
+  })
+  expect(sink.text).toBe('early')
+  await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
+})
+
+test('a response time limit covers the head only', async () => {
+  const { pool, destination, pass } = await frames(
+    answeringFrames((peer, stream) => {
+      if (stream === 1) return setTimeout(() => pass(1300), 20)
+      peer.head(stream, [[':status', '200']])
+      setTimeout(() => {
+        pass(60_000)
+        peer.data(stream, 'late', END_STREAM)
+      }, 50)
+    }),
+  )
+  expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ failure: 'timeout', sent: true })
+  expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'late' })
+})
+
+test('an idle connection is kept for as long as the pool says', async () => {
+  const { pool, destination, pass, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
+  await ask(pool, destination)
+  pass(89_000)
+  await ask(pool, destination)
+  expect(server.peers).toHaveLength(1)
+  pass(91_000)
+  await ask(pool, destination)
+  expect(server.peers).toHaveLength(2)
+})
+
+test('a silent connection is asked for a sign of life, and given up without one', async () => {
+  const { pool, destination, pass, server } = await frames(
+    answeringFrames((peer, stream, index) => {
+      if (index === 0 && stream > 1) return
+      peer.answer(stream, `${index}`)
+    }),
+  )
+  await ask(pool, destination)
+  server.peers[0]!.answersPings = false
+  ahead += 20_000
+  const second = ask(pool, destination)
+  await vi.waitFor(() => expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(true))
+  pass(11_000)
+  expect(await second).toMatchObject({ body: '1' })
+})
+
+test('a busy connection is not asked', async () => {
+  const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
+  for (let i = 0; i < 3; i++) {
+    await ask(pool, destination)
+    ahead += 10_000
+  }
+  expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(false)
+})
+
+test('nobody there, and key material that cannot be used, fail unsent', async () => {
+  const { pool } = newPool()
+  const nowhere: Destination = { ...destinationOf(1), http: 'http2' }
+  expect(await ask(pool, nowhere)).toMatchObject({ failure: 'connect-failed', sent: false })
+  const tls = { serverName: undefined, ca: 'nothing', cert: 'x', key: 'y', verify: 'full', alpn: ['h2'] } as const
+  expect(await ask(pool, { ...nowhere, key: 'tls', tls })).toMatchObject({ failure: 'connect-failed', sent: false })
+})
+
+test('a time limit passes while there is no connection yet', async () => {
+  const { pool, pass } = newPool()
+  const silent = await new RawServer(() => {}).start()
+  cleanup.push(() => silent.close())
+  const tls = { serverName: undefined, ca: CERTIFICATES.ca, cert: undefined, key: undefined, verify: 'full' } as const
+  for (const [http, alpn] of [
+    ['http2', ['h2']],
+    ['negotiated', ['h2', 'http/1.1']],
+  ] as const) {
+    const destination: Destination = { ...silent.destination, key: http, http, tls: { ...tls, alpn } }
+    const result = ask(pool, destination, { timeoutMs: 1000 })
+    await vi.waitFor(() => expect(silent.connections).toBeGreaterThan(0))
+    pass(1300)
+    expect(await result).toMatchObject({ failure: 'timeout', sent: false })
+  }
+})
+
+test('a closed pool keeps nothing', async () => {
+  const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
+  await ask(pool, destination)
+  pool.close()
+  await ask(pool, destination)
+  await ask(pool, destination)
+  expect(server.peers).toHaveLength(3)
+})
+
+test('many requests at once, with bodies, on few connections', async () => {
+  const { pool, destination, connections } = await nodeServer(async (stream) => answer(stream, await readAll(stream)))
+  const bodies = Array.from({ length: 300 }, (_, i) => `${i} `.repeat(i))
+  const results = await Promise.all(bodies.map((body) => ask(pool, destination, { method: 'POST', body })))
+  expect(results.map(({ body }) => body)).toEqual(bodies)
+  expect(connections()).toBeLessThanOrEqual(3)
+})
+
+const NO_HANDLER: ClientHandler = { response: () => {}, informed: () => {}, upgraded: () => {}, failed: () => {} }
+
+function request(method: string): Head {
+  const head = Head.request(method, '/')
+  head.authority = 'x'
+  return head
+}
+
+function answerWith(peer: FramePeer, stream: number, name: string, value: string): void {
+  peer.head(stream, [
+    [':status', '200'],
+    [name, value],
+  ])
+}

@@ -1,0 +1,145 @@
+import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionRequestOptions } from 'node:http2'
+import type { Socket } from 'node:net'
+import { clock } from '#base/clock.ts'
+import { RESPONSE_LIMITS } from '../limits.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { Carrier } from './carrier.ts'
+import type { ClientExchange } from './client-exchange.ts'
+
+/** What a server that has not said so yet is taken to allow (RFC 9113, 6.5.2 recommends no less). */
+export const ASSUMED_STREAMS = 100
+
+/** How much a server may send ahead of a slow receiver: on one stream, and on all of a connection. */
+const STREAM_WINDOW = 262_144
+const CONNECTION_WINDOW = 1_048_576
+
+/** Megabytes that a session may hold; Node's own 10 are less than the windows of its streams. */
+const MAX_SESSION_MEMORY = 128
+
+/** A server not heard of for so long is asked for a sign of life with the next request. */
+const SILENCE_MS = 15_000
+const PING_TIMEOUT_MS = 10_000
+
+const OPTIONS = {
+  peerMaxConcurrentStreams: ASSUMED_STREAMS,
+  maxSessionMemory: MAX_SESSION_MEMORY,
+  maxHeaderListPairs: RESPONSE_LIMITS.maxHeaders + 1,
+  // A field that stands twice goes on as it came, as over HTTP/1.
+  strictSingleValueFields: false,
+  settings: { enablePush: false, initialWindowSize: STREAM_WINDOW, maxHeaderListSize: RESPONSE_LIMITS.maxHeadBytes },
+}
+
+/** What a session needs of its group. */
+export interface SessionOwner {
+  readonly wheel: TimerWheel
+  readonly idleTimeoutMs: number
+  /** A stream has ended: there is room for another request. */
+  roomIn(session: ClientSession): void
+  /** It takes no further requests. Called once. */
+  gone(session: ClientSession): void
+}
+
+/** One upstream HTTP/2 connection: carries as many exchanges at a time as the server allows. */
+export class ClientSession implements Carrier {
+  reused = false
+  ended = false
+  readonly #owner: SessionOwner
+  readonly #session: ClientHttp2Session
+  readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
+  readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
+  #active = 0
+  #limit = ASSUMED_STREAMS
+  #draining = false
+  #pinging = false
+  #heardMs = clock.monotonic()
+  /** The last stream that the server will have processed, by its GOAWAY. */
+  #lastStreamId = Number.POSITIVE_INFINITY
+
+  constructor(socket: Socket, owner: SessionOwner) {
+    this.#owner = owner
+    this.#session = http2.connect('http://upstream', { ...OPTIONS, createConnection: () => socket })
+    this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW))
+    this.#session.on('remoteSettings', ({ maxConcurrentStreams }) => {
+      // Nothing can be sent to a server that allows none; it may refuse.
+      this.#limit = Math.max(1, maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
+      if (this.hasRoom) owner.roomIn(this)
+    })
+    this.#session.on('goaway', (_, lastStreamId) => {
+      this.#lastStreamId = lastStreamId
+      this.#retire()
+    })
+    // 'close' follows every error and says all that is needed.
+    this.#session.on('error', () => {})
+    // The socket's 'close' is known before the streams' own.
+    socket.on('close', () => this.#lost())
+    this.#session.on('close', () => this.#lost())
+    this.#armIdle()
+  }
+
+  /** One more request can be sent now. */
+  get hasRoom(): boolean {
+    return !this.#draining && this.#active < this.#limit && !this.#session.destroyed
+  }
+
+  leftAlone(streamId: number | undefined): boolean {
+    return streamId === undefined || streamId > this.#lastStreamId
+  }
+
+  carry(exchange: ClientExchange): void {
+    this.#active++
+    this.#owner.wheel.disarm(this.#idle)
+    if (clock.monotonic() - this.#heardMs > SILENCE_MS) this.suspect()
+    exchange.start(this)
+  }
+
+  open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream {
+    return this.#session.request(fields, options)
+  }
+
+  leave(): void {
+    this.reused = true
+    this.#heardMs = clock.monotonic()
+    this.#active--
+    if (this.#active === 0) this.#armIdle()
+    if (this.hasRoom) this.#owner.roomIn(this)
+  }
+
+  suspect(): void {
+    if (this.#pinging || this.#session.destroyed) return
+    this.#pinging = true
+    this.#owner.wheel.arm(this.#pong, PING_TIMEOUT_MS)
+    this.#session.ping((error) => {
+      this.#pinging = false
+      this.#owner.wheel.disarm(this.#pong)
+      if (error === null) this.#heardMs = clock.monotonic()
+    })
+  }
+
+  /** Takes no further requests and ends with those it has. */
+  drain(): void {
+    this.#retire()
+    this.#session.close()
+  }
+
+  #giveUp(): void {
+    this.#lost()
+    this.#session.destroy()
+  }
+
+  #lost(): void {
+    this.ended = true
+    this.#retire()
+    this.#owner.wheel.remove(this.#pong)
+  }
+
+  #armIdle(): void {
+    if (!this.#draining) this.#owner.wheel.arm(this.#idle, this.#owner.idleTimeoutMs)
+  }
+
+  #retire(): void {
+    if (this.#draining) return
+    this.#draining = true
+    this.#owner.wheel.remove(this.#idle)
+    this.#owner.gone(this)
+  }
+}

@@ -1,0 +1,118 @@
+import type { ClientHttp2Stream } from 'node:http2'
+import type { Head } from '../http1/head.ts'
+import {
+  type Abort,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type BodySink,
+  type BodySource,
+  type Framing,
+} from '../stream.ts'
+import { fieldObject } from './heads.ts'
+
+/** The exchange behind a request body. */
+export interface RequestOwner {
+  /** The giver broke off, or gave other than it announced: the request must not look complete. */
+  messageCut(why: Abort): void
+}
+
+/** As much of a body is kept until the response begins, so that the request can be sent again. */
+const MAX_KEPT_BYTES = 65_536
+
+/** The body of a request: kept while no session carries it, then sent as it comes. */
+export class RequestBody implements BodySink {
+  source: BodySource | null = null
+  readonly takesFramed = false
+  /** Whoever gives is asked to wait until there is a stream. */
+  backed = true
+  readonly kind: BodyKind
+  readonly #owner: RequestOwner
+  #stream: ClientHttp2Stream | null = null
+  #open: boolean
+  #left: number
+  #kept: Buffer[] | null = []
+  #keptBytes = 0
+  #trailers: Record<string, string[]> = {}
+
+  constructor(owner: RequestOwner, { kind, length }: Framing) {
+    this.#owner = owner
+    this.kind = kind
+    this.#open = kind !== BODY_NONE
+    this.#left = kind === BODY_LENGTH ? length : 0
+  }
+
+  /** All that has been given can be sent again. */
+  get isWhole(): boolean {
+    return this.#kept !== null
+  }
+
+  /** Sends what is kept, and then what comes, on `stream`. */
+  attach(stream: ClientHttp2Stream): void {
+    this.#stream = stream
+    if (this.kind === BODY_NONE) return
+    stream.on('drain', () => {
+      if (this.#stream === stream) this.#flow()
+    })
+    stream.on('wantTrailers', () => {
+      if (this.#stream === stream && !stream.closed) stream.sendTrailers(this.#trailers)
+    })
+    for (const piece of this.#kept ?? []) stream.write(piece)
+    if (!this.#open) stream.end()
+    else if (!stream.writableNeedDrain) this.#flow()
+  }
+
+  /** No second sending will be needed. */
+  forgetWhole(): void {
+    this.#kept = null
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (!this.#open || start === end) return
+    if (this.kind === BODY_LENGTH) {
+      this.#left -= end - start
+      if (this.#left < 0) return this.abort('protocol-error')
+    }
+    const piece = Buffer.from(buffer.subarray(start, end))
+    this.#keep(piece)
+    if (this.#stream !== null && !this.#stream.write(piece)) this.backed = true
+  }
+
+  end(trailers?: Head): void {
+    if (!this.#open) return
+    if (this.#left > 0) return this.abort('protocol-error')
+    if (trailers !== undefined) this.#trailers = fieldObject(trailers)
+    this.#letGo()
+    this.#stream?.end()
+  }
+
+  abort(why: Abort): void {
+    if (!this.#open) return
+    this.#letGo()
+    this.#owner.messageCut(why)
+  }
+
+  /** Takes nothing more and lets the giver go. */
+  close(): void {
+    this.#letGo()
+    this.#kept = null
+    this.#stream = null
+  }
+
+  #letGo(): void {
+    this.#open = false
+    this.source = null
+  }
+
+  #flow(): void {
+    this.backed = false
+    this.source?.resume()
+  }
+
+  /** While there is no stream everything is kept: the giver has been asked to wait. */
+  #keep(piece: Buffer): void {
+    this.#keptBytes += piece.length
+    if (this.#stream !== null && this.#keptBytes > MAX_KEPT_BYTES) this.#kept = null
+    else this.#kept?.push(piece)
+  }
+}

@@ -1,0 +1,70 @@
+import { FixedBody } from '../fixed-body.ts'
+import { Head } from '../http1/head.ts'
+import {
+  type Abort,
+  BODY_CHUNKED,
+  BODY_NONE,
+  type ClientHandler,
+  type ClientPool,
+  type ClientStream,
+  type Destination,
+} from '../stream.ts'
+import { TextSink } from './recording-handler.ts'
+
+/** What became of a request. */
+export interface Result {
+  readonly stream: ClientStream
+  readonly status: number
+  readonly body: string
+  readonly trailers: Head | undefined
+  readonly failure: Abort | undefined
+  readonly sent: boolean | undefined
+  /** Why the response body was cut short. */
+  readonly aborted: Abort | undefined
+  readonly informed: readonly number[]
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly path?: string
+  readonly body?: string
+  readonly chunked?: boolean
+  readonly timeoutMs?: number
+  /** The receiver of the response body cannot take more after each part. */
+  readonly backed?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+  readonly takesTrailers?: boolean
+}
+
+/** Sends a request and waits for what becomes of it. */
+export function ask(pool: ClientPool, destination: Destination, asked: Asked = {}): Promise<Result> {
+  const { method = 'GET', path = '/', body = '', chunked = false, timeoutMs = 0, backed = false } = asked
+  return new Promise((resolve) => {
+    const informed: number[] = []
+    const result = { status: 0, body: '', trailers: undefined, failure: undefined, sent: undefined, aborted: undefined }
+    const sink = new TextSink()
+    sink.backed = backed
+    const handler: ClientHandler = {
+      response: (stream) => {
+        const { status } = stream.head
+        const settle = (aborted?: Abort) => {
+          resolve({ ...result, informed, stream, status, body: sink.text, trailers: stream.trailers, aborted })
+        }
+        sink.onEnd = settle
+        sink.abort = settle
+        stream.body.pipe(sink)
+      },
+      informed: (_, { status }) => informed.push(status),
+      upgraded: (stream) => stream.cancel(),
+      failed: (stream, failure, sent) => resolve({ ...result, informed, stream, failure, sent }),
+    }
+    const head = Head.request(method, path)
+    head.authority = 'x'
+    head.takesTrailers = asked.takesTrailers === true
+    for (const [name, value] of Object.entries(asked.headers ?? {})) head.append(name, value)
+    const fixed = new FixedBody(body)
+    const kind = chunked ? BODY_CHUNKED : fixed.kind
+    const stream = pool.send(destination, head, { kind, length: fixed.length }, timeoutMs, handler, undefined)
+    if (kind !== BODY_NONE) fixed.pipe(stream.request)
+  })
+}
