@@ -94,7 +94,7 @@ verifies('backend.http/version-unset-app-protocol', 'the port of the Service dec
   expect(spoken({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
 })
 
-test('what is configured beats the port of the Service', () => {
+verifies('backend.http/version', 'what is configured beats the port of the Service', () => {
   expect(spoken({ version: 'HTTP1', appProtocol: 'HTTP2' })).toEqual(all('http1'))
   expect(spoken({ version: 'HTTP2', appProtocol: 'HTTP1' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
 })

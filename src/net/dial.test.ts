@@ -4,7 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import { dialContext } from './dial.ts'
+import { Dial, dialContext } from './dial.ts'
 import { dialTransport } from './dial-transport.ts'
 import type { Abort, Destination, DestinationTls } from './stream.ts'
 import { CERTIFICATES } from './testing/certificates.ts'
@@ -164,7 +164,7 @@ test.each<[what: string, host: string, settings: Partial<DestinationTls>, expect
 })
 
 const SPIFFE = 'spiffe://cluster.test/ns/default/sa/web'
-test.each<[accepted: string[], connects: boolean]>([
+const accepted: [names: string[], connects: boolean][] = [
   [[SPIFFE], true],
   [['other.test', SPIFFE], true],
   [['workload.test'], true],
@@ -174,12 +174,15 @@ test.each<[accepted: string[], connects: boolean]>([
   [['common.test'], false],
   [['spiffe://cluster.test/ns/default/sa'], false],
   [['cluster.test'], false],
-])('TLS: a certificate is to carry one of %j', async (subjectAltNames, connects) => {
+]
+verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate is to carry one of the names', async () => {
   const port = await tlsServer(CERTIFICATES.workload)
-  // Whatever the host is called: the list replaces it.
-  const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
-  const { transport } = await dial(to('127.0.0.1', port, { tls: settings }))
-  expect(transport !== null).toBe(connects)
+  for (const [subjectAltNames, connects] of accepted) {
+    // Whatever the host is called: the list replaces it.
+    const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
+    const { transport } = await dial(to('127.0.0.1', port, { tls: settings }))
+    expect(transport !== null, subjectAltNames.join()).toBe(connects)
+  }
 })
 
 test('TLS: names that are accepted do not make up for an unknown authority', async () => {
@@ -188,17 +191,52 @@ test('TLS: names that are accepted do not make up for an unknown authority', asy
   expect(transport).toBeNull()
 })
 
-test.each([
+const groupsOffered: [groups: string, ofServer: string, connects: boolean][] = [
   ['X25519MLKEM768', 'X25519MLKEM768:X25519', true],
   ['X25519/P-384', 'P-384', true],
   ['X25519', 'P-384', false],
-])('TLS: key exchange groups %s with a server of %s', async (groups, ecdhCurve, connects) => {
-  const port = await tlsServer({ ecdhCurve, minVersion: 'TLSv1.3' })
-  const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ groups }) }))
-  expect(transport !== null).toBe(connects)
+]
+verifies('backend.tls/keyExchangeGroups', 'TLS: only the listed key exchange groups are offered', async () => {
+  for (const [groups, ecdhCurve, connects] of groupsOffered) {
+    const port = await tlsServer({ ecdhCurve, minVersion: 'TLSv1.3' })
+    const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ groups }) }))
+    expect(transport !== null, `${groups} with ${ecdhCurve}`).toBe(connects)
+  }
 })
 
-test('TLS: the name of the destination is the server name', async () => {
+test('TLS: of the groups that both have, the first in our list is taken', async () => {
+  const port = await tlsServer({ ecdhCurve: 'X25519:P-256', minVersion: 'TLSv1.3' })
+  for (const [groups, taken] of [
+    ['P-256/X25519', 'P-256'],
+    ['X25519/P-256', 'X25519'],
+  ] as const) {
+    const destination = to('127.0.0.1', port, { tls: withTls({ groups }) })
+    const socket = await new Promise<tls.TLSSocket>((resolve) => {
+      const done = (connected: net.Socket | null) => resolve(connected as tls.TLSSocket)
+      new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
+    })
+    expect(socket.getEphemeralKeyInfo()).toMatchObject({ name: taken === 'P-256' ? 'prime256v1' : taken })
+    socket.destroy()
+  }
+})
+
+verifies(
+  'backend.tls/mtlsCertificateRef',
+  'TLS: the certificate is presented to a server that asks for it',
+  async () => {
+    const port = await tlsServer({ requestCert: true, ca: CERTIFICATES.ca })
+    const { text } = await dial(to('127.0.0.1', port, { tls: withTls(CERTIFICATES.client) }))
+    expect(await text).toBe('unnamed client.test false false')
+  },
+)
+
+verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without one none is presented', async () => {
+  const port = await tlsServer({ requestCert: true, rejectUnauthorized: false })
+  const { text } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+  expect(await text).toBe('unnamed nobody false false')
+})
+
+verifies('backend.tls/sni-default', 'TLS: the name of the destination is the server name', async () => {
   const port = await tlsServer()
   resolvingTo('127.0.0.1')
   const { text } = await dial(to('server.test', port, { tls: withTls() }))

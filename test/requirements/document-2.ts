@@ -808,13 +808,17 @@ export const DOCUMENT_2 = {
     'At most one of `verifySubjectAltNames` and `insecureSkipVerify` is set.',
   ),
   'backend.tls/mtlsCertificateRef-count': requirement(2, '2.3', '`mtlsCertificateRef` has at most one item.'),
-  'backend.tls/mtlsCertificateRef': gap(
+  'backend.tls/mtlsCertificateRef': requirement(
     2,
     '2.3',
     'Its Secret holds `tls.key` and `tls.crt`, which the proxy presents.',
   ),
-  'backend.tls/mtlsCertificateRef-ca': gap(2, '2.3', '`ca.cert` of that Secret, if present, verifies the server.'),
-  'backend.tls/mtlsCertificateRef-absent': gap(
+  'backend.tls/mtlsCertificateRef-ca': requirement(
+    2,
+    '2.3',
+    '`ca.cert` of that Secret, if present, verifies the server.',
+  ),
+  'backend.tls/mtlsCertificateRef-absent': requirement(
     2,
     '2.3',
     'Without `mtlsCertificateRef` no client certificate is presented.',
@@ -843,14 +847,18 @@ export const DOCUMENT_2 = {
     '`Hostname` verifies the CA and ignores the hostname and the alternative names.',
   ),
   'backend.tls/sni': requirement(2, '2.3', '`sni` (SNI) is the server name that is sent.'),
-  'backend.tls/sni-default': gap(2, '2.3', '`sni` defaults to the hostname of the destination.'),
+  'backend.tls/sni-default': requirement(2, '2.3', '`sni` defaults to the hostname of the destination.'),
   'backend.tls/verifySubjectAltNames-count': requirement(2, '2.3', '`verifySubjectAltNames` has 1 to 16 items.'),
   'backend.tls/verifySubjectAltNames-item-length': requirement(
     2,
     '2.3',
     'An item of `verifySubjectAltNames` is a ShortString.',
   ),
-  'backend.tls/verifySubjectAltNames': gap(2, '2.3', "The server's certificate must carry one of the listed names."),
+  'backend.tls/verifySubjectAltNames': requirement(
+    2,
+    '2.3',
+    "The server's certificate must carry one of the listed names.",
+  ),
   'backend.tls/verifySubjectAltNames-default': requirement(
     2,
     '2.3',
@@ -858,32 +866,32 @@ export const DOCUMENT_2 = {
   ),
   'backend.tls/alpnProtocols-count': requirement(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
   'backend.tls/alpnProtocols-item-length': requirement(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
-  'backend.tls/alpnProtocols': gap(2, '2.3', 'The listed protocols are offered to the server.'),
-  'backend.tls/alpnProtocols-default': gap(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
-  'backend.tls/keyExchangeGroups': gap(
+  'backend.tls/alpnProtocols': requirement(2, '2.3', 'The listed protocols are offered to the server.'),
+  'backend.tls/alpnProtocols-default': requirement(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
+  'backend.tls/keyExchangeGroups': requirement(
     2,
     '2.3',
     '`keyExchangeGroups` is in order of preference, and only listed groups are offered.',
   ),
   'backend.http/version-values': requirement(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
-  'backend.http/version': gap(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
+  'backend.http/version': requirement(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
   'backend.http/requestTimeout': requirement(
     2,
     '2.3',
     'A response that does not come within `requestTimeout` fails the request.',
   ),
-  'backend.http/version-unset-app-protocol': gap(
+  'backend.http/version-unset-app-protocol': requirement(
     2,
     '2.3',
     'Without `version` the `appProtocol` of a Service port decides.',
   ),
-  'backend.http/version-unset-grpc': gap(2, '2.3', 'Without `version` gRPC traffic uses HTTP/2.'),
-  'backend.http/version-unset-plaintext': gap(
+  'backend.http/version-unset-grpc': requirement(2, '2.3', 'Without `version` gRPC traffic uses HTTP/2.'),
+  'backend.http/version-unset-plaintext': requirement(
     2,
     '2.3',
     'Without `version` plaintext traffic keeps the version it came in.',
   ),
-  'backend.http/version-unset-https': gap(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
+  'backend.http/version-unset-https': requirement(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
   'backend.tunnel/backendRef-required': requirement(2, '2.3', '`tunnel.backendRef` is required.'),
   'backend.tunnel/backendRef-kinds': gap(2, '2.3', '`tunnel.backendRef` names a proxy server: a Service or a Backend.'),
   'backend.tunnel/https-proxy': gap(2, '2.3', 'Connections go through the proxy server as through an HTTPS proxy.'),

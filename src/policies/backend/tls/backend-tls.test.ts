@@ -44,7 +44,7 @@ test('without fields: the system trusts, the destination names', () => {
   expect(tls.compile([], contextWith())).toBeUndefined()
 })
 
-test('certificate, key and CA of the Secret', () => {
+verifies('backend.tls/mtlsCertificateRef-ca', 'certificate, key and CA of the Secret', () => {
   expect(compile({ mtlsCertificateRef: [{ name: 'client' }] }).setting).toEqual({ ...NOTHING, cert: CERT, key: KEY })
   for (const name of ['with-ca', 'with-ca-crt']) {
     expect(compile({ mtlsCertificateRef: [{ name }] }).setting).toEqual({ ...NOTHING, cert: CERT, key: KEY, ca: CA })
