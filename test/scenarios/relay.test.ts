@@ -21,7 +21,7 @@ import {
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
-const ports = { echo: 0, counting: 0, weights: 0, empty: 0, down: 0, tls: 0, going: 0, closed: 0 }
+const ports = { echo: 0, counting: 0, weights: 0, empty: 0, down: 0, breaking: 0, tls: 0, going: 0, closed: 0 }
 /** Received by the server behind `counting`, which answers when the client has ended. */
 let received = 0
 let folder: ObjectsFolder
@@ -111,6 +111,12 @@ const saying = (name: string) =>
       .resume()
       .end(name),
   )
+/** Breaks off in the middle of its answer. */
+const breaking = () =>
+  net.createServer((socket) => {
+    socket.on('error', () => {}).write('half of it')
+    socket.once('data', () => socket.resetAndDestroy())
+  })
 /** Answers over TLS with its name, and the server name that it was asked for. */
 const sayingSecured = (name: string) =>
   tls.createServer({ ...CERTIFICATES.server }, (socket) => {
@@ -128,6 +134,7 @@ beforeAll(async () => {
   const upstreams = {
     echo: await serve(echoing()),
     counting: await serve(counting),
+    breaking: await serve(breaking()),
     one: await serve(saying('one')),
     two: await serve(saying('two')),
     first: await serve(sayingSecured('first')),
@@ -143,6 +150,7 @@ beforeAll(async () => {
         { name: 'echo', port: ports.echo, protocol: 'TCP' },
         { name: 'counting', port: ports.counting, protocol: 'TCP' },
         { name: 'weights', port: ports.weights, protocol: 'TCP' },
+        { name: 'breaking', port: ports.breaking, protocol: 'TCP' },
         { name: 'empty', port: ports.empty, protocol: 'TCP' },
         { name: 'down', port: ports.down, protocol: 'TCP' },
         { name: 'web', port: ports.tls, protocol: 'HTTPS', more: `, hostname: server.test, ${door}` },
@@ -164,6 +172,7 @@ beforeAll(async () => {
       streamRouteYaml('TCPRoute', 'echo', { echo: 1 }),
       streamRouteYaml('TCPRoute', 'counting', { counting: 1 }),
       streamRouteYaml('TCPRoute', 'weights', { one: 3, two: 1, missing: 0 }),
+      streamRouteYaml('TCPRoute', 'breaking', { breaking: 1 }),
       streamRouteYaml('TCPRoute', 'down', { nobody: 1 }),
       streamRouteYaml('TCPRoute', 'closed', { one: 1 }, { gateway: 'closed' }),
       streamRouteYaml('TCPRoute', 'going', { echo: 1 }, { gateway: 'going' }),
@@ -275,6 +284,17 @@ test('when nobody answers at the backend, the connection is closed, and the log 
   expect(await logLine('code=upstream-failed')).toMatch(
     /error="upstream call failed: connect-failed at 127.0.0.1:\d+" reason=UpstreamFailure/,
   )
+})
+
+test('a server that breaks off is no orderly end for the client', async () => {
+  const socket = open(ports.breaking)
+  const closed = once(socket, 'close').catch((error: NodeJS.ErrnoException) => error.code)
+  const heard = hear(socket)
+  await once(socket, 'data')
+  socket.write('go on')
+  expect(await closed).toBe('ECONNRESET')
+  expect(await heard).toEqual({ text: 'half of it', error: 'ECONNRESET' })
+  expect(await logLine('listener=breaking')).toContain('error="connection ended: reset"')
 })
 
 verifies(
