@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PinnedProcess } from './pinned-process.ts'
 import { PORTS, PROXY_CORE, projectFile } from './settings.ts'
@@ -14,7 +15,7 @@ export interface Candidate {
 /** What one candidate is started with. */
 interface Recipe {
   readonly command: (scratch: string) => readonly string[]
-  readonly port: (suite: Suite) => number
+  readonly ports: typeof PORTS.nginx | typeof PORTS.haproxy | typeof PORTS.gatewright
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -23,19 +24,24 @@ const ANY_PORT = '127.0.0.1:0'
 /** In the order of the tables; ratios are to the first one. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   nginx: {
-    command: (scratch) => ['nginx', '-p', scratch, '-c', projectFile('bench/servers/proxy.nginx.conf')],
-    port: () => PORTS.nginx,
+    command: (scratch) => {
+      // It looks for the certificate beside its configuration.
+      const configuration = join(scratch, 'proxy.nginx.conf')
+      copyFileSync(projectFile('bench/servers/proxy.nginx.conf'), configuration)
+      return ['nginx', '-p', scratch, '-c', configuration]
+    },
+    ports: PORTS.nginx,
   },
   haproxy: {
-    command: () => ['haproxy', '-db', '-f', projectFile('bench/servers/haproxy.cfg')],
-    port: () => PORTS.haproxy,
+    command: (scratch) => ['haproxy', '-db', '-C', scratch, '-f', projectFile('bench/servers/haproxy.cfg')],
+    ports: PORTS.haproxy,
   },
   gatewright: {
     command: (scratch) => [
-      ...[projectFile('bin/gatewright'), 'run', '-f', projectFile('bench/objects')],
+      ...[projectFile('bin/gatewright'), 'run', '-f', projectFile('bench/objects'), '-f', join(scratch, 'objects')],
       ...['--workers', '1', '--state', join(scratch, 'state')],
     ],
-    port: (suite) => suite.gatewayPort,
+    ports: PORTS.gatewright,
     // Another gateway may be at work on this machine.
     environment: {
       GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
@@ -48,9 +54,9 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
 export const CANDIDATE_NAMES = Object.keys(RECIPES)
 
 export function startCandidate(name: string, scratch: string): Candidate {
-  const { command, port, environment = {} } = RECIPES[name]!
+  const { command, ports, environment = {} } = RECIPES[name]!
   const options = { name, core: PROXY_CORE, command: command(scratch), scratch, environment }
-  return { name, port, process: new PinnedProcess(options) }
+  return { name, port: ({ door }) => ports[door], process: new PinnedProcess(options) }
 }
 
 /** No proxy at all: what the server and the client need by themselves. */

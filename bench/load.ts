@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { LoadResult } from './load-result.ts'
 import { cpuNs } from './process-cost.ts'
+import { parseRequestLog } from './request-log.ts'
 import { LOAD_CORE, projectFile } from './settings.ts'
 import type { EventClientOptions, EventReport } from './sse/event-client.ts'
 import type { Suite } from './suite.ts'
@@ -12,8 +16,11 @@ const CONNECTIONS = 64
 
 /** Sends traffic of a suite to a port for some seconds. */
 export function load(suite: Suite, port: number, seconds: number): Promise<LoadResult> {
-  const url = `http://127.0.0.1:${port}${suite.path}`
-  return suite.unit === 'event' ? readEvents(suite, url, seconds) : sendRequests(suite, url, seconds)
+  const url = `${suite.door === 'tls' ? 'https' : 'http'}://127.0.0.1:${port}${suite.path}`
+  if (suite.unit === 'event') return readEvents(suite, url, seconds)
+  return suite.door === 'h2' || suite.pace !== undefined
+    ? logRequests(suite, url, seconds)
+    : sendRequests(suite, url, seconds)
 }
 
 async function sendRequests({ headers, script }: Suite, url: string, seconds: number): Promise<LoadResult> {
@@ -25,6 +32,20 @@ async function sendRequests({ headers, script }: Suite, url: string, seconds: nu
     url,
   ])
   return { ...parseWrk(output), cpuNs }
+}
+
+/** With h2load, for HTTP/2 and for a steady pace; it writes down how long each request took. */
+async function logRequests({ door, pace }: Suite, url: string, seconds: number): Promise<LoadResult> {
+  const log = join(tmpdir(), `gatewright-bench-${process.pid}.log`)
+  const { cpuNs } = await runPinned([
+    ...['h2load', '--duration', String(seconds), '--log-file', log],
+    ...(door === 'h2' ? ['--clients', '8', '--max-concurrent-streams', '8'] : ['--h1', '--clients', '32']),
+    ...(pace === undefined ? [] : ['--rps', String(pace / 32)]),
+    url,
+  ])
+  const lines = readFileSync(log, 'utf8')
+  rmSync(log)
+  return { ...parseRequestLog(lines, seconds), cpuNs }
 }
 
 async function readEvents({ headers, body }: Suite, url: string, seconds: number): Promise<LoadResult> {

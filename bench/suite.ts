@@ -1,4 +1,4 @@
-import { PORTS, projectFile } from './settings.ts'
+import { type Door, projectFile } from './settings.ts'
 
 /** One sort of traffic. */
 export interface Suite {
@@ -6,8 +6,7 @@ export interface Suite {
   /** What the table compares, in one sentence. */
   readonly about: string
   readonly path: string
-  /** The gateway's listener; the other candidates have one for everything. */
-  readonly gatewayPort: number
+  readonly door: Door
   /** What is counted. */
   readonly unit: 'request' | 'event'
   readonly headers: Readonly<Record<string, string>>
@@ -15,6 +14,8 @@ export interface Suite {
   readonly body?: string
   /** A script of wrk that sends the body. */
   readonly script?: string
+  /** Requests per second, for latencies that are not queues; as many as possible when unset. */
+  readonly pace?: number
   /** What every answer contains; a benchmark of error pages proves nothing. */
   readonly expect: string
 }
@@ -36,7 +37,7 @@ export const SUITES: readonly Suite[] = [
     name: 'small',
     about: 'GET of 32 bytes, passed through.',
     path: '/small',
-    gatewayPort: PORTS.gatewrightBare,
+    door: 'bare',
     unit: 'request',
     headers: {},
     expect: 'thirty-two bytes',
@@ -45,17 +46,45 @@ export const SUITES: readonly Suite[] = [
     name: '10k',
     about: 'GET of 10 KB, passed through.',
     path: '/10k',
-    gatewayPort: PORTS.gatewrightBare,
+    door: 'bare',
     unit: 'request',
     headers: {},
     expect: '0123456789',
+  },
+  {
+    name: 'paced',
+    about: 'The same as small at 9,600 requests a second, about half of what fills a core: compare p99.',
+    path: '/small',
+    door: 'bare',
+    unit: 'request',
+    headers: {},
+    pace: 9600,
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: 'h2',
+    about: 'GET of 32 bytes over HTTP/2 in plain text, 8 connections with 8 streams each; to the server HTTP/1.1.',
+    path: '/small',
+    door: 'h2',
+    unit: 'request',
+    headers: {},
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: 'tls',
+    about: 'GET of 32 bytes over TLS 1.3, 64 connections that stay open; to the server plain HTTP/1.1.',
+    path: '/small',
+    door: 'tls',
+    unit: 'request',
+    headers: {},
+    expect: 'thirty-two bytes',
   },
   {
     name: 'policies',
     about:
       'GET of 32 bytes; the gateway checks an API key and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, the others do nothing.',
     path: '/small',
-    gatewayPort: PORTS.gatewrightFull,
+    door: 'full',
     unit: 'request',
     headers: { authorization: 'Bearer k-bench' },
     expect: 'thirty-two bytes',
@@ -65,7 +94,7 @@ export const SUITES: readonly Suite[] = [
     about:
       'Chat completion, 300 B up and 1 KB down; the gateway replaces the model by its alias and counts tokens, the others pass bytes.',
     path: '/v1/chat/completions',
-    gatewayPort: PORTS.gatewrightBare,
+    door: 'bare',
     unit: 'request',
     headers: JSON_BODY,
     body: CHAT,
@@ -77,7 +106,7 @@ export const SUITES: readonly Suite[] = [
     about:
       'Event streams, passed through: 32 at once, an event every 10 ms on each. Latency is from the server to the client.',
     path: '/events',
-    gatewayPort: PORTS.gatewrightBare,
+    door: 'bare',
     unit: 'event',
     headers: {},
     expect: 'data: ',
@@ -86,7 +115,7 @@ export const SUITES: readonly Suite[] = [
     name: 'llm-sse',
     about: 'The same as chat completions; the gateway counts tokens, the others pass bytes.',
     path: '/events/chat',
-    gatewayPort: PORTS.gatewrightBare,
+    door: 'bare',
     unit: 'event',
     headers: JSON_BODY,
     body: CHAT.replace('"model":"fast"', '"model":"mock-small","stream":true'),

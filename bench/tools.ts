@@ -3,7 +3,13 @@ import { availableParallelism } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 /** Programs that are measured or measure, with the Debian package that has them. */
-const TOOLS = { nginx: 'nginx-light', haproxy: 'haproxy', wrk: 'wrk', taskset: 'util-linux' } as const
+const TOOLS = {
+  nginx: 'nginx-light',
+  haproxy: 'haproxy',
+  wrk: 'wrk',
+  h2load: 'nghttp2-client',
+  taskset: 'util-linux',
+} as const
 
 /** @returns why this machine cannot run the benchmark, in one line; undefined when it can */
 export function findObstacle(): string | undefined {

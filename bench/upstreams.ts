@@ -1,12 +1,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { PinnedProcess } from './pinned-process.ts'
 import { LOAD_CORE, projectFile } from './settings.ts'
+
+/** The certificate of all candidates, in the form that each of them wants. */
+function writeCertificate(scratch: string): void {
+  const { cert, key } = CERTIFICATES.server
+  writeFileSync(join(scratch, 'tls.crt'), cert)
+  writeFileSync(join(scratch, 'tls.key'), key)
+  writeFileSync(join(scratch, 'tls.pem'), cert + key)
+  mkdirSync(join(scratch, 'objects'))
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'bench-tls' },
+    type: 'kubernetes.io/tls',
+    stringData: { 'tls.crt': cert, 'tls.key': key },
+  }
+  writeFileSync(join(scratch, 'objects', 'certificate.yaml'), JSON.stringify(secret))
+}
 
 /** Starts what stands behind every candidate: nginx for requests, a server of our own for event streams. */
 export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   mkdirSync(join(scratch, 'temp'))
   mkdirSync(join(scratch, 'www'))
+  writeCertificate(scratch)
   writeFileSync(join(scratch, 'www', '10k'), '0123456789abcdef'.repeat(640))
   const files = ['nginx', '-p', scratch, '-c', projectFile('bench/servers/upstream.nginx.conf')]
   const events = [process.execPath, projectFile('bench/sse/event-server.ts')]

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from './ask.ts'
 import type { Candidate } from './candidate.ts'
 import type { Suite } from './suite.ts'
 
@@ -26,16 +27,10 @@ export async function waitForAnswer(candidate: Candidate, suite: Suite): Promise
 
 /** @returns what is wrong with the answer */
 async function tryOnce({ port }: Candidate, suite: Suite): Promise<string | undefined> {
-  const { path, headers, body, expect } = suite
   try {
-    const response = await fetch(`http://127.0.0.1:${port(suite)}${path}`, {
-      headers,
-      ...(body === undefined ? {} : { method: 'POST', body }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    })
-    const text = await response.text()
-    if (response.status !== 200) return `status ${response.status}: ${text.slice(0, 200)}`
-    return text.includes(expect) ? undefined : `the answer does not contain ${expect}`
+    const { status, body } = await ask(suite, port(suite), AbortSignal.timeout(PATIENCE_MS))
+    if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`
+    return body.includes(suite.expect) ? undefined : `the answer does not contain ${suite.expect}`
   } catch (error) {
     return String(error instanceof Error ? (error.cause ?? error) : error)
   }

@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import { text } from 'node:stream/consumers'
+import type { Suite } from './suite.ts'
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+/**
+ * Asks once, the way the load of the suite will. The certificate is that of nobody.
+ * @throws Error when nobody answers
+ */
+export function ask(suite: Suite, port: number, signal: AbortSignal): Promise<Answer> {
+  return suite.door === 'h2' ? askHttp2(suite, port, signal) : askHttp1(suite, port, signal)
+}
+
+async function askHttp1({ door, path, headers, body }: Suite, port: number, signal: AbortSignal): Promise<Answer> {
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path,
+    method: body === undefined ? 'GET' : 'POST',
+    headers,
+    signal,
+    agent: false,
+  }
+  const request = door === 'tls' ? https.request({ ...options, rejectUnauthorized: false }) : http.request(options)
+  request.end(body)
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  return { status: response.statusCode ?? 0, body: await text(response) }
+}
+
+async function askHttp2({ path }: Suite, port: number, signal: AbortSignal): Promise<Answer> {
+  const session = http2.connect(`http://127.0.0.1:${port}`)
+  try {
+    await once(session, 'connect', { signal })
+    const stream = session.request({ ':path': path }, { signal })
+    const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader]
+    return { status: headers[':status'] ?? 0, body: await text(stream) }
+  } finally {
+    session.destroy()
+  }
+}
