@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import type { Abort, Peer, RelayedConnection, RelayHandler } from '../stream.ts'
 import { FakeUpstream } from '../testing/fake-upstream.ts'
 import { TimerWheel } from '../timer-wheel.ts'
@@ -7,10 +8,12 @@ import { RelayedSocket } from './relayed-socket.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => performance.now())
 })
 
 afterEach(() => {
   vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 const MINUTE = 60_000
