@@ -2,7 +2,9 @@ import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
 import type { NetworkAuthorization } from '#policies/frontend/network-authorization/index.ts'
-import type { FrontendTcpSetting } from '#policies/frontend/tcp/compile.ts'
+import type { ProxyProtocolSetting } from '#policies/frontend/proxy-protocol/index.ts'
+import type { FrontendTcpSetting } from '#policies/frontend/tcp/index.ts'
+import type { FrontendTlsSetting } from '#policies/frontend/tls/index.ts'
 import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import { readsRequestBody, readsResponseBody } from '#policies/shared/body-use.ts'
@@ -20,8 +22,9 @@ export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSettin
   readonly recordsResponseBody: boolean
   /** Who may connect; undefined: everybody. */
   readonly networkAuthorization: NetworkAuthorization | undefined
-  /** A restriction on connections that cannot be enforced yet: all of them are closed rather than let in. */
-  readonly closesConnections: { readonly plain: boolean; readonly tls: boolean }
+  readonly tls: FrontendTlsSetting
+  /** Undefined: no PROXY header is expected. */
+  readonly proxyProtocol: ProxyProtocolSetting | undefined
 }
 
 export function buildFrontendSettings(
@@ -30,7 +33,6 @@ export function buildFrontendSettings(
   context: CompileContext,
 ): FrontendSettings {
   const fields = mergeSection({ section: 'frontend', phase: undefined, targets }, lookups)
-  const closesAll = compileSetting(POLICIES.frontend.proxyProtocol, fields, context)?.closesConnections === true
   const accessLog = compileSetting(POLICIES.frontend.accessLog, fields, context)
   const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
   const observed = [...(accessLog?.add ?? []), ...metricLabels].map(({ expression }) => expression)
@@ -45,10 +47,8 @@ export function buildFrontendSettings(
     recordsRequestBody: readsRequestBody(observed) !== false,
     recordsResponseBody: readsResponseBody(observed) !== false,
     networkAuthorization: compileSetting(POLICIES.frontend.networkAuthorization, fields, context),
-    closesConnections: {
-      plain: closesAll,
-      tls: closesAll || compileSetting(POLICIES.frontend.tls, fields, context).closesConnections,
-    },
+    tls: compileSetting(POLICIES.frontend.tls, fields, context),
+    proxyProtocol: compileSetting(POLICIES.frontend.proxyProtocol, fields, context),
   }
 }
 

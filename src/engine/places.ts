@@ -164,13 +164,14 @@ export function chooseBackend(rule: WeightedRule, random: () => number): Weighte
  * @returns why not
  */
 export function denyConnection(socket: SocketPlace, index: PlanIndex, connection: Exchange): string | undefined {
-  for (const { item, frontend } of socket.listeners) {
-    const { networkAuthorization, closesConnections } = frontend.get(index)
-    if (item.tlsMode === 'Terminate' ? closesConnections.tls : closesConnections.plain) {
-      return 'a restriction on connections cannot be enforced yet'
-    }
-    const denial = networkAuthorization?.denial(connection)
+  for (const { frontend } of socket.listeners) {
+    const denial = frontend.get(index).networkAuthorization?.denial(connection)
     if (denial !== undefined) return denial
   }
   return undefined
+}
+
+/** Whether a rule for connections looks at the client certificate: then they are asked after the TLS handshake (decision A-48). */
+export function readsCertificates(socket: SocketPlace, index: PlanIndex): boolean {
+  return socket.listeners.some(({ frontend }) => frontend.get(index).networkAuthorization?.readsCertificate === true)
 }

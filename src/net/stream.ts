@@ -72,8 +72,10 @@ export interface PeerCertificate {
   readonly issuer: string
   /** Common name of the subject. */
   readonly subjectCn: string | undefined
-  /** URIs, DNS names and addresses, in the order of the certificate. */
+  /** URIs, DNS names, mail addresses and IP addresses, in the order of the certificate. */
   readonly subjectAltNames: readonly string[]
+  /** The URIs among them: a DNS name may read like one. */
+  readonly uris: readonly string[]
 }
 
 /**

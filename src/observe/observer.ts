@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
 
 /** A request that has ended, as its owner in the proxy shows it. */
@@ -49,7 +50,9 @@ export interface Observer {
   /** `aborted`: why the connection did not end in order. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
   refusedByWire(peer: Peer, code: WireRefusal): void
-  /** A connection was closed before anything was read from it. */
+  /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void
+  /** A connection was closed because its PROXY header or its TLS handshake failed. */
+  connectionRefused(peer: Peer, why: ConnectionRefusal): void
   bug(decisionId: string, error: unknown): void
 }

@@ -299,8 +299,12 @@ test('what the wire refused and connections that were denied are counted', () =>
   const { observer: it, metrics, lines, bugs } = observer()
   it.refusedByWire(PEER, 'malformed-request')
   it.connectionDenied(PEER, 'why')
+  it.connectionRefused(PEER, 'proxy-header-missing')
   it.bug('w1-1', 'cause')
-  expect(metrics()).toEqual({ wire_refusals_total: 1, denied_connections_total: 1 })
-  expect(lines).toMatchObject([{ error: 'why', reason: 'Authorization' }])
+  expect(metrics()).toEqual({ wire_refusals_total: 1, denied_connections_total: 1, refused_connections_total: 1 })
+  expect(lines).toMatchObject([
+    { error: 'why', reason: 'Authorization' },
+    { error: 'proxy-header-missing', reason: 'InvalidRequest' },
+  ])
   expect(bugs).toEqual([['w1-1', 'cause']])
 })

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
 import { DecisionRing } from './decision-ring.ts'
 import type { AccessLog } from './log/access-log.ts'
@@ -58,8 +59,13 @@ export class RequestObserver implements Observer {
   }
 
   connectionDenied(peer: Peer, why: string): void {
-    this.#log.logDenied(peer, why)
+    this.#log.logConnection(peer, why, 'Authorization')
     this.#writer.series('deniedConnections', []).add(1)
+  }
+
+  connectionRefused(peer: Peer, why: ConnectionRefusal): void {
+    this.#log.logConnection(peer, why, 'InvalidRequest')
+    this.#writer.series('refusedConnections', [why]).add(1)
   }
 
   bug(decisionId: string, error: unknown): void {

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { LivePlan } from '#engine/live-plan.ts'
-import { denyConnection, type SocketPlace } from '#engine/places.ts'
+import { denyConnection, readsCertificates, type SocketPlace } from '#engine/places.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
@@ -15,6 +15,7 @@ import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
+import { chooseTls } from './choose-tls.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -29,6 +30,8 @@ export interface ProxyServerOptions {
   readonly observer: Observer
   readonly sealer: Sealer
   readonly mcpMemory: McpMemory
+  /** For TLS session tickets; 48 bytes that all workers share. */
+  readonly ticketKeys: Uint8Array
 }
 
 /** A socket that could not be opened. */
@@ -56,10 +59,11 @@ export class ProxyServer {
   readonly #context: ProxyContext
   readonly #open = new Map<string, OpenSocket>()
   readonly #draining = new AbortController()
-  readonly #secureContexts = new SecureContexts()
+  readonly #secureContexts: SecureContexts
   #slots: ReadonlyMap<string, number> = new Map()
 
-  constructor({ name, gateway, memory, observer, sealer, mcpMemory }: ProxyServerOptions) {
+  constructor({ name, gateway, memory, observer, sealer, mcpMemory, ticketKeys }: ProxyServerOptions) {
+    this.#secureContexts = new SecureContexts(ticketKeys)
     const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key) })
     const pool = createClientPool()
     let lastId = 0
@@ -94,6 +98,7 @@ export class ProxyServer {
     this.#slots = slots
     this.#plan.update(items)
     this.#context.index = this.#plan.index
+    this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))
     const failed: FailedSocket[] = []
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
@@ -112,6 +117,11 @@ export class ProxyServer {
       if (message !== undefined) failed.push({ socket: key, message })
     }
     return failed
+  }
+
+  /** New keys for TLS session tickets. */
+  changeTicketKeys(ticketKeys: Uint8Array): void {
+    this.#secureContexts.changeTicketKeys(ticketKeys)
   }
 
   /** Stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them. */
@@ -136,12 +146,20 @@ export class ProxyServer {
         relay,
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
-        traffic: traffic === 'tls' ? this.#tls(receiver) : traffic,
+        refused: (peer, why) => this.#context.observer.connectionRefused(peer, why),
+        traffic: traffic === 'tls' ? this.#tlsOf(receiver) : traffic,
       })
       this.#open.set(key, { listener, receiver, relay, traffic })
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  #tlsOf(receiver: Receiver): ListenTls {
+    const contexts = this.#secureContexts
+    return {
+      choose: ({ serverName }) => chooseTls(receiver.socket, serverName, { index: this.#context.index, contexts }),
     }
   }
 
@@ -155,23 +173,6 @@ export class ProxyServer {
     if (denial === undefined) return true
     observer.connectionDenied(peer, denial)
     return false
-  }
-
-  /** Decides by server name, as the listeners of the plan in force say. */
-  #tls(receiver: Receiver): ListenTls {
-    return {
-      choose: ({ serverName }) => {
-        const place = receiver.socket.serverNames.first(serverName, (listener) => listener)
-        if (place?.item.tlsMode === 'Passthrough') return 'passthrough'
-        const key = place?.item.certificates[0]
-        const secret = key === undefined ? undefined : this.#context.index.items.get(key)
-        const context = secret?.kind === 'secret' ? this.#secureContexts.of(secret) : undefined
-        if (context === undefined) return undefined
-        return place?.serves === 'streams'
-          ? { context, alpnProtocols: [], clientCertificate: 'none', carries: 'bytes' }
-          : { context, alpnProtocols: ['h2', 'http/1.1'], clientCertificate: 'none', carries: 'http' }
-      },
-    }
   }
 
   #drainSocket(key: string, { listener }: OpenSocket): void {
@@ -191,6 +192,13 @@ function trafficOf({ listeners }: SocketPlace): TrafficKind {
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
 function connectionSettings(place: SocketPlace, { index }: ProxyContext): ConnectionSettings {
-  const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive } = place.listeners[0]!.frontend.get(index)
-  return { limits: { maxHeaders, idleTimeoutMs, maxConnectionMs, http2 }, keepalive }
+  const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive, proxyProtocol, tls } =
+    place.listeners[0]!.frontend.get(index)
+  return {
+    limits: { maxHeaders, idleTimeoutMs, maxConnectionMs, http2 },
+    keepalive,
+    proxyHeader: proxyProtocol,
+    handshakeTimeoutMs: tls.handshakeTimeoutMs,
+    admitsLate: readsCertificates(place, index),
+  }
 }

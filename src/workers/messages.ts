@@ -14,6 +14,8 @@ export type ToWorker =
       readonly sockets: readonly string[]
     }
   | { readonly kind: 'records'; readonly request: number }
+  /** Session tickets of TLS are made with other keys from now on. */
+  | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
   /** Something that works once has been used up in another worker. */
   | SpentOnce
   /** Stop accepting after `minMs`, cut what is left after `maxMs`. */
@@ -51,4 +53,6 @@ export interface WorkerStart {
   readonly logFile: string | undefined
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
+  /** Keys of TLS session tickets; 48 bytes. */
+  readonly ticketKeys: Uint8Array
 }

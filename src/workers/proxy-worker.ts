@@ -37,6 +37,7 @@ const proxy = new ProxyServer({
   observer,
   sealer: createSealer(start.sessionKeys),
   mcpMemory,
+  ticketKeys: start.ticketKeys,
 })
 
 function tell(message: FromWorker): void {
@@ -51,6 +52,8 @@ async function hear(message: ToWorker): Promise<void> {
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'spent') {
     mcpMemory.learn(message.key, message.untilMs)
+  } else if (message.kind === 'ticket-keys') {
+    proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'records') {
     tell({ kind: 'records', request: message.request, records: observer.records.list() })
   } else {

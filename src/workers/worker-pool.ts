@@ -5,6 +5,7 @@ import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import { makeTicketKeys, TICKET_KEYS_LIVE_MS } from './ticket-keys.ts'
 
 /** What the data plane is to run on. */
 export interface Published {
@@ -45,7 +46,7 @@ interface Member {
  * and the others go on.
  */
 export class WorkerPool {
-  readonly #start: Omit<WorkerStart, 'name'>
+  readonly #start: Omit<WorkerStart, 'name' | 'ticketKeys'>
   readonly #events: WorkerPoolEvents
   readonly #members = new Map<string, Member>()
   readonly #waiting = new Map<number, (message: FromWorker & { kind: 'records' }) => void>()
@@ -53,11 +54,14 @@ export class WorkerPool {
   #nextName = 1
   #nextRequest = 1
   #closing = false
+  #ticketKeys = makeTicketKeys()
+  #rotation: { cancel(): void } | undefined
 
-  constructor(count: number, start: Omit<WorkerStart, 'name'>, events: WorkerPoolEvents) {
+  constructor(count: number, start: Omit<WorkerStart, 'name' | 'ticketKeys'>, events: WorkerPoolEvents) {
     this.#start = start
     this.#events = events
     for (let i = 0; i < count; i++) this.#spawn()
+    this.#rotateLater()
   }
 
   /** The threads and the plan that each runs on. */
@@ -80,6 +84,7 @@ export class WorkerPool {
   /** Stops accepting, lets requests finish, ends the threads. Resolves when all have ended. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     this.#closing = true
+    this.#rotation?.cancel()
     await Promise.all(
       [...this.#members.values()].map(({ thread }) => {
         const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
@@ -97,7 +102,7 @@ export class WorkerPool {
   #spawn(): void {
     const name = `w${this.#nextName++}`
     const thread = new Worker(new URL('./proxy-worker.ts', import.meta.url), {
-      workerData: { ...this.#start, name } satisfies WorkerStart,
+      workerData: { ...this.#start, name, ticketKeys: this.#ticketKeys } satisfies WorkerStart,
       name,
     })
     const member: Member = { name, thread, version: 0, failed: [] }
@@ -119,6 +124,15 @@ export class WorkerPool {
     if (published === undefined) return
     const everything: PlanDelta = { version: published.version, set: [...published.items.values()], removed: [] }
     thread.postMessage(planMessage(everything, published))
+  }
+
+  #rotateLater(): void {
+    this.#rotation = clock.after(TICKET_KEYS_LIVE_MS, () => {
+      this.#ticketKeys = makeTicketKeys()
+      const message: ToWorker = { kind: 'ticket-keys', keys: this.#ticketKeys }
+      for (const { thread } of this.#members.values()) thread.postMessage(message)
+      this.#rotateLater()
+    })
   }
 
   #hear(member: Member, message: FromWorker): void {

@@ -32,7 +32,14 @@ function everything(): Exchange {
     localPort: 8443,
     secure: true,
     serverName: 'sni.example',
-    certificate: { pem: PEM, subject: 'CN=cart,O=Shop', subjectCn: 'cart', issuer: 'CN=ca', subjectAltNames: NAMES },
+    certificate: {
+      pem: PEM,
+      subject: 'CN=cart,O=Shop',
+      subjectCn: 'cart',
+      issuer: 'CN=ca',
+      subjectAltNames: NAMES,
+      uris: NAMES.filter((name) => name.includes('://')),
+    },
   })
   exchange.scheme = 'https'
   exchange.version = '2'

@@ -45,7 +45,7 @@ function workload(exchange: Exchange): Workload | undefined {
 
 /** The SPIFFE id is the one URI of a certificate with this scheme (SPIFFE X.509-SVID, 2). */
 function spiffeId(found: PeerCertificate | undefined): string | undefined {
-  return found?.subjectAltNames.find((name) => name.startsWith('spiffe://'))
+  return found?.uris.find((name) => name.startsWith('spiffe://'))
 }
 
 const MESH_IDENTITY = /^spiffe:\/\/(?<trustDomain>[^/]+)\/ns\/(?<namespace>[^/]+)\/sa\/(?<serviceAccount>[^/]+)$/

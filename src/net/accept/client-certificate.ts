@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
 import type { PeerCertificate } from '../stream.ts'
 
 /** What a certificate says; read when it is asked for. */
@@ -8,7 +9,7 @@ export function certificateOf(certificate: X509Certificate | undefined): PeerCer
 
 class LazyCertificate implements PeerCertificate {
   readonly #certificate: X509Certificate
-  #names: readonly string[] | undefined
+  #names: readonly Alternative[] | undefined
 
   constructor(certificate: X509Certificate) {
     this.#certificate = certificate
@@ -33,7 +34,15 @@ class LazyCertificate implements PeerCertificate {
   }
 
   get subjectAltNames(): readonly string[] {
-    this.#names ??= alternativeNames(this.#certificate.subjectAltName ?? '')
+    return this.#alternatives().map(({ value }) => value)
+  }
+
+  get uris(): readonly string[] {
+    return this.#alternatives().flatMap(({ kind, value }) => (kind === 'URI' ? [value] : []))
+  }
+
+  #alternatives(): readonly Alternative[] {
+    this.#names ??= readAlternatives(this.#certificate.subjectAltName ?? '')
     return this.#names
   }
 }
@@ -50,13 +59,24 @@ function distinguishedName(lines: string | undefined): string {
     .join(',')
 }
 
-/** `kind:value` items; a value with a separator in it is a JSON string. */
+interface Alternative {
+  readonly kind: string
+  readonly value: string
+}
+
+/** `kind:value` items; a value that could be taken for more than one is a JSON string. */
 const ALTERNATIVE = /([^:,]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy
 
 const KINDS: ReadonlySet<string> = new Set(['URI', 'DNS', 'IP Address', 'email'])
 
-function alternativeNames(text: string): string[] {
-  return [...text.matchAll(ALTERNATIVE)]
-    .filter(([, kind]) => KINDS.has(kind!))
-    .map(([, , value]) => (value!.startsWith('"') ? (JSON.parse(value!) as string) : value!))
+function readAlternatives(text: string): Alternative[] {
+  return [...text.matchAll(ALTERNATIVE)].flatMap(([, kind = '', written = '']) => {
+    if (!KINDS.has(kind)) return []
+    const value = written.startsWith('"') ? (JSON.parse(written) as string) : written
+    return [{ kind, value: kind === 'IP Address' ? canonicalAddress(value) : value }]
+  })
+}
+
+function canonicalAddress(text: string): string {
+  return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text).toRFC5952String() : text
 }

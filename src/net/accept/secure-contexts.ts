@@ -1,28 +1,114 @@
+import { createHash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import type { TlsParameters } from '../tls-parameters.ts'
 
 /** Certificate and key as a Secret holds them, PEM as byte text. */
 export interface CertificateSecret {
   readonly data: Readonly<Record<string, string>>
 }
 
-/** TLS contexts of Secrets; made once for each, and gone with it. */
-export class SecureContexts {
-  readonly #contexts = new WeakMap<CertificateSecret, SecureContext>()
+/** What the TLS of one listener is made of. */
+export interface TlsIdentity {
+  /** Several serve clients with different abilities (RSA, ECDSA); among equals the first counts. */
+  readonly certificates: readonly CertificateSecret[]
+  readonly parameters: TlsParameters
+  /** PEM of the authorities that sign client certificates; undefined: none is asked for. */
+  readonly clientAuthorities: string | undefined
+}
 
-  /** @returns undefined when the Secret holds no usable pair: handshakes then fail */
-  of(secret: CertificateSecret): SecureContext | undefined {
-    const known = this.#contexts.get(secret)
-    if (known !== undefined) return known
-    const cert = secret.data['tls.crt']
-    const key = secret.data['tls.key']
-    if (cert === undefined || key === undefined) return undefined
-    try {
-      const context = createSecureContext({ cert, key })
-      this.#contexts.set(secret, context)
-      return context
-    } catch {
-      // A certificate and key that do not belong together; the listener's status says so.
-      return undefined
-    }
+/** How long a client may resume a session (RFC 8446, 4.6.1 allows a week). */
+const SESSION_TIMEOUT_SECONDS = 7200
+
+interface Made {
+  readonly identity: TlsIdentity
+  readonly ticketKeys: Uint8Array
+  readonly context: SecureContext | undefined
+}
+
+/** TLS contexts by listener; made on first use and again when something that they are made of has changed. */
+export class SecureContexts {
+  readonly #made = new Map<string, Made>()
+  #ticketKeys: Uint8Array
+
+  /** @param ticketKeys 48 bytes that all workers share: a session that one began is resumed by another */
+  constructor(ticketKeys: Uint8Array) {
+    this.#ticketKeys = ticketKeys
   }
+
+  /** Sessions of before are not resumed any more; open connections go on. */
+  changeTicketKeys(ticketKeys: Uint8Array): void {
+    this.#ticketKeys = ticketKeys
+  }
+
+  /** Forgets listeners that are not in `listeners`. */
+  keep(listeners: ReadonlySet<string>): void {
+    for (const listener of this.#made.keys()) if (!listeners.has(listener)) this.#made.delete(listener)
+  }
+
+  /** @returns undefined when there is no usable certificate: handshakes then fail */
+  of(listener: string, identity: TlsIdentity): SecureContext | undefined {
+    const ticketKeys = this.#ticketKeys
+    const known = this.#made.get(listener)
+    if (known !== undefined && known.ticketKeys === ticketKeys && isSame(known.identity, identity)) return known.context
+    const context = make(listener, identity, ticketKeys)
+    this.#made.set(listener, { identity, ticketKeys, context })
+    return context
+  }
+}
+
+function isSame(a: TlsIdentity, b: TlsIdentity): boolean {
+  return (
+    a.parameters === b.parameters &&
+    a.clientAuthorities === b.clientAuthorities &&
+    a.certificates.length === b.certificates.length &&
+    a.certificates.every((certificate, i) => certificate === b.certificates[i])
+  )
+}
+
+function make(listener: string, identity: TlsIdentity, ticketKeys: Uint8Array): SecureContext | undefined {
+  const { certificates, parameters, clientAuthorities } = identity
+  // A context holds one pair for each kind of key.
+  const pairs = new Map<string, Pair>()
+  for (const pair of certificates.flatMap(usablePair)) if (!pairs.has(pair.kind)) pairs.set(pair.kind, pair)
+  if (pairs.size === 0) return undefined
+  const { groups, ...versionsAndCiphers } = parameters
+  return createSecureContext({
+    cert: [...pairs.values()].map(({ cert }) => cert),
+    key: [...pairs.values()].map(({ key }) => key),
+    ...versionsAndCiphers,
+    honorCipherOrder: true,
+    ...(groups === undefined ? {} : { ecdhCurve: groups }),
+    ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities }),
+    ticketKeys: Buffer.from(ticketKeys),
+    sessionTimeout: SESSION_TIMEOUT_SECONDS,
+    sessionIdContext: sessionContext(listener, clientAuthorities),
+  })
+}
+
+interface Pair {
+  readonly cert: string
+  readonly key: string
+  /** `rsa`, `ec` and so on. */
+  readonly kind: string
+}
+
+function usablePair({ data }: CertificateSecret): Pair[] {
+  const cert = data['tls.crt']
+  const key = data['tls.key']
+  if (cert === undefined || key === undefined) return []
+  try {
+    createSecureContext({ cert, key })
+    return [{ cert, key, kind: new X509Certificate(cert).publicKey.asymmetricKeyType ?? '' }]
+  } catch {
+    // A certificate and key that do not belong together; the listener's status says so.
+    return []
+  }
+}
+
+/** A session is resumed only where it was begun, and only while the same authorities vouch for clients; at most 32 bytes. */
+function sessionContext(listener: string, clientAuthorities: string | undefined): string {
+  return createHash('sha256')
+    .update(JSON.stringify([listener, clientAuthorities]))
+    .digest('base64')
+    .slice(0, 32)
 }

@@ -1,5 +1,7 @@
+import type { X509Certificate } from 'node:crypto'
 import type net from 'node:net'
 import tls from 'node:tls'
+import { clock } from '#base/clock.ts'
 import type { PeerCertificate } from '../stream.ts'
 import { certificateOf } from './client-certificate.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
@@ -17,7 +19,7 @@ export interface Secured {
  * certificate (a resumed session carries it along), and the mark that HTTP/2 waits for.
  */
 interface ServerInternals {
-  readonly ssl: { verifyError(): Error | undefined }
+  readonly ssl: { verifyError(): Error | null }
   secureConnecting: boolean
 }
 
@@ -47,8 +49,13 @@ export function terminateTls(
     const internals = secured as unknown as ServerInternals
     internals.secureConnecting = false
     const shown = clientCertificate === 'none' ? undefined : secured.getPeerX509Certificate()
-    const valid = shown !== undefined && internals.ssl.verifyError() === undefined
+    // A session may outlive the certificate that it was begun with.
+    const valid = shown !== undefined && internals.ssl.verifyError() === null && !hasExpired(shown)
     if (clientCertificate === 'valid' && !valid) return done('client-certificate-invalid')
     done({ socket: secured, certificate: valid ? certificateOf(shown) : undefined })
   })
+}
+
+function hasExpired({ validToDate }: X509Certificate): boolean {
+  return validToDate.getTime() < clock.now()
 }

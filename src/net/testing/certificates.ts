@@ -4,8 +4,12 @@ import { readFileSync } from 'node:fs'
 export const CERTIFICATES = {
   ca: read('ca.pem'),
   server: { cert: read('server.pem'), key: read('server.key') },
+  /** Its own authority. */
+  serverRsa: { cert: read('server-rsa.pem'), key: read('server-rsa.key') },
   client: { cert: read('client.pem'), key: read('client.key') },
   workload: { cert: read('workload.pem'), key: read('workload.key') },
+  meshCa: read('mesh-ca.pem'),
+  mesh: { cert: read('mesh.pem'), key: read('mesh.key') },
 }
 
 function read(name: string): string {

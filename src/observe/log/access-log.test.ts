@@ -311,7 +311,7 @@ test('whether a line was kept back is told', () => {
 
 test('a connection that was closed unread has a line of its own', () => {
   const lines: string[] = []
-  new AccessLog(TEXT_LINE, (line) => lines.push(line)).logDenied(PEER, 'Deny rule x')
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).logConnection(PEER, 'Deny rule x', 'Authorization')
   expect(lines).toEqual([
     `${START} src.addr=192.0.2.7:40000 dst.addr=127.0.0.1:8080 error="Deny rule x" reason=Authorization\n`,
   ])

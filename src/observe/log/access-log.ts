@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import type { Peer } from '#net/stream.ts'
@@ -32,15 +33,15 @@ export class AccessLog {
     return true
   }
 
-  /** A connection that was closed before anything was read from it (decision A-48). */
-  logDenied({ remoteAddress, remotePort, localAddress, localPort }: Peer, why: string): void {
+  /** A connection that was closed before there was a request (decisions A-47 and A-48). */
+  logConnection({ remoteAddress, remotePort, localAddress, localPort }: Peer, why: string, reason: Reason): void {
     const format = this.#format
     this.#write(
       format.start(clock.now()) +
         format.text('src.addr', `${remoteAddress}:${remotePort}`) +
         format.text('dst.addr', `${localAddress}:${localPort}`) +
         format.text('error', why) +
-        format.text('reason', 'Authorization') +
+        format.text('reason', reason) +
         format.end,
     )
   }

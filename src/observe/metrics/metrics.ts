@@ -45,6 +45,12 @@ export const METRICS = {
     type: 'counter',
     labels: [],
   },
+  refusedConnections: {
+    name: 'refused_connections_total',
+    help: 'Connections whose PROXY header or TLS handshake failed.',
+    type: 'counter',
+    labels: ['code'],
+  },
   connections: {
     name: 'downstream_connections_total',
     help: 'Relayed connections that ended.',

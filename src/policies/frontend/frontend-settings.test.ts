@@ -149,43 +149,66 @@ verifies(
   },
 )
 
-test('tls: defaults; restrictions that cannot be enforced yet close connections', () => {
-  const compile = (written: object) => {
-    const context = contextWith()
-    const { closesConnections } = tls.compile([sourceOf(specFrom(frontendTls, written))], context)
-    return { closesConnections, reports: context.reports }
-  }
-  expect(tls.compile([], contextWith())).toMatchObject({
-    handshakeTimeoutMs: 15_000,
-    alpnProtocols: ['h2', 'http/1.1'],
-    closesConnections: false,
-  })
-  expect(compile({ handshakeTimeout: '5s' })).toEqual({
-    closesConnections: false,
-    reports: ['not-implemented spec.traffic.field.handshakeTimeout'],
-  })
-  expect(compile({ minProtocolVersion: '1.3' })).toEqual({
-    closesConnections: true,
-    reports: ['not-implemented spec.traffic.field.minProtocolVersion'],
-  })
+const SUITES =
+  'TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:' +
+  'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:' +
+  'ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305'
+const TLS_DEFAULTS = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3', ciphers: SUITES, groups: undefined }
+
+verifies(
+  ['frontend.tls/handshakeTimeout-default', 'frontend.tls/alpnProtocols-default'],
+  'tls: what is not written has its default',
+  () => {
+    expect(tls.compile([], contextWith())).toEqual({
+      handshakeTimeoutMs: 15_000,
+      alpnProtocols: ['h2', 'http/1.1'],
+      relayedAlpnProtocols: [],
+      parameters: TLS_DEFAULTS,
+    })
+  },
+)
+
+const NEWER = 'TLS13_AES_128_GCM_SHA256'
+const OLDER = 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'
+
+test.each<[string, object, object]>([
+  ['the deadline', { handshakeTimeout: '5s' }, { handshakeTimeoutMs: 5000 }],
+  ['protocols', { alpnProtocols: ['x'] }, { alpnProtocols: ['x'], relayedAlpnProtocols: ['x'] }],
+  ['the lowest version', { minProtocolVersion: '1.3' }, { parameters: { ...TLS_DEFAULTS, minVersion: 'TLSv1.3' } }],
+  ['the highest version', { maxProtocolVersion: '1.2' }, { parameters: { ...TLS_DEFAULTS, maxVersion: 'TLSv1.2' } }],
+  [
+    'suites in their order',
+    { cipherSuites: [OLDER, NEWER] },
+    { parameters: { ...TLS_DEFAULTS, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256' } },
+  ],
+  [
+    'suites of TLS 1.3 alone',
+    { cipherSuites: [NEWER] },
+    { parameters: { ...TLS_DEFAULTS, ciphers: 'TLS_AES_128_GCM_SHA256', minVersion: 'TLSv1.3' } },
+  ],
+  [
+    'suites of TLS 1.2 alone',
+    { cipherSuites: [OLDER] },
+    { parameters: { ...TLS_DEFAULTS, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } },
+  ],
+  ['no suites at all', { cipherSuites: [] }, { parameters: TLS_DEFAULTS }],
+  [
+    'groups in their order',
+    { keyExchangeGroups: ['X25519_MLKEM768', 'P-384', 'X25519', 'P-256'] },
+    { parameters: { ...TLS_DEFAULTS, groups: 'X25519MLKEM768/P-384/X25519/P-256' } },
+  ],
+])('tls: %s', (_, written, expected) => {
+  expect(tls.compile([sourceOf(specFrom(frontendTls, written))], contextWith())).toMatchObject(expected)
 })
 
 verifies(
   ['frontend.proxyProtocol/version-default', 'frontend.proxyProtocol/mode-default'],
-  'proxyProtocol: a header that cannot be read yet closes connections where it is required',
+  'proxyProtocol: V2 and required, unless it says otherwise; nothing without it',
   () => {
-    const compile = (written: object) => {
-      const context = contextWith()
-      const setting = proxyProtocol.compile([sourceOf(specFrom(proxyProtocolSchema, written))], context)
-      expect(context.reports).toEqual(['not-implemented spec.traffic.field'])
-      return setting
-    }
-    expect(compile({})).toEqual({ version: 'V2', mode: 'Strict', closesConnections: true })
-    expect(compile({ version: 'All', mode: 'Optional' })).toEqual({
-      version: 'All',
-      mode: 'Optional',
-      closesConnections: false,
-    })
+    const compile = (written: object) =>
+      proxyProtocol.compile([sourceOf(specFrom(proxyProtocolSchema, written))], contextWith())
+    expect(compile({})).toEqual({ version: 'V2', required: true })
+    expect(compile({ version: 'All', mode: 'Optional' })).toEqual({ version: 'All', required: false })
     expect(proxyProtocol.compile([], contextWith())).toBeUndefined()
   },
 )

@@ -1,46 +1,55 @@
 import { parseDuration } from '#base/duration.ts'
-import type { CompileContext, PolicySource } from '../../policy.ts'
-import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import type { FrontendTlsSpec } from './schema.ts'
+import type { TlsParameters } from '#net/tls-parameters.ts'
+import type { PolicySource } from '../../policy.ts'
+import { compileGroups } from '../../shared/compile-groups.ts'
+import type { CipherSuite, FrontendTlsSpec } from './schema.ts'
 
 /** How incoming TLS is spoken (specification 2, 2.1). */
 export interface FrontendTlsSetting {
+  /** From accept to the end of the handshake. */
   readonly handshakeTimeoutMs: number
+  /** Offered where HTTP is served. */
   readonly alpnProtocols: readonly string[]
-  readonly minVersion: FrontendTlsSpec['minProtocolVersion']
-  readonly maxVersion: FrontendTlsSpec['maxProtocolVersion']
-  readonly cipherSuites: FrontendTlsSpec['cipherSuites']
-  readonly keyExchangeGroups: FrontendTlsSpec['keyExchangeGroups']
-  /** A restriction that this version cannot enforce: TLS connections are closed rather than served with a weaker one. */
-  readonly closesConnections: boolean
+  /** Offered where decrypted bytes are relayed: only what was written, for nobody here knows what the backend speaks. */
+  readonly relayedAlpnProtocols: readonly string[]
+  readonly parameters: TlsParameters
 }
 
 const HANDSHAKE_TIMEOUT_MS = 15_000
 const ALPN: readonly string[] = ['h2', 'http/1.1']
 
-const RESTRICTIONS = ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites', 'keyExchangeGroups'] as const
-const OTHERS = ['handshakeTimeout', 'alpnProtocols'] as const
+/** The safe set, and the preference where nobody says otherwise (decision A-42). */
+const OPENSSL_NAMES: Readonly<Record<CipherSuite, string>> = {
+  TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS13_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+}
 
-export function compileFrontendTls(
-  sources: readonly PolicySource<FrontendTlsSpec>[],
-  context: CompileContext,
-): FrontendTlsSetting {
-  const source = sources[0]
-  const spec = source?.spec ?? {}
-  const restrictions = RESTRICTIONS.filter((field) => spec[field] !== undefined)
-  if (source !== undefined) {
-    for (const field of restrictions) reportNotImplemented(context, source, `.${field}`, 'TLS connections are closed')
-    for (const field of OTHERS) {
-      if (spec[field] !== undefined) reportNotImplemented(context, source, `.${field}`, 'the setting has no effect')
-    }
-  }
+export function compileFrontendTls(sources: readonly PolicySource<FrontendTlsSpec>[]): FrontendTlsSetting {
+  const spec = sources[0]?.spec ?? {}
   return {
     handshakeTimeoutMs: parseDuration(spec.handshakeTimeout ?? '') ?? HANDSHAKE_TIMEOUT_MS,
     alpnProtocols: spec.alpnProtocols ?? ALPN,
-    minVersion: spec.minProtocolVersion,
-    maxVersion: spec.maxProtocolVersion,
-    cipherSuites: spec.cipherSuites,
-    keyExchangeGroups: spec.keyExchangeGroups,
-    closesConnections: restrictions.length > 0,
+    relayedAlpnProtocols: spec.alpnProtocols ?? [],
+    parameters: compileParameters(spec),
+  }
+}
+
+function compileParameters(spec: FrontendTlsSpec): TlsParameters {
+  const written = spec.cipherSuites ?? []
+  const suites = (written.length > 0 ? written : Object.keys(OPENSSL_NAMES)) as CipherSuite[]
+  const newer = suites.filter((suite) => suite.startsWith('TLS13_'))
+  return {
+    // A version without a suite is left out; OpenSSL would bring suites of its own.
+    minVersion: spec.minProtocolVersion === '1.3' || newer.length === suites.length ? 'TLSv1.3' : 'TLSv1.2',
+    maxVersion: spec.maxProtocolVersion === '1.2' || newer.length === 0 ? 'TLSv1.2' : 'TLSv1.3',
+    ciphers: suites.map((suite) => OPENSSL_NAMES[suite]).join(':'),
+    groups: compileGroups(spec.keyExchangeGroups),
   }
 }

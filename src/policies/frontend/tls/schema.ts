@@ -79,4 +79,6 @@ export const frontendTls = withRule(
   },
 )
 
+export type CipherSuite = Parsed<typeof cipherSuite>
+
 export type FrontendTlsSpec = Parsed<typeof frontendTls>
