@@ -126,3 +126,12 @@ test('a policy that changes a connection is checked with the backend that it is 
   take(backendItem('b'), tcp)
   expect(asked).toHaveLength(1)
 })
+
+test('a port that believes PROXY headers wants rules on who may send them', () => {
+  const proxied = policyItem('frontend.proxyProtocol', GATEWAY, { version: 'V2', mode: 'Strict' })
+  const allow = (expression: string) => policyItem('frontend.networkAuthorization', GATEWAY, rules('Allow', expression))
+  const advice = 'ProxyPolicy policy spec.frontend.proxyProtocol: warning proxy-protocol-unrestricted'
+  expect(findings(proxied)).toEqual([advice])
+  expect(findings(proxied, allow('source.address == "10.0.0.1"'))).toEqual([advice])
+  expect(findings(proxied, allow('source.rawAddress == "10.0.0.1"'))).toEqual([])
+})

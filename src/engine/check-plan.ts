@@ -2,6 +2,7 @@ import type { Finding } from '#base/finding.ts'
 import { NOWHERE } from '#exchange/exchange.ts'
 import type { BackendItem, PlanItem, PolicyItem } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
+import { adviseRawAddress } from './advise-raw-address.ts'
 import { buildBackendPlace } from './build-backend.ts'
 import { toSource } from './build-chain.ts'
 import { PlanCompileContext, type SharedState } from './compile-context.ts'
@@ -52,8 +53,11 @@ function checkItem(item: PolicyItem | BackendItem, index: PlanIndex, state: Shar
     },
   }
   const context = new PlanCompileContext(lookups, recording, (finding) => findings.push(finding))
-  if (item.kind === 'policy') checkPolicy(item, context)
-  else checkBackend(item, { lookups, context, state: recording })
+  if (item.kind === 'policy') {
+    checkPolicy(item, context)
+    const silent = new PlanCompileContext(lookups, state, () => {})
+    if (item.field === 'proxyProtocol') adviseRawAddress(item, lookups, { said: context, silent })
+  } else checkBackend(item, { lookups, context, state: recording })
   return { lookups, findings, slots }
 }
 

@@ -6,37 +6,13 @@ import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
 let plain: number
 let secured: number
-
-/** PEM as a block scalar. */
-function block(text: string, indent: string): string {
-  return `|\n${text
-    .trim()
-    .split('\n')
-    .map((line) => `${indent}${line}`)
-    .join('\n')}`
-}
-
-const materials = `
-apiVersion: v1
-kind: Secret
-metadata: { name: door }
-type: kubernetes.io/tls
-stringData:
-  tls.crt: ${block(CERTIFICATES.server.cert, '    ')}
-  tls.key: ${block(CERTIFICATES.server.key, '    ')}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: { name: trusted }
-data:
-  ca.crt: ${block(CERTIFICATES.ca, '    ')}
-`
 
 function tlsPolicy(backend: string, tls: string): string {
   return `
@@ -84,7 +60,8 @@ beforeAll(async () => {
       tlsPolicy('untrusted', '{}'),
       tlsPolicy('insecure', '{ insecureSkipVerify: All }'),
       tlsPolicy('missing', '{ caCertificateRefs: [{ name: nothing }] }'),
-      materials,
+      tlsSecretYaml('door', CERTIFICATES.server),
+      authoritiesYaml('trusted', CERTIFICATES.ca),
     ),
   })
   stops.defer(folder.remove)

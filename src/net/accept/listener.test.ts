@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
@@ -122,3 +123,24 @@ test('TLS: plain text is refused', async () => {
   expect(client.text).not.toContain('HTTP')
   expect(listener.connections).toBe(0)
 })
+
+verifies(
+  ['frontend.tcp.keepalive/time', 'frontend.tcp.keepalive/interval', 'frontend.tcp.keepalive/retries'],
+  'keepalive is set on accepted sockets as it is configured, and not without',
+  async () => {
+    const set = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
+    cleanup.push(() => set.mockRestore())
+    const listener = await serve()
+    const accepted = async () => {
+      const client = await RawClient.connect(listener.port)
+      client.send(GET)
+      await client.until((text) => text.endsWith('ok'))
+      client.close()
+    }
+    await accepted()
+    expect(set).not.toHaveBeenCalled()
+    listener.configure({ keepalive: { timeMs: 60_000, intervalMs: 5000, retries: 3 } })
+    await accepted()
+    expect(set.mock.calls).toEqual([[true, 60_000, 5000, 3]])
+  },
+)

@@ -9,6 +9,8 @@ export interface NetworkAuthorization {
   denial(connection: Exchange): string | undefined
   /** Some rule reads the client certificate: all are asked after the TLS handshake, else before it (decision A-48). */
   readonly readsCertificate: boolean
+  /** Some rule reads the address of the socket, which no PROXY header can change. */
+  readonly readsRawAddress: boolean
 }
 
 const CERTIFICATE_FIELDS = [
@@ -28,12 +30,14 @@ export function compileNetworkAuthorization(
 ): NetworkAuthorization | undefined {
   if (sources.length === 0) return undefined
   const rules = compileRules(sources, context, 'network')
+  const references = expressionsOf(rules).flatMap((expression) => [...expression.references])
   return {
     denial(connection) {
       const denied = firstDenial(rules, connection)
       return denied === 'allow' ? 'no Allow rule matched' : denied?.label
     },
-    readsCertificate: expressionsOf(rules).some(({ references }) => [...references].some(isOfCertificate)),
+    readsCertificate: references.some(isOfCertificate),
+    readsRawAddress: references.includes('source.rawAddress'),
   }
 }
 
