@@ -252,3 +252,45 @@ test('a decision that is used again remembers nothing', async () => {
   decision.reset()
   expect(decision).toEqual(new Decision())
 })
+
+// Under TLS.
+
+const onTls = (name: string, hostname: string) =>
+  listenerItem({ key: `Listener/default/main/${name}`, name, hostname, protocol: 'HTTPS' })
+
+/** Three TLS listeners on one socket; the routes are at the first two. */
+function secured(): At {
+  const attachments = ['a', 'wild'].map((name) => ({ listener: `Listener/default/main/${name}`, hostnames: [] }))
+  return livePlan(
+    onTls('a', 'a.test'),
+    onTls('wild', '*.wild.test'),
+    onTls('b', 'b.test'),
+    routeItem('r', { backends: toBackend('b'), attachments }),
+    backendItem('b'),
+  )
+}
+
+test.each<[what: string, serverName: string, host: string, listener: string | undefined, code: string | undefined]>([
+  ['the host of the handshake', 'a.test', 'a.test', 'a', undefined],
+  ['with its port and in capitals', 'a.test', 'A.test:443', 'a', undefined],
+  ['another host of the same listener', 'x.wild.test', 'y.wild.test', 'wild', undefined],
+  ['the host of another listener', 'a.test', 'b.test', 'a', 'misdirected'],
+  ['a host of another listener by wildcard', 'a.test', 'x.wild.test', 'a', 'misdirected'],
+  ['a host of no listener', 'a.test', 'c.test', 'a', 'route-not-found'],
+  ['a name that has no listener any more', 'c.test', 'a.test', undefined, 'listener-not-found'],
+])('TLS: %s', async (_, serverName, host, listener, code) => {
+  const found = await decided(secured(), { scheme: 'https', serverName, headers: { host } })
+  expect([found.decision.listener?.item.name, found.code]).toEqual([listener, code])
+})
+
+test('TLS: pre-routing policies of the listener are asked before the host is compared', async () => {
+  const deny = policyItem('traffic.authorization', 'Gateway/default/main', rules('Deny', 'true'), {
+    phase: 'PreRouting',
+  })
+  const { plan, socket } = livePlan(onTls('a', 'a.test'), onTls('b', 'b.test'), deny)
+  const { code } = await decided(
+    { plan, socket },
+    { scheme: 'https', serverName: 'a.test', headers: { host: 'b.test' } },
+  )
+  expect(code).toBe('authorization-denied')
+})

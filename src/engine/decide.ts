@@ -8,7 +8,14 @@ import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkTarget } from './check-target.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
-import { chooseBackend, HostReader, type RequestListenerPlace, type RulePlace, type SocketPlace } from './places.ts'
+import {
+  chooseBackend,
+  HostReader,
+  type ListenerPlace,
+  type RequestListenerPlace,
+  type RulePlace,
+  type SocketPlace,
+} from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 import type { NearMiss } from './route/route-table.ts'
 
@@ -65,12 +72,12 @@ export interface DecideInputs {
 }
 
 /**
- * The way of a request until its backend is known: target, listener, pre-routing policies, route, post-routing policies, backend.
+ * The way of a request until its backend is known: listener, target, pre-routing policies, host under TLS, route, post-routing policies, backend.
  * @returns undefined when it is to be forwarded to `decision.backend`; else why not, or what to answer. Synchronous unless a policy
  * has to wait.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
-  const listener = inputs.socket.hosts.first(decision.host.of(exchange.originalAuthority), (place) => place)
+  const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (place) => place)
   if (listener === undefined) return checkTarget(exchange) ?? reject('listener-not-found')
   const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
@@ -86,12 +93,35 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   return outcome ?? route(inputs, listener, exchange, decision)
 }
 
+/** Under TLS the handshake has chosen the listener. */
+function nameOfListener({ peer, originalAuthority }: Exchange, { host }: Decision): string {
+  return peer.secure ? (peer.serverName ?? '') : host.of(originalAuthority)
+}
+
+/**
+ * A request for another host than the one that its TLS connection was made for may not pass as if it had asked there: certificates,
+ * client validation and policies are those of a listener (RFC 9110, 7.4).
+ */
+function misdirection(
+  { socket }: DecideInputs,
+  listener: ListenerPlace,
+  exchange: Exchange,
+  { host }: Decision,
+): Outcome {
+  if (!exchange.peer.secure) return undefined
+  const best = socket.serverNames.first<ListenerPlace>(host.of(exchange.originalAuthority), (place) => place)
+  if (best === listener) return undefined
+  return best === undefined ? reject('route-not-found') : reject('misdirected')
+}
+
 function route(
   inputs: DecideInputs,
   listener: RequestListenerPlace,
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
+  const astray = misdirection(inputs, listener, exchange, decision)
+  if (astray !== undefined) return astray
   const host = decision.host.of(exchange.request.authority)
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request)
   const hit = listener.routes.find(host, exchange.request)

@@ -9,6 +9,8 @@ export interface TlsAnswer {
   readonly text: string
   readonly protocol: string | null
   readonly suite: string
+  /** Of the key exchange. */
+  readonly group: string | undefined
   readonly alpn: string | false | null
   readonly resumed: boolean
   readonly session: Buffer | undefined
@@ -35,7 +37,7 @@ export function askOverTls(port: number, request: TlsRequest = {}): Promise<TlsA
     const socket = connect(port, before, { servername, ca, ...options })
     let session: Buffer | undefined
     let text = ''
-    let met: Pick<TlsAnswer, 'protocol' | 'suite' | 'alpn' | 'resumed' | 'serial'> | undefined
+    let met: Pick<TlsAnswer, 'protocol' | 'suite' | 'group' | 'alpn' | 'resumed' | 'serial'> | undefined
     socket.on('session', (given: Buffer) => {
       session = given
     })
@@ -43,6 +45,7 @@ export function askOverTls(port: number, request: TlsRequest = {}): Promise<TlsA
       met = {
         protocol: socket.getProtocol(),
         suite: socket.getCipher().standardName,
+        group: (socket.getEphemeralKeyInfo() as { name?: string }).name,
         alpn: socket.alpnProtocol,
         resumed: socket.isSessionReused(),
         serial: socket.getPeerCertificate().serialNumber,

@@ -20,6 +20,8 @@ export interface ExchangeInputs {
   readonly target?: string
   readonly headers?: Fields
   readonly scheme?: 'http' | 'https'
+  /** Of the TLS handshake, with https; example.com unless given. */
+  readonly serverName?: string
   readonly body?: string
   readonly matchedPrefix?: string
   /** Adds a response with this status. */
@@ -44,7 +46,8 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   const { method = 'GET', target = '/', scheme = 'http' } = inputs
   const head = received(`${method} ${target} HTTP/1.1`, { host: 'example.com', ...inputs.headers })
   const exchange = new Exchange()
-  exchange.reset(head, { ...PEER, secure: scheme === 'https' })
+  const secure = scheme === 'https'
+  exchange.reset(head, { ...PEER, secure, serverName: secure ? (inputs.serverName ?? 'example.com') : undefined })
   exchange.scheme = scheme
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
