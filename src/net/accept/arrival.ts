@@ -16,8 +16,6 @@ export interface ArrivalSettings {
   readonly handshakeTimeoutMs: number
   /** `admit` is asked after the TLS handshake, since it looks at the client certificate. */
   readonly admitsLate: boolean
-  /** Somebody serves HTTP/2. */
-  readonly speaksHttp2: boolean
   readonly wheel: TimerWheel
   admit(peer: Peer): boolean
   refused(peer: Peer, why: ConnectionRefusal): void
@@ -116,9 +114,7 @@ export class Arrival implements ServedConnection {
   }
 
   #shakeHands(choice: TlsTermination): void {
-    const speakable = choice.alpnProtocols.filter((protocol) => protocol !== 'h2' || this.#settings.speaksHttp2)
-    const alpnProtocols = choice.carries === 'http' ? speakable : choice.alpnProtocols
-    terminateTls(this.#socket, { ...choice, alpnProtocols }, (result) => {
+    terminateTls(this.#socket, choice, (result) => {
       if (this.#over) return
       if (typeof result === 'string') return this.#refuse(result)
       const { socket, certificate } = result

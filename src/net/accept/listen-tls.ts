@@ -16,8 +16,7 @@ export type TlsChoice = TlsTermination | 'passthrough'
 export interface TlsTermination {
   /** Certificate, versions, suites, groups, and the authorities of client certificates. */
   readonly context: SecureContext
-  /** Offered protocols, in order; a client that offers others only is refused. Empty: whatever the client offers is ignored. With
-   * HTTP, `h2` is left out where nobody serves it. */
+  /** Offered protocols, in order; a client that offers others only is refused. Empty: whatever the client offers is ignored. */
   readonly alpnProtocols: readonly string[]
   /** `valid`: a client without a valid certificate is refused. `any`: asked for, but all are let in. */
   readonly clientCertificate: 'none' | 'valid' | 'any'

@@ -217,7 +217,6 @@ class SocketListener implements Listener, Destinations {
         proxyHeader: settings.proxyHeader,
         handshakeTimeoutMs: settings.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
         admitsLate: settings.admitsLate === true,
-        speaksHttp2: http2 !== undefined,
         wheel,
         admit,
         refused,

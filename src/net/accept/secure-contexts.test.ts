@@ -158,11 +158,6 @@ test('ALPN: the first common one of the list; none in common is refused; no offe
   expect(told).toEqual(['nobody', 'nobody', 'handshake-failed'])
 })
 
-test('ALPN: h2 is not offered where nobody serves it', async () => {
-  const { port } = await serve(createContexts(), {}, { alpnProtocols: ['h2', 'http/1.1'] })
-  expect((await meet(port, { ALPNProtocols: ['h2', 'http/1.1'] })).alpn).toBe('http/1.1')
-})
-
 test('a handshake that takes too long', async () => {
   const { port, told } = await serve(createContexts(), {}, {}, { handshakeTimeoutMs: 100 })
   for (const words of ['', '\x16\x03\x01\x02']) {
