@@ -30,8 +30,9 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
   const found = item.broken === undefined ? findAddresses(item, scope.lookups) : refused('backend-invalid', item.broken)
   if ('kind' in found) return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, scope.lookups)
+  const reached = { item, carries: use.carries, alone: found.flat().length === 1 }
   const groups = found.map((group) =>
-    group.map((address) => buildEndpoint({ item, address, carries: use.carries }, merge(address.section), scope)),
+    group.map((address) => buildEndpoint({ ...reached, address }, merge(address.section), scope)),
   )
   return {
     item,
@@ -61,9 +62,12 @@ function mergeForBackend(
 interface Reached extends Pick<BackendUse, 'carries'> {
   readonly item: BackendItem
   readonly address: Address
+  /** It is the only one of its backend. */
+  readonly alone: boolean
 }
 
-function buildEndpoint({ item, address, carries }: Reached, merge: BackendMerge, scope: BackendScope): EndpointPlace {
+function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendScope): EndpointPlace {
+  const { item, address, carries } = reached
   const { lookups, context, state } = scope
   const connection: Connection = compileConnection({ address, carries }, merge.fields, context)
   return {
@@ -78,14 +82,15 @@ function buildEndpoint({ item, address, carries }: Reached, merge: BackendMerge,
       lookups,
       context,
     ),
-    health: healthOf(`Endpoint/${item.key}/${address.section ?? `${address.host}:${address.port}`}`, connection, state),
+    health: healthOf(reached, connection, state),
     isUnhealthy: connection.isUnhealthy,
     requestTimeoutMs: connection.requestTimeoutMs,
   }
 }
 
-function healthOf(key: string, { eviction }: Connection, { memory, slotOf }: SharedState): EndpointHealth {
-  const slot = slotOf(key)
+function healthOf({ item, address, alone }: Reached, { eviction }: Connection, state: SharedState): EndpointHealth {
+  const key = `Endpoint/${item.key}/${address.section ?? `${address.host}:${address.port}`}`
+  const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-  return new EndpointHealth(memory, slot, eviction)
+  return new EndpointHealth(state.memory, slot, eviction, alone)
 }

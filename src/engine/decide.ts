@@ -122,7 +122,7 @@ function route(
 ): Outcome | Promise<Outcome> {
   const astray = misdirection(inputs, listener, exchange, decision)
   if (astray !== undefined) return astray
-  const host = decision.host.of(exchange.request.authority)
+  const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request)
   const hit = listener.routes.find(host, exchange.request)
   if (hit === undefined) return reject('route-not-found')

@@ -101,7 +101,7 @@ export class InFlight implements BodyReader, Observed {
     exchange.version = stream.version
     exchange.startMonotonicMs = context.now()
     exchange.originalMethod = head.method
-    exchange.originalAuthority = head.authority
+    exchange.originalAuthority = head.authorityLike(exchange.originalAuthority)
     exchange.originalTarget = head.target
   }
 

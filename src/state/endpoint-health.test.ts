@@ -226,3 +226,20 @@ test('a view that is made later keeps the state', () => {
   const later = endpoint({}, memory)
   expect([later.evicted, later.health.toFixed(2)]).toEqual([true, '0.70'])
 })
+
+test('an endpoint that is alone keeps nothing that only a choice needs, and is evicted like others', () => {
+  const memory = createSlotMemory(1, false)
+  const evicted = new EndpointHealth(memory, 0, { ...EVICTION, consecutiveFailures: 2 }, true)
+  evicted.begin()
+  evicted.recordHealthy(5000)
+  expect(evicted.score).toBe(1)
+  evicted.end()
+  expect(record(evicted, '-+--')).toEqual([undefined, undefined, undefined, 3000])
+  expect(evicted.evicted).toBe(true)
+
+  const plain = new EndpointHealth(createSlotMemory(1, false), 0, undefined, true)
+  plain.recordUnhealthy()
+  const { health } = plain
+  plain.recordHealthy(5000)
+  expect([plain.health, plain.score]).toEqual([health, health])
+})

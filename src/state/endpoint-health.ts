@@ -31,11 +31,14 @@ export class EndpointHealth {
   readonly #words: Int32Array<ArrayBufferLike>
   readonly #base: number
   readonly #eviction: EvictionSettings | undefined
+  readonly #alone: boolean
 
-  constructor(memory: SlotMemory, slot: number, eviction: EvictionSettings | undefined) {
+  /** `alone`: no other endpoint is there to choose, so nothing is kept that only a choice needs. */
+  constructor(memory: SlotMemory, slot: number, eviction: EvictionSettings | undefined, alone = false) {
     this.#words = memory.words
     this.#base = slot * WORDS_PER_SLOT
     this.#eviction = eviction
+    this.#alone = alone
     if (Atomics.compareExchange(this.#words, this.#base + STARTED, 0, 1) === 0) this.#store(HEALTH, ONE)
   }
 
@@ -62,16 +65,17 @@ export class EndpointHealth {
   }
 
   begin(): void {
-    Atomics.add(this.#words, this.#base + PENDING, 1)
+    if (!this.#alone) Atomics.add(this.#words, this.#base + PENDING, 1)
   }
 
   end(): void {
-    Atomics.sub(this.#words, this.#base + PENDING, 1)
+    if (!this.#alone) Atomics.sub(this.#words, this.#base + PENDING, 1)
   }
 
   recordHealthy(latencyMs: number): void {
+    if (this.#alone && this.#eviction === undefined) return
     this.#move(HEALTH, ONE)
-    this.#move(LATENCY, Math.min(latencyMs * 1000, HIGH - 1))
+    if (!this.#alone) this.#move(LATENCY, Math.min(latencyMs * 1000, HIGH - 1))
     this.#clear(FAILURES)
     if (!this.evicted) this.#clear(EVICTIONS)
   }

@@ -174,3 +174,16 @@ test('reset leaves nothing of the message before', () => {
 test('a gateway-made head without any field', () => {
   expect(Head.response(103).writeResponse(0, -1, '')).toBe('HTTP/1.1 103 Early Hints\r\n\r\n')
 })
+
+test.each(['example.com', 'example.co', 'example.com.', 'xexample.com', ''])(
+  'the authority is the same, whatever was likely: %j',
+  (likely) => {
+    expect(parsed(REQUEST).authorityLike(likely)).toBe('example.com')
+  },
+)
+
+test('the authority is the one set last, whatever was likely', () => {
+  const head = parsed(REQUEST)
+  head.authority = 'other'
+  expect(head.authorityLike('example.com')).toBe('other')
+})

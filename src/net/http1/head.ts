@@ -116,6 +116,15 @@ export class Head {
     return this.get('host') ?? ''
   }
 
+  /** The same; `likely` itself when it is equal, which saves making and comparing another text. */
+  authorityLike(likely: string): string {
+    const at = this.hostField
+    if (at < 0 || this.dropped[at] !== 0) return this.authority
+    const start = this.offsets[4 * at + 2]!
+    const same = this.offsets[4 * at + 3]! - start === likely.length && this.text.startsWith(likely, start)
+    return same ? likely : this.#value(at)
+  }
+
   set authority(authority: string) {
     this.set('host', authority)
   }
