@@ -331,23 +331,21 @@ test('TLS ends at the gateway where the listener says so, and plain bytes go on'
   expect(await logLine('listener=ends')).toContain('tls.sni=ends.wild.test protocol=tcp')
 })
 
-test('HTTPS has the same port', async () => {
-  const status = await new Promise((resolve, reject) => {
-    const options = {
-      port: ports.tls,
-      host: '127.0.0.1',
-      servername: 'server.test',
-      ca: CERTIFICATES.ca,
-      agent: false as const,
-    }
-    request({ ...options, headers: { host: 'server.test' } }, (response) => {
+/** The status of a request for a host, on a connection to the HTTPS listener. */
+function askWeb(host: string): Promise<number | undefined> {
+  const options = { port: ports.tls, host: '127.0.0.1', servername: 'server.test', ca: CERTIFICATES.ca }
+  return new Promise((resolve, reject) => {
+    const sent = request({ ...options, agent: false, headers: { host } }, (response) => {
       response.resume()
       resolve(response.statusCode)
     })
-      .on('error', reject)
-      .end()
+    sent.on('error', reject).end()
   })
-  expect(status).toBe(200)
+}
+
+test('HTTPS has the same port; requests for a host whose connections are relayed are sent away', async () => {
+  expect(await askWeb('server.test')).toBe(200)
+  expect(await askWeb('first.wild.test')).toBe(421)
 })
 
 test.each(['nobody.test', undefined])('no listener takes the server name %s: no handshake', async (servername) => {
