@@ -62,6 +62,8 @@ export class Exchange {
   request!: Head
   /** The response head, once there is one. */
   response: Head | undefined
+  /** The fields behind the body of the response, when it has ended with some; HTTP/2 only. */
+  trailers: Head | undefined
   peer!: Peer
   scheme: 'http' | 'https' = 'http'
   version: '1.0' | '1.1' | '2' = '1.1'
@@ -134,6 +136,7 @@ export class Exchange {
   reset(request: Head, peer: Peer): void {
     this.request = request
     this.response = undefined
+    this.trailers = undefined
     this.peer = peer
     this.sentMonotonicMs = 0
     this.answeredMonotonicMs = 0

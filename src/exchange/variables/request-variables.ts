@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { Duration, Timestamp, type Variable } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
+import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
@@ -38,7 +39,7 @@ function bodyVariable(path: string, read: Variable<Exchange>['read']): Declared 
 /** The response as it is now. */
 export const RESPONSE: readonly Declared[] = [
   { path: 'response.code', type: 'int', read: ({ response }) => response?.status },
-  { path: 'response.grpcStatus', type: 'int', read: ({ response }) => grpcStatus(response?.get('grpc-status')) },
+  { path: 'response.grpcStatus', type: 'int', read: readGrpcStatus },
   headerVariable('response.headers', ({ response }) => response, false),
 ]
 
@@ -78,10 +79,6 @@ function versionText(version: Exchange['version']): string {
 /** Only the monotonic start is taken for every request; the wall clock follows from it. */
 function startTime({ startMonotonicMs }: Exchange): Timestamp {
   return Timestamp.fromMs(clock.now() - (clock.monotonic() - startMonotonicMs))
-}
-
-function grpcStatus(text: string | undefined): number | undefined {
-  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text)
 }
 
 /** Monotonic milliseconds; 0: did not come so far. */

@@ -6,6 +6,7 @@ import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } 
 export class ResponseBody implements BodySource {
   kind: BodyKind = BODY_NONE
   length = -1
+  readonly trails = true
   #stream: ClientHttp2Stream | null = null
   #sink: BodySink | null = null
   #trailers: Head | undefined

@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
+import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import type { Peer } from '#net/stream.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { DefaultField } from './default-fields.ts'
@@ -86,6 +87,8 @@ export class AccessLog {
       text('http.path', exchange.loggedTarget)
       text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
       if (request.status !== 0) number('http.status', request.status)
+      // Over HTTP/1 no client can speak gRPC.
+      if (exchange.version === '2') number('grpc.status', readGrpcStatus(exchange))
     }
     text('jwt.sub', subject(exchange))
     text('protocol', exchange.place?.protocol)

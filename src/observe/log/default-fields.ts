@@ -11,6 +11,7 @@ const DEFAULT_FIELDS = [
   'http.path',
   'http.version',
   'http.status',
+  'grpc.status',
   'tls.sni',
   'jwt.sub',
   'protocol',

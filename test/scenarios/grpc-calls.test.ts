@@ -1,0 +1,237 @@
+import { once } from 'node:events'
+import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GrpcBackend, GrpcCaller, startGrpcBackend } from '#test/support/grpc-peers.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+
+const stops = new AsyncDisposableStack()
+let gateway: TestGateway
+let plain: number
+let secured: number
+let backend: GrpcBackend
+
+const SERVICES = [
+  'test.Echo',
+  'test.Denied',
+  'test.Limited',
+  'test.Down',
+  'test.Secured',
+  'test.Regular',
+  'test.OnlySay',
+]
+
+/** A GRPCRoute of that name; `method` as in its match. */
+function grpcRouteYaml(name: string, method: object, to: string): string {
+  const backendRefs = [{ group: 'gatewright.dev', kind: 'ProxyBackend', name: to }]
+  const spec = { parentRefs: [{ name: 'main' }], rules: [{ matches: [{ method }], backendRefs }] }
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: { name: ${name} }
+spec: ${JSON.stringify(spec)}
+`
+}
+
+const materials = `
+apiVersion: v1
+kind: Secret
+metadata: { name: door }
+type: kubernetes.io/tls
+stringData: ${JSON.stringify({ 'tls.crt': CERTIFICATES.server.cert, 'tls.key': CERTIFICATES.server.key })}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: trusted }
+data: ${JSON.stringify({ 'ca.crt': CERTIFICATES.ca })}
+`
+
+beforeAll(async () => {
+  backend = await startGrpcBackend(SERVICES)
+  stops.defer(backend.close)
+  const underTls = await startGrpcBackend(['test.Secured'], CERTIFICATES.server)
+  stops.defer(underTls.close)
+  plain = await freePort()
+  secured = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(plain).replace(
+        '    - { name: http',
+        `    - { name: https, protocol: HTTPS, port: ${secured}, tls: { certificateRefs: [{ name: door }] } }\n    - { name: http`,
+      ),
+      backendYaml('calls', backend.port),
+      backendYaml('secured', underTls.port),
+      backendYaml('down', await freePort()),
+      grpcRouteYaml('echo', { service: 'test.Echo' }, 'calls'),
+      grpcRouteYaml('denied', { service: 'test.Denied' }, 'calls'),
+      grpcRouteYaml('limited', { service: 'test.Limited' }, 'calls'),
+      grpcRouteYaml('only-say', { service: 'test.OnlySay', method: 'Say' }, 'calls'),
+      grpcRouteYaml('regular', { type: 'RegularExpression', service: 'test\\.Re.*', method: 'S.y' }, 'calls'),
+      grpcRouteYaml('down', { service: 'test.Down' }, 'down'),
+      grpcRouteYaml('secured', { service: 'test.Secured' }, 'secured'),
+      policyYaml('secured', 'ProxyBackend', 'secured', {
+        backend: { tls: { caCertificateRefs: [{ name: 'trusted' }], verifySubjectAltNames: ['server.test'] } },
+      }),
+      policyYaml('denied', 'GRPCRoute', 'denied', {
+        traffic: { authorization: { action: 'Deny', policy: { matchExpressions: ['true'] } } },
+      }),
+      policyYaml('limited', 'GRPCRoute', 'limited', {
+        traffic: { rateLimit: { local: [{ requests: 1, unit: 'Hours' }] } },
+      }),
+      policyYaml('logged', 'Gateway', 'main', {
+        frontend: { accessLog: { attributes: { add: [{ name: 'told', expression: 'response.grpcStatus' }] } } },
+      }),
+      materials,
+    ),
+  })
+  stops.defer(folder.remove)
+  gateway = await startGateway({
+    files: [folder.path],
+    workers: 1,
+    environment: { GATEWRIGHT_LOG_FORMAT: 'json' },
+  })
+  stops.defer(async () => {
+    await gateway.close()
+  })
+})
+
+afterAll(() => stops.disposeAsync())
+
+function callerOf(service: string): GrpcCaller {
+  const caller = new GrpcCaller(`127.0.0.1:${plain}`, service)
+  stops.defer(() => caller.client.close())
+  return caller
+}
+
+/** The access-log lines of a path. */
+function lines(path: string): Record<string, unknown>[] {
+  return gateway.output.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((line) => line['http.path'] === path)
+}
+
+test('one request, one response: message, metadata and trailers', async () => {
+  const answer = await callerOf('test.Echo').ask('say', 'hello', { metadata: { 'x-from': 'here' } })
+  expect(answer).toMatchObject({ message: 'said hello', code: status.OK })
+  expect(answer.head?.get('x-head')).toEqual(['in the head'])
+  expect(answer.trailers.get('x-tail')).toEqual(['in the trailers'])
+  expect(backend.seen()?.get('x-from')).toEqual(['here'])
+  const line = await eventually('its log line', () => lines('/test.Echo/Say')[0])
+  expect(line).toMatchObject({
+    'http.version': 'HTTP/2',
+    'http.status': 200,
+    'grpc.status': 0,
+    told: 0,
+    route: 'default/echo',
+  })
+})
+
+test('a large message, there and back', async () => {
+  const message = 'x'.repeat(3_000_000)
+  expect((await callerOf('test.Echo').ask('say', message)).message).toBe(`said ${message}`)
+})
+
+test('a failure of the server keeps its status, text and metadata', async () => {
+  const answer = await callerOf('test.Echo').ask('fail', 'x')
+  expect(answer).toMatchObject({ code: status.FAILED_PRECONDITION, details: 'not now: grün' })
+  expect(answer.trailers.get('x-why')).toEqual(['because'])
+  const line = await eventually('its log line', () => lines('/test.Echo/Fail')[0])
+  expect(line).toMatchObject({ 'grpc.status': 9, told: 9 })
+})
+
+test('a stream of the server', async () => {
+  const words: string[] = []
+  const call = callerOf('test.Echo').count(500)
+  call.on('data', (word: string) => words.push(word))
+  const [{ code }] = await once(call, 'status')
+  expect(code).toBe(status.OK)
+  expect(words).toEqual(Array.from({ length: 500 }, (_, i) => `${i + 1}`))
+})
+
+test('a stream of the client', async () => {
+  const joined = await new Promise<string | undefined>((resolve, reject) => {
+    const call = callerOf('test.Echo').join((error, answer) => (error === null ? resolve(answer) : reject(error)))
+    for (let i = 0; i < 300; i++) call.write(`${i},`)
+    call.end()
+  })
+  expect(joined).toBe(Array.from({ length: 300 }, (_, i) => `${i},`).join(''))
+})
+
+test('both streams at once, each word answered before the next is said', async () => {
+  const call = callerOf('test.Echo').talk()
+  for (const word of ['one', 'two', 'three']) {
+    call.write(word)
+    expect(await once(call, 'data')).toEqual([word.toUpperCase()])
+  }
+  call.end()
+  const [{ code }] = await once(call, 'status')
+  expect(code).toBe(status.OK)
+})
+
+test('a deadline reaches the server as it was set, and a call that is given up ends there too', async () => {
+  const caller = callerOf('test.Echo')
+  const before = backend.cancelled()
+  expect((await caller.ask('say', 'x', { deadlineMs: 30_000 })).code).toBe(status.OK)
+  expect(backend.seen()?.get('grpc-timeout')).toEqual([])
+  expect((await caller.ask('wait', 'x', { deadlineMs: 200 })).code).toBe(status.DEADLINE_EXCEEDED)
+  await eventually('the deadline ends the call', () => backend.cancelled() > before)
+  const { call, answered } = caller.start('wait', 'x')
+  setTimeout(() => call.cancel(), 100)
+  expect((await answered).code).toBe(status.CANCELLED)
+  await eventually('the cancelled call ends', () => backend.cancelled() > before + 1)
+  const talk = caller.talk()
+  talk.on('error', () => {})
+  talk.write('x')
+  await once(talk, 'data')
+  talk.cancel()
+  await eventually('the cancelled streams end', () => backend.cancelled() > before + 2)
+})
+
+test('calls at the same time share connections', async () => {
+  const caller = callerOf('test.Echo')
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => caller.ask('say', `${i}`)))
+  expect(answers.map(({ message }) => message)).toEqual(answers.map((_, i) => `said ${i}`))
+})
+
+const refused: [what: string, service: string, name: 'say' | 'fail', code: status, details: string][] = [
+  ['a method that the server does not have', 'test.Unknown', 'say', status.UNIMPLEMENTED, 'route not found'],
+  ['a method that no route names', 'test.OnlySay', 'fail', status.UNIMPLEMENTED, 'route not found'],
+  ['a caller who may not', 'test.Denied', 'say', status.PERMISSION_DENIED, 'authorization failed'],
+  ['a backend that is down', 'test.Down', 'say', status.UNAVAILABLE, 'upstream call failed'],
+]
+test.each(refused)('%s', async (_, service, name, code, details) => {
+  const answer = await callerOf(service).ask(name, 'x')
+  expect(answer).toMatchObject({ code, details, message: undefined })
+  expect(answer.trailers.get('gatewright-decision')).toHaveLength(1)
+})
+
+test('a limit that is used up, and what it says of itself', async () => {
+  const caller = callerOf('test.Limited')
+  expect((await caller.ask('say', 'x')).code).toBe(status.OK)
+  const answer = await caller.ask('say', 'x')
+  expect(answer).toMatchObject({ code: status.UNAVAILABLE, details: 'rate limit exceeded' })
+  expect(answer.trailers.get('x-ratelimit-remaining')).toEqual(['0'])
+  const line = await eventually('its log line', () => lines('/test.Limited/Say')[1])
+  expect(line).toMatchObject({ 'http.status': 200, 'grpc.status': 14, code: 'rate-limited' })
+})
+
+test('routes by exact method and by expression', async () => {
+  expect(await callerOf('test.OnlySay').ask('say', 'x')).toMatchObject({ message: 'said x' })
+  expect(await callerOf('test.Regular').ask('say', 'x')).toMatchObject({ message: 'said x' })
+  expect((await callerOf('test.Regular').ask('fail', 'x')).code).toBe(status.UNIMPLEMENTED)
+})
+
+test('under TLS at both ends', async () => {
+  const caller = new GrpcCaller(`127.0.0.1:${secured}`, 'test.Secured', CERTIFICATES.ca)
+  stops.defer(() => caller.client.close())
+  expect(await caller.ask('say', 'x')).toMatchObject({ message: 'said x', code: status.OK })
+  const mixed = new GrpcCaller(`127.0.0.1:${secured}`, 'test.Echo', CERTIFICATES.ca)
+  stops.defer(() => mixed.client.close())
+  expect(await mixed.ask('say', 'x')).toMatchObject({ message: 'said x', code: status.OK })
+})
