@@ -18,8 +18,9 @@ import {
   SETTINGS,
   uint32,
 } from '../testing/frame-client.ts'
+import { ask } from '../testing/http2-client.ts'
 import { answerWith } from '../testing/recording-handler.ts'
-import { ask, type Limits, SessionRig } from '../testing/session-rig.ts'
+import { type Limits, SessionRig } from '../testing/session-rig.ts'
 
 let rig: SessionRig
 afterEach(() => rig.close())

@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { FixedBody } from '../fixed-body.ts'
 import { Head } from '../http1/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ServerStream } from '../stream.ts'
 import { DATA, END_HEADERS, END_STREAM, HEADERS, headerBlock, RST_STREAM, uint32 } from '../testing/frame-client.ts'
+import { ask } from '../testing/http2-client.ts'
 import { answerWith, TextSink } from '../testing/recording-handler.ts'
-import { ask, type Limits, SessionRig } from '../testing/session-rig.ts'
+import { type Limits, SessionRig } from '../testing/session-rig.ts'
 
 let rig: SessionRig
 afterEach(() => rig.close())
@@ -277,6 +279,23 @@ test('an answer before the end of the request leaves the rest', async () => {
   request.write('x'.repeat(10_000))
   expect(await text(request)).toBe('enough')
   expect(sink.aborted).toBe('cancelled')
+  expect(request.rstCode).toBe(0)
+})
+
+test.each([
+  ['not read', false],
+  ['being read', true],
+])('nor is an answer without a body lost while the rest of the request is %s', async (_what, reads) => {
+  const client = await start((stream) => {
+    if (reads) stream.body.pipe(new TextSink())
+    stream.respond(response(200, { 'grpc-status': '7' }), BODY_NONE, 0)
+    stream.response.end()
+  })
+  const request = client.request({ ':method': 'POST' })
+  request.write('x')
+  const [head] = (await once(request, 'response')) as [Record<string, string>]
+  expect(head['grpc-status']).toBe('7')
+  await once(request, 'close')
   expect(request.rstCode).toBe(0)
 })
 

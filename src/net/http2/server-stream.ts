@@ -165,7 +165,8 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
   #leaveRest(): void {
     const stream = this.#stream
     if (this.#trails) stream.resume()
-    else stream.once('finish', () => stream.close(NGHTTP2_NO_ERROR))
+    // What was handed over goes out first: a head that still waits would be lost.
+    else stream.once('finish', () => setImmediate(() => stream.close(NGHTTP2_NO_ERROR)))
   }
 
   /** Refuses a request that the handler has not seen. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import http2, { type ClientHttp2Session, type OutgoingHttpHeaders } from 'node:http2'
+import http2, { type ClientHttp2Session } from 'node:http2'
 import net from 'node:net'
 import { ServerSession } from '../http2/server-session.ts'
 import { DEFAULT_SERVER_LIMITS, type Http2Limits, type ServerLimits } from '../limits.ts'
@@ -79,50 +79,4 @@ export class SessionRig {
     for (const close of this.#close) close()
     this.#server.close()
   }
-}
-
-/** What came back for a request. */
-export interface Answer {
-  readonly status: number
-  readonly fields: string[]
-  readonly body: string
-  readonly trailers: string[]
-  /** Interim responses. */
-  readonly informed: number[]
-  /** Error code of the reset that cut it short; 0: it ended in order. */
-  readonly resetCode: number
-  readonly whole: boolean
-}
-
-/** Sends a request with `body` and waits for the end of its stream. */
-export async function ask(
-  client: ClientHttp2Session,
-  headers: OutgoingHttpHeaders | readonly string[],
-  body?: string,
-): Promise<Answer> {
-  const stream = client.request(headers as OutgoingHttpHeaders, { endStream: body === undefined })
-  let text = ''
-  let status = 0
-  let fields: string[] = []
-  let trailers: string[] = []
-  let whole = false
-  const informed: number[] = []
-  stream.on('response', (response, _flags, raw) => {
-    status = Number(response[':status'])
-    fields = raw
-  })
-  stream.on('headers', (head) => informed.push(Number(head[':status'])))
-  stream.on('trailers', (_trailers, _flags, raw) => {
-    trailers = raw
-  })
-  stream.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1')
-  })
-  stream.on('end', () => {
-    whole = !stream.aborted
-  })
-  stream.on('error', () => {})
-  if (body !== undefined) stream.end(body)
-  await once(stream, 'close').catch(() => {})
-  return { status, fields, body: text, trailers, informed, resetCode: stream.rstCode ?? 0, whole }
 }
