@@ -53,6 +53,16 @@ spec:
       http2KeepaliveTimeout: 1s
 `
 
+/** Plain clients keep their version; the server of these tests has HTTP/1.1 only. */
+const backendVersion = `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyPolicy
+metadata: { name: backend-version }
+spec:
+  targetRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: echo }]
+  backend: { http: { version: HTTP1 } }
+`
+
 const securedGateway = (port: number) => `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -77,6 +87,7 @@ beforeAll(async () => {
       routeYaml('echo', '/', 'echo'),
       routeYaml('secured', '/', 'echo').replace('name: main', 'name: secured'),
       bounds,
+      backendVersion,
       certificate,
     ),
   })
@@ -185,11 +196,9 @@ test('the access log names the version', async () => {
 })
 
 test('a gateway that ends lets requests in flight finish', async () => {
-  const folder = await createObjectsFolder({
-    'all.yaml': joinYaml(gatewayYaml(await freePort()), backendYaml('echo', echoPort), routeYaml('echo', '/', 'echo')),
-  })
-  const text = await import('node:fs/promises').then((fs) => fs.readFile(`${folder.path}/all.yaml`, 'utf8'))
-  const port = Number(/port: (\d+) \}/.exec(text)?.[1])
+  const port = await freePort()
+  const objects = [gatewayYaml(port), backendYaml('echo', echoPort), routeYaml('echo', '/', 'echo'), backendVersion]
+  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(...objects) })
   const other = await startGateway({ files: [folder.path], workers: 1 })
   const client = await connect(`http://127.0.0.1:${port}`)
   const stream = client.request({ ':method': 'POST' })
