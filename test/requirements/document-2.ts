@@ -94,7 +94,7 @@ export const DOCUMENT_2 = {
     'A connection that is unused for `http1IdleTimeout` is closed.',
   ),
   'frontend.http/http2WindowSize-form': requirement(2, '2.1', '`http2WindowSize` is a ByteSize, with no default.'),
-  'frontend.http/http2WindowSize': gap(
+  'frontend.http/http2WindowSize': requirement(
     2,
     '2.1',
     '`http2WindowSize` is the initial window of a stream for received data.',
@@ -104,17 +104,17 @@ export const DOCUMENT_2 = {
     '2.1',
     '`http2ConnectionWindowSize` is a ByteSize, with no default.',
   ),
-  'frontend.http/http2ConnectionWindowSize': gap(
+  'frontend.http/http2ConnectionWindowSize': requirement(
     2,
     '2.1',
     '`http2ConnectionWindowSize` is the initial window of the connection.',
   ),
   'frontend.http/http2FrameSize-form': requirement(2, '2.1', '`http2FrameSize` is a ByteSize.'),
   'frontend.http/http2FrameSize-default': requirement(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
-  'frontend.http/http2FrameSize': gap(2, '2.1', '`http2FrameSize` is the largest frame.'),
+  'frontend.http/http2FrameSize': requirement(2, '2.1', '`http2FrameSize` is the largest frame.'),
   'frontend.http/http2MaxHeaderSize-form': requirement(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
   'frontend.http/http2MaxHeaderSize-default': requirement(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
-  'frontend.http/http2MaxHeaderSize': gap(
+  'frontend.http/http2MaxHeaderSize': requirement(
     2,
     '2.1',
     'The decoded headers of an HTTP/2 request have at most `http2MaxHeaderSize` together.',

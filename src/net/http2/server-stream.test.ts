@@ -318,6 +318,31 @@ test.each([
   expect(sink.ended).toBe(false)
 })
 
+test.each([
+  ['while its body waits', (stream: ServerStream, sink: TextSink) => stream.body.pipe(sink), 'aborted reset'],
+  ['behind an answer that came early', (stream: ServerStream) => answerWith(stream, 'enough'), 'finished 6'],
+  [
+    'behind one that came in the middle',
+    (stream: ServerStream, sink: TextSink) => {
+      stream.body.pipe(sink)
+      setTimeout(() => answerWith(stream, 'enough'), 20)
+    },
+    'finished 6',
+  ],
+])('a client that is gone %s leaves nothing behind', async (_what, onRequest, event) => {
+  const sink = new TextSink()
+  sink.backed = true
+  const client = await start((stream) => onRequest(stream, sink))
+  const request = client.request({ ':method': 'POST' })
+  request.on('error', () => {})
+  request.write('x'.repeat(300_000))
+  await eventually(() => rig.handler.events.length === (event === 'finished 6' ? 2 : 1))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  client.destroy()
+  await eventually(() => rig.open === 0)
+  expect(rig.handler.events[1]).toBe(event)
+})
+
 test('a body that is reset without an error has not ended', async () => {
   const sink = new TextSink()
   await start((stream) => stream.body.pipe(sink))

@@ -161,12 +161,16 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
 
   // Ending.
 
-  /** Tells a client that goes on sending that its answer is whole (RFC 9113, 8.1); trailers tell that by themselves. */
+  /**
+   * Tells a client that goes on sending that its answer is whole (RFC 9113, 8.1); trailers tell that by themselves. What has come is
+   * read over, for Node keeps a stream until then.
+   */
   #leaveRest(): void {
     const stream = this.#stream
-    if (this.#trails) stream.resume()
+    stream.resume()
+    if (this.#trails) return
     // What was handed over goes out first: a head that still waits would be lost.
-    else stream.once('finish', () => setImmediate(() => stream.close(NGHTTP2_NO_ERROR)))
+    stream.once('finish', () => setImmediate(() => stream.close(NGHTTP2_NO_ERROR)))
   }
 
   /** Refuses a request that the handler has not seen. */
