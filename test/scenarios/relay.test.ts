@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
   backendYaml,
@@ -21,7 +20,21 @@ import {
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
-const ports = { echo: 0, counting: 0, weights: 0, empty: 0, down: 0, breaking: 0, tls: 0, going: 0, closed: 0 }
+/** A loopback address of our own: on it, no other program takes the ports. */
+const HOST = `127.32.${process.pid % 250}.${1 + ((process.pid >> 8) % 250)}`
+const ports = {
+  echo: 16_001,
+  counting: 16_002,
+  weights: 16_003,
+  empty: 16_004,
+  down: 16_005,
+  breaking: 16_006,
+  tls: 16_007,
+  going: 16_008,
+  closed: 16_009,
+}
+/** Nobody listens there. */
+const NOBODY = 1
 /** Received by the server behind `counting`, which answers when the client has ended. */
 let received = 0
 let folder: ObjectsFolder
@@ -124,7 +137,6 @@ const sayingSecured = (name: string) =>
   })
 
 beforeAll(async () => {
-  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = await freePort()
   const counting = net.createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('data', (bytes) => {
       received += bytes.length
@@ -139,7 +151,7 @@ beforeAll(async () => {
     two: await serve(saying('two')),
     first: await serve(sayingSecured('first')),
     second: await serve(sayingSecured('second')),
-    nobody: await freePort(),
+    nobody: NOBODY,
   }
   const web = await startEcho({ port: 0 })
   stops.defer(web.close)
@@ -184,7 +196,7 @@ beforeAll(async () => {
     'door.yaml': secretYaml(),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1 })
+  gateway = await startGateway({ files: [folder.path], workers: 1, arguments: ['--bind', HOST] })
   stops.defer(async () => {
     await gateway.close()
   })
@@ -193,7 +205,7 @@ beforeAll(async () => {
 afterAll(() => stops.disposeAsync())
 
 function open(port: number): net.Socket {
-  const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const socket = net.connect({ port, host: HOST, allowHalfOpen: true })
   stops.defer(() => void socket.destroy())
   return socket
 }
@@ -302,7 +314,7 @@ verifies(
   'a connection that no rule allows is closed before its route is looked for',
   async () => {
     expect((await hear(open(ports.closed))).text).toBe('')
-    expect(await logLine('reason=Authorization')).toContain(`dst.addr=127.0.0.1:${ports.closed}`)
+    expect(await logLine('reason=Authorization')).toContain(`dst.addr=${HOST}:${ports.closed}`)
     expect(gateway.output.stdout).not.toContain('listener=closed')
   },
 )
@@ -311,7 +323,7 @@ verifies(
 function hearSecured(servername: string | undefined, say = ''): Promise<Heard> {
   const socket = tls.connect({
     port: ports.tls,
-    host: '127.0.0.1',
+    host: HOST,
     ca: CERTIFICATES.ca,
     ...(servername === undefined ? {} : { servername }),
   })
@@ -333,7 +345,7 @@ test('TLS ends at the gateway where the listener says so, and plain bytes go on'
 
 /** The status of a request for a host, on a connection to the HTTPS listener. */
 function askWeb(host: string): Promise<number | undefined> {
-  const options = { port: ports.tls, host: '127.0.0.1', servername: 'server.test', ca: CERTIFICATES.ca }
+  const options = { port: ports.tls, host: HOST, servername: 'server.test', ca: CERTIFICATES.ca }
   return new Promise((resolve, reject) => {
     const sent = request({ ...options, agent: false, headers: { host } }, (response) => {
       response.resume()
