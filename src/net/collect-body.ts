@@ -70,7 +70,9 @@ class Collector implements BodySink {
 
   bytes(buffer: Buffer, start: number, end: number): void {
     this.#length += end - start
-    this.#parts.push(Buffer.from(buffer.subarray(start, end)))
+    const part = Buffer.allocUnsafe(end - start)
+    buffer.copy(part, 0, start, end)
+    this.#parts.push(part)
     if (this.backed || this.#length <= this.#maxBytes) return
     this.backed = true
     this.#tooLarge()

@@ -1,4 +1,5 @@
 import { type Exchange, NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Observed, ObserveSettings } from '../observer.ts'
 import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
@@ -17,6 +18,56 @@ interface PlaceSeries {
     | { readonly method: string; readonly status: number; readonly reason: string; readonly series: RequestSeries }
     | undefined
   readonly byLabels: Map<string, RequestSeries>
+}
+
+/** The series of LLM calls that agree on every label; each begins when there is something to count in it. */
+class LlmSeries {
+  readonly #writer: MetricsWriter
+  readonly #call: Pick<LlmFacts, 'operation' | 'provider' | 'requestModel' | 'responseModel'>
+  readonly #labels: readonly string[]
+  readonly #names: readonly string[]
+  #duration: Series | undefined
+  #input: Series | undefined
+  #output: Series | undefined
+  #firstToken: Series | undefined
+
+  constructor(writer: MetricsWriter, call: LlmFacts, labels: readonly string[], names: readonly string[]) {
+    const { operation, provider, requestModel, responseModel } = call
+    this.#writer = writer
+    this.#call = { operation, provider, requestModel, responseModel }
+    this.#labels = labels
+    this.#names = names
+  }
+
+  isOf({ operation, provider, requestModel, responseModel }: LlmFacts): boolean {
+    const call = this.#call
+    return (
+      call.operation === operation &&
+      call.provider === provider &&
+      call.requestModel === requestModel &&
+      call.responseModel === responseModel
+    )
+  }
+
+  get duration(): Series {
+    this.#duration ??= this.#writer.series('llmDuration', this.#labels, this.#names)
+    return this.#duration
+  }
+
+  get input(): Series {
+    this.#input ??= this.#writer.series('tokens', ['input', ...this.#labels], this.#names)
+    return this.#input
+  }
+
+  get output(): Series {
+    this.#output ??= this.#writer.series('tokens', ['output', ...this.#labels], this.#names)
+    return this.#output
+  }
+
+  get firstToken(): Series {
+    this.#firstToken ??= this.#writer.series('firstToken', this.#labels, this.#names)
+    return this.#firstToken
+  }
 }
 
 // Labels take no name that a client made up: it could fill the limit of series.
@@ -51,6 +102,8 @@ const UNKNOWN_ITEM: ReadonlySet<number | undefined> = new Set([-32602, -32002])
 export class RequestMetrics {
   readonly #writer: MetricsWriter
   readonly #places = new WeakMap<PlaceNames, PlaceSeries>()
+  /** Most LLM calls of a place are like the one before. */
+  readonly #lastLlm = new WeakMap<PlaceNames, LlmSeries>()
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
@@ -132,24 +185,30 @@ export class RequestMetrics {
 
   #recordLlm(exchange: Exchange, settings: ObserveSettings | undefined, seconds: number): void {
     const llm = exchange.llm!
+    const series = this.#llmSeriesOf(exchange, llm, settings)
+    series.duration.observe(seconds)
+    if (llm.inputTokens !== undefined) series.input.observe(llm.inputTokens)
+    if (llm.outputTokens !== undefined) series.output.observe(llm.outputTokens)
+    if (llm.timeToFirstTokenMs !== undefined) series.firstToken.observe(llm.timeToFirstTokenMs / 1000)
+  }
+
+  #llmSeriesOf(exchange: Exchange, llm: LlmFacts, settings: ObserveSettings | undefined): LlmSeries {
+    const { operation, provider, requestModel, responseModel } = llm
+    const place = exchange.place ?? NOWHERE
+    const isPlain = settings === undefined || settings.metricLabels.length === 0
+    const last = isPlain ? this.#lastLlm.get(place) : undefined
+    if (last?.isOf(llm)) return last
     const labels = [
-      llm.operation ?? 'unknown',
-      llm.provider,
-      unknownIfEmpty(llm.requestModel),
-      llm.responseModel ?? 'unknown',
-      ...routeLabels(exchange.place ?? NOWHERE),
+      operation ?? 'unknown',
+      provider,
+      unknownIfEmpty(requestModel),
+      responseModel ?? 'unknown',
+      ...routeLabels(place),
       ...customValues(exchange, settings),
     ]
-    const names = customNames(settings)
-    this.#writer.series('llmDuration', labels, names).observe(seconds)
-    if (llm.inputTokens !== undefined)
-      this.#writer.series('tokens', ['input', ...labels], names).observe(llm.inputTokens)
-    if (llm.outputTokens !== undefined) {
-      this.#writer.series('tokens', ['output', ...labels], names).observe(llm.outputTokens)
-    }
-    if (llm.timeToFirstTokenMs !== undefined) {
-      this.#writer.series('firstToken', labels, names).observe(llm.timeToFirstTokenMs / 1000)
-    }
+    const series = new LlmSeries(this.#writer, llm, labels, customNames(settings))
+    if (isPlain) this.#lastLlm.set(place, series)
+    return series
   }
 
   #recordMcp(exchange: Exchange, settings: ObserveSettings | undefined): void {
