@@ -6,6 +6,7 @@ import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http1/head.ts'
+import { KeptBody } from '#net/kept-body.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
@@ -23,6 +24,7 @@ export function forward(flight: InFlight): void {
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)
   if (mustGatherBody(flight)) return gatherBody(flight, true)
+  if (flight.retriesLeft > 0) keepBody(flight)
   attempt(flight)
 }
 
@@ -33,15 +35,17 @@ function forwardLarge(flight: InFlight): void {
   attempt(flight)
 }
 
-/** LLM requests are understood as a whole, and a retry needs something to send again. */
+/** LLM requests are understood as a whole. */
 function mustGatherBody(flight: InFlight): boolean {
-  if (!flight.hasStreamingBody) return false
-  if (needsWholeBody(flight.decision, flight.exchange)) return true
-  if (flight.retriesLeft === 0) return false
-  const { kind, length } = flight.stream.body
-  if (kind === BODY_LENGTH && length <= REPLAY_LIMIT) return true
-  flight.retriesLeft = 0
-  return false
+  return flight.hasStreamingBody && needsWholeBody(flight.decision, flight.exchange)
+}
+
+/** A retry needs something to send again. A body that is known to be too large for that is sent once. */
+function keepBody(flight: InFlight): void {
+  if (!flight.hasStreamingBody) return
+  const { body } = flight.stream
+  if (body.length > REPLAY_LIMIT) flight.retriesLeft = 0
+  else flight.keptRequest = new KeptBody(body, REPLAY_LIMIT)
 }
 
 function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
@@ -125,7 +129,8 @@ function send(flight: InFlight): void {
   )
   flight.upstream = upstream
   if (framing.kind === BODY_NONE) return
-  if (body === undefined) return (flight.partialRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
+  if (body === undefined)
+    return (flight.partialRequest ?? flight.keptRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
   if (body.length > 0) upstream.request.bytes(asBuffer(body), 0, body.length)
   upstream.request.end()
 }
@@ -195,7 +200,7 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: A
 
 /** An attempt is left, and the worker is not busy with too many of them. */
 function mayRetry(flight: InFlight): boolean {
-  if (flight.retriesLeft === 0) return false
+  if (flight.retriesLeft === 0 || flight.keptRequest?.isWhole === false) return false
   flight.retried ||= flight.context.load.takeRetry()
   return flight.retried
 }
@@ -205,6 +210,7 @@ function retry(flight: InFlight): void {
   flight.retriesLeft--
   exchange.retries++
   flight.upstream = undefined
+  flight.keptRequest?.rest()
   exchange.response = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)

@@ -5,6 +5,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import { type Collected, collectBody, collectStart, PartialBody } from '#net/collect-body.ts'
 import type { Head } from '#net/http1/head.ts'
+import type { KeptBody } from '#net/kept-body.ts'
 import type { RecordingSink } from '#net/recording-sink.ts'
 import {
   type Abort,
@@ -41,6 +42,8 @@ export class InFlight implements BodyReader, Observed {
   upstream: ClientStream | undefined
   /** Bodies of which only the beginning was read. */
   partialRequest: PartialBody | undefined
+  /** The request body, kept for another attempt while it streams. */
+  keptRequest: KeptBody | undefined
   partialResponse: PartialBody | undefined
   /** Copies of bodies that stream, for expressions of log and metrics. */
   requestRecording: RecordingSink | undefined
@@ -183,6 +186,7 @@ export class InFlight implements BodyReader, Observed {
     exchange.responseBodyPrefix = undefined
     exchange.newResponseBody = undefined
     this.partialRequest = undefined
+    this.keptRequest = undefined
     this.partialResponse = undefined
     this.requestRecording = undefined
     this.responseRecording = undefined

@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import http2, { type ServerHttp2Stream } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
@@ -24,6 +26,23 @@ const SERVICES = [
   'test.Regular',
   'test.OnlySay',
 ]
+
+/** A server of gRPC that answers every first call 503, and the next with the message it got. @returns its port */
+async function startFlaky(): Promise<number> {
+  const server = http2.createServer()
+  let calls = 0
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    if (calls++ % 2 === 0) return stream.respond({ ':status': 503 }, { endStream: true })
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.pipe(stream)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => {
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
 
 /** A GRPCRoute of that name; `method` as in its match. */
 function grpcRouteYaml(name: string, method: object, to: string): string {
@@ -55,6 +74,7 @@ beforeAll(async () => {
   stops.defer(backend.close)
   const underTls = await startGrpcBackend(['test.Secured'], CERTIFICATES.server)
   stops.defer(underTls.close)
+  const flaky = await startFlaky()
   plain = await freePort()
   secured = await freePort()
   const folder = await createObjectsFolder({
@@ -72,6 +92,9 @@ beforeAll(async () => {
       grpcRouteYaml('only-say', { service: 'test.OnlySay', method: 'Say' }, 'calls'),
       grpcRouteYaml('regular', { type: 'RegularExpression', service: 'test\\.Re.*', method: 'S.y' }, 'calls'),
       grpcRouteYaml('down', { service: 'test.Down' }, 'down'),
+      backendYaml('flaky', flaky),
+      grpcRouteYaml('flaky', { service: 'test.Flaky' }, 'flaky'),
+      policyYaml('flaky', 'GRPCRoute', 'flaky', { traffic: { retry: { codes: [503] } } }),
       grpcRouteYaml('secured', { service: 'test.Secured' }, 'secured'),
       policyYaml('secured', 'ProxyBackend', 'secured', {
         backend: { tls: { caCertificateRefs: [{ name: 'trusted' }], verifySubjectAltNames: ['server.test'] } },
@@ -219,6 +242,12 @@ test('a limit that is used up, and what it says of itself', async () => {
   expect(answer.trailers.get('x-ratelimit-remaining')).toEqual(['0'])
   const line = await eventually('its log line', () => lines('/test.Limited/Say')[1])
   expect(line).toMatchObject({ 'http.status': 200, 'grpc.status': 14, code: 'rate-limited' })
+})
+
+test('a retry sends the message again, though its length was not announced', async () => {
+  expect(await callerOf('test.Flaky').ask('say', 'again')).toMatchObject({ message: 'again', code: status.OK })
+  const line = await eventually('its log line', () => lines('/test.Flaky/Say')[0])
+  expect(line).toMatchObject({ 'grpc.status': 0, 'retry.attempt': 1 })
 })
 
 test('routes by exact method and by expression', async () => {

@@ -187,12 +187,21 @@ test('a body of up to 64 KiB is sent again, whatever the method', async () => {
   }
 })
 
-test('a larger body, or one of unknown length, is not kept: one attempt', async () => {
+/** A body of unknown length. */
+function streamed(length: number): RequestInit {
+  const body = new Blob(['b'.repeat(length)]).stream()
+  return { method: 'POST', body, duplex: 'half' } as RequestInit
+}
+
+test('a larger body is not kept: one attempt, whether its length was announced or not', async () => {
   const body = 'b'.repeat(65_537)
   expect(await result('codes', [503], { method: 'POST', body })).toBe('503 answer 1, 1 attempts')
   expect(seen[0]!.body.length).toBe(65_537)
-  const streamed = { method: 'POST', body: new Blob(['small']).stream(), duplex: 'half' } as RequestInit
-  expect(await result('codes', [503], streamed)).toBe('503 answer 1, 1 attempts')
+  expect(await result('codes', [503], streamed(65_537))).toBe('503 answer 1, 1 attempts')
+})
+
+test('a body of unknown length is kept as it streams', async () => {
+  expect(await result('codes', [503], streamed(65_000))).toBe('200 answer 2, 2 attempts')
 })
 
 test('each attempt starts from the request as its route made it', async () => {
