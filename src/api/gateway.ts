@@ -12,28 +12,16 @@ import {
   required,
   text,
 } from '#schema/index.ts'
+import { clientValidation } from './client-validation.ts'
 import { listener } from './listener.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import {
-  objectReference,
   openLabelSelector,
   platformStatus,
   secretObjectReference,
   typedLocalReference,
   unread,
 } from './platform-fields.ts'
-
-const clientValidation = openObject({
-  caCertificateRefs: required(
-    list(objectReference, { min: 1, max: 8 }),
-    'ConfigMaps or Secrets with the CA certificates of clients.',
-  ),
-  mode: defaulted(
-    enumOf('AllowValidOnly', 'AllowInsecureFallback'),
-    'AllowValidOnly',
-    'What happens to clients without a valid certificate.',
-  ),
-})
 
 const clientTls = openObject({ validation: optional(clientValidation, 'Client certificates.') })
 

@@ -13,13 +13,17 @@ import {
   sectionName,
   text,
 } from '#schema/index.ts'
-import { hostname, openLabelSelector, secretObjectReference, unread } from './platform-fields.ts'
+import { clientValidation } from './client-validation.ts'
+import { hostname, openLabelSelector, secretObjectReference } from './platform-fields.ts'
 
 const listenerTls = openObject({
   mode: defaulted(enumOf('Terminate', 'Passthrough'), 'Terminate', 'Whether TLS ends here or at the backend.'),
   certificateRefs: optional(list(secretObjectReference, { max: 64 }), 'Certificates, for Terminate.'),
   options: optional(mapOf(text()), 'Options of implementations.'),
-  ...unread('frontendValidation'),
+  frontendValidation: optional(
+    clientValidation,
+    'Client certificates, as older versions of the Gateway API have them.',
+  ),
 })
 
 const SAME_NAMESPACE = { from: 'Same' as const }

@@ -39,7 +39,11 @@ export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const ofRoutes = attached.routes.flatMap(({ items }) => items)
   const called = [...fields.calls, ...attached.backends.flatMap(({ uses }) => uses)]
   const services = serviceItems(inventory, new Set([...routed, ...called].map(({ to }) => to)), reportOn)
-  const material = new Set([...fields.material, ...listeners.flatMap(({ certificates }) => certificates)])
+  const ofListeners = listeners.flatMap(({ certificates, clientValidation }) => [
+    ...certificates,
+    ...(clientValidation?.authorities ?? []),
+  ])
+  const material = new Set([...fields.material, ...ofListeners])
   const applied = [...ofRoutes.filter((item) => item.kind === 'policy'), ...fields.items]
   return {
     all: [

@@ -14,6 +14,7 @@ test('codes are API: none is renamed or dropped by accident', () => {
     'filters-incompatible',
     'key-set-backend',
     'listener-certificate',
+    'listener-client-authority',
     'listener-hostname-conflict',
     'listener-port-reserved',
     'listener-protocol',

@@ -29,6 +29,7 @@ export const FINDING_CODES = [
   'listener-protocol-conflict',
   'listener-hostname-conflict',
   'listener-certificate',
+  'listener-client-authority',
   'listener-route-kinds',
   'listener-set-not-allowed',
   // routes

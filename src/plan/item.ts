@@ -37,6 +37,8 @@ export interface ListenerItem {
   readonly tlsMode: 'Terminate' | 'Passthrough' | undefined
   /** Keys of the `SecretItem`s with certificates. Empty where TLS is to end here: none is usable, every handshake fails. */
   readonly certificates: readonly string[]
+  /** Clients are asked for certificates. */
+  readonly clientValidation?: ClientValidation
   readonly origin: Origin
 }
 
@@ -71,6 +73,13 @@ export interface RouteItem extends RuleItem {
 export interface StreamRouteItem extends RuleItem {
   readonly kind: 'stream-route'
   readonly route: ObjectName & { readonly kind: 'TCPRoute' | 'TLSRoute' }
+}
+
+/** Who vouches for clients, and whether others are let in (Gateway API, FrontendTLSValidation). */
+export interface ClientValidation {
+  /** Keys of the `ConfigMapItem`s and `SecretItem`s whose `ca.crt` holds the authorities. */
+  readonly authorities: readonly string[]
+  readonly mode: 'AllowValidOnly' | 'AllowInsecureFallback'
 }
 
 export interface ObjectName {

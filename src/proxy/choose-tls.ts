@@ -3,6 +3,8 @@ import type { PlanIndex } from '#engine/plan-index.ts'
 import type { TlsChoice } from '#net/accept/listen-tls.ts'
 import type { CertificateSecret, SecureContexts } from '#net/accept/secure-contexts.ts'
 
+const CLIENT_CERTIFICATES = { none: 'none', AllowValidOnly: 'valid', AllowInsecureFallback: 'any' } as const
+
 /**
  * What a client gets that asks for `serverName` at a socket: as the listeners of the plan in force have it, so a changed certificate
  * is shown from the next handshake on (decision A-39).
@@ -21,13 +23,14 @@ export function chooseTls(
   const identity = {
     certificates: certificatesOf(listener, index),
     parameters: tls.parameters,
-    clientAuthorities: undefined,
+    clientAuthorities: authoritiesOf(listener, index),
   }
   const context = contexts.of(listener.item.key, identity)
   if (context === undefined) return undefined
+  const clientCertificate = CLIENT_CERTIFICATES[listener.item.clientValidation?.mode ?? 'none']
   return listener.serves === 'streams'
-    ? { context, alpnProtocols: tls.relayedAlpnProtocols, clientCertificate: 'none', carries: 'bytes' }
-    : { context, alpnProtocols: tls.alpnProtocols, clientCertificate: 'none', carries: 'http' }
+    ? { context, alpnProtocols: tls.relayedAlpnProtocols, clientCertificate, carries: 'bytes' }
+    : { context, alpnProtocols: tls.alpnProtocols, clientCertificate, carries: 'http' }
 }
 
 function certificatesOf({ item }: ListenerPlace, index: PlanIndex): CertificateSecret[] {
@@ -35,4 +38,14 @@ function certificatesOf({ item }: ListenerPlace, index: PlanIndex): CertificateS
     const secret = index.items.get(key)
     return secret?.kind === 'secret' ? [secret] : []
   })
+}
+
+/** @returns undefined where no client certificate is asked for; empty when nothing is left that could vouch for one */
+function authoritiesOf({ item }: ListenerPlace, index: PlanIndex): string | undefined {
+  return item.clientValidation?.authorities
+    .map((key) => {
+      const source = index.items.get(key)
+      return source?.kind === 'secret' || source?.kind === 'configmap' ? (source.data['ca.crt'] ?? '') : ''
+    })
+    .join('\n')
 }

@@ -100,22 +100,28 @@ export class ProxyServer {
     this.#context.index = this.#plan.index
     this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))
     const failed: FailedSocket[] = []
+    const givenUp: OpenSocket[] = []
     for (const [key, open] of this.#open) {
       const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      // A socket that changes to or from TLS is another one (decision A-39).
-      if (place === undefined || trafficOf(place) !== open.traffic) this.#drainSocket(key, open)
-      else {
+      // A socket that changes to or from TLS, or asks its clients for other proof, is another one (decision A-39).
+      if (place === undefined || trafficOf(place) !== open.traffic || asksOtherwise(open.receiver.socket, place)) {
+        this.#open.delete(key)
+        givenUp.push(open)
+      } else {
         open.receiver.socket = place
         open.relay.socket = place
         open.listener.configure(connectionSettings(place, this.#context))
       }
     }
+    // Its successor takes connections before a socket stops to, where both can be there.
+    if (!CAN_SHARE_PORTS) drainAll(givenUp)
     for (const key of sockets) {
       const place = this.#plan.sockets.get(key)
       if (place === undefined || this.#open.has(key)) continue
       const message = await this.#openSocket(key, place)
       if (message !== undefined) failed.push({ socket: key, message })
     }
+    drainAll(givenUp)
     return failed
   }
 
@@ -174,11 +180,10 @@ export class ProxyServer {
     observer.connectionDenied(peer, denial)
     return false
   }
+}
 
-  #drainSocket(key: string, { listener }: OpenSocket): void {
-    this.#open.delete(key)
-    listener.close({ drainMs: DRAIN_MS }).catch(() => {})
-  }
+function drainAll(sockets: readonly OpenSocket[]): void {
+  for (const { listener } of sockets) listener.close({ drainMs: DRAIN_MS }).catch(() => {})
 }
 
 /** What comes in: listeners of one socket agree on it. */
@@ -188,6 +193,15 @@ function trafficOf({ listeners }: SocketPlace): TrafficKind {
   const { tlsMode, protocol } = listeners[0]!.item
   if (tlsMode !== undefined) return 'tls'
   return protocol === 'TCP' ? 'bytes' : 'http'
+}
+
+/** Whether a listener was told to ask for client certificates, or to ask otherwise, since connections were made to it. */
+function asksOtherwise(before: SocketPlace, after: SocketPlace): boolean {
+  const items = new Map(before.listeners.map(({ item }) => [item.key, item]))
+  return after.listeners.some(({ item }) => {
+    const old = items.get(item.key) ?? item
+    return old !== item && JSON.stringify(old.clientValidation) !== JSON.stringify(item.clientValidation)
+  })
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */

@@ -1,4 +1,4 @@
-import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
+import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
 import type { Complaint } from '../status/condition.ts'
@@ -30,14 +30,8 @@ function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
 }
 
 /** Whether the listener by itself can be served; conflicts with others are judged later. */
-export function judgeListener(
-  gateway: GatewayObject,
-  spec: ListenerSpec,
-  path: string,
-  report: Report,
-): Pick<ListenerFaults, 'accepted'> {
-  const accepted =
-    judgeProtocol(spec, path, report) ?? judgePort(spec, path, report) ?? judgeClientTls(gateway, spec, path, report)
+export function judgeListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
+  const accepted = judgeProtocol(spec, path, report) ?? judgePort(spec, path, report)
   return accepted === undefined ? {} : { accepted }
 }
 
@@ -71,20 +65,6 @@ function judgePort({ port }: ListenerSpec, path: string, report: Report): Compla
   const message = `port ${port} is reserved for ${user}`
   report({ path: `${path}.port`, code: 'listener-port-reserved', message, severity: 'error' })
   return { reason: 'PortUnavailable', message }
-}
-
-/** A listener that asks for client certificates must not serve clients without them. */
-function judgeClientTls(
-  gateway: GatewayObject,
-  spec: ListenerSpec,
-  path: string,
-  report: Report,
-): Complaint | undefined {
-  const wanted = gateway.spec.tls?.frontend !== undefined || spec.tls?.frontendValidation !== undefined
-  if (tlsModeOf(spec) !== 'Terminate' || !wanted) return undefined
-  const message = 'client certificates are not implemented yet; this listener is not served'
-  report({ path: `${path}.tls`, code: 'not-implemented', message, severity: 'error' })
-  return { reason: 'UnsupportedValue', message }
 }
 
 /** Which of the wanted route kinds the listener serves, and a complaint when some are unknown to it. */

@@ -15,6 +15,7 @@ export function listenerItem({ key, gateway, owner, spec, ...listener }: Listene
     hostname: listener.hostname,
     tlsMode: tlsModeOf(spec),
     certificates: listener.certificates,
+    ...(listener.clientValidation === undefined ? {} : { clientValidation: listener.clientValidation }),
     origin: owner.origin,
   }
 }

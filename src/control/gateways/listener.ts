@@ -1,5 +1,6 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
+import type { ClientValidation } from '#plan/item.ts'
 import type { Complaint } from '../status/condition.ts'
 
 /** A listener of one of our Gateways, placed and judged. */
@@ -17,6 +18,7 @@ export interface Listener {
   readonly address: string
   readonly hostname: string
   readonly certificates: readonly string[]
+  readonly clientValidation: ClientValidation | undefined
   readonly supportedKinds: readonly string[]
   readonly faults: ListenerFaults
 }

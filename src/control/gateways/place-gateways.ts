@@ -12,8 +12,9 @@ import { selectsLabels } from '../label-selector.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
-import type { Listener, ListenerFaults } from './listener.ts'
+import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { resolveCertificates } from './resolve-certificates.ts'
+import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 
 /** A Gateway of ours with its own listeners. */
@@ -67,11 +68,12 @@ export function placeGateways(scope: GatewayScope): PlacedGateways {
     reportUnsupported(object, report)
     const fault = parametersFault(inventory, object, report)
     const address = scope.addressOf(object)
-    const own = placeListeners(scope, sockets, { gateway: object, owner: object, address })
+    const trust = readClientTrust(scope, object, report)
+    const own = placeListeners(scope, sockets, { gateway: object, owner: object, address, trust })
     gateways.push({ object, address, listeners: own, ...(fault === undefined ? {} : { fault }) })
     listeners.set(keyOf(object), own)
     for (const set of setsByGateway.get(keyOf(object)) ?? []) {
-      const placed = placeListenerSet(scope, sockets, { gateway: object, owner: set, address })
+      const placed = placeListenerSet(scope, sockets, { gateway: object, owner: set, address, trust })
       listenerSets.push(placed)
       listeners.set(keyOf(set), placed.listeners)
     }
@@ -110,6 +112,8 @@ interface Owner {
   readonly gateway: GatewayObject
   readonly owner: GatewayObject | ListenerSetObject
   readonly address: string
+  /** What the Gateway says about client certificates, by port. */
+  readonly trust: (port: number) => ClientTrust
 }
 
 function placeListeners(scope: Scope, sockets: Sockets, owner: Owner): readonly Listener[] {
@@ -124,7 +128,7 @@ function placeListeners(scope: Scope, sockets: Sockets, owner: Owner): readonly 
 
 function placeListener(
   scope: Scope,
-  { gateway, owner, address }: Owner,
+  { gateway, owner, address, trust }: Owner,
   spec: ListenerSpec,
   path: string,
   report: Report,
@@ -132,10 +136,12 @@ function placeListener(
   const { namespace, name } = gateway.metadata
   const { kinds, complaint: kindsComplaint } = resolveRouteKinds(spec, path, report)
   const certificates = resolveCertificates(scope, owner, { spec, path }, report)
-  const resolvedRefs = certificates.complaint ?? kindsComplaint
+  const clients = clientTrustAt(scope, { owner, trust }, { spec, path }, report)
+  const resolvedRefs = certificates.complaint ?? clients.resolvedRefs ?? kindsComplaint
   const bad = certificates.complaint !== undefined && certificates.secrets.length === 0
   const faults: ListenerFaults = {
-    ...judgeListener(gateway, spec, path, report),
+    ...(clients.accepted === undefined ? {} : { accepted: clients.accepted }),
+    ...judgeListener(spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
     ...(bad ? { programmed: { reason: 'Invalid', message: 'bad TLS configuration: every handshake fails' } } : {}),
   }
@@ -152,9 +158,23 @@ function placeListener(
     address,
     hostname: normaliseHostname(spec.hostname),
     certificates: certificates.secrets,
+    clientValidation: clients.validation,
     supportedKinds: kinds,
     faults,
   }
+}
+
+/** What the listener itself says counts before what its Gateway says. */
+function clientTrustAt(
+  scope: Scope,
+  { owner, trust }: Pick<Owner, 'owner' | 'trust'>,
+  { spec, path }: { readonly spec: ListenerSpec; readonly path: string },
+  report: Report,
+): ClientTrust {
+  if (tlsModeOf(spec) !== 'Terminate') return {}
+  const validation = spec.tls?.frontendValidation
+  if (validation === undefined) return trust(spec.port)
+  return resolveClientValidation(scope, owner, { validation, path: `${path}.tls.frontendValidation` }, report)
 }
 
 function placeListenerSet(

@@ -1,7 +1,6 @@
-import type { ConfigMapObject } from '#api/config-map.ts'
-import { toByteText } from '#base/byte-text.ts'
 import type { ConfigMapItem, SecretItem } from '#plan/item.ts'
 import { compareText, type Inventory } from '../inventory.ts'
+import { configMapData } from './config-map-data.ts'
 import { secretData } from './secret-data.ts'
 
 /**
@@ -24,11 +23,4 @@ export function materialItems(
     const labels = secret.metadata.labels ?? {}
     return [{ kind: 'secret', key, namespace, name, labels, data: secretData(secret), origin: secret.origin }]
   })
-}
-
-/** Entries as byte text, like those of a Secret. */
-function configMapData({ data = {}, binaryData = {} }: ConfigMapObject): Readonly<Record<string, string>> {
-  const entries = new Map(Object.entries(data).map(([name, text]) => [name, toByteText(text)]))
-  for (const [name, base64] of Object.entries(binaryData)) entries.set(name, atob(base64))
-  return Object.fromEntries(entries)
 }

@@ -1,3 +1,4 @@
+import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
 import type { PlacedGateway, PlacedListenerSet } from '../gateways/place-gateways.ts'
@@ -20,9 +21,19 @@ export function gatewayStatus({ object, address, listeners, fault }: PlacedGatew
         ? acceptedCondition(object, listeners)
         : condition('Accepted', 'False', fault.reason, fault.message),
       programmedCondition(object, listeners, traffic),
+      ...insecureValidationCondition(object),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
   }
+}
+
+/** Said as long as clients without a valid certificate are let in (Gateway API, FrontendTLSConfig). */
+function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
+  const { default: usual, perPort = [] } = gateway.spec.tls?.frontend ?? {}
+  const modes = [usual, ...perPort.map(({ tls }) => tls)].map((tls) => tls?.validation?.mode)
+  if (!modes.includes('AllowInsecureFallback')) return []
+  const message = 'AllowInsecureFallback: clients without a valid certificate are let in'
+  return [conditionsOf(gateway)('InsecureFrontendValidationMode', 'True', 'ConfigurationChanged', message)]
 }
 
 /** `status` of a ListenerSet. */

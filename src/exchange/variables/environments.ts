@@ -58,12 +58,7 @@ const UNRECORDED: Group['undelivered'] = {
 /** What each place may read, and why not the rest (docs/guides/expressions.md). The one table of it. */
 const GROUPS: readonly Group[] = [
   { variables: SOURCE, places: CONNECTED, otherwise: '' },
-  {
-    variables: CERTIFICATE,
-    places: CONNECTED,
-    otherwise: '',
-    undelivered: { places: CONNECTED, why: 'client certificates are not read' },
-  },
+  { variables: CERTIFICATE, places: CONNECTED, otherwise: '' },
   { variables: WORKLOAD, places: CONNECTED, otherwise: '' },
   { variables: TUNNEL, places: CONNECTED, otherwise: '' },
   { variables: ENV, places: ['resource', ...CONNECTED], otherwise: '' },

@@ -359,7 +359,6 @@ test.each([
 
 test.each([
   ['default(response.body, b"")', 'token-cost', 'response.body is always absent here: external limits are not asked'],
-  ['source.identity.namespace', 'request', 'source.identity.namespace is always absent here: client certificates'],
 ] as const)('%s in a %s expression is said to be absent', (source, place, message) => {
   const problems: { code: string; message: string }[] = []
   compileExpression(source, place, (problem) => problems.push(problem))

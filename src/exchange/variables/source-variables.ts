@@ -1,5 +1,6 @@
 import type { PeerCertificate } from '#net/stream.ts'
 import type { Exchange } from '../exchange.ts'
+import { spiffeIdOf } from '../spiffe-id.ts'
 import type { Workload } from '../workload.ts'
 import { type Declared, known } from './declared.ts'
 import { headerVariable } from './header-view.ts'
@@ -17,7 +18,7 @@ export const CERTIFICATE: readonly Declared[] = [
   { path: 'source.identity.trustDomain', type: 'string', read: (x) => identity(x)?.trustDomain },
   { path: 'source.identity.namespace', type: 'string', read: (x) => identity(x)?.namespace },
   { path: 'source.identity.serviceAccount', type: 'string', read: (x) => identity(x)?.serviceAccount },
-  { path: 'source.spiffeId', type: 'string', read: (x) => spiffeId(certificate(x)) },
+  { path: 'source.spiffeId', type: 'string', read: (x) => spiffeIdOf(certificate(x)) },
   { path: 'source.subjectAltNames', type: 'list(string)', read: (x) => certificate(x)?.subjectAltNames },
   { path: 'source.issuer', type: 'string', read: (x) => certificate(x)?.issuer },
   { path: 'source.subject', type: 'string', read: (x) => certificate(x)?.subject },
@@ -43,14 +44,9 @@ function workload(exchange: Exchange): Workload | undefined {
   return exchange.workloads?.at(exchange.peer.remoteAddress)
 }
 
-/** The SPIFFE id is the one URI of a certificate with this scheme (SPIFFE X.509-SVID, 2). */
-function spiffeId(found: PeerCertificate | undefined): string | undefined {
-  return found?.uris.find((name) => name.startsWith('spiffe://'))
-}
-
 const MESH_IDENTITY = /^spiffe:\/\/(?<trustDomain>[^/]+)\/ns\/(?<namespace>[^/]+)\/sa\/(?<serviceAccount>[^/]+)$/
 
 /** An id of the form that meshes use; other SPIFFE ids have no parts. */
 function identity(exchange: Exchange) {
-  return MESH_IDENTITY.exec(spiffeId(certificate(exchange)) ?? '')?.groups
+  return MESH_IDENTITY.exec(spiffeIdOf(certificate(exchange)) ?? '')?.groups
 }

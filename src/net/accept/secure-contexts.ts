@@ -71,6 +71,8 @@ function make(listener: string, identity: TlsIdentity, ticketKeys: Uint8Array): 
   const pairs = new Map<string, Pair>()
   for (const pair of certificates.flatMap(usablePair)) if (!pairs.has(pair.kind)) pairs.set(pair.kind, pair)
   if (pairs.size === 0) return undefined
+  // Without any authority Node would believe those of the system.
+  if (clientAuthorities?.trim() === '') return undefined
   const { groups, ...versionsAndCiphers } = parameters
   return createSecureContext({
     cert: [...pairs.values()].map(({ cert }) => cert),

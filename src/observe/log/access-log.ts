@@ -3,6 +3,7 @@ import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
+import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import type { Peer } from '#net/stream.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { DefaultField } from './default-fields.ts'
@@ -80,6 +81,7 @@ export class AccessLog {
     if (exchange.place !== undefined) line += this.#place(exchange.place, removed)
     text('endpoint', request.endpointLabel)
     text('src.addr', `${exchange.peer.remoteAddress}:${exchange.peer.remotePort}`)
+    text('src.identity', spiffeIdOf(exchange.peer.certificate))
     if (exchange.originalMethod === '') text('tls.sni', exchange.peer.serverName)
     else {
       text('http.method', exchange.originalMethod)

@@ -6,6 +6,7 @@ const DEFAULT_FIELDS = [
   'route',
   'endpoint',
   'src.addr',
+  'src.identity',
   'http.method',
   'http.host',
   'http.path',

@@ -1,0 +1,113 @@
+import type { ClientValidationSpec } from '#api/client-validation.ts'
+import type { GatewayObject } from '#api/gateway.ts'
+import { type ApiObject, objectKey } from '#api/object.ts'
+import type { ClientValidation } from '#plan/item.ts'
+import { GATEWAY_GROUP } from '../controller.ts'
+import type { FindingCode, Report } from '../finding-code.ts'
+import { configMapData } from '../references/config-map-data.ts'
+import { secretData } from '../references/secret-data.ts'
+import type { Scope } from '../scope.ts'
+import type { Complaint } from '../status/condition.ts'
+
+/** What holds at a listener about client certificates. */
+export interface ClientTrust {
+  /** Undefined: none is asked for. */
+  readonly validation?: ClientValidation
+  /** Some authorities cannot be used. */
+  readonly resolvedRefs?: Complaint
+  /** None can: a listener that cannot tell clients apart is not served (Gateway API, FrontendTLSValidation). */
+  readonly accepted?: Complaint
+}
+
+const NONE: ClientTrust = {}
+
+/**
+ * Reads `spec.tls.frontend` of a Gateway, once for all its listeners.
+ * @returns what holds at a port; what is written for a port replaces the default as a whole
+ */
+export function readClientTrust(scope: Scope, gateway: GatewayObject, report: Report): (port: number) => ClientTrust {
+  const { frontend } = gateway.spec.tls ?? {}
+  if (frontend === undefined) return () => NONE
+  const resolve = (validation: ClientValidationSpec | undefined, path: string) =>
+    validation === undefined ? NONE : resolveClientValidation(scope, gateway, { validation, path }, report)
+  const usual = resolve(frontend.default?.validation, 'spec.tls.frontend.default.validation')
+  const perPort = new Map(
+    (frontend.perPort ?? []).map(({ port, tls }, index) => [
+      port,
+      resolve(tls.validation, `spec.tls.frontend.perPort[${index}].tls.validation`),
+    ]),
+  )
+  return (port) => perPort.get(port) ?? usual
+}
+
+/** Finds the authorities. Unusable ones are left out. */
+export function resolveClientValidation(
+  scope: Scope,
+  owner: Pick<ApiObject, 'kind' | 'metadata'>,
+  { validation, path }: { readonly validation: ClientValidationSpec; readonly path: string },
+  report: Report,
+): ClientTrust {
+  const authorities: string[] = []
+  const complaints: Complaint[] = []
+  for (const [index, ref] of validation.caCertificateRefs.entries()) {
+    const found = resolveAuthority(scope, owner, ref)
+    if (typeof found === 'string') authorities.push(found)
+    else {
+      const place = `${path}.caCertificateRefs[${index}]`
+      report({ path: place, code: found.code, message: found.message, severity: 'error' })
+      complaints.push({ reason: found.reason, message: found.message })
+    }
+  }
+  const [resolvedRefs] = complaints
+  if (resolvedRefs === undefined) return { validation: { authorities, mode: validation.mode } }
+  if (authorities.length > 0) return { validation: { authorities, mode: validation.mode }, resolvedRefs }
+  return { resolvedRefs, accepted: { reason: 'NoValidCACertificate', message: resolvedRefs.message } }
+}
+
+type AuthorityRef = ClientValidationSpec['caCertificateRefs'][number]
+type Refusal = Complaint & { readonly code: FindingCode }
+
+const INVALID = 'InvalidCACertificateRef'
+const ENTRY = 'ca.crt'
+
+/** @returns the key of the ConfigMap or Secret, or why it cannot be used */
+function resolveAuthority(
+  { inventory, grants }: Scope,
+  owner: Pick<ApiObject, 'kind' | 'metadata'>,
+  { group, kind, name, namespace = owner.metadata.namespace }: AuthorityRef,
+): string | Refusal {
+  if (group !== '' || (kind !== 'ConfigMap' && kind !== 'Secret')) {
+    const message = `a ${kind} is neither a ConfigMap nor a Secret`
+    return { code: 'listener-client-authority', reason: 'InvalidCACertificateKind', message }
+  }
+  const title = `${kind} ${namespace}/${name}`
+  const from = { group: GATEWAY_GROUP, kind: owner.kind, namespace: owner.metadata.namespace }
+  if (!grants(from, { group: '', kind, namespace, name })) {
+    const message = `no ReferenceGrant permits ${title}`
+    return { code: 'reference-not-permitted', reason: 'RefNotPermitted', message }
+  }
+  const data = kind === 'Secret' ? dataOfSecret(inventory, namespace, name) : dataOfMap(inventory, namespace, name)
+  if (data === undefined) {
+    const code = kind === 'Secret' ? 'secret-not-found' : 'config-map-not-found'
+    return { code, reason: INVALID, message: `${title} not found` }
+  }
+  const fault = authorityFault(data[ENTRY])
+  if (fault === undefined) return objectKey(kind, namespace, name)
+  return { code: 'listener-client-authority', reason: INVALID, message: `${title}: ${fault}` }
+}
+
+function dataOfSecret(inventory: Scope['inventory'], namespace: string, name: string) {
+  const secret = inventory.find('Secret', namespace, name)
+  return secret === undefined ? undefined : secretData(secret)
+}
+
+function dataOfMap(inventory: Scope['inventory'], namespace: string, name: string) {
+  const map = inventory.find('ConfigMap', namespace, name)
+  return map === undefined ? undefined : configMapData(map)
+}
+
+/** Only the form is looked at: an authority that is none vouches for nobody. */
+function authorityFault(pem: string | undefined): string | undefined {
+  if (pem === undefined) return `has no entry "${ENTRY}"`
+  return pem.includes('-----BEGIN CERTIFICATE-----') ? undefined : `entry "${ENTRY}" is not in PEM form`
+}
