@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Head } from '../http1/head.ts'
 import {
@@ -37,6 +38,7 @@ test.each<[fields: string[], text: string]>([
   [get('x', '\u00e9\u00ff\t.'), `${START}x: \u00e9\u00ff\t.\r\n`],
   [get('host', 'A.TEST:80', 'x', '1'), `${START}x: 1\r\n`],
   [get('cookie', 'a=1', 'x', '1', 'cookie', 'b=2', 'cookie', 'c=3'), `${START}x: 1\r\ncookie: a=1; b=2; c=3\r\n`],
+  [get('cookie', '', 'cookie', 'a=1', 'cookie', ''), `${START}cookie: a=1\r\n`],
   [get('content-length', '5'), `${START}content-length: 5\r\n`],
   [get('te', 'trailers', 'trailer', 'x', 'expect', '100-continue', 'http2-settings', 'x'), START],
   [[':method', 'GET', ':scheme', 'http', ':path', '/', 'host', 'b'], 'GET / HTTP/1.1\r\nhost: b\r\n'],
@@ -94,6 +96,10 @@ test.each<[fields: string[], outcome: number]>([
   [get('x', 'a\r\nb: c'), MALFORMED],
   [get('x', 'a\nb'), MALFORMED],
   [get('x', 'a\0'), MALFORMED],
+  [get('X', 'a'), MALFORMED],
+  [get('Host', 'a.test:80'), MALFORMED],
+  [get('x', ' a'), MALFORMED],
+  [get('x', 'a\t'), MALFORMED],
   [get('x', '\u0100'), MALFORMED],
   [get('x: y\r\nz', '1'), MALFORMED],
   [get('', '1'), MALFORMED],
@@ -192,6 +198,48 @@ test('a response leaves in the same way', () => {
     'content-length',
     '9',
   ])
+})
+
+/** Text that is likely to hurt where it is taken for HTTP/1.1. */
+const hostile = fc.string({
+  unit: fc.constantFrom(...'ab:/?#@[]*.%0 \t\r\n\0\u007f\u00e9\u0100', 'HTTP/1.1', '\r\nx: y', 'Host', 'chunked'),
+  maxLength: 6,
+})
+/** Mostly one of the good ones: what is refused early proves little. */
+const often = (...good: string[]) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: hostile })
+const strangers = fc
+  .tuple(
+    fc.record({
+      ':method': often('GET', 'POST', 'OPTIONS', 'CONNECT'),
+      ':path': often('/', '/p', '*'),
+      ':authority': often('a', 'a:80', '[::1]'),
+    }),
+    fc.array(
+      fc.tuple(
+        often('x', 'y', 'cookie', 'te', 'expect', 'content-length', 'host'),
+        often('1', 'a', 'trailers', '100-continue'),
+      ),
+      { maxLength: 5 },
+    ),
+  )
+  .map(([pseudo, fields]) => [...Object.entries(pseudo).flat(), ...fields.flat()])
+
+test('whatever is accepted is the same request to a reader of HTTP/1.1', () => {
+  let accepted = 0
+  const check = (fields: string[]) => {
+    const head = read(fields)
+    if (!(head instanceof Head)) return
+    accepted++
+    const same = parseHeadText(head.text)
+    if (!(same instanceof Head)) throw new Error(`HTTP/1.1 refuses ${JSON.stringify(head.text)} with ${same}`)
+    expect(same.text).toBe(head.text)
+    expect([same.method, same.target, same.authority]).toEqual([head.method, head.target, head.authority])
+    expect(linesOf(same)).toEqual(linesOf(head))
+    expect([same.contentLength, same.chunked, same.upgrade]).toEqual([head.contentLength, false, ''])
+  }
+  fc.assert(fc.property(strangers, check), { numRuns: 5000 })
+  expect(accepted).toBeGreaterThan(200)
 })
 
 function linesOf(head: Head): string[] {

@@ -154,18 +154,32 @@ function readFields(
     const value = fields[i + 1]!
     bytes += sizeOf(name, value)
     if (bytes > limits.maxHeadBytes) return HEADERS_TOO_LARGE
-    if (!isFieldName(name) || !isFieldValue(value)) return MALFORMED
+    if (!isLowerName(name) || !isFieldValue(value) || isPadded(value)) return MALFORMED
     const noted = note(head, name, value)
     if (noted < 0) return noted
     if (noted === DROP) continue
     // Crumbs become one field again (RFC 9113, 8.2.3).
-    if (name === 'cookie') cookie = cookie === '' ? value : `${cookie}; ${value}`
+    if (name === 'cookie') cookie += cookie === '' || value === '' ? value : `; ${value}`
     else if (head.received === limits.maxHeaders) return HEADERS_TOO_LARGE
     else text = addField(head, text, name, value)
   }
   if (cookie !== '') text = addField(head, text, 'cookie', cookie)
   head.text = `${text}\r\n`
   return 0
+}
+
+/** HTTP/2 has no other names (RFC 9113, 8.2.1), and rules look for these. */
+function isLowerName(name: string): boolean {
+  return isFieldName(name) && name === name.toLowerCase()
+}
+
+/** White space around a value, which HTTP/1.1 would not count as part of it (RFC 9113, 8.2.1). */
+function isPadded(value: string): boolean {
+  return isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1))
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9
 }
 
 function sizeOf(name: string, value: string): number {
