@@ -106,7 +106,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
     localAddress: socket.address,
     localPort: socket.port,
     secure: url.protocol === 'https:',
-    serverName: url.protocol === 'https:' ? serverNameOf(url) : undefined,
+    serverName: serverNameOf(url) || undefined,
     certificate: undefined,
   })
   exchange.bodies = readerOf(body)

@@ -58,7 +58,7 @@ export interface Peer {
   readonly localPort: number
   /** True under TLS. */
   readonly secure: boolean
-  /** Server name of the TLS handshake; also where TLS is passed through. */
+  /** What the client named in the TLS handshake, lower case; also where TLS is passed through. */
   readonly serverName: string | undefined
   /** Of the client, verified. */
   readonly certificate: PeerCertificate | undefined

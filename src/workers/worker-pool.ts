@@ -5,7 +5,7 @@ import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
-import { makeTicketKeys, TICKET_KEYS_LIVE_MS } from './ticket-keys.ts'
+import { TicketKeys } from './ticket-keys.ts'
 
 /** What the data plane is to run on. */
 export interface Published {
@@ -50,18 +50,16 @@ export class WorkerPool {
   readonly #events: WorkerPoolEvents
   readonly #members = new Map<string, Member>()
   readonly #waiting = new Map<number, (message: FromWorker & { kind: 'records' }) => void>()
+  readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   #nextName = 1
   #nextRequest = 1
   #closing = false
-  #ticketKeys = makeTicketKeys()
-  #rotation: { cancel(): void } | undefined
 
   constructor(count: number, start: Omit<WorkerStart, 'name' | 'ticketKeys'>, events: WorkerPoolEvents) {
     this.#start = start
     this.#events = events
     for (let i = 0; i < count; i++) this.#spawn()
-    this.#rotateLater()
   }
 
   /** The threads and the plan that each runs on. */
@@ -71,8 +69,7 @@ export class WorkerPool {
 
   publish(published: Published): void {
     this.#published = published
-    const message = planMessage(published.delta, published)
-    for (const { thread } of this.#members.values()) thread.postMessage(message)
+    this.#tellAll(planMessage(published.delta, published))
   }
 
   /** The newest decision records of all workers, newest first. */
@@ -84,7 +81,7 @@ export class WorkerPool {
   /** Stops accepting, lets requests finish, ends the threads. Resolves when all have ended. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     this.#closing = true
-    this.#rotation?.cancel()
+    this.#ticketKeys.close()
     await Promise.all(
       [...this.#members.values()].map(({ thread }) => {
         const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
@@ -102,7 +99,7 @@ export class WorkerPool {
   #spawn(): void {
     const name = `w${this.#nextName++}`
     const thread = new Worker(new URL('./proxy-worker.ts', import.meta.url), {
-      workerData: { ...this.#start, name, ticketKeys: this.#ticketKeys } satisfies WorkerStart,
+      workerData: { ...this.#start, name, ticketKeys: this.#ticketKeys.current } satisfies WorkerStart,
       name,
     })
     const member: Member = { name, thread, version: 0, failed: [] }
@@ -126,13 +123,8 @@ export class WorkerPool {
     thread.postMessage(planMessage(everything, published))
   }
 
-  #rotateLater(): void {
-    this.#rotation = clock.after(TICKET_KEYS_LIVE_MS, () => {
-      this.#ticketKeys = makeTicketKeys()
-      const message: ToWorker = { kind: 'ticket-keys', keys: this.#ticketKeys }
-      for (const { thread } of this.#members.values()) thread.postMessage(message)
-      this.#rotateLater()
-    })
+  #tellAll(message: ToWorker): void {
+    for (const { thread } of this.#members.values()) thread.postMessage(message)
   }
 
   #hear(member: Member, message: FromWorker): void {

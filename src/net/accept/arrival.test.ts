@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import type { Abort, Peer, RelayedConnection, RelayHandler } from '../stream.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { FakeUpstream } from '../testing/fake-upstream.ts'
@@ -14,6 +15,7 @@ import { type Listener, type ListenOptions, listen } from './listener.ts'
 const cleanup: (() => unknown)[] = []
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 
@@ -100,6 +102,29 @@ test('who connects and leaves is not worth a word', async () => {
   client.socket.end()
   expect(await client.untilEnd()).toBe('')
   expect(told).toEqual([])
+})
+
+test('who says nothing for 5 s: refused where a header is required, else served', async () => {
+  let ahead = 0
+  const { monotonic } = clock
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
+  const silent = await serve({ proxyHeader: STRICT })
+  const partly = await serve({ proxyHeader: OPTIONAL })
+  const patient = await serve({ proxyHeader: OPTIONAL })
+  const clients = [
+    await connect(silent.listener),
+    await connect(partly.listener),
+    await connect(patient.listener),
+  ] as const
+  clients[1].send('PROX')
+  while (patient.listener.connections === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  ahead = 5200
+  expect(await clients[0].untilEnd()).toBe('')
+  expect(await clients[1].untilEnd()).toBe('')
+  expect([silent.told, partly.told]).toEqual([['proxy-header-timeout'], ['proxy-header-timeout']])
+  clients[2].send(GET)
+  expect(await clients[2].untilEnd()).toContain('200 OK')
+  expect(patient.told).toEqual(['127.0.0.1 127.0.0.1'])
 })
 
 test('admission sees the announced address', async () => {
@@ -249,6 +274,7 @@ test.each([
   const client = options.traffic === undefined ? await connect(listener) : undefined
   client?.send(GET)
   if (client !== undefined) expect(await client.untilEnd()).toContain('200 OK')
+  client?.close()
   while (listener.connections > 0) await new Promise((resolve) => setTimeout(resolve, 1))
 })
 

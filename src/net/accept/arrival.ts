@@ -105,7 +105,7 @@ export class Arrival implements ServedConnection {
     this.#limit(this.#settings.handshakeTimeoutMs, () => this.#refuse('handshake-timeout'))
     readAhead(this.#socket, findClientHello, ({ hello }) => {
       if (hello === undefined) return this.#refuse('client-hello-malformed')
-      this.#peer = { ...this.#peer, serverName: hello.serverName }
+      this.#peer = { ...this.#peer, serverName: hello.serverName || undefined }
       const choice = tls.choose(hello)
       if (choice === undefined) this.#refuse('server-name-unknown', UNRECOGNIZED_NAME)
       else if (choice === 'passthrough') this.#enter(this.#socket, 'bytes')

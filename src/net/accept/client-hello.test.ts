@@ -1,5 +1,6 @@
 import net from 'node:net'
 import tls from 'node:tls'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findClientHello } from './client-hello.ts'
 
@@ -137,3 +138,31 @@ function helloWithTail(): Buffer {
   hello.writeUInt16BE(hello.length - 5, 3)
   return hello
 }
+
+/** Some bytes of a good beginning are replaced. */
+const damaged = fc
+  .tuple(fc.constant(real), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 4 }))
+  .map(([good, changes]) => {
+    const bytes = Buffer.from(good)
+    for (const [at, value] of changes) bytes[at % bytes.length] = value
+    return bytes
+  })
+
+test('whatever comes is found to be something or asks for more, and more bytes do not change what was found', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        damaged,
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      ),
+      fc.nat(),
+      (bytes, cut) => {
+        const whole = findClientHello(bytes)
+        const part = findClientHello(bytes.subarray(0, cut % (bytes.length + 1)))
+        if (part !== undefined) expect(whole).toEqual(part)
+        if (whole !== undefined) expect(whole.usedBytes).toBeLessThanOrEqual(bytes.length)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { crc32c } from './crc32c.ts'
 import { findProxyHeader, type ProxyHeader, type ProxyHeaderSettings } from './proxy-header.ts'
@@ -168,4 +169,35 @@ test.each([
   const optional = findProxyHeader(bytes, OPTIONAL)
   expect(optional).toEqual(partly ? undefined : { kind: 'unchanged', usedBytes: 0 })
   expect(findProxyHeader(bytes, STRICT)?.kind).toBe(partly ? undefined : 'refused')
+})
+
+/** Some bytes of a good beginning are replaced. */
+const damaged = fc
+  .tuple(
+    fc.constantFrom(...VALID.filter(([, header]) => header.length < 1000).map(([, header]) => bytesOf(header))),
+    fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 4 }),
+  )
+  .map(([good, changes]) => {
+    const bytes = Buffer.from(good)
+    for (const [at, value] of changes) bytes[at % bytes.length] = value
+    return bytes
+  })
+
+test('whatever comes is found to be something or asks for more, and more bytes do not change what was found', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        damaged,
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      ),
+      fc.nat(),
+      (bytes, cut) => {
+        const whole = findProxyHeader(bytes, STRICT)
+        const part = findProxyHeader(bytes.subarray(0, cut % (bytes.length + 1)), STRICT)
+        if (part !== undefined) expect(whole).toEqual(part)
+        if (whole !== undefined) expect(whole.usedBytes).toBeLessThanOrEqual(bytes.length)
+      },
+    ),
+    { numRuns: 500 },
+  )
 })

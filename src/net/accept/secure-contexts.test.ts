@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import tls from 'node:tls'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
@@ -12,6 +13,7 @@ import { type CertificateSecret, SecureContexts, type TlsIdentity } from './secu
 const cleanup: (() => unknown)[] = []
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 
@@ -236,6 +238,23 @@ test('a session that began without a certificate does not get in where one is as
   await expect(meet(closed.port, { session })).rejects.toThrow()
   expect((await meet(closed.port, { session, ...CLIENT })).resumed).toBe(false)
   expect(closed.told).toEqual(['handshake-failed', 'CN=client.test'])
+})
+
+test('nor one that began where everybody was let in, under the same authorities', async () => {
+  const contexts = createContexts()
+  const before = await serve(contexts, TRUSTED, { clientCertificate: 'any' })
+  const { session } = await meet(before.port)
+  const after = await serve(contexts, TRUSTED, VALID)
+  await expect(meet(after.port, { session })).rejects.toThrow()
+  expect(after.told).toEqual(['client-certificate-invalid'])
+})
+
+test('a certificate that has expired since its session began', async () => {
+  const { port, told } = await serve(createContexts(), TRUSTED, VALID)
+  const { session } = await meet(port, CLIENT)
+  vi.spyOn(clock, 'now').mockReturnValue(Date.UTC(2300, 0))
+  await expect(meet(port, { ...CLIENT, session })).rejects.toThrow()
+  expect(told).toEqual(['CN=client.test', 'client-certificate-invalid'])
 })
 
 test('a session with a certificate of an authority that is not trusted any more is not resumed', async () => {

@@ -19,7 +19,7 @@ export interface Secured {
  * certificate (a resumed session carries it along), and the mark that HTTP/2 waits for.
  */
 interface ServerInternals {
-  readonly ssl: { verifyError(): Error | null }
+  readonly ssl?: { verifyError?(): Error | null }
   secureConnecting: boolean
 }
 
@@ -50,7 +50,7 @@ export function terminateTls(
     internals.secureConnecting = false
     const shown = clientCertificate === 'none' ? undefined : secured.getPeerX509Certificate()
     // A session may outlive the certificate that it was begun with.
-    const valid = shown !== undefined && internals.ssl.verifyError() === null && !hasExpired(shown)
+    const valid = shown !== undefined && internals.ssl?.verifyError?.() === null && !hasExpired(shown)
     if (clientCertificate === 'valid' && !valid) return done('client-certificate-invalid')
     done({ socket: secured, certificate: valid ? certificateOf(shown) : undefined })
   })
