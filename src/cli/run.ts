@@ -9,6 +9,7 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { writeRunningNote } from './running-note.ts'
+import { shutdownTimes } from './shutdown-times.ts'
 import { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -71,7 +72,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
-    shutdown: { minMs: 0, maxMs: 60_000 },
+    shutdown: shutdownTimes(environment),
     sessionKeys: sessionKeys(environment),
   }
 }

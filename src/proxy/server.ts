@@ -130,8 +130,12 @@ export class ProxyServer {
     this.#secureContexts.changeTicketKeys(ticketKeys)
   }
 
-  /** Stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them. */
+  /**
+   * Asks clients not to come back, while balancers notice; stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them
+   * (decision A-117).
+   */
   async drain(minMs: number, maxMs: number): Promise<void> {
+    for (const { listener } of this.#open.values()) listener.discourageReuse()
     await new Promise<void>((resolve) => clock.after(minMs, resolve))
     this.#draining.abort()
     const drainMs = Math.max(0, maxMs - minMs)

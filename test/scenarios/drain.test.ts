@@ -1,10 +1,16 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import http2 from 'node:http2'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 
 test('SIGTERM: no new connections, requests in flight are finished, exit code 0', async () => {
   await using stops = new AsyncDisposableStack()
@@ -30,4 +36,93 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
   await idleClosed
   expect(await closed).toBe(0)
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+})
+
+/** Asks again and again on connections that stay open, until told to stop. */
+async function askOverAndOver(url: string, isOver: () => boolean): Promise<{ statuses: number[]; closes: number }> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const statuses: number[] = []
+  let closes = 0
+  while (!isOver()) {
+    const request = http.get(url, { agent })
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    await text(response)
+    statuses.push(response.statusCode ?? 0)
+    if (response.headers.connection === 'close') closes++
+  }
+  agent.destroy()
+  return { statuses, closes }
+}
+
+/** The same over HTTP/2: a new session when the old one says that it ends, and again what it says that it did not serve. */
+async function askOverSessions(url: string, isOver: () => boolean): Promise<{ statuses: number[]; sessions: number }> {
+  const statuses: number[] = []
+  let sessions = 0
+  while (!isOver()) {
+    const session = http2.connect(url)
+    sessions++
+    let ended = false
+    session.on('goaway', () => {
+      ended = true
+    })
+    session.on('error', () => {})
+    while (!isOver() && !ended && !session.closed) {
+      const stream = session.request({ ':path': '/' })
+      const status = await new Promise<number | 'unserved'>((resolve, reject) => {
+        stream.on('response', (headers) => resolve(headers[':status'] ?? 0))
+        stream.on('error', (error) =>
+          stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM ? resolve('unserved') : reject(error),
+        )
+      })
+      if (status === 'unserved') break
+      await text(stream)
+      statuses.push(status)
+    }
+    session.destroy()
+  }
+  return { statuses, sessions }
+}
+
+test('SIGTERM under load: clients are sent elsewhere while balancers notice, and no request fails', async () => {
+  await using stops = new AsyncDisposableStack()
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('echo', echo.port),
+      policyYaml('http1', 'ProxyBackend', 'echo', { backend: { http: { version: 'HTTP1' } } }),
+      routeYaml('all', '/', 'echo'),
+    ),
+  })
+  stops.defer(folder.remove)
+  const environment = { CONNECTION_MIN_TERMINATION_DEADLINE: '2s' }
+  const gateway = await startGateway({ files: [folder.path], workers: 2, environment })
+  const url = `http://127.0.0.1:${port}/`
+  let over = false
+  const isOver = () => over
+  const clients = Array.from({ length: 6 }, () => askOverAndOver(url, isOver))
+  const sessions = [askOverSessions(url, isOver), askOverSessions(url, isOver)]
+  await sleep(300)
+  const ready = gateway.url(15_021)
+  expect((await fetch(`${ready}/healthz/ready`)).status).toBe(200)
+
+  const closed = gateway.close()
+  await eventually('readiness is off', async () => {
+    const { status } = await fetch(`${ready}/healthz/ready`)
+    return status === 503 || undefined
+  })
+  // So long a balancer may take to notice.
+  await sleep(600)
+  over = true
+  for (const { statuses, closes } of await Promise.all(clients)) {
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(closes).toBeGreaterThan(1)
+  }
+  for (const { statuses, sessions: count } of await Promise.all(sessions)) {
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(count).toBeGreaterThan(1)
+  }
+  expect(await closed).toBe(0)
 })

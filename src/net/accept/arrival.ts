@@ -65,6 +65,9 @@ export class Arrival implements ServedConnection {
     })
   }
 
+  /** Whatever it becomes will be told. */
+  discourageReuse(): void {}
+
   drain(): void {
     this.abort()
   }

@@ -56,6 +56,8 @@ export interface Listener {
   readonly connections: number
   /** Settings of connections from now on; those that are open keep theirs. */
   configure(settings: ConnectionSettings): void
+  /** Goes on serving, and asks clients not to come back: every answer of HTTP/1 closes, sessions of HTTP/2 end. */
+  discourageReuse(): void
   /**
    * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
    * `drainMs`. Resolves when no connection is left.
@@ -90,6 +92,7 @@ class SocketListener implements Listener, Destinations {
   readonly #server: net.Server
   readonly #open = new Set<ServedConnection>()
   #settings: Settings
+  #discouraging = false
   #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
@@ -124,6 +127,11 @@ class SocketListener implements Listener, Destinations {
 
   configure(settings: ConnectionSettings): void {
     this.#settings = this.#settingsFrom(settings)
+  }
+
+  discourageReuse(): void {
+    this.#discouraging = true
+    for (const connection of [...this.#open]) connection.discourageReuse()
   }
 
   close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
@@ -172,6 +180,7 @@ class SocketListener implements Listener, Destinations {
     if (alpnProtocol === 'h2') return this.#http2(socket, peer)
     const connection = new ServerConnection(peer, this.#settings.http)
     this.#open.add(connection)
+    if (this.#discouraging) connection.discourageReuse()
     connection.attach(this.#transport(socket, peer, connection))
   }
 

@@ -5,15 +5,24 @@ import type { Peer } from '../stream.ts'
 export function peerOf(socket: net.Socket): Peer | undefined {
   const { remoteAddress, remotePort, localAddress, localPort } = socket
   if (remoteAddress === undefined || remotePort === undefined) return undefined
+  const address = plainAddress(remoteAddress)
   return {
-    remoteAddress,
+    remoteAddress: address,
     remotePort,
-    rawAddress: remoteAddress,
+    rawAddress: address,
     rawPort: remotePort,
-    localAddress: localAddress ?? '',
+    localAddress: plainAddress(localAddress ?? ''),
     localPort: localPort ?? 0,
     secure: false,
     serverName: undefined,
     certificate: undefined,
   }
 }
+
+/** A socket of both families shows IPv4 clients in IPv6 clothes (RFC 4291, 2.5.5.2); rules know them by their own address. */
+function plainAddress(address: string): string {
+  return MAPPED.test(address) ? address.slice(MAPPED_PREFIX.length) : address
+}
+
+const MAPPED_PREFIX = '::ffff:'
+const MAPPED = /^::ffff:\d+\.\d+\.\d+\.\d+$/i

@@ -52,6 +52,9 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
     this.received.pipe(upstream.request)
   }
 
+  /** Nobody can tell where one use of it ends and the next begins. */
+  discourageReuse(): void {}
+
   /** What is under way ends by itself; new bytes belong to it. */
   drain(): void {}
 

@@ -108,6 +108,10 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     return this.head.http10 ? '1.0' : '1.1'
   }
 
+  discourageReuse(): void {
+    this.#draining = true
+  }
+
   /** Ends after the request in hand, or now when there is none. */
   drain(): void {
     this.#draining = true

@@ -74,6 +74,11 @@ export class ServerSession implements ServedConnection, StreamOwner {
     if (limits.http2.keepaliveIntervalMs > 0) this.wheel.arm(this.#keepalive, limits.http2.keepaliveIntervalMs)
   }
 
+  /** A client that is told of the end asks again on another connection. */
+  discourageReuse(): void {
+    this.drain()
+  }
+
   /**
    * Ends when the requests in hand are answered. The GOAWAY names the last of them: a client may repeat elsewhere what it began
    * later (RFC 9113, 6.8). Node has no way of announcing it first, as a server could that takes what is still on its way.
