@@ -24,22 +24,31 @@ export function readAhead<T extends Finding>(
   done: (finding: T) => void,
 ): ReadingAhead {
   const held = new HoldBuffer()
-  const finish = (usedBytes: number): number => {
+  const putBack = (unread: Buffer): void => {
     socket.off('data', read).off('end', leave)
     socket.pause()
-    const unread = held.bytes.subarray(usedBytes, held.length)
     if (unread.length > 0) socket.unshift(unread)
-    return unread.length
   }
   const read = (piece: Buffer) => {
-    held.append(piece, 0, piece.length)
-    const finding = find(held.bytes.subarray(0, held.length))
-    if (finding === undefined) return
-    finish(finding.usedBytes)
-    done(finding)
+    // Mostly the first piece is all that it takes.
+    let bytes = piece
+    if (held.length > 0) {
+      held.append(piece, 0, piece.length)
+      bytes = held.bytes.subarray(0, held.length)
+    }
+    const finding = find(bytes)
+    if (finding !== undefined) {
+      putBack(bytes.subarray(finding.usedBytes))
+      done(finding)
+    } else if (held.length === 0) held.append(piece, 0, piece.length)
   }
   const leave = () => void socket.destroy()
   socket.on('data', read).on('end', leave)
   socket.resume()
-  return { stop: () => finish(0) }
+  return {
+    stop: () => {
+      putBack(held.bytes.subarray(0, held.length))
+      return held.length
+    },
+  }
 }
