@@ -185,6 +185,8 @@ class SocketListener implements Listener, Destinations {
   }
 
   #http2(socket: net.Socket, peer: Peer): void {
+    // Of one that is gone already nobody would hear again.
+    if (socket.destroyed) return
     this.#open.add(new ServerSession(socket, peer, this.#settings.http))
   }
 

@@ -133,6 +133,15 @@ test('a client that says nothing has no connection', async () => {
   await once(silent, 'close')
 })
 
+test('a client that says goodbye and stays is not waited for', async () => {
+  await start({ lingerTimeoutMs: 100 })
+  const client = await rig.raw()
+  client.request(1)
+  await client.until(({ type, flags }) => type === DATA && flags === END_STREAM)
+  client.send(GOAWAY, 0, 0, Buffer.alloc(8))
+  await eventually(() => rig.open === 0)
+})
+
 test('a client that ends its direction is gone', async () => {
   await start({}, () => {})
   const client = await rig.raw()

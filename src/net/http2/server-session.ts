@@ -64,6 +64,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
     session.setLocalWindowSize(limits.http2.connectionWindowBytes)
     session.on('stream', (stream, _headers, _flags, fields) => this.#begin(stream, fields))
     session.on('remoteSettings', () => this.#settingsChanged())
+    // A client that says goodbye means to close.
+    session.on('goaway', () => this.#open === 0 && this.#linger())
     session.on('error', ignore)
     session.on('close', () => {
       this.#forget()

@@ -7,7 +7,7 @@ import type { ServerLimits } from '../limits.ts'
  */
 const READ_OVER = 8
 /** MiB that a session may hold in node:http2, among them heads that are being read. */
-const MAX_SESSION_MEMORY = 16
+const MAX_SESSION_MEMORY = 32
 /** Frames that mean nothing (RFC 9113, 10.5): empty data, data for streams that are gone. */
 const MAX_INVALID_FRAMES = 200
 /** Requests beyond the announced number. */
