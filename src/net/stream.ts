@@ -208,6 +208,8 @@ export interface Framing {
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
   readonly upgrade?: string
+  /** Fields may follow the body, as `BodySource.trails` says; over HTTP/1 they are dropped. */
+  readonly trails?: boolean
 }
 
 /** Where an upstream connection goes. Pools are keyed by `key`, which covers everything that makes connections differ. */

@@ -104,10 +104,12 @@ function send(flight: InFlight): void {
   if (body === undefined) {
     framing.kind = stream.body.kind
     framing.length = stream.body.length
+    framing.trails = stream.body.trails === true
   } else {
     const announces = body.length > 0 || stream.body.kind !== BODY_NONE
     framing.kind = announces ? BODY_LENGTH : BODY_NONE
     framing.length = announces ? body.length : -1
+    framing.trails = false
   }
   framing.upgrade = stream.head.upgrade
   if (flight.pristine !== undefined && flight.tried.length > 1) {
@@ -120,7 +122,7 @@ function send(flight: InFlight): void {
   }
   flight.occupyEndpoint()
   const upstream = context.pool.send(
-    chooseDestination(endpoint.destinations, exchange, framing.upgrade ?? ''),
+    chooseDestination(endpoint.destinations, exchange, framing.upgrade),
     exchange.request,
     framing,
     endpoint.requestTimeoutMs,

@@ -70,7 +70,12 @@ export class InFlight implements BodyReader, Observed {
   attemptStartMs = 0
   status = 0
   decisionNumber = 0
-  readonly framing: { kind: BodyKind; length: number; upgrade?: string } = { kind: BODY_NONE, length: -1 }
+  readonly framing: { kind: BodyKind; length: number; upgrade: string; trails: boolean } = {
+    kind: BODY_NONE,
+    length: -1,
+    upgrade: '',
+    trails: false,
+  }
 
   constructor(context: ProxyContext) {
     this.context = context

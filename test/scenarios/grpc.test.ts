@@ -1,143 +1,290 @@
 import { once } from 'node:events'
-import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ServerHttp2Stream } from 'node:http2'
+import http2, { type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import { type GrpcBackend, GrpcCaller, startGrpcBackend } from '#test/support/grpc-peers.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const stops = new AsyncDisposableStack()
-/** Calls that the server is at work on, by path. */
-const calls = new Map<string, ServerHttp2Stream>()
-let client: ClientHttp2Session
+let gateway: TestGateway
+let plain: number
+let secured: number
+let backend: GrpcBackend
 
-const route = `
-apiVersion: gateway.networking.k8s.io/v1
-kind: GRPCRoute
-metadata: { name: calls }
-spec:
-  parentRefs: [{ name: main }]
-  rules:
-    - matches: [{ method: { service: test.Talk } }]
-      backendRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: talk }]
-`
+const SERVICES = [
+  'test.Echo',
+  'test.Denied',
+  'test.Limited',
+  'test.Down',
+  'test.Secured',
+  'test.Regular',
+  'test.OnlySay',
+]
 
-/** What a server of gRPC does: an answer for every message, and the status in trailers. */
-function serve(stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders): void {
-  calls.set(String(headers[':path']), stream)
-  stream.on('error', () => {})
-  const trailers = { 'grpc-status': '0', 'grpc-message': 'done', 'x-te': String(headers.te) }
-  if (headers[':path'] === '/test.Talk/Refuse') {
-    return stream.respond({ 'content-type': 'application/grpc', 'grpc-status': '5' }, { endStream: true })
-  }
-  stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true })
-  stream.on('wantTrailers', () => stream.sendTrailers(trailers))
-  if (headers[':path'] === '/test.Talk/Break')
-    return void stream.write('half', () => stream.destroy(new Error('broken')))
-  stream.on('data', (bytes) => stream.write(`heard ${bytes}`))
-  stream.on('end', () => stream.end())
-}
-
-beforeAll(async () => {
+/**
+ * A server of gRPC by hand: `Say` is answered 503 at first and then with the message it got, `Fail` by its status alone, and `Count`
+ * breaks off. @returns its port
+ */
+async function startFlaky(): Promise<number> {
   const server = http2.createServer()
-  const sessions = new Set<http2.ServerHttp2Session>()
-  server.on('session', (session) => sessions.add(session))
-  server.on('sessionError', () => {})
-  server.on('stream', serve)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  let calls = 0
+  server.on('stream', (stream: ServerHttp2Stream, { ':path': path }) => {
+    stream.on('error', () => {})
+    if (path === '/test.Flaky/Fail') return stream.respond({ ':status': 200, 'grpc-status': '5' }, { endStream: true })
+    if (path === '/test.Flaky/Count') {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      return void stream.write(Buffer.from('\0\0\0\0\u0001x'), () => stream.destroy(new Error('broken')))
+    }
+    if (calls++ % 2 === 0) return stream.respond({ ':status': 503 }, { endStream: true })
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.pipe(stream)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   stops.defer(() => {
-    for (const session of sessions) session.destroy()
     server.close()
   })
-  const port = await freePort()
-  const backend = backendYaml('talk', (server.address() as AddressInfo).port)
-  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), backend, route) })
+  return (server.address() as AddressInfo).port
+}
+
+/** A GRPCRoute of that name; `method` as in its match. */
+function grpcRouteYaml(name: string, method: object, to: string): string {
+  const backendRefs = [{ group: 'gatewright.dev', kind: 'ProxyBackend', name: to }]
+  const spec = { parentRefs: [{ name: 'main' }], rules: [{ matches: [{ method }], backendRefs }] }
+  return `
+apiVersion: gateway.networking.k8s.io/v1
+kind: GRPCRoute
+metadata: { name: ${name} }
+spec: ${JSON.stringify(spec)}
+`
+}
+
+const materials = `
+apiVersion: v1
+kind: Secret
+metadata: { name: door }
+type: kubernetes.io/tls
+stringData: ${JSON.stringify({ 'tls.crt': CERTIFICATES.server.cert, 'tls.key': CERTIFICATES.server.key })}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: trusted }
+data: ${JSON.stringify({ 'ca.crt': CERTIFICATES.ca })}
+`
+
+beforeAll(async () => {
+  backend = await startGrpcBackend(SERVICES)
+  stops.defer(backend.close)
+  const underTls = await startGrpcBackend(['test.Secured'], CERTIFICATES.server)
+  stops.defer(underTls.close)
+  const flaky = await startFlaky()
+  plain = await freePort()
+  secured = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(
+      gatewayYaml(plain).replace(
+        '    - { name: http',
+        `    - { name: https, protocol: HTTPS, port: ${secured}, tls: { certificateRefs: [{ name: door }] } }\n    - { name: http`,
+      ),
+      backendYaml('calls', backend.port),
+      backendYaml('secured', underTls.port),
+      backendYaml('down', await freePort()),
+      grpcRouteYaml('echo', { service: 'test.Echo' }, 'calls'),
+      grpcRouteYaml('denied', { service: 'test.Denied' }, 'calls'),
+      grpcRouteYaml('limited', { service: 'test.Limited' }, 'calls'),
+      grpcRouteYaml('only-say', { service: 'test.OnlySay', method: 'Say' }, 'calls'),
+      grpcRouteYaml('regular', { type: 'RegularExpression', service: 'test\\.Re.*', method: 'S.y' }, 'calls'),
+      grpcRouteYaml('down', { service: 'test.Down' }, 'down'),
+      backendYaml('flaky', flaky),
+      grpcRouteYaml('flaky', { service: 'test.Flaky' }, 'flaky'),
+      policyYaml('flaky', 'GRPCRoute', 'flaky', { traffic: { retry: { codes: [503] } } }),
+      grpcRouteYaml('secured', { service: 'test.Secured' }, 'secured'),
+      policyYaml('secured', 'ProxyBackend', 'secured', {
+        backend: { tls: { caCertificateRefs: [{ name: 'trusted' }], verifySubjectAltNames: ['server.test'] } },
+      }),
+      policyYaml('denied', 'GRPCRoute', 'denied', {
+        traffic: { authorization: { action: 'Deny', policy: { matchExpressions: ['true'] } } },
+      }),
+      policyYaml('limited', 'GRPCRoute', 'limited', {
+        traffic: { rateLimit: { local: [{ requests: 1, unit: 'Hours' }] } },
+      }),
+      policyYaml('logged', 'Gateway', 'main', {
+        frontend: { accessLog: { attributes: { add: [{ name: 'told', expression: 'response.grpcStatus' }] } } },
+      }),
+      materials,
+    ),
+  })
   stops.defer(folder.remove)
-  const gateway = await startGateway({ files: [folder.path], workers: 1 })
+  gateway = await startGateway({
+    files: [folder.path],
+    workers: 1,
+    environment: { GATEWRIGHT_LOG_FORMAT: 'json' },
+  })
   stops.defer(async () => {
     await gateway.close()
   })
-  client = http2.connect(`http://127.0.0.1:${port}`)
-  await once(client, 'connect')
-  stops.defer(() => client.destroy())
 })
 
 afterAll(() => stops.disposeAsync())
 
-function call(method: string): ClientHttp2Stream {
-  const fields = {
-    ':method': 'POST',
-    ':path': `/test.Talk/${method}`,
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  }
-  const stream = client.request(fields, { endStream: false })
-  stream.on('error', () => {})
-  return stream
+function callerOf(service: string): GrpcCaller {
+  const caller = new GrpcCaller(`127.0.0.1:${plain}`, service)
+  stops.defer(() => caller.client.close())
+  return caller
 }
 
-test('both sides of a call speak in turns, and its status comes behind', async () => {
-  const stream = call('Chat')
-  const trailed = once(stream, 'trailers')
-  for (const word of ['one', 'two', 'three']) {
-    stream.write(word)
-    const [answer] = (await once(stream, 'data')) as [Buffer]
-    expect(String(answer)).toBe(`heard ${word}`)
-  }
-  stream.end()
-  const [trailers] = (await trailed) as [Record<string, string>]
-  expect(trailers).toMatchObject({ 'grpc-status': '0', 'grpc-message': 'done', 'x-te': 'trailers' })
-  await once(stream, 'close')
-  expect(stream.rstCode).toBe(0)
+/** The access-log lines of a path. */
+function lines(path: string): Record<string, unknown>[] {
+  return gateway.output.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((line) => line['http.path'] === path)
+}
+
+test('one request, one response: message, metadata and trailers', async () => {
+  const answer = await callerOf('test.Echo').ask('say', 'hello', { metadata: { 'x-from': 'here' } })
+  expect(answer).toMatchObject({ message: 'said hello', code: status.OK })
+  expect(answer.head?.get('x-head')).toEqual(['in the head'])
+  expect(answer.trailers.get('x-tail')).toEqual(['in the trailers'])
+  expect(backend.seen()?.get('x-from')).toEqual(['here'])
+  const line = await eventually('its log line', () => lines('/test.Echo/Say')[0])
+  expect(line).toMatchObject({
+    'http.version': 'HTTP/2',
+    'http.status': 200,
+    'grpc.status': 0,
+    told: 0,
+    route: 'default/echo',
+  })
 })
 
-test('many calls at once keep apart', async () => {
-  const words = Array.from({ length: 50 }, (_, i) => `word ${i}`)
-  const heard = words.map(async (word) => {
-    const stream = call('Chat')
-    stream.end(word)
-    let text = ''
-    for await (const bytes of stream) text += bytes
-    return text
+test('a large message, there and back', async () => {
+  const message = 'x'.repeat(3_000_000)
+  expect((await callerOf('test.Echo').ask('say', message)).message).toBe(`said ${message}`)
+})
+
+test('a failure of the server keeps its status, text and metadata', async () => {
+  const answer = await callerOf('test.Echo').ask('fail', 'x')
+  expect(answer).toMatchObject({ code: status.FAILED_PRECONDITION, details: 'not now: grün' })
+  expect(answer.trailers.get('x-why')).toEqual(['because'])
+  const line = await eventually('its log line', () => lines('/test.Echo/Fail')[0])
+  expect(line).toMatchObject({ 'grpc.status': 9, told: 9 })
+})
+
+test('a stream of the server', async () => {
+  const words: string[] = []
+  const call = callerOf('test.Echo').count(500)
+  call.on('data', (word: string) => words.push(word))
+  const [{ code }] = await once(call, 'status')
+  expect(code).toBe(status.OK)
+  expect(words).toEqual(Array.from({ length: 500 }, (_, i) => `${i + 1}`))
+})
+
+test('a stream of the client', async () => {
+  const joined = await new Promise<string | undefined>((resolve, reject) => {
+    const call = callerOf('test.Echo').join((error, answer) => (error === null ? resolve(answer) : reject(error)))
+    for (let i = 0; i < 300; i++) call.write(`${i},`)
+    call.end()
   })
-  expect(await Promise.all(heard)).toEqual(words.map((word) => `heard ${word}`))
+  expect(joined).toBe(Array.from({ length: 300 }, (_, i) => `${i},`).join(''))
+})
+
+test('both streams at once, each word answered before the next is said', async () => {
+  const call = callerOf('test.Echo').talk()
+  for (const word of ['one', 'two', 'three']) {
+    call.write(word)
+    expect(await once(call, 'data')).toEqual([word.toUpperCase()])
+  }
+  call.end()
+  const [{ code }] = await once(call, 'status')
+  expect(code).toBe(status.OK)
+})
+
+test('a deadline reaches the server as it was set, and a call that is given up ends there too', async () => {
+  const caller = callerOf('test.Echo')
+  const before = backend.cancelled()
+  expect((await caller.ask('say', 'x', { deadlineMs: 30_000 })).code).toBe(status.OK)
+  expect(backend.seen()?.get('grpc-timeout')).toEqual([])
+  expect((await caller.ask('wait', 'x', { deadlineMs: 200 })).code).toBe(status.DEADLINE_EXCEEDED)
+  await eventually('the deadline ends the call', () => backend.cancelled() > before)
+  const { call, answered } = caller.start('wait', 'x')
+  setTimeout(() => call.cancel(), 100)
+  expect((await answered).code).toBe(status.CANCELLED)
+  await eventually('the cancelled call ends', () => backend.cancelled() > before + 1)
+  const talk = caller.talk()
+  talk.on('error', () => {})
+  talk.write('x')
+  await once(talk, 'data')
+  talk.cancel()
+  await eventually('the cancelled streams end', () => backend.cancelled() > before + 2)
+})
+
+test('calls at the same time share connections', async () => {
+  const caller = callerOf('test.Echo')
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => caller.ask('say', `${i}`)))
+  expect(answers.map(({ message }) => message)).toEqual(answers.map((_, i) => `said ${i}`))
+})
+
+const refused: [what: string, service: string, name: 'say' | 'fail', code: status, details: string][] = [
+  ['a method that the server does not have', 'test.Unknown', 'say', status.UNIMPLEMENTED, 'route not found'],
+  ['a method that no route names', 'test.OnlySay', 'fail', status.UNIMPLEMENTED, 'route not found'],
+  ['a caller who may not', 'test.Denied', 'say', status.PERMISSION_DENIED, 'authorization failed'],
+  ['a backend that is down', 'test.Down', 'say', status.UNAVAILABLE, 'upstream call failed'],
+]
+test.each(refused)('%s', async (_, service, name, code, details) => {
+  const answer = await callerOf(service).ask(name, 'x')
+  expect(answer).toMatchObject({ code, details, message: undefined })
+  expect(answer.trailers.get('gatewright-decision')).toHaveLength(1)
+})
+
+test('a limit that is used up, and what it says of itself', async () => {
+  const caller = callerOf('test.Limited')
+  expect((await caller.ask('say', 'x')).code).toBe(status.OK)
+  const answer = await caller.ask('say', 'x')
+  expect(answer).toMatchObject({ code: status.UNAVAILABLE, details: 'rate limit exceeded' })
+  expect(answer.trailers.get('x-ratelimit-remaining')).toEqual(['0'])
+  const line = await eventually('its log line', () => lines('/test.Limited/Say')[1])
+  expect(line).toMatchObject({ 'http.status': 200, 'grpc.status': 14, code: 'rate-limited' })
+})
+
+test('a retry sends the message again, though its length was not announced', async () => {
+  expect(await callerOf('test.Flaky').ask('say', 'again')).toMatchObject({ message: 'again', code: status.OK })
+  const line = await eventually('its log line', () => lines('/test.Flaky/Say')[0])
+  expect(line).toMatchObject({ 'grpc.status': 0, 'retry.attempt': 1 })
 })
 
 test('a call that is answered by its status alone', async () => {
-  const stream = call('Refuse')
-  const [head] = (await once(stream, 'response')) as [Record<string, string>]
-  expect(head['grpc-status']).toBe('5')
-  await once(stream, 'close')
-  expect(stream.rstCode).toBe(0)
+  expect(await callerOf('test.Flaky').ask('fail', 'x')).toMatchObject({ code: status.NOT_FOUND, message: undefined })
+  const line = await eventually('its log line', () => lines('/test.Flaky/Fail')[0])
+  expect(line).toMatchObject({ 'grpc.status': 5, told: 5 })
 })
 
 test('a call whose server breaks off does not look whole', async () => {
-  const stream = call('Break')
-  let trailed = false
-  stream.on('trailers', () => {
-    trailed = true
-  })
-  stream.resume()
-  await new Promise((resolve) => stream.on('close', resolve))
-  expect(stream.rstCode).not.toBe(0)
-  expect(trailed).toBe(false)
+  const call = callerOf('test.Flaky').count(2)
+  const words: string[] = []
+  call.on('data', (word: string) => words.push(word))
+  call.on('error', () => {})
+  const code = await new Promise((resolve) => call.on('status', (told) => resolve(told.code)))
+  expect([words, code]).toEqual([['x'], status.INTERNAL])
 })
 
-test('a call that its client gives up is given up at the server', async () => {
-  const stream = call('Leave')
-  stream.write('hello')
-  await once(stream, 'data')
-  // Node would end what it closes in order before it resets it.
-  stream.destroy(new Error('given up'))
-  await eventually('the end of the call at the server', () => calls.get('/test.Talk/Leave')?.destroyed)
-  expect(calls.get('/test.Talk/Leave')?.rstCode).toBe(http2.constants.NGHTTP2_CANCEL)
+test('routes by exact method and by expression', async () => {
+  expect(await callerOf('test.OnlySay').ask('say', 'x')).toMatchObject({ message: 'said x' })
+  expect(await callerOf('test.Regular').ask('say', 'x')).toMatchObject({ message: 'said x' })
+  expect((await callerOf('test.Regular').ask('fail', 'x')).code).toBe(status.UNIMPLEMENTED)
 })
 
-test('a method that has no route', async () => {
-  const stream = client.request({ ':method': 'POST', ':path': '/other/Call', 'content-type': 'application/grpc' })
-  stream.end('x')
-  const [head] = (await once(stream, 'response')) as [Record<string, string>]
-  expect(head).toMatchObject({ ':status': 200, 'grpc-status': '12' })
+test('under TLS at both ends', async () => {
+  const caller = new GrpcCaller(`127.0.0.1:${secured}`, 'test.Secured', CERTIFICATES.ca)
+  stops.defer(() => caller.client.close())
+  expect(await caller.ask('say', 'x')).toMatchObject({ message: 'said x', code: status.OK })
+  const mixed = new GrpcCaller(`127.0.0.1:${secured}`, 'test.Echo', CERTIFICATES.ca)
+  stops.defer(() => mixed.client.close())
+  expect(await mixed.ask('say', 'x')).toMatchObject({ message: 'said x', code: status.OK })
 })

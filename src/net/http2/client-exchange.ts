@@ -102,7 +102,7 @@ export class ClientExchange implements ClientStream, RequestOwner {
   /** Sends the request on `session`. Throws when the runtime does not take its head. */
   start(session: Carrier): void {
     const endStream = this.request.kind === BODY_NONE
-    const stream = session.open(this.#fields, { endStream, waitForTrailers: !endStream })
+    const stream = session.open(this.#fields, { endStream, waitForTrailers: this.request.trails })
     this.#session = session
     this.#stream = stream
     const seesEnd = watchEndOfStream(stream)

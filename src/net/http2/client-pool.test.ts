@@ -12,6 +12,7 @@ import {
   type ClientHandler,
   type ClientPool,
   type Destination,
+  type Framing,
 } from '../stream.ts'
 import { type Asked, ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
@@ -162,7 +163,7 @@ test('bodies flow both ways at once, with trailers at both ends', async () => {
   const result = await new Promise<Head | undefined>((resolve) => {
     Object.assign(sink, { end: resolve })
     const handler: ClientHandler = { ...NO_HANDLER, response: (stream) => stream.body.pipe(sink) }
-    const stream = pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, handler, undefined)
+    const stream = pool.send(destination, request('POST'), TRAILING, 0, handler, undefined)
     const pieces = ['one ', 'two ', 'three']
     sink.bytes = (buffer, start, end) => {
       sink.text += buffer.latin1Slice(start, end)
@@ -409,13 +410,14 @@ test.each([
   expect(await ask(pool, destination, { method })).toMatchObject(expected)
 })
 
-test('cancel resets the stream, which never looks whole, and leaves the connection to others', async () => {
+test.each([true, false])('cancel resets the stream, which never looks whole (trails: %s)', async (trails) => {
   const { pool, destination, server } = await frames(
     answeringFrames((peer, stream) => {
       if (stream > 1) peer.answer(stream, 'ok')
     }),
   )
-  const stream = pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, NO_HANDLER, undefined)
+  const framing: Framing = { kind: BODY_CHUNKED, length: -1, trails }
+  const stream = pool.send(destination, request('POST'), framing, 0, NO_HANDLER, undefined)
   stream.request.bytes(Buffer.from('half'), 0, 4)
   await vi.waitFor(() => expect(server.peers[0]?.of(DATA, 1)).toHaveLength(1))
   stream.cancel()
@@ -549,6 +551,8 @@ test('many requests at once, with bodies, on few connections', async () => {
   expect(results.map(({ body }) => body)).toEqual(bodies)
   expect(connections()).toBeLessThanOrEqual(3)
 })
+
+const TRAILING: Framing = { kind: BODY_CHUNKED, length: -1, trails: true }
 
 const NO_HANDLER: ClientHandler = { response: () => {}, informed: () => {}, upgraded: () => {}, failed: () => {} }
 

@@ -27,6 +27,8 @@ export class RequestBody implements BodySink {
   /** Whoever gives is asked to wait until there is a stream. */
   backed = true
   readonly kind: BodyKind
+  /** Fields may follow. */
+  readonly trails: boolean
   readonly #owner: RequestOwner
   #stream: ClientHttp2Stream | null = null
   #open: boolean
@@ -35,9 +37,10 @@ export class RequestBody implements BodySink {
   #keptBytes = 0
   #trailers: Record<string, string[]> = {}
 
-  constructor(owner: RequestOwner, { kind, length }: Framing) {
+  constructor(owner: RequestOwner, { kind, length, trails }: Framing) {
     this.#owner = owner
     this.kind = kind
+    this.trails = trails === true && kind !== BODY_NONE
     this.#open = kind !== BODY_NONE
     this.#left = kind === BODY_LENGTH ? length : 0
   }

@@ -3,21 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { Head } from '../http1/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type ServerStream } from '../stream.ts'
+import { type FrameClient, requestBlock } from '../testing/frame-client.ts'
 import {
   CONTINUATION,
   DATA,
   END_HEADERS,
   END_STREAM,
-  type FrameClient,
   GOAWAY,
   HEADERS,
   headerBlock,
   PING,
   RST_STREAM,
-  requestBlock,
   SETTINGS,
   uint32,
-} from '../testing/frame-client.ts'
+} from '../testing/frames.ts'
 import { ask } from '../testing/http2-client.ts'
 import { answerWith } from '../testing/recording-handler.ts'
 import { type Limits, SessionRig } from '../testing/session-rig.ts'

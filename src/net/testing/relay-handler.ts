@@ -27,7 +27,7 @@ export class RelayHandler implements StreamHandler, ClientHandler {
 
   request(stream: ServerStream): void {
     const { head, body } = stream
-    const framing = { kind: body.kind, length: body.length, upgrade: head.upgrade }
+    const framing = { kind: body.kind, length: body.length, upgrade: head.upgrade, trails: body.trails === true }
     const upstream = this.pool.send(this.destination, head, framing, this.responseTimeoutMs, this, stream)
     stream.context = upstream
     body.pipe(upstream.request)
