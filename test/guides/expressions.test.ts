@@ -151,7 +151,8 @@ function variableTable(): string {
     (path) => named.every((variables) => 'unavailable' in variables.get(path)!) && path !== 'llmRequest',
   )
   const names = notYet.map((path) => `\`${path}\``).join(', ')
-  return `${header}${rows.join('')}\nNot implemented yet, which lint says: ${names}, and *not yet* above.\n`
+  const above = rows.some((row) => row.includes('not yet')) ? ', and *not yet* above' : ''
+  return `${header}${rows.join('')}\nNot implemented yet, which lint says: ${names}${above}.\n`
 }
 
 test('the table of variables is that of the gateway', () => {
