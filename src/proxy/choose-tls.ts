@@ -49,3 +49,22 @@ function authoritiesOf({ item }: ListenerPlace, index: PlanIndex): string | unde
     })
     .join('\n')
 }
+
+/**
+ * Whether a connection that was let in before might be served now by a listener that would have asked its client for other proof:
+ * because that listener changed, came, or is the next best since another one went.
+ */
+export function asksOtherwise(before: SocketPlace, after: SocketPlace): boolean {
+  const [asked, asks] = [demands(before), demands(after)]
+  if (asked.join('\n') === asks.join('\n')) return false
+  return new Set([...before.listeners, ...after.listeners].map(demandOf)).size > 1
+}
+
+/** What clients have to show, by hostname. */
+function demands({ listeners }: SocketPlace): string[] {
+  return listeners.map((place) => `${place.item.hostname} ${demandOf(place)}`).sort()
+}
+
+function demandOf({ item }: ListenerPlace): string {
+  return JSON.stringify(item.clientValidation ?? null)
+}

@@ -15,7 +15,7 @@ import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
-import { chooseTls } from './choose-tls.ts'
+import { asksOtherwise, chooseTls } from './choose-tls.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -197,15 +197,6 @@ function trafficOf({ listeners }: SocketPlace): TrafficKind {
   const { tlsMode, protocol } = listeners[0]!.item
   if (tlsMode !== undefined) return 'tls'
   return protocol === 'TCP' ? 'bytes' : 'http'
-}
-
-/** Whether a listener was told to ask for client certificates, or to ask otherwise, since connections were made to it. */
-function asksOtherwise(before: SocketPlace, after: SocketPlace): boolean {
-  const items = new Map(before.listeners.map(({ item }) => [item.key, item]))
-  return after.listeners.some(({ item }) => {
-    const old = items.get(item.key) ?? item
-    return old !== item && JSON.stringify(old.clientValidation) !== JSON.stringify(item.clientValidation)
-  })
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
