@@ -17,7 +17,19 @@ import {
 import { type Asked, ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type FramePeer, FrameServer } from '../testing/frame-server.ts'
-import { DATA, END_STREAM, HEADERS, PING, RST_STREAM, uint32, WINDOW_UPDATE } from '../testing/frames.ts'
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  type Field,
+  HEADERS,
+  headerBlock,
+  PING,
+  RST_STREAM,
+  uint32,
+  WINDOW_UPDATE,
+} from '../testing/frames.ts'
 import { destinationOf, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
@@ -309,11 +321,62 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
       ]),
     { failure: 'protocol-error' },
   ],
+  ['upper case', (peer, stream) => answerWith(peer, stream, 'X-A', '1'), { failure: 'protocol-error' }],
+  [
+    'a length with a sign',
+    (peer, stream) => answerWith(peer, stream, 'content-length', '+1'),
+    { failure: 'protocol-error' },
+  ],
+  [
+    'a large head',
+    (peer, stream) =>
+      largeHead(
+        peer,
+        stream,
+        [...'abc'].map((name) => [name, 'x'.repeat(50_000)]),
+      ),
+    { failure: 'reset' },
+  ],
+  [
+    'a head of many fields',
+    (peer, stream) =>
+      largeHead(
+        peer,
+        stream,
+        Array.from({ length: 1001 }, (_, i) => [`x-${i}`, '']),
+      ),
+    { failure: 'reset' },
+  ],
   ['no HTTP/2 at all', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'reset' }],
 ]
 test.each(cut)('never whole: %s', async (_, serve, expected) => {
   const { pool, destination } = await frames(answeringFrames(serve))
   expect(await ask(pool, destination, { method: 'POST' })).toMatchObject(expected)
+})
+
+test.each([
+  ['x a', '1'],
+  ['x-a', 'a\r\nb: c'],
+  ['x-a', 'a\u0001'],
+  ['x-a', ' 1'],
+])('an unsound field is left out: %j %j', async (name, value) => {
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) =>
+      peer.head(
+        stream,
+        [
+          [':status', '200'],
+          [name, value],
+          ['x-b', '2'],
+        ],
+        END_STREAM,
+      ),
+    ),
+  )
+  const { stream } = await ask(pool, destination)
+  const fields: string[] = []
+  stream.head.each((lowerName) => fields.push(lowerName))
+  expect(fields).toEqual(['x-b'])
 })
 
 test.each([
@@ -567,4 +630,13 @@ function answerWith(peer: FramePeer, stream: number, name: string, value: string
     [':status', '200'],
     [name, value],
   ])
+}
+
+/** A head in as many frames as it needs. */
+function largeHead(peer: FramePeer, stream: number, fields: readonly Field[]): void {
+  const block = headerBlock([[':status', '200'], ...fields])
+  for (let at = 0; at < block.length; at += 16_000) {
+    const end = at + 16_000 >= block.length ? END_HEADERS : 0
+    peer.send(at === 0 ? HEADERS : CONTINUATION, end, stream, block.subarray(at, at + 16_000))
+  }
 }
