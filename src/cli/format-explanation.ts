@@ -67,7 +67,9 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
   return [...lines, '']
 }
 
-function formatOutcome({ outcome, upstream, mcp, a2a }: Explanation): string[] {
+const SPOKEN = { http1: 'HTTP/1.1', http2: 'HTTP/2', negotiated: 'HTTP/2 or HTTP/1.1, as the server chooses' } as const
+
+function formatOutcome({ outcome, upstream, spoken = 'http1', mcp, a2a }: Explanation): string[] {
   if (outcome?.kind === 'refusal') {
     const status = refusalStatus(outcome)
     const detail = outcome.detail === undefined ? '' : `: ${outcome.detail}`
@@ -83,7 +85,7 @@ function formatOutcome({ outcome, upstream, mcp, a2a }: Explanation): string[] {
   }
   if (mcp !== undefined) return formatMcp(mcp)
   const sent = Buffer.from(upstream ?? '', 'latin1').toString()
-  return [...formatA2a(a2a), 'request to the backend', ...indent(sent)]
+  return [...formatA2a(a2a), `request to the backend, over ${SPOKEN[spoken]}`, ...indent(sent)]
 }
 
 /** The requests that the gateway would make itself. */

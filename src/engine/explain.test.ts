@@ -5,6 +5,7 @@ import { type Explanation, explainRequest } from './explain.ts'
 import {
   backendItem,
   exchangeReading,
+  type FieldName,
   listenerItem,
   livePlan,
   matchOf,
@@ -42,6 +43,15 @@ test('a request that would be forwarded: place, draws, bytes', async () => {
   expect(explanation.upstream).toBe('GET /api/x?q=1 HTTP/1.1\r\nhost: example.com\r\n\r\n')
   expect(explanation.mcp).toBeUndefined()
   expect(explanation.a2a).toBeUndefined()
+})
+
+test.each([
+  [{}, 'http1'],
+  [{ 'backend.http': { version: 'HTTP2' } }, 'http2'],
+  [{ 'backend.tls': {} }, 'negotiated'],
+] as const)('what the backend is spoken to in, with %j', async (policies, spoken) => {
+  const items = Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, BACKEND, spec))
+  expect((await explained([...PLAN, ...items])).spoken).toBe(spoken)
 })
 
 test('near misses say why another rule did not take it', async () => {

@@ -1,13 +1,14 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Trace, TraceStep } from '#exchange/trace.ts'
-import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import { BODY_LENGTH, BODY_NONE, type Destination } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
 import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
 import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import { backendTargets } from './backend-targets.ts'
 import { chooseEndpoint } from './balance.ts'
 import { Decision, decide, refuseForClient } from './decide.ts'
+import { chooseDestination } from './destinations.ts'
 import {
   type EffectivePolicy,
   type ExplainedBackend,
@@ -37,6 +38,8 @@ export interface Explanation {
   readonly outcome: Outcome
   /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends here (MCP). */
   readonly upstream: string | undefined
+  /** What that endpoint is spoken to in; undefined when nothing is sent. */
+  readonly spoken: Destination['http']
   /** What an MCP backend does with the message: the protocol ends at the gateway. */
   readonly mcp: McpExplanation | undefined
   /** What an A2A backend makes of it. */
@@ -73,6 +76,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
+    spoken: sends && outcome === undefined ? spokenTo(exchange, decision) : undefined,
     mcp: outcome === undefined ? explainTargets(exchange, decision) : undefined,
     a2a: outcome === undefined ? explainAgent(exchange, decision) : undefined,
   }
@@ -86,6 +90,10 @@ function explainTargets(exchange: Exchange, { backend }: Decision): McpExplanati
 function explainAgent(exchange: Exchange, { backend, endpoint }: Decision): A2aExplanation | undefined {
   if (backend?.item.type !== 'a2a' || endpoint === undefined) return undefined
   return explainA2a(exchange, endpoint.label, exchange.requestBody ?? undefined)
+}
+
+function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http'] {
+  return chooseDestination(endpoint!.destinations, exchange, exchange.request.upgrade).http
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {

@@ -47,7 +47,7 @@ export class Negotiation {
       return http2.send(this.#http2, head, framing, responseTimeoutMs, handler, context)
     if (http1.isOpen(this.#http1.key))
       return http1.send(this.#http1, head, framing, responseTimeoutMs, handler, context)
-    const stream = new NegotiatedStream({ head: head.clone(), framing, handler, context, wheel })
+    const stream = new NegotiatedStream({ head: head.clone(), framing: { ...framing }, handler, context, wheel })
     if (responseTimeoutMs > 0) wheel.arm(stream.timer, responseTimeoutMs)
     this.#waiting.push(stream)
     if (this.#waiting.length === 1) this.#dial()
