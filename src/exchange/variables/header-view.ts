@@ -108,9 +108,7 @@ class HeaderView extends HostObject {
   }
 
   override toJson(): unknown {
-    const map: Record<string, unknown> = {}
-    for (const name of this.keys()) map[String(name)] = this.member(String(name))
-    return map
+    return Object.fromEntries(Array.from(this.keys(), (name) => [String(name), this.member(String(name))]))
   }
 }
 

@@ -110,6 +110,14 @@ test('TLS: a server name with a certificate is served', async () => {
   expect(told).toEqual([true, 'server.test', '127.0.0.1'])
 })
 
+test('TLS: HTTP/2 is spoken with clients that agreed on it only', async () => {
+  const handler = new RecordingHandler((stream) => answerWith(stream, 'x'))
+  const { port } = await serve({ handler, traffic: CONTEXTS })
+  const client = new RawClient(await connectTls(port, 'server.test'))
+  client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  expect(await client.untilEnd()).toMatch(/^HTTP\/1\.1 505 /)
+})
+
 test('TLS: another server name is refused in the handshake', async () => {
   const { port } = await serve({ traffic: CONTEXTS })
   await expect(connectTls(port, 'other.test')).rejects.toThrow()

@@ -47,7 +47,7 @@ export interface ServerSettings {
   readonly wheel: TimerWheel
   /** The connection is gone; called once. */
   readonly onClosed: (connection: ServedConnection) => void
-  /** Takes the socket of a client that speaks HTTP/2 from its first byte; undefined: it is refused. `onClosed` is not called then. */
+  /** Takes the socket of a plain client that speaks HTTP/2 from its first byte; undefined: it is refused. `onClosed` is not called then. */
   readonly onHttp2?: ((socket: Socket, connection: ServerConnection) => void) | undefined
 }
 
@@ -276,9 +276,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     return after
   }
 
-  /** Only the first bytes of a connection may say so (RFC 9113, 3.3). */
+  /** Only the first bytes of a plain connection may say so (RFC 9113, 3.3): under TLS the handshake has agreed on HTTP/1. */
   #mayBeHttp2(buffer: Buffer, start: number, end: number): boolean {
-    if (this.#settings.onHttp2 === undefined || this.#requested) return false
+    if (this.#settings.onHttp2 === undefined || this.#requested || this.peer.secure) return false
     return HTTP2_LINE.startsWith(buffer.latin1Slice(start, Math.min(end, start + HTTP2_LINE.length)))
   }
 

@@ -156,6 +156,19 @@ test('trailers keep what does not frame a message', () => {
   expect(readTrailerFields([':status', '200'], new Head(), LIMITS)).toBe(MALFORMED)
 })
 
+test('names of JavaScript are names like any other', () => {
+  const names = ['constructor', '__proto__', 'hasownproperty']
+  const head = new Head()
+  expect(
+    readTrailerFields(
+      names.flatMap((name) => [name, '1', name, '2']),
+      head,
+      LIMITS,
+    ),
+  ).toBe(0)
+  expect(Object.entries(fieldObject(head))).toEqual(names.map((name) => [name, ['1', '2']]))
+})
+
 test('a request leaves with its pseudo fields first and without what belongs to a connection', () => {
   const head = parseHeadText(
     'GET http://a/p HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nConnection: te, x-b\r\nTE: trailers\r\nX-B: 2\r\nContent-Length: 0\r\n\r\n',

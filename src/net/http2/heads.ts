@@ -75,9 +75,12 @@ export function responseFields(head: Head, length: number): string[] {
   return fields
 }
 
-/** The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. */
+/**
+ * The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. Without a prototype:
+ * `constructor` is a name like any other.
+ */
 export function fieldObject(head: Head): Record<string, string[]> {
-  const object: Record<string, string[]> = {}
+  const object = Object.create(null) as Record<string, string[]>
   head.each((name, value) => {
     if (!travels(name)) return
     object[name] ??= []
