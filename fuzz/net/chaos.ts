@@ -1,7 +1,7 @@
 import { listen } from '#net/accept/listener.ts'
-import { createClientPool } from '#net/client-pool.ts'
+import { createClientPool } from '#net/connect/client-pool.ts'
+import { ForwardingHandler } from '#net/testing/forwarding-handler.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
-import { RelayHandler } from '#net/testing/relay-handler.ts'
 import { runChaosClient, type Tally } from './chaos-client.ts'
 import { startChaosUpstream } from './chaos-upstream.ts'
 import { seeded } from './mutate.ts'
@@ -16,23 +16,23 @@ const CLIENTS = 40
 /** What clients leave behind ends within the linger time of the server. */
 const SETTLE_MS = 3500
 
-class CountingRelay extends RelayHandler {
+class CountingRelay extends ForwardingHandler {
   begun = 0
   ended = 0
 
-  override request(stream: Parameters<RelayHandler['request']>[0]): void {
+  override request(stream: Parameters<ForwardingHandler['request']>[0]): void {
     if (stream.context !== undefined) throw new Error('the slot of the request before was not cleared')
     this.begun++
     super.request(stream)
   }
 
-  override finished(...all: Parameters<RelayHandler['finished']>): void {
+  override finished(...all: Parameters<ForwardingHandler['finished']>): void {
     this.ended++
     super.finished(...all)
     this.events.length = 0
   }
 
-  override aborted(...all: Parameters<RelayHandler['aborted']>): void {
+  override aborted(...all: Parameters<ForwardingHandler['aborted']>): void {
     this.ended++
     super.aborted(...all)
     this.events.length = 0

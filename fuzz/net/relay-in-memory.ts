@@ -3,10 +3,10 @@ import { ClientExchange } from '#net/http1/client-exchange.ts'
 import { ServerConnection } from '#net/http1/server-connection.ts'
 import { DEFAULT_SERVER_LIMITS } from '#net/limits.ts'
 import { BODY_NONE, type ClientPool } from '#net/stream.ts'
+import { ForwardingHandler } from '#net/testing/forwarding-handler.ts'
+import { MemoryTransport } from '#net/testing/memory-transport.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
-import { RelayHandler } from '#net/testing/relay-handler.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'
-import { MemoryTransport } from '#net/transport-memory.ts'
 import { PEER } from './read-with-gateway.ts'
 
 /** What a client got from the relay. */
@@ -19,7 +19,7 @@ export interface Relayed {
 /** Relays one request to an upstream that sends `pieces` and ends its direction. */
 export function relayInMemory(method: string, pieces: readonly string[]): Relayed {
   const upstream = new MemoryTransport()
-  const relay = new RelayHandler(poolOn(upstream), destinationOf(1))
+  const relay = new ForwardingHandler(poolOn(upstream), destinationOf(1))
   const client = new MemoryTransport()
   const settings = { handler: relay, limits: DEFAULT_SERVER_LIMITS, wheel: new TimerWheel(), onClosed: () => {} }
   const connection = new ServerConnection(PEER, settings)

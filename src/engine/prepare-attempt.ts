@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { cardPlace } from '#protocols/a2a/card-place.ts'
 import { classifyRequest } from '#protocols/a2a/classify-request.ts'
 import { readMethod } from '#protocols/a2a/read-method.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
 import type { ExpressionPlace } from './expression.ts'

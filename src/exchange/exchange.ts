@@ -1,5 +1,5 @@
 import type { Reason, RejectionCode } from '#base/rejections.ts'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/stream.ts'
 import type { BodyUse } from './body-use.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'

@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 
 const GRPC = /^application\/grpc(?:\+|[ \t]*(?:;|$))/i
 

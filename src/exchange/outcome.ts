@@ -1,5 +1,5 @@
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 
 /** What a step decided: go on (`proceed`), refuse, or answer instead of the backend. */
 export type Outcome = undefined | Refusal | Answer

@@ -3,12 +3,12 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Listener, listen } from './accept/listener.ts'
-import { createClientPool } from './client-pool.ts'
+import { createClientPool } from './connect/client-pool.ts'
 import type { ClientPool } from './stream.ts'
+import { ForwardingHandler } from './testing/forwarding-handler.ts'
 import { destinationOf } from './testing/raw-peers.ts'
-import { RelayHandler } from './testing/relay-handler.ts'
 
-// Client and server of Node on both sides of the relay: peers whose idea of HTTP is not ours.
+// Client and server of Node on both sides of the proxy: peers whose idea of HTTP is not ours.
 
 let upstream: http.Server
 let pool: ClientPool
@@ -25,8 +25,8 @@ beforeAll(async () => {
   })
   await once(upstream, 'listening')
   pool = createClientPool()
-  const relay = new RelayHandler(pool, destinationOf((upstream.address() as AddressInfo).port))
-  listener = await listen({ host: '127.0.0.1', port: 0, handler: relay })
+  const proxy = new ForwardingHandler(pool, destinationOf((upstream.address() as AddressInfo).port))
+  listener = await listen({ host: '127.0.0.1', port: 0, handler: proxy })
 })
 
 afterAll(async () => {

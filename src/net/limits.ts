@@ -66,5 +66,16 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   },
 }
 
+/** Bounds of a head. */
+export interface HeadLimits {
+  /** Bytes of a whole head; a request line alone may be as long. */
+  readonly maxHeadBytes: number
+  /** Field lines of a head. */
+  readonly maxHeaders: number
+}
+
+/** A longer method is none that anybody implements. */
+export const MAX_METHOD_BYTES = 64
+
 /** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */
-export const RESPONSE_LIMITS = { maxHeadBytes: 131_072, maxHeaders: 1000 } as const
+export const RESPONSE_LIMITS: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 1000 }

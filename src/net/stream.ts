@@ -1,4 +1,4 @@
-import type { Head } from './http1/head.ts'
+import type { Head } from './http/head.ts'
 
 /** How a message body is delimited (RFC 9112, 6). */
 export const BODY_NONE = 0

@@ -1,6 +1,6 @@
 import { runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpAnswer } from '#protocols/mcp/mcp-answer.ts'

@@ -2,7 +2,7 @@ import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { type BodyReader, Exchange, type Identity } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import {
   type Abort,
   BODY_LENGTH,

@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import type { CardPlace } from '#protocols/a2a/card-place.ts'
 import { MAX_CARD_BYTES, rewriteCard } from '#protocols/a2a/rewrite-card.ts'

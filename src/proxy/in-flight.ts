@@ -3,10 +3,10 @@ import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
-import { type Collected, collectBody, collectStart, PartialBody } from '#net/collect-body.ts'
-import type { Head } from '#net/http1/head.ts'
-import type { KeptBody } from '#net/kept-body.ts'
-import type { RecordingSink } from '#net/recording-sink.ts'
+import { type Collected, collectBody, collectStart, PartialBody } from '#net/body/collect-body.ts'
+import type { KeptBody } from '#net/body/kept-body.ts'
+import type { RecordingSink } from '#net/body/recording-sink.ts'
+import type { Head } from '#net/http/head.ts'
 import {
   type Abort,
   BODY_NONE,

@@ -1,4 +1,4 @@
-import { RecordingSink } from '#net/recording-sink.ts'
+import { RecordingSink } from '#net/body/recording-sink.ts'
 import type { BodySink } from '#net/stream.ts'
 import { BODY_NONE } from '#net/stream.ts'
 import type { InFlight } from './in-flight.ts'

@@ -1,6 +1,6 @@
 import type { EndpointPlace } from '#engine/backend-place.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import { decisionId } from '#observe/decision-ring.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'

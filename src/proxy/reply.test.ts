@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RejectionCode } from '#base/rejections.ts'
 import { reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { exchangeWith, linesOf } from '#policies/shared/testing.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
 

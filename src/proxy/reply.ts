@@ -3,7 +3,7 @@ import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { isGrpcRequest } from '#exchange/is-grpc-request.ts'
 import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 
 /** A response that the gateway makes itself, before response policies. */
 export interface Reply {

@@ -1,7 +1,7 @@
 import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ClientStream } from '#net/stream.ts'
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
 import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'

@@ -1,6 +1,6 @@
 import { type Call, CallError, type CallRequest } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'

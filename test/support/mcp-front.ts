@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
 
 /** A test of one value: equality or a regular expression over the whole of it. A pattern that does not compile matches nothing. */

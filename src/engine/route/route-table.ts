@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'

@@ -1,6 +1,6 @@
 import { fromByteText } from '#base/byte-text.ts'
 import { HostObject, type HostType, noSuchKey, type Result, type Value, type Variable } from '#cel/index.ts'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { Exchange } from '../exchange.ts'
 
 type Form = 'plain' | 'join' | 'raw' | 'split'

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { compileExpression } from '../compile-expression.ts'
 import { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'

@@ -1,5 +1,5 @@
 import type net from 'node:net'
-import { HoldBuffer } from '../hold-buffer.ts'
+import { HoldBuffer } from '../transport/hold-buffer.ts'
 
 /** What was found at the beginning of a connection. */
 export interface Finding {

@@ -1,4 +1,3 @@
-import { latin1 } from '../latin1.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -8,8 +7,9 @@ import {
   type BodySink,
   type BodySource,
 } from '../stream.ts'
-import { COALESCE_BYTES, type Transport } from '../transport.ts'
-import { flushLater } from '../turn.ts'
+import { latin1 } from '../transport/latin1.ts'
+import { COALESCE_BYTES, type Transport } from '../transport/transport.ts'
+import { flushLater } from '../transport/turn.ts'
 
 /** The connection behind a writer. */
 export interface WriterOwner {

@@ -1,12 +1,12 @@
-import { EarlyTransport } from '../early-transport.ts'
-import { HoldBuffer } from '../hold-buffer.ts'
+import { INCOMPLETE } from '../http/head-outcome.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
 import type { Abort } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
-import type { Transport, TransportOwner } from '../transport.ts'
+import { EarlyTransport } from '../transport/early-transport.ts'
+import { HoldBuffer } from '../transport/hold-buffer.ts'
+import type { Transport, TransportOwner } from '../transport/transport.ts'
 import type { Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
-import { INCOMPLETE } from './parse-head.ts'
 import { readResponseHead } from './read-head.ts'
 
 /** A server that closes after its hinted time races with a request sent in the last moment. */

@@ -1,4 +1,5 @@
-import { isIdempotent } from '../request-rules.ts'
+import { Head } from '../http/head.ts'
+import { isIdempotent } from '../http/request-rules.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -10,11 +11,10 @@ import {
   type ClientStream,
 } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
-import type { Transport } from '../transport.ts'
+import type { Transport } from '../transport/transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
 import type { Carrier } from './carrier.ts'
-import { Head } from './head.ts'
 
 /** No response head yet. */
 const WAITING = 0

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { createClientPool } from '../client-pool.ts'
-import type { PoolSettings } from '../pool-settings.ts'
+import { createClientPool } from '../connect/client-pool.ts'
+import type { PoolSettings } from '../connect/pool-settings.ts'
+import { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type Destination } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type Accepted, answering, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
-import { Head } from './head.ts'
 
 const cleanup: (() => unknown)[] = []
 /** How far the clock of time limits is ahead. */

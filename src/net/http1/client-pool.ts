@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
-import { type Dial, type DialContext, dialContext } from '../dial.ts'
-import { dialTransport } from '../dial-transport.ts'
-import type { PoolSettings } from '../pool-settings.ts'
-import { announcedLength } from '../request-rules.ts'
+import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import { dialTransport } from '../connect/dial-transport.ts'
+import type { PoolSettings } from '../connect/pool-settings.ts'
+import type { Head } from '../http/head.ts'
+import { announcedLength } from '../http/request-rules.ts'
 import {
   type Abort,
   BODY_NONE,
@@ -12,11 +13,10 @@ import {
   type Framing,
 } from '../stream.ts'
 import type { WheelTimer } from '../timer-wheel.ts'
-import type { Transport } from '../transport.ts'
-import { openDataTransport } from '../transport-data.ts'
+import { openDataTransport } from '../transport/data-transport.ts'
+import type { Transport } from '../transport/transport.ts'
 import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
-import type { Head } from './head.ts'
 
 /** Exchange objects kept for the next request. */
 const MAX_SPARE = 1024

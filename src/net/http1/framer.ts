@@ -1,5 +1,5 @@
+import { CHARACTER, FIELD_VALUE, TOKEN } from '../http/field-syntax.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
-import { CHARACTER, FIELD_VALUE, TOKEN } from './field-syntax.ts'
 
 /** Takes the ranges that a framer finds. */
 export interface RangeTaker {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Head } from './head.ts'
+import { Head } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
@@ -7,11 +7,10 @@ import {
   INCOMPLETE,
   MALFORMED,
   METHOD_NOT_IMPLEMENTED,
-  parseRequestHead,
-  parseResponseHead,
   URI_TOO_LONG,
   VERSION_NOT_SUPPORTED,
-} from './parse-head.ts'
+} from '../http/head-outcome.ts'
+import { parseRequestHead, parseResponseHead } from './parse-head.ts'
 import { parseHeadText } from './parse-head-text.ts'
 import { readRequestHead } from './read-head.ts'
 

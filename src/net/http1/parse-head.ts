@@ -1,24 +1,17 @@
-import { CHARACTER, FIELD_VALUE, HOST, TARGET, TOKEN } from './field-syntax.ts'
-import type { Head } from './head.ts'
+import { CHARACTER, FIELD_VALUE, HOST, TARGET, TOKEN } from '../http/field-syntax.ts'
+import type { Head } from '../http/head.ts'
+import {
+  EXPECTATION_FAILED,
+  HEADERS_TOO_LARGE,
+  HOST_INVALID,
+  INCOMPLETE,
+  MALFORMED,
+  METHOD_NOT_IMPLEMENTED,
+  URI_TOO_LONG,
+  VERSION_NOT_SUPPORTED,
+} from '../http/head-outcome.ts'
+import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 
-/** Outcomes of reading a head other than its length; all are negative. */
-export const INCOMPLETE = -1
-export const MALFORMED = -2
-export const HOST_INVALID = -3
-export const URI_TOO_LONG = -4
-export const HEADERS_TOO_LARGE = -5
-export const EXPECTATION_FAILED = -6
-export const VERSION_NOT_SUPPORTED = -7
-export const METHOD_NOT_IMPLEMENTED = -8
-
-export interface HeadLimits {
-  /** Bytes of a whole head; a request line alone may be as long. */
-  readonly maxHeadBytes: number
-  /** Field lines of a head. */
-  readonly maxHeaders: number
-}
-
-export const MAX_METHOD_BYTES = 64
 /** Enough digits for any real body, few enough for exact arithmetic. */
 const MAX_LENGTH_DIGITS = 15
 

@@ -1,6 +1,7 @@
-import { latin1 } from '../latin1.ts'
-import type { Head } from './head.ts'
-import { type HeadLimits, parseRequestHead, parseResponseHead } from './parse-head.ts'
+import type { Head } from '../http/head.ts'
+import type { HeadLimits } from '../limits.ts'
+import { latin1 } from '../transport/latin1.ts'
+import { parseRequestHead, parseResponseHead } from './parse-head.ts'
 import { settleRequest, settleResponse } from './settle-head.ts'
 
 /** Reads a request head from `buffer[start, end)`, complete with text. @returns as `parseRequestHead` */

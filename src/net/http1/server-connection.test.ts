@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { FixedBody } from '../fixed-body.ts'
+import { FixedBody } from '../body/fixed-body.ts'
+import { Head } from '../http/head.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../limits.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type Peer, type ServerStream } from '../stream.ts'
+import { MemoryTransport } from '../testing/memory-transport.ts'
 import { answerWith, RecordingHandler, TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
-import { MemoryTransport } from '../transport-memory.ts'
-import { Head } from './head.ts'
 import { ServerConnection } from './server-connection.ts'
 
 const PEER: Peer = {

@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
-import { HoldBuffer } from '../hold-buffer.ts'
+import { Head } from '../http/head.ts'
+import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
+import { announcedLength, isBodiless, sentKind } from '../http/response-rules.ts'
 import type { ServerLimits } from '../limits.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import {
@@ -16,14 +18,12 @@ import {
   type WireRefusal,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
-import type { Transport, TransportOwner } from '../transport.ts'
+import { HoldBuffer } from '../transport/hold-buffer.ts'
+import type { Transport, TransportOwner } from '../transport/transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
-import { Head } from './head.ts'
-import { INCOMPLETE } from './parse-head.ts'
 import { readRequestHead } from './read-head.ts'
-import { refusalOf, refusalText } from './refusal.ts'
-import { announcedLength, isBodiless, sentKind } from './response-framing.ts'
+import { refusalText } from './refusal-text.ts'
 
 /** Between requests, or in the middle of a head. */
 const READING_HEAD = 0

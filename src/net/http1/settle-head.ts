@@ -1,6 +1,6 @@
-import { isAuthority, isFieldName, isTarget } from './field-syntax.ts'
-import type { Head } from './head.ts'
-import { HOST_INVALID, MALFORMED } from './parse-head.ts'
+import { isAuthority, isFieldName, isTarget } from '../http/field-syntax.ts'
+import type { Head } from '../http/head.ts'
+import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
 
 /** Fields whose loss would change who is asked, by whom, or where the message ends (decision A-94). */
 const NOT_NOMINATED = new Set(['host', 'authorization', 'content-length'])
@@ -9,7 +9,7 @@ const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'
 /**
  * Second half of reading a request head, for the few that need their text: other target forms than origin form, options of
  * Connection, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1).
- * @returns 0, or a negative outcome of `parse-head.ts`
+ * @returns 0, or a negative outcome of `head-outcome.ts`
  */
 export function settleRequest(head: Head): number {
   if (!head.unsettled) return 0

@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
-import { Head } from '../http1/head.ts'
+import { Head } from '../http/head.ts'
+import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
-import { announcedLength, isIdempotent } from '../request-rules.ts'
 import {
   type Abort,
   BODY_CHUNKED,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Head } from '../http1/head.ts'
+import { Head } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
   HOST_INVALID,
   MALFORMED,
   METHOD_NOT_IMPLEMENTED,
-} from '../http1/parse-head.ts'
+} from '../http/head-outcome.ts'
 import { parseHeadText } from '../http1/parse-head-text.ts'
 import {
   fieldObject,

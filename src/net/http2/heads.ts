@@ -1,14 +1,13 @@
-import { isAuthority, isFieldName, isFieldValue, isTarget } from '../http1/field-syntax.ts'
-import { type Head, isConnectionLevel } from '../http1/head.ts'
+import { isAuthority, isFieldName, isFieldValue, isTarget } from '../http/field-syntax.ts'
+import { type Head, isConnectionLevel } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
-  type HeadLimits,
   HOST_INVALID,
   MALFORMED,
-  MAX_METHOD_BYTES,
   METHOD_NOT_IMPLEMENTED,
-} from '../http1/parse-head.ts'
+} from '../http/head-outcome.ts'
+import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 
 /** What a field costs besides its text (RFC 9113, 6.5.2). */
 const FIELD_OVERHEAD = 32
@@ -16,7 +15,7 @@ const FIELD_OVERHEAD = 32
 /**
  * Reads the fields of an HTTP/2 request, names and values in turn, into an empty `head`, as the same request of HTTP/1.1: what
  * leaves for an HTTP/1.1 server is exactly the text that was checked here. As strict as `parseRequestHead`.
- * @returns 0, or a negative outcome of `parse-head.ts`
+ * @returns 0, or a negative outcome of `head-outcome.ts`
  */
 export function readRequestFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
   const pseudo = readPseudoFields(fields)

@@ -1,5 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2'
-import type { Head } from '../http1/head.ts'
+import type { Head } from '../http/head.ts'
 import {
   type Abort,
   BODY_LENGTH,

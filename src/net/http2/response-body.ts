@@ -1,5 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2'
-import type { Head } from '../http1/head.ts'
+import type { Head } from '../http/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
 /** The body of a response, as its stream reads it. Nothing is read before `pipe`, save where nothing is to come. */

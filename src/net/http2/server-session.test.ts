@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { Head } from '../http1/head.ts'
+import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, type ServerStream } from '../stream.ts'
 import { type FrameClient, requestBlock } from '../testing/frame-client.ts'
 import {

@@ -1,7 +1,6 @@
 import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type net from 'node:net'
-import type { HeadLimits } from '../http1/parse-head.ts'
-import type { ServerLimits } from '../limits.ts'
+import type { HeadLimits, ServerLimits } from '../limits.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { Peer, StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'

@@ -1,10 +1,9 @@
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import { REJECTIONS } from '#base/rejections.ts'
-import { Head } from '../http1/head.ts'
-import type { HeadLimits } from '../http1/parse-head.ts'
-import { refusalOf } from '../http1/refusal.ts'
-import { announcedLength, isBodiless } from '../http1/response-framing.ts'
-import type { ServerLimits } from '../limits.ts'
+import { Head } from '../http/head.ts'
+import { refusalOf } from '../http/head-outcome.ts'
+import { announcedLength, isBodiless } from '../http/response-rules.ts'
+import type { HeadLimits, ServerLimits } from '../limits.ts'
 import {
   type Abort,
   BODY_CHUNKED,

@@ -1,6 +1,6 @@
 import type { Http2Stream, IncomingHttpHeaders } from 'node:http2'
-import { Head } from '../http1/head.ts'
-import type { HeadLimits } from '../http1/parse-head.ts'
+import { Head } from '../http/head.ts'
+import type { HeadLimits } from '../limits.ts'
 import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { readTrailerFields } from './heads.ts'
 

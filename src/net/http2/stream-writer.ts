@@ -1,10 +1,10 @@
 import type { Http2Stream, OutgoingHttpHeaders } from 'node:http2'
+import type { Head } from '../http/head.ts'
 import type { WriterOwner } from '../http1/body-writer.ts'
-import type { Head } from '../http1/head.ts'
-import { latin1 } from '../latin1.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
-import { COALESCE_BYTES } from '../transport.ts'
-import { flushLater } from '../turn.ts'
+import { latin1 } from '../transport/latin1.ts'
+import { COALESCE_BYTES } from '../transport/transport.ts'
+import { flushLater } from '../transport/turn.ts'
 import { fieldObject } from './heads.ts'
 
 /** Whoever the message belongs to. */

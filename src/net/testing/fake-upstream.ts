@@ -1,4 +1,4 @@
-import { Head } from '../http1/head.ts'
+import { Head } from '../http/head.ts'
 import { type Abort, BODY_CLOSE, type BodySink, type BodySource, type ClientStream } from '../stream.ts'
 import { TextSink } from './recording-handler.ts'
 

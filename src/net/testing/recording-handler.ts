@@ -1,5 +1,5 @@
-import { FixedBody } from '../fixed-body.ts'
-import { Head } from '../http1/head.ts'
+import { FixedBody } from '../body/fixed-body.ts'
+import { Head } from '../http/head.ts'
 import {
   type Abort,
   BODY_LENGTH,

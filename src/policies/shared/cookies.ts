@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 
 /** Values of the cookies of that name in the given Cookie fields, in order (RFC 6265, 4.2). */
 export function cookieValues(fields: readonly string[], name: string): string[] {

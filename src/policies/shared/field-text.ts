@@ -1,5 +1,5 @@
 import { toByteText } from '#base/byte-text.ts'
-import { isFieldValue } from '#net/http1/field-syntax.ts'
+import { isFieldValue } from '#net/http/field-syntax.ts'
 
 /**
  * Text as a field value: latin-1 text of bytes stays as it is, other text goes as UTF-8.

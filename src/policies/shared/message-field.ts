@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { isAuthority, isFieldName, isTarget } from '#net/http1/field-syntax.ts'
-import type { Head } from '#net/http1/head.ts'
+import { isAuthority, isFieldName, isTarget } from '#net/http/field-syntax.ts'
+import type { Head } from '#net/http/head.ts'
 import { fieldText } from './field-text.ts'
 
 /** Changes one field or pseudo-header of a message; `head` is that message's. */

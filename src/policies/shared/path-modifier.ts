@@ -1,4 +1,4 @@
-import { isTarget } from '#net/http1/field-syntax.ts'
+import { isTarget } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
 import { splitTarget } from './query.ts'
 

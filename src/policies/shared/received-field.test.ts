@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { receivedValues } from './received-field.ts'
 import { exchangeWith } from './testing.ts'
 

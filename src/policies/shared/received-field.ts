@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 
 /**
  * Values of a field as the request arrived, whatever policies have changed since: several authentication policies must not see

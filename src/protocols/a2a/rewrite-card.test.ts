@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { type CardPlace, cardPlace } from './card-place.ts'
 import { explainA2a } from './explain-a2a.ts'
 import { type CardResponse, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'

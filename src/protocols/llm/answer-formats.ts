@@ -1,5 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import { keepChoices } from './completions/keep-answer.ts'
 import { readCompletionsUsage } from './completions/response.ts'
 import { CompletionsStream } from './completions/stream.ts'

@@ -1,4 +1,4 @@
-import { ForwardingSink } from '#net/forwarding-sink.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { MemberReader } from './json/member-reader.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { refuseInDialect } from './prepare-request.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { initializeMessage } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { explainMcp } from './explain-mcp.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { networkAuthorization } from './index.ts'

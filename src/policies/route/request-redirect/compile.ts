@@ -1,5 +1,5 @@
 import { reject } from '#exchange/outcome.ts'
-import { isAuthority } from '#net/http1/field-syntax.ts'
+import { isAuthority } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { compilePathModifier, type PathModifierSpec } from '../../shared/path-modifier.ts'
 import { redirect } from './run.ts'

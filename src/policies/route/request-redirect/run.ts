@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import type { PathModifier } from '../../shared/path-modifier.ts'
 import { DEFAULT_PORT, splitAuthority } from '../../shared/web-origin.ts'
 

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { parseOrigin } from '../../shared/web-origin.ts'
 import type { OriginPattern } from './origin-pattern.ts'
 

@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { fieldText } from '../../shared/field-text.ts'
 
 export interface DirectResponsePlan {

@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { ModelBlock } from '../provider-spec.ts'
 import { bearerToken, type Credential, fixedPaths, type HeaderEdits, type Provider } from './provider.ts'
 

@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { ProviderThreeBlock } from '../provider-spec.ts'
 import type { ClientFormat } from '../route-type.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Head } from '#net/http1/head.ts'
+import type { Head } from '#net/http/head.ts'
 import type { ClientFormat } from '../route-type.ts'
 
 /** One provider with its settings, as the table in `providers.ts` builds it. */

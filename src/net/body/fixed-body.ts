@@ -1,0 +1,53 @@
+import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+
+/** Bytes given at once; the next wait until the sink has room. */
+const SLICE_BYTES = 65_536
+
+/** A body that is in memory. May be piped again and again: every `pipe` begins at the start. */
+export class FixedBody implements BodySource {
+  readonly kind: BodyKind
+  readonly length: number
+  readonly #bytes: Buffer
+  #sink: BodySink | null = null
+  #at = 0
+  #paused = false
+
+  /** Text is sent as UTF-8. */
+  constructor(body: Uint8Array | string) {
+    this.#bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.length)
+    this.length = this.#bytes.length
+    this.kind = this.length === 0 ? BODY_NONE : BODY_LENGTH
+  }
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+    this.#sink = sink
+    this.#at = 0
+    this.#paused = false
+    this.#give()
+  }
+
+  pause(): void {
+    this.#paused = true
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#give()
+  }
+
+  #give(): void {
+    const sink = this.#sink
+    while (sink !== null && sink === this.#sink && !this.#paused) {
+      if (this.#at === this.length) {
+        this.#sink = null
+        return sink.end()
+      }
+      const from = this.#at
+      this.#at = Math.min(this.length, from + SLICE_BYTES)
+      sink.bytes(this.#bytes, from, this.#at)
+      if (sink.backed && this.#at < this.length) this.#paused = true
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Head } from '../http/head.ts'
+import type { Abort, BodySink, BodySource } from '../stream.ts'
+
+/** Passes a body on as it is, without its chunk framing. Who looks at it or changes it on the way says so by what it overrides. */
+export class ForwardingSink implements BodySink {
+  readonly takesFramed = false
+  protected readonly sink: BodySink
+
+  constructor(sink: BodySink) {
+    this.sink = sink
+  }
+
+  get backed(): boolean {
+    return this.sink.backed
+  }
+
+  get source(): BodySource | null {
+    return this.sink.source
+  }
+
+  set source(source: BodySource | null) {
+    this.sink.source = source
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.sink.bytes(buffer, start, end)
+  }
+
+  end(trailers?: Head): void {
+    this.sink.end(trailers)
+  }
+
+  abort(why: Abort): void {
+    this.sink.abort(why)
+  }
+}

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { Head } from '../http/head.ts'
+import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { FixedBody } from './fixed-body.ts'
+import { KeptBody } from './kept-body.ts'
+
+/** A body that the test gives piece by piece. */
+class Giver implements BodySource {
+  readonly kind = BODY_CHUNKED
+  readonly length = -1
+  readonly trails = true
+  paused = false
+  sink!: BodySink
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+    this.sink = sink
+  }
+
+  pause(): void {
+    this.paused = true
+  }
+
+  resume(): void {
+    this.paused = false
+  }
+
+  give(text: string): void {
+    this.sink.bytes(Buffer.from(text), 0, text.length)
+    if (this.sink.backed) this.pause()
+  }
+}
+
+test('a body is given to one receiver after another, with what comes meanwhile and behind it', () => {
+  const giver = new Giver()
+  const body = new KeptBody(giver, 100)
+  const [first, second, third] = [new TextSink(), new TextSink(), new TextSink()]
+  body.pipe(first)
+  giver.give('one ')
+  body.rest()
+  expect(giver.paused).toBe(true)
+  giver.give('two ')
+  body.pipe(second)
+  expect(giver.paused).toBe(false)
+  giver.give('three')
+  const trailers = new Head()
+  trailers.append('x-sum', '3')
+  giver.sink.end(trailers)
+  body.rest()
+  let seen: string | undefined
+  Object.assign(third, { end: (last?: Head) => (seen = last?.get('x-sum')) })
+  body.pipe(third)
+  expect([first.text, second.text, third.text]).toEqual(['one ', 'one two three', 'one two three'])
+  expect([first.ended, second.ended, seen]).toEqual([false, true, '3'])
+})
+
+test.each([
+  [10, 10, true],
+  [11, 10, false],
+])('%i bytes with room for %i', (length, room, isWhole) => {
+  const body = new KeptBody(new FixedBody('x'.repeat(length)), room)
+  const sink = new TextSink()
+  body.pipe(sink)
+  expect([sink.text.length, body.isWhole]).toEqual([length, isWhole])
+})
+
+test('what comes between two receivers is given to the next, however much it is', () => {
+  const giver = new Giver()
+  const body = new KeptBody(giver, 3)
+  body.pipe(new TextSink())
+  body.rest()
+  giver.give('four')
+  const sink = new TextSink()
+  body.pipe(sink)
+  giver.give(' five')
+  expect([sink.text, body.isWhole]).toEqual(['four five', false])
+})
+
+test('a receiver that is full holds the giver back', () => {
+  const giver = new Giver()
+  const body = new KeptBody(giver, 100)
+  const sink = new TextSink()
+  body.pipe(sink)
+  sink.backed = true
+  giver.give('x')
+  expect(giver.paused).toBe(true)
+  sink.source?.resume()
+  expect(giver.paused).toBe(false)
+})
+
+test('a giver that breaks off breaks off for every receiver', () => {
+  const giver = new Giver()
+  const body = new KeptBody(giver, 100)
+  const [first, second] = [new TextSink(), new TextSink()]
+  body.pipe(first)
+  giver.sink.abort('reset')
+  body.pipe(second)
+  expect([first.aborted, second.aborted]).toEqual(['reset', 'reset'])
+})

@@ -1,0 +1,65 @@
+import type { Head } from '../http/head.ts'
+import { Http1Pool } from '../http1/client-pool.ts'
+import { Http2Pool } from '../http2/client-pool.ts'
+import { RawConnection } from '../relay/raw-connection.ts'
+import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Destination, Framing } from '../stream.ts'
+import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
+import { Negotiation } from './negotiation.ts'
+import type { PoolSettings } from './pool-settings.ts'
+
+const DEFAULTS: PoolSettings = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
+
+/** A pool of connections in both versions of HTTP; see `ClientPool`. */
+export function createClientPool(settings: Partial<PoolSettings> = {}): ClientPool {
+  return new Pool({ ...DEFAULTS, ...settings })
+}
+
+class Pool implements ClientPool {
+  readonly http1: Http1Pool
+  readonly http2: Http2Pool
+  readonly wheel: TimerWheel
+  readonly #negotiations = new WeakMap<Destination, Negotiation>()
+
+  constructor(settings: PoolSettings) {
+    this.http1 = new Http1Pool(settings)
+    this.http2 = new Http2Pool(settings)
+    this.wheel = settings.wheel
+  }
+
+  send(
+    destination: Destination,
+    head: Head,
+    framing: Framing,
+    responseTimeoutMs: number,
+    handler: ClientHandler,
+    context: unknown,
+  ): ClientStream {
+    switch (destination.http) {
+      case 'http2':
+        return this.http2.send(destination, head, framing, responseTimeoutMs, handler, context)
+      case 'negotiated':
+        return this.#negotiation(destination).send(head, framing, responseTimeoutMs, handler, context)
+      default:
+        return this.http1.send(destination, head, framing, responseTimeoutMs, handler, context)
+    }
+  }
+
+  connect(destination: Destination, handler: ConnectHandler, context: unknown): ClientStream {
+    const connection = new RawConnection(handler, context)
+    connection.dial(destination, this.wheel)
+    return connection
+  }
+
+  close(): void {
+    this.http1.close()
+    this.http2.close()
+  }
+
+  #negotiation(destination: Destination): Negotiation {
+    const known = this.#negotiations.get(destination)
+    if (known !== undefined) return known
+    const negotiation = new Negotiation(this, destination)
+    this.#negotiations.set(destination, negotiation)
+    return negotiation
+  }
+}

@@ -1,0 +1,30 @@
+import type { Abort, Destination } from '../stream.ts'
+import { openDataTransport } from '../transport/data-transport.ts'
+import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
+import type { Transport, TransportOwner } from '../transport/transport.ts'
+import { Dial, type DialContext, type DialOptions } from './dial.ts'
+
+export interface DialTransportOptions extends Pick<DialOptions, 'wheel' | 'halfOpen'> {
+  /** Told what happens on the transport. */
+  readonly owner: TransportOwner
+  /** Called once with the connected transport, or with the reason why there is none. */
+  done(transport: Transport | null, why: Abort | null): void
+}
+
+/** Opens a connection that is read as fast as its kind allows. */
+export function dialTransport(
+  destination: Destination,
+  context: DialContext,
+  { owner, done, ...options }: DialTransportOptions,
+): Dial {
+  const relay = new ReadRelay()
+  return new Dial(destination, context, {
+    ...options,
+    onread: relay.onread,
+    done: (socket, why) => {
+      if (socket === null) done(null, why)
+      else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null)
+      else done(openDataTransport(socket, owner), null)
+    },
+  })
+}

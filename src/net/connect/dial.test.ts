@@ -1,0 +1,257 @@
+import dns from 'node:dns'
+import { once } from 'node:events'
+import net from 'node:net'
+import tls from 'node:tls'
+import { afterEach, expect, test, vi } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import type { Abort, Destination, DestinationTls } from '../stream.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import type { Transport } from '../transport/transport.ts'
+import { Dial, dialContext } from './dial.ts'
+import { dialTransport } from './dial-transport.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+interface Dialled {
+  transport: Transport | null
+  why: Abort | null
+  /** Bytes that came until the peer's end. */
+  text: Promise<string>
+}
+
+function dial(destination: Destination, context = dialContext(destination)): Promise<Dialled> {
+  return new Promise((resolve) => {
+    let text = ''
+    let ended: (text: string) => void = () => {}
+    const all = new Promise<string>((done) => {
+      ended = done
+    })
+    const owner = {
+      bytes: (buffer: Buffer, start: number, end: number) => {
+        text += buffer.latin1Slice(start, end)
+      },
+      ended: () => ended(text),
+      drained: () => {},
+      closed: () => ended(text),
+    }
+    const done = (transport: Transport | null, why: Abort | null) => {
+      if (transport !== null) cleanup.push(() => transport.destroy())
+      resolve({ transport, why, text: all })
+    }
+    dialTransport(destination, context, { wheel: new TimerWheel(), owner, done })
+  })
+}
+
+async function serving(server: net.Server, host = '127.0.0.1', port = 0): Promise<number> {
+  server.listen(port, host)
+  await once(server, 'listening')
+  cleanup.push(() => server.close())
+  return (server.address() as net.AddressInfo).port
+}
+
+/** Sends its name and ends. */
+const saying = (name: string) => net.createServer((socket) => socket.end(name))
+
+function to(host: string, port: number, more: Partial<Destination> = {}): Destination {
+  return { key: 'k', host, port, connectTimeoutMs: 3000, ...more }
+}
+
+function resolvingTo(...addresses: string[]): void {
+  const found = addresses.map((address) => ({ address, family: net.isIP(address) }))
+  vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, done: (...all: unknown[]) => void) => {
+    process.nextTick(done, null, found)
+  }) as unknown as typeof dns.lookup)
+}
+
+test('connects to an address', async () => {
+  const port = await serving(saying('one'))
+  const { transport, text } = await dial(to('127.0.0.1', port))
+  expect(transport).not.toBeNull()
+  expect(await text).toBe('one')
+})
+
+test('tries all addresses of a name in turn', async () => {
+  const port = await serving(saying('second'), '127.0.0.2')
+  resolvingTo('127.0.0.3', '127.0.0.2')
+  const { text } = await dial(to('name.test', port))
+  expect(await text).toBe('second')
+})
+
+test('an address that does not answer does not take the time of those behind it', async () => {
+  const silent = net.createServer({ pauseOnConnect: true }, () => {})
+  const port = await serving(silent, '127.0.0.3')
+  const secure = tls.createServer(CERTIFICATES.server, (socket) => socket.end('second'))
+  await serving(secure, '127.0.0.2', port)
+  resolvingTo('127.0.0.3', '127.0.0.2')
+  const { text } = await dial(to('server.test', port, { tls: withTls(), connectTimeoutMs: 1500 }))
+  expect(await text).toBe('second')
+})
+
+test.each([
+  ['nobody listens', '127.0.0.1'],
+  ['a name that nobody knows', 'unknown.invalid'],
+])('fails when %s', async (_, host) => {
+  const server = saying('')
+  const port = await serving(server)
+  server.close()
+  expect(await dial(to(host, port))).toMatchObject({ transport: null, why: 'connect-failed' })
+})
+
+verifies('backend.tcp/connectTimeout', 'the time limit covers the handshake', async () => {
+  const port = await serving(net.createServer())
+  const result = await dial(to('127.0.0.1', port, { tls: withTls(), connectTimeoutMs: 100 }))
+  expect(result).toMatchObject({ transport: null, why: 'timeout' })
+})
+
+test('a dial that is cancelled says nothing', async () => {
+  const port = await serving(saying('one'))
+  const done = vi.fn()
+  const owner = { bytes: () => {}, ended: () => {}, drained: () => {}, closed: () => {} }
+  const destination = to('127.0.0.1', port)
+  dialTransport(destination, dialContext(destination), { wheel: new TimerWheel(), owner, done }).cancel()
+  await (await dial(destination)).text
+  expect(done).not.toHaveBeenCalled()
+})
+
+function withTls(settings: Partial<DestinationTls> = {}): DestinationTls {
+  return {
+    serverName: undefined,
+    ca: CERTIFICATES.ca,
+    cert: undefined,
+    key: undefined,
+    verify: 'full',
+    alpn: undefined,
+    ...settings,
+  }
+}
+
+async function tlsServer(options: tls.TlsOptions = {}): Promise<number> {
+  const server = tls.createServer({ ...CERTIFICATES.server, ...options }, (socket) => {
+    const client = socket.getPeerCertificate().subject?.CN ?? 'nobody'
+    socket.end(`${socket.servername || 'unnamed'} ${client} ${socket.alpnProtocol} ${socket.isSessionReused()}`)
+  })
+  server.on('tlsClientError', () => {})
+  return serving(server)
+}
+
+test.each<[what: string, host: string, settings: Partial<DestinationTls>, expected: string | undefined]>([
+  ['an address that the certificate names', '127.0.0.1', {}, 'unnamed nobody false false'],
+  ['a server name that it names', '127.0.0.1', { serverName: 'server.test' }, 'server.test nobody false false'],
+  ['a wildcard', '127.0.0.1', { serverName: 'a.wild.test' }, 'a.wild.test nobody false false'],
+  ['another name', '127.0.0.1', { serverName: 'other.test' }, undefined],
+  [
+    'another name, chain only',
+    '127.0.0.1',
+    { serverName: 'other.test', verify: 'chain-only' },
+    'other.test nobody false false',
+  ],
+  ['an unknown authority', '127.0.0.1', { ca: undefined }, undefined],
+  ['an unknown authority, chain only', '127.0.0.1', { ca: undefined, verify: 'chain-only' }, undefined],
+  ['nothing verified', '127.0.0.1', { ca: undefined, verify: 'none' }, 'unnamed nobody false false'],
+  ['ALPN', '127.0.0.1', { alpn: ['h2', 'http/1.1'] }, 'unnamed nobody h2 false'],
+  ['a client certificate', '127.0.0.1', CERTIFICATES.client, 'unnamed client.test false false'],
+])('TLS: %s', async (_, host, settings, expected) => {
+  const port = await tlsServer({ requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
+  const { transport, why, text } = await dial(to(host, port, { tls: withTls({ alpn: [], ...settings }) }))
+  if (expected === undefined) expect([transport, why]).toEqual([null, 'connect-failed'])
+  else expect(await text).toBe(expected)
+})
+
+const SPIFFE = 'spiffe://cluster.test/ns/default/sa/web'
+const accepted: [names: string[], connects: boolean][] = [
+  [[SPIFFE], true],
+  [['other.test', SPIFFE], true],
+  [['workload.test'], true],
+  [['WORKLOAD.test'], true],
+  [['127.0.0.9'], true],
+  [['127.0.0.1'], false],
+  [['common.test'], false],
+  [['spiffe://cluster.test/ns/default/sa'], false],
+  [['cluster.test'], false],
+]
+verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate is to carry one of the names', async () => {
+  const port = await tlsServer(CERTIFICATES.workload)
+  for (const [subjectAltNames, connects] of accepted) {
+    // Whatever the host is called: the list replaces it.
+    const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
+    const { transport } = await dial(to('127.0.0.1', port, { tls: settings }))
+    expect(transport !== null, subjectAltNames.join()).toBe(connects)
+  }
+})
+
+test('TLS: names that are accepted do not make up for an unknown authority', async () => {
+  const port = await tlsServer(CERTIFICATES.workload)
+  const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ subjectAltNames: [SPIFFE] }) }))
+  expect(transport).toBeNull()
+})
+
+const groupsOffered: [groups: string, ofServer: string, connects: boolean][] = [
+  ['X25519MLKEM768', 'X25519MLKEM768:X25519', true],
+  ['X25519/P-384', 'P-384', true],
+  ['X25519', 'P-384', false],
+]
+verifies('backend.tls/keyExchangeGroups', 'TLS: only the listed key exchange groups are offered', async () => {
+  for (const [groups, ecdhCurve, connects] of groupsOffered) {
+    const port = await tlsServer({ ecdhCurve, minVersion: 'TLSv1.3' })
+    const { transport } = await dial(to('127.0.0.1', port, { tls: withTls({ groups }) }))
+    expect(transport !== null, `${groups} with ${ecdhCurve}`).toBe(connects)
+  }
+})
+
+test('TLS: of the groups that both have, the first in our list is taken', async () => {
+  const port = await tlsServer({ ecdhCurve: 'X25519:P-256', minVersion: 'TLSv1.3' })
+  for (const [groups, taken] of [
+    ['P-256/X25519', 'P-256'],
+    ['X25519/P-256', 'X25519'],
+  ] as const) {
+    const destination = to('127.0.0.1', port, { tls: withTls({ groups }) })
+    const socket = await new Promise<tls.TLSSocket>((resolve) => {
+      const done = (connected: net.Socket | null) => resolve(connected as tls.TLSSocket)
+      new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
+    })
+    expect(socket.getEphemeralKeyInfo()).toMatchObject({ name: taken === 'P-256' ? 'prime256v1' : taken })
+    socket.destroy()
+  }
+})
+
+verifies(
+  'backend.tls/mtlsCertificateRef',
+  'TLS: the certificate is presented to a server that asks for it',
+  async () => {
+    const port = await tlsServer({ requestCert: true, ca: CERTIFICATES.ca })
+    const { text } = await dial(to('127.0.0.1', port, { tls: withTls(CERTIFICATES.client) }))
+    expect(await text).toBe('unnamed client.test false false')
+  },
+)
+
+verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without one none is presented', async () => {
+  const port = await tlsServer({ requestCert: true, rejectUnauthorized: false })
+  const { text } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+  expect(await text).toBe('unnamed nobody false false')
+})
+
+verifies('backend.tls/sni-default', 'TLS: the name of the destination is the server name', async () => {
+  const port = await tlsServer()
+  resolvingTo('127.0.0.1')
+  const { text } = await dial(to('server.test', port, { tls: withTls() }))
+  expect(await text).toBe('server.test nobody false false')
+})
+
+test('TLS: sessions are resumed', async () => {
+  const port = await tlsServer()
+  const destination = to('127.0.0.1', port, { tls: withTls() })
+  const context = dialContext(destination)
+  expect(await (await dial(destination, context)).text).toMatch(/false$/)
+  expect(context.session).toBeDefined()
+  expect(await (await dial(destination, context)).text).toMatch(/true$/)
+})
+
+test('TLS: key material that cannot be used throws', () => {
+  expect(() => dialContext(to('127.0.0.1', 1, { tls: withTls({ cert: 'x', key: 'y' }) }))).toThrow()
+})

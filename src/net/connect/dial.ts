@@ -1,0 +1,173 @@
+import dns from 'node:dns'
+import net from 'node:net'
+import tls from 'node:tls'
+import type { Abort, Destination, DestinationTls, TcpKeepalive } from '../stream.ts'
+import { checkSubjectAltNames } from '../subject-alt-names.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+
+export interface DialOptions {
+  readonly wheel: TimerWheel
+  /** How plain sockets are to be read. */
+  readonly onread?: net.OnReadOpts
+  /** Our direction stays open when the server has ended its own. */
+  readonly halfOpen?: boolean
+  /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
+  done(socket: net.Socket | null, why: Abort | null): void
+}
+
+/** What connections to one destination have in common. */
+export interface DialContext {
+  readonly secureContext: tls.SecureContext | undefined
+  /** The TLS session that the next connection may resume. */
+  session: Buffer | undefined
+}
+
+/** The parts of a destination that are costly to make and used for every connection. Throws on unusable key material. */
+export function dialContext(destination: Destination): DialContext {
+  const settings = destination.tls
+  if (settings === undefined) return { secureContext: undefined, session: undefined }
+  const { ca, cert, key, groups } = settings
+  const parameters = {
+    ca,
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    ...(groups === undefined ? {} : { ecdhCurve: groups }),
+  } as const
+  return { secureContext: tls.createSecureContext(parameters), session: undefined }
+}
+
+/** Upstream connections are always probed (decision A-41). */
+const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
+
+/** The longest an address is tried while others are left. */
+const MAX_ATTEMPT_MS = 3000
+
+/**
+ * Opens a connection: looks the host up, tries all its addresses in turn, and does the TLS handshake, all within
+ * `connectTimeoutMs` (decision A-107).
+ */
+export class Dial {
+  readonly #destination: Destination
+  readonly #context: DialContext
+  readonly #options: DialOptions
+  readonly #wheel: TimerWheel
+  readonly #total: WheelTimer
+  readonly #attempt: WheelTimer
+  #addresses: string[] = []
+  #socket: net.Socket | null = null
+  #over = false
+
+  constructor(destination: Destination, context: DialContext, options: DialOptions) {
+    const { wheel } = options
+    this.#destination = destination
+    this.#context = context
+    this.#options = options
+    this.#wheel = wheel
+    this.#total = new WheelTimer(() => this.#finish(null, 'timeout'))
+    this.#attempt = new WheelTimer(() => this.#tryNext())
+    wheel.arm(this.#total, destination.connectTimeoutMs)
+    this.#resolve()
+  }
+
+  /** Gives up; `done` is not called. */
+  cancel(): void {
+    this.#over = true
+    this.#stop()
+  }
+
+  #resolve(): void {
+    const { host, unixPath } = this.#destination
+    if (unixPath !== undefined || net.isIP(host) !== 0) {
+      this.#addresses = [host]
+      return this.#tryNext()
+    }
+    dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
+      if (this.#over) return
+      if (error !== null || found.length === 0) return this.#finish(null, 'connect-failed')
+      this.#addresses = found.map((one) => one.address)
+      this.#tryNext()
+    })
+  }
+
+  #tryNext(): void {
+    this.#drop()
+    const address = this.#addresses.shift()
+    if (address === undefined) return this.#finish(null, 'connect-failed')
+    if (this.#addresses.length > 0) {
+      const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
+      this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
+    } else this.#wheel.disarm(this.#attempt)
+    const { tls: settings } = this.#destination
+    if (settings === undefined) this.#connectPlain(address)
+    else this.#connectTls(address, settings)
+  }
+
+  #connectPlain(address: string): void {
+    const { port, unixPath } = this.#destination
+    const { onread, halfOpen = false } = this.#options
+    const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
+    const options = { ...place, noDelay: true, allowHalfOpen: halfOpen, ...(onread === undefined ? {} : { onread }) }
+    this.#watch(net.connect(options as net.NetConnectOpts), 'connect')
+  }
+
+  #connectTls(address: string, settings: DestinationTls): void {
+    const { host, port, unixPath } = this.#destination
+    const options: tls.ConnectionOptions & Pick<net.SocketConstructorOpts, 'allowHalfOpen'> = {
+      ...(unixPath === undefined ? { host: address, port } : { path: unixPath }),
+      servername: settings.serverName ?? (net.isIP(host) === 0 ? host : ''),
+      rejectUnauthorized: settings.verify !== 'none',
+      allowHalfOpen: this.#options.halfOpen ?? false,
+      ...(settings.alpn === undefined ? {} : { ALPNProtocols: [...settings.alpn] }),
+    }
+    if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext
+    if (this.#context.session !== undefined) options.session = this.#context.session
+    const { verify, subjectAltNames } = settings
+    if (verify === 'chain-only') options.checkServerIdentity = () => undefined
+    else if (subjectAltNames !== undefined) {
+      options.checkServerIdentity = (_, certificate) => checkSubjectAltNames(subjectAltNames, certificate)
+    }
+    const socket = tls.connect(options)
+    socket.setNoDelay(true)
+    socket.on('session', (session) => {
+      this.#context.session = session
+    })
+    this.#watch(socket, 'secureConnect')
+  }
+
+  #watch(socket: net.Socket, event: 'connect' | 'secureConnect'): void {
+    this.#socket = socket
+    const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
+    socket.setKeepAlive(true, timeMs, intervalMs, retries)
+    const fail = () => this.#tryNext()
+    socket.once('error', fail)
+    socket.once(event, () => {
+      socket.off('error', fail)
+      this.#socket = null
+      this.#finish(socket, null)
+    })
+  }
+
+  #finish(socket: net.Socket | null, why: Abort | null): void {
+    if (this.#over) return
+    this.#over = true
+    this.#stop()
+    this.#options.done(socket, why)
+  }
+
+  #stop(): void {
+    this.#wheel.remove(this.#total)
+    this.#wheel.remove(this.#attempt)
+    this.#drop()
+  }
+
+  /** Lets go of an attempt that is not over. */
+  #drop(): void {
+    const socket = this.#socket
+    if (socket === null) return
+    this.#socket = null
+    socket.removeAllListeners('error')
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}

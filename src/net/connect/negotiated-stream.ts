@@ -1,0 +1,170 @@
+import type { Head } from '../http/head.ts'
+import type { Http1Pool } from '../http1/client-pool.ts'
+import type { Http2Pool } from '../http2/client-pool.ts'
+import {
+  type Abort,
+  BODY_NONE,
+  type BodySink,
+  type BodySource,
+  type ClientHandler,
+  type ClientStream,
+  type Destination,
+  type Framing,
+} from '../stream.ts'
+import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+
+export interface NegotiatedRequest {
+  readonly head: Head
+  readonly framing: Framing
+  readonly handler: ClientHandler
+  readonly context: unknown
+  readonly wheel: TimerWheel
+}
+
+/** A request whose protocol is being negotiated: keeps what is given to it, then passes everything on to a stream of a pool. */
+export class NegotiatedStream implements ClientStream, ClientHandler {
+  context: unknown
+  readonly request: HeldBody = new HeldBody((why) => this.#cut(why))
+  /** Response time limit. */
+  readonly timer: WheelTimer = new WheelTimer(() => this.#expire())
+  readonly #request: NegotiatedRequest
+  #stream: ClientStream | undefined
+  #over = false
+
+  constructor(request: NegotiatedRequest) {
+    this.#request = request
+    this.context = request.context
+  }
+
+  get head(): Head {
+    return this.#standing.head
+  }
+
+  get body(): BodySource {
+    return this.#standing.body
+  }
+
+  get trailers(): Head | undefined {
+    return this.#stream?.trailers
+  }
+
+  sendTo(pool: Http1Pool | Http2Pool, destination: Destination): void {
+    if (this.#over) return
+    const { head, framing } = this.#request
+    this.#stream = pool.send(destination, head, framing, 0, this, undefined)
+    if (framing.kind !== BODY_NONE) this.request.moveTo(this.#stream.request)
+  }
+
+  /** No connection could be had. */
+  fail(why: Abort): void {
+    if (!this.#leave()) return
+    this.#request.handler.failed(this, why, false)
+  }
+
+  cancel(): void {
+    this.#leave()
+    this.#stream?.cancel()
+  }
+
+  release(): void {
+    this.#stream?.release()
+  }
+
+  // What the stream calls.
+
+  response(): void {
+    this.#leave()
+    this.#request.handler.response(this)
+  }
+
+  informed(_: ClientStream, head: Head): void {
+    this.#request.handler.informed(this, head)
+  }
+
+  upgraded(): void {
+    this.#leave()
+    this.#request.handler.upgraded(this)
+  }
+
+  failed(_: ClientStream, why: Abort, sentBytes: boolean): void {
+    if (this.#leave()) this.#request.handler.failed(this, why, sentBytes)
+  }
+
+  #expire(): void {
+    const stream = this.#stream
+    stream?.cancel()
+    this.failed(this, 'timeout', stream !== undefined)
+  }
+
+  #cut(why: Abort): void {
+    if (why === 'cancelled') this.cancel()
+    else this.fail(why)
+  }
+
+  /** The waiting is over. @returns false when it was before */
+  #leave(): boolean {
+    const first = !this.#over
+    this.#over = true
+    this.#request.wheel.remove(this.timer)
+    return first
+  }
+
+  get #standing(): ClientStream {
+    if (this.#stream === undefined) throw new Error('no response has come')
+    return this.#stream
+  }
+}
+
+/** A request body that waits for its stream. */
+class HeldBody implements BodySink {
+  readonly takesFramed = false
+  readonly #cut: (why: Abort) => void
+  readonly #pieces: Buffer[] = []
+  #source: BodySource | null = null
+  #sink: BodySink | undefined
+  #ended = false
+  #trailers: Head | undefined
+
+  constructor(cut: (why: Abort) => void) {
+    this.#cut = cut
+  }
+
+  /** Whoever gives is asked to wait until there is a stream. */
+  get backed(): boolean {
+    return this.#sink?.backed ?? true
+  }
+
+  get source(): BodySource | null {
+    return this.#sink === undefined ? this.#source : this.#sink.source
+  }
+
+  set source(source: BodySource | null) {
+    if (this.#sink === undefined) this.#source = source
+    else this.#sink.source = source
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.#sink === undefined) this.#pieces.push(Buffer.from(buffer.subarray(start, end)))
+    else this.#sink.bytes(buffer, start, end)
+  }
+
+  end(trailers?: Head): void {
+    if (this.#sink !== undefined) return this.#sink.end(trailers)
+    this.#ended = true
+    this.#trailers = trailers?.clone()
+  }
+
+  abort(why: Abort): void {
+    if (this.#sink === undefined) this.#cut(why)
+    else this.#sink.abort(why)
+  }
+
+  moveTo(sink: BodySink): void {
+    this.#sink = sink
+    sink.source = this.#source
+    for (const piece of this.#pieces) sink.bytes(piece, 0, piece.length)
+    this.#pieces.length = 0
+    if (this.#ended) sink.end(this.#trailers)
+    else if (!sink.backed) sink.source?.resume()
+  }
+}

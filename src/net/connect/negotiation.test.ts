@@ -1,0 +1,164 @@
+import http2 from 'node:http2'
+import https from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import tls from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { Head } from '../http/head.ts'
+import { BODY_NONE, type ClientPool, type Destination, type DestinationTls } from '../stream.ts'
+import { ask } from '../testing/ask.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { destinationOf } from '../testing/raw-peers.ts'
+import { createClientPool } from './client-pool.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(() => {
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+const IDENTITY: DestinationTls = {
+  serverName: undefined,
+  ca: CERTIFICATES.ca,
+  cert: undefined,
+  key: undefined,
+  verify: 'full',
+  alpn: undefined,
+}
+
+type Handler = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void
+
+/** Says which version it was asked in, and echoes. */
+const echo: Handler = (request, response) => {
+  let body = ''
+  request.on('data', (bytes) => {
+    body += bytes
+  })
+  request.on('end', () => response.end(`${request.httpVersion} ${body}`))
+}
+
+async function serving(server: Server): Promise<{ port: number; connections: () => number; destroyAll: () => void }> {
+  const sockets = new Set<tls.TLSSocket>()
+  let connections = 0
+  server.on('secureConnection', (socket: tls.TLSSocket) => {
+    connections++
+    sockets.add(socket)
+  })
+  server.on('tlsClientError', () => {})
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  cleanup.push(() => server.close(), destroyAll)
+  return { port: (server.address() as AddressInfo).port, connections: () => connections, destroyAll }
+}
+
+function to(port: number, http: Destination['http'], alpn: readonly string[]): Destination {
+  return {
+    ...destinationOf(port),
+    key: `${port} ${alpn}`,
+    ...(http === undefined ? {} : { http }),
+    tls: { ...IDENTITY, alpn },
+  }
+}
+
+function newPool(): ClientPool {
+  const pool = createClientPool()
+  cleanup.push(() => pool.close())
+  return pool
+}
+
+const both = () => http2.createSecureServer({ ...CERTIFICATES.server, allowHTTP1: true }, echo)
+const onlyHttp1 = () => https.createServer({ ...CERTIFICATES.server, ALPNProtocols: ['http/1.1'] }, echo as never)
+const withoutAlpn = () =>
+  https.createServer({ ...CERTIFICATES.server, ALPNCallback: undefined } as never, echo as never)
+
+const OFFER = ['h2', 'http/1.1']
+
+test.each<[server: string, make: () => Server, version: string]>([
+  ['both', both, '2.0'],
+  ['HTTP/1.1', onlyHttp1, '1.1'],
+  ['nothing about protocols', withoutAlpn, '1.1'],
+])('a server that speaks %s', async (_, make, version) => {
+  const { port, connections } = await serving(make())
+  const pool = newPool()
+  const destination = to(port, 'negotiated', OFFER)
+  const bodies = ['one', '', 'three'.repeat(20_000)]
+  const results = await Promise.all(bodies.map((body) => ask(pool, destination, { method: 'POST', body })))
+  expect(results.map(({ status, body }) => [status, body])).toEqual(bodies.map((body) => [200, `${version} ${body}`]))
+  const opened = connections()
+  expect(await ask(pool, destination, { method: 'POST', chunked: true, body: 'x' })).toMatchObject({
+    body: `${version} x`,
+  })
+  expect(connections()).toBe(opened)
+  if (version === '2.0') expect(opened).toBe(1)
+})
+
+verifies('backend.tls/alpnProtocols', 'what is offered is what the list says', async () => {
+  const offered: string[][] = []
+  const server = tls.createServer({
+    ...CERTIFICATES.server,
+    ALPNCallback: ({ protocols }) => {
+      offered.push(protocols)
+      return undefined
+    },
+  })
+  const { port } = await serving(server)
+  const pool = newPool()
+  for (const alpn of [
+    ['h2', 'http/1.1'],
+    ['http/1.1', 'x', 'h2'],
+  ]) {
+    expect(await ask(pool, to(port, 'negotiated', alpn))).toMatchObject({ failure: 'connect-failed', sent: false })
+  }
+  expect(offered).toEqual([
+    ['h2', 'http/1.1'],
+    ['http/1.1', 'x', 'h2'],
+  ])
+})
+
+test('a server that cannot speak what alone is offered', async () => {
+  const { port } = await serving(onlyHttp1())
+  expect(await ask(newPool(), to(port, 'http2', ['h2']))).toMatchObject({ failure: 'connect-failed', sent: false })
+})
+
+test('a server that is another one now is asked anew', async () => {
+  const first = both()
+  const { port, destroyAll } = await serving(first)
+  const pool = newPool()
+  const destination = to(port, 'negotiated', OFFER)
+  expect(await ask(pool, destination)).toMatchObject({ body: '2.0 ' })
+  const closed = new Promise((resolve) => first.close(resolve))
+  destroyAll()
+  await closed
+  const second = onlyHttp1()
+  second.listen(port, '127.0.0.1')
+  await new Promise((resolve) => second.once('listening', resolve))
+  cleanup.push(() => {
+    second.close()
+    second.closeAllConnections()
+  })
+  // A request on the connection that has just closed would go on in HTTP/2.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(await ask(pool, destination)).toMatchObject({ body: '1.1 ' })
+})
+
+test('a request that is given up while the handshake goes on is not sent', async () => {
+  const asked: string[] = []
+  const server = http2.createSecureServer({ ...CERTIFICATES.server, allowHTTP1: true }, (request, response) => {
+    asked.push(request.url)
+    response.end()
+  })
+  const { port } = await serving(server)
+  const pool = newPool()
+  const destination = to(port, 'negotiated', OFFER)
+  const given = ask(pool, destination, { path: '/kept' })
+  const head = Head.request('GET', '/given-up')
+  head.authority = 'x'
+  const nothing = () => {}
+  const handler = { response: nothing, informed: nothing, upgraded: nothing, failed: nothing }
+  pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined).cancel()
+  await given
+  expect(asked).toEqual(['/kept'])
+})

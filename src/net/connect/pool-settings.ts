@@ -1,0 +1,10 @@
+import type { TimerWheel } from '../timer-wheel.ts'
+
+/** Bounds of a pool of upstream connections. */
+export interface PoolSettings {
+  /** How long a connection without requests is kept. */
+  readonly idleTimeoutMs: number
+  /** Free HTTP/1 connections kept per destination. */
+  readonly maxIdle: number
+  readonly wheel: TimerWheel
+}

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { verifies } from '#test/support/verifies.ts'
+import { type ForwardingRig, startForwarding } from './testing/forwarding-rig.ts'
+import { answering, RawClient } from './testing/raw-peers.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+async function rig(...options: Parameters<typeof startForwarding>): Promise<ForwardingRig> {
+  const started = await startForwarding(...options)
+  cleanup.push(() => started.close())
+  return started
+}
+
+/** Says which request it got and how long its body was. */
+const echo = answering((head, body) => {
+  const text = `got ${head.split(' ')[1]} ${body.length}`
+  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\nX-A: 1\r\n\r\n${text}`
+})
+
+const UPGRADE = 'GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: echo\r\n\r\n'
+
+test('an upgrade relays bytes both ways until one side ends', async () => {
+  let seen = ''
+  const { connect, proxy } = await rig((peer) => {
+    peer.socket.once('data', (bytes) => {
+      seen = bytes.toString('latin1')
+      peer.send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: Echo\r\nX: y\r\n\r\nhello ')
+      peer.socket.on('data', (more) => peer.socket.write(more))
+    })
+    peer.socket.on('end', () => peer.socket.end('bye'))
+  })
+  const client = await connect()
+  client.send(`${UPGRADE}early `)
+  await client.until((text) => text.endsWith('hello early '))
+  client.send('\0\u00ff\r\nGET / HTTP/1.1\r\n\r\n')
+  await client.until((text) => text.endsWith('HTTP/1.1\r\n\r\n'))
+  client.socket.end()
+  expect(await client.untilEnd()).toBe(
+    'HTTP/1.1 101 Switching Protocols\r\nX: y\r\nconnection: upgrade\r\nupgrade: Echo\r\n\r\n' +
+      'hello early \0\u00ff\r\nGET / HTTP/1.1\r\n\r\nbye',
+  )
+  expect(seen).toBe('GET /chat HTTP/1.1\r\nHost: x\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+  expect(proxy.events[0]).toMatch(/^finished \/chat/)
+})
+
+test('an upgrade that the upstream declines is an ordinary response', async () => {
+  const { connect } = await rig(echo)
+  const client = await connect()
+  client.send(UPGRADE)
+  await client.until((text) => text.endsWith('got /chat 0'))
+  client.send('GET /next HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('got /next 0'))
+})
+
+test.each([
+  ['to another protocol', UPGRADE, 'Upgrade: other'],
+  ['nobody asked for', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'Upgrade: echo'],
+])('an upgrade %s is refused', async (_, request, line) => {
+  const { connect } = await rig(answering(() => `HTTP/1.1 101 X\r\nConnection: Upgrade\r\n${line}\r\n\r\n`))
+  const client = await connect()
+  client.send(request)
+  await client.until((text) => text.startsWith('HTTP/1.1 502 ') && text.endsWith('request upgrade failed'))
+})
+
+verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatewright-'))
+  const unixPath = path.join(folder, 'socket')
+  const server = net.createServer((socket) => {
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nunix'))
+  })
+  await new Promise<void>((resolve) => server.listen(unixPath, resolve))
+  cleanup.push(
+    () => rm(folder, { recursive: true }),
+    () => server.close(),
+  )
+  const { connect } = await rig(echo, { destination: { key: unixPath, unixPath } })
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.until((text) => text.endsWith('unix'))
+})
+
+test('drain: no new connection, the request in hand is finished, then all is closed', async () => {
+  let answer: () => void = () => {}
+  const { connect, listener } = await rig((peer) => {
+    peer.socket.on('data', () => {
+      answer = () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    })
+  })
+  const idle = await connect()
+  const busy = await connect()
+  busy.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  while (listener.connections < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const { port } = listener
+  const closed = listener.close({ drainMs: 5000 })
+  await expect(RawClient.connect(port)).rejects.toThrow('ECONNREFUSED')
+  expect(await idle.untilEnd()).toBe('')
+  answer()
+  expect(await busy.untilEnd()).toBe('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok')
+  busy.close()
+  await closed
+  expect(listener.connections).toBe(0)
+})
+
+test('drain cuts what is not finished in time', async () => {
+  const { connect, listener, proxy } = await rig(() => {})
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await listener.close({ drainMs: 50 })
+  expect(proxy.events).toEqual(['aborted cancelled'])
+  expect(await client.untilEnd()).toBe('')
+})

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest'
+import { parseHeadText } from '../http1/parse-head-text.ts'
+import { Head } from './head.ts'
+
+const REQUEST = 'GET /a?b=1 HTTP/1.1\r\nHost: example.com\r\nX-One: 1\r\nAccept:  text/html \r\nx-one: 2\r\n\r\n'
+
+function parsed(text: string): Head {
+  const head = parseHeadText(text)
+  if (typeof head === 'number') throw new Error(`refused with ${head}`)
+  return head
+}
+
+function fieldsOf(head: Head): string[] {
+  const fields: string[] = []
+  head.each((name, value) => fields.push(`${name}=${value}`))
+  return fields
+}
+
+test('reads what was received without regard to the case of names', () => {
+  const head = parsed(REQUEST)
+  expect([head.method, head.target, head.authority]).toEqual(['GET', '/a?b=1', 'example.com'])
+  expect(head.get('accept')).toBe('text/html')
+  expect(head.get('x-one')).toBe('1')
+  expect(head.getAll('x-one')).toEqual(['1', '2'])
+  expect(head.has('x-two')).toBe(false)
+  expect(head.get('x-two')).toBeUndefined()
+  expect(head.fieldCount).toBe(4)
+  expect(fieldsOf(head)).toEqual(['host=example.com', 'x-one=1', 'accept=text/html', 'x-one=2'])
+})
+
+test('an untouched head goes out as the very text that came in', () => {
+  expect(parsed(REQUEST).writeRequest(0, -1, '')).toBe(REQUEST)
+  const response = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX: y\r\n\r\n'
+  expect(parsed(response).writeResponse(1, 5, '')).toBe(response)
+})
+
+const edits: [what: string, edit: (head: Head) => void, expected: string][] = [
+  [
+    'set replaces all',
+    (head) => head.set('x-one', '9'),
+    'GET /a?b=1 HTTP/1.1\r\nHost: example.com\r\nAccept:  text/html \r\nx-one: 9\r\n\r\n',
+  ],
+  [
+    'set twice keeps the last',
+    (head) => {
+      head.set('x-new', '1')
+      head.set('X-New', '2')
+    },
+    `${REQUEST.slice(0, -2)}x-new: 2\r\n\r\n`,
+  ],
+  ['append adds', (head) => head.append('x-one', '3'), `${REQUEST.slice(0, -2)}x-one: 3\r\n\r\n`],
+  [
+    'remove takes all of a name',
+    (head) => head.remove('x-one'),
+    'GET /a?b=1 HTTP/1.1\r\nHost: example.com\r\nAccept:  text/html \r\n\r\n',
+  ],
+  [
+    'remove of the first field',
+    (head) => head.remove('host'),
+    'GET /a?b=1 HTTP/1.1\r\nX-One: 1\r\nAccept:  text/html \r\nx-one: 2\r\n\r\n',
+  ],
+  [
+    'remove takes back an addition',
+    (head) => {
+      head.append('x-two', '1')
+      head.append('x-two', '2')
+      head.remove('x-two')
+    },
+    REQUEST,
+  ],
+  ['a new target rewrites the start line', (head) => (head.target = '/z'), REQUEST.replace('/a?b=1', '/z')],
+  ['a new method rewrites the start line', (head) => (head.method = 'PUT'), REQUEST.replace('GET', 'PUT')],
+  [
+    'a new authority replaces Host',
+    (head) => (head.authority = 'other:8080'),
+    'GET /a?b=1 HTTP/1.1\r\nX-One: 1\r\nAccept:  text/html \r\nx-one: 2\r\nhost: other:8080\r\n\r\n',
+  ],
+  [
+    'fields about the connection are not written',
+    (head) => {
+      for (const name of ['connection', 'content-length', 'keep-alive', 'proxy-connection', 'te', 'trailer']) {
+        head.set(name, 'x')
+      }
+      head.set('transfer-encoding', 'chunked')
+      head.set('upgrade', 'x')
+    },
+    REQUEST,
+  ],
+]
+
+test.each(edits)('%s', (_, edit, expected) => {
+  const head = parsed(REQUEST)
+  edit(head)
+  expect(head.writeRequest(0, -1, '')).toBe(expected)
+})
+
+test.each([
+  ['same length stays in place', 1, 5, '', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n'],
+  ['another length replaces it', 1, 7, '', 'HTTP/1.1 200 OK\r\nA: b\r\ncontent-length: 7\r\n\r\n'],
+  ['chunked replaces it', 2, -1, '', 'HTTP/1.1 200 OK\r\nA: b\r\ntransfer-encoding: chunked\r\n\r\n'],
+  ['until close', 3, -1, 'connection: close\r\n', 'HTTP/1.1 200 OK\r\nA: b\r\nconnection: close\r\n\r\n'],
+  ['an announced length without a body', 0, 5, '', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n'],
+  ['no body, nothing announced', 0, -1, '', 'HTTP/1.1 200 OK\r\nA: b\r\n\r\n'],
+] as const)('framing: %s', (_, kind, length, lines, expected) => {
+  const head = parsed('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n')
+  expect(head.writeResponse(kind, length, lines)).toBe(expected)
+})
+
+test('a gateway-made response has the registered phrase', () => {
+  const head = Head.response(404)
+  head.set('Content-Type', 'text/plain')
+  expect(head.writeResponse(1, 3, 'connection: close\r\n')).toBe(
+    'HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\ncontent-length: 3\r\nconnection: close\r\n\r\n',
+  )
+  expect(Head.response(299).writeResponse(0, 0, '')).toBe('HTTP/1.1 299 \r\ncontent-length: 0\r\n\r\n')
+})
+
+test('a gateway-made request', () => {
+  const head = Head.request('POST', '/x')
+  head.authority = 'a.example'
+  expect(head.writeRequest(2, -1, '')).toBe('POST /x HTTP/1.1\r\nhost: a.example\r\ntransfer-encoding: chunked\r\n\r\n')
+})
+
+test('a changed status of a received response gets its own phrase', () => {
+  const head = parsed('HTTP/1.1 200 Fine\r\nA: b\r\n\r\n')
+  head.status = 503
+  expect(head.writeResponse(0, 0, '')).toBe('HTTP/1.1 503 Service Unavailable\r\nA: b\r\ncontent-length: 0\r\n\r\n')
+})
+
+test.each([['a\rb'], ['a\nb'], ['a\0b'], ['a\r\nX: y'], ['\u007f'], ['\u0100'], ['snowman \u2603']])(
+  'set refuses the value %j and keeps what was there',
+  (value) => {
+    const head = parsed(REQUEST)
+    expect(() => head.set('x-one', value)).toThrow(TypeError)
+    expect(() => head.append('x-one', value)).toThrow(TypeError)
+    expect(head.getAll('x-one')).toEqual(['1', '2'])
+  },
+)
+
+test.each([[''], ['a b'], ['a:'], ['a\r\n'], ['\u00e9']])('set refuses the name %j', (name) => {
+  expect(() => parsed(REQUEST).set(name, 'x')).toThrow(TypeError)
+})
+
+test.each([[''], ['/a b'], ['/a\r\nX: y'], ['/a#b'], ['/\u00e9']])('the target %j is refused', (target) => {
+  const head = parsed(REQUEST)
+  expect(() => (head.target = target)).toThrow(TypeError)
+})
+
+test('a copy does not see later edits, nor the other way round', () => {
+  const head = parsed(REQUEST)
+  head.append('x-two', '2')
+  const copy = head.clone()
+  head.set('x-one', 'changed')
+  head.remove('x-two')
+  copy.append('x-three', '3')
+  expect(copy.getAll('x-one')).toEqual(['1', '2'])
+  expect(copy.get('x-two')).toBe('2')
+  expect(head.has('x-three')).toBe(false)
+  expect(copy.writeRequest(0, -1, '')).toBe(`${REQUEST.slice(0, -2)}x-two: 2\r\nx-three: 3\r\n\r\n`)
+})
+
+test('reset leaves nothing of the message before', () => {
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+  head.set('x', 'y')
+  head.reset()
+  const fresh = new Head()
+  // The tables keep their room; nothing of them counts without a received field.
+  fresh.offsets = head.offsets
+  fresh.dropped = head.dropped
+  expect(head).toEqual(fresh)
+  expect([head.method, head.status, head.get('x'), head.fieldCount]).toEqual(['', 0, undefined, 0])
+})
+
+test('a gateway-made head without any field', () => {
+  expect(Head.response(103).writeResponse(0, -1, '')).toBe('HTTP/1.1 103 Early Hints\r\n\r\n')
+})
+
+test.each(['example.com', 'example.co', 'example.com.', 'xexample.com', ''])(
+  'the authority is the same, whatever was likely: %j',
+  (likely) => {
+    expect(parsed(REQUEST).authorityLike(likely)).toBe('example.com')
+  },
+)
+
+test('the authority is the one set last, whatever was likely', () => {
+  const head = parsed(REQUEST)
+  head.authority = 'other'
+  expect(head.authorityLike('example.com')).toBe('other')
+})

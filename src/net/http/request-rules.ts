@@ -1,0 +1,20 @@
+import { BODY_LENGTH, BODY_NONE, type Framing } from '../stream.ts'
+import type { Head } from './head.ts'
+
+/** Methods whose request may be sent twice without asking (RFC 9110, 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+export function isIdempotent(method: string): boolean {
+  return IDEMPOTENT.has(method)
+}
+
+/**
+ * The Content-Length of a request, -1: none. One without body announces that where a method expects one (RFC 9110, 8.6).
+ */
+export function announcedLength(head: Head, framing: Framing): number {
+  if (framing.kind === BODY_LENGTH) return framing.length
+  if (framing.kind !== BODY_NONE) return -1
+  if (head.contentLength === 0) return 0
+  const { method } = head
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? 0 : -1
+}

@@ -1,0 +1,270 @@
+import { once } from 'node:events'
+import type net from 'node:net'
+import tls from 'node:tls'
+import { afterEach, expect, test } from 'vitest'
+import { createClientPool } from '../connect/client-pool.ts'
+import type { Abort, BodySink, BodySource, ClientPool, ClientStream, ConnectHandler, Destination } from '../stream.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { type Accepted, destinationOf, RawServer } from '../testing/raw-peers.ts'
+
+const cleanup: (() => unknown)[] = []
+
+afterEach(() => {
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+/** Keeps what comes; takes no more than `limit` bytes until it is told to. */
+class Collected implements BodySink {
+  readonly takesFramed = false
+  source: BodySource | null = null
+  text = ''
+  ended = false
+  why: Abort | undefined
+  limit: number
+  #waiting: () => void = () => {}
+
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.limit = limit
+  }
+
+  get backed(): boolean {
+    return this.text.length >= this.limit
+  }
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    this.text += buffer.latin1Slice(start, end)
+    this.#waiting()
+  }
+
+  end(): void {
+    this.ended = true
+    this.#waiting()
+  }
+
+  abort(why: Abort): void {
+    this.why = why
+    this.#waiting()
+  }
+
+  async until(check: () => boolean): Promise<void> {
+    while (!check()) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = resolve
+      })
+    }
+  }
+}
+
+interface Outcome {
+  readonly stream: ClientStream
+  readonly connected: boolean
+  readonly why: Abort | undefined
+  /** Resolves when the connection is told to be broken. */
+  readonly broken: Promise<Abort>
+}
+
+function connect(destination: Destination, pool: ClientPool = createClientPool()): Promise<Outcome> {
+  cleanup.push(() => pool.close())
+  return new Promise((resolve) => {
+    let breaks: (why: Abort) => void = () => {}
+    const broken = new Promise<Abort>((done) => {
+      breaks = done
+    })
+    const handler: ConnectHandler = {
+      connected: (stream) => {
+        cleanup.push(() => stream.cancel())
+        resolve({ stream, connected: true, why: undefined, broken })
+      },
+      failed: (stream, why) => resolve({ stream, connected: false, why, broken }),
+      broken: (_, why) => breaks(why),
+    }
+    pool.connect(destination, handler, 'mine')
+  })
+}
+
+async function serve(accept: (peer: Accepted) => void): Promise<RawServer> {
+  const server = await new RawServer(accept).start()
+  cleanup.push(() => server.close())
+  return server
+}
+
+function say({ request }: ClientStream, text: string): void {
+  const bytes = Buffer.from(text, 'latin1')
+  request.bytes(bytes, 0, bytes.length)
+}
+
+function listenTo(stream: ClientStream, limit?: number): Collected {
+  const sink = new Collected(limit)
+  stream.body.pipe(sink)
+  return sink
+}
+
+test('bytes go both ways, and our end leaves the other direction open', async () => {
+  const server = await serve(async (peer) => {
+    await peer.untilEnd()
+    peer.send(`got ${peer.text}`)
+    peer.socket.end()
+  })
+  const { stream } = await connect(server.destination)
+  expect(stream.context).toBe('mine')
+  const sink = listenTo(stream)
+  say(stream, 'hello')
+  stream.request.end()
+  await sink.until(() => sink.ended)
+  expect(sink.text).toBe('got hello')
+})
+
+test('the end of the server leaves our direction open', async () => {
+  const got = Promise.withResolvers<string>()
+  const server = await serve(async (peer) => {
+    peer.socket.end('bye')
+    got.resolve(await peer.untilEnd())
+  })
+  const { stream } = await connect(server.destination)
+  const sink = listenTo(stream)
+  await sink.until(() => sink.ended)
+  say(stream, 'late words')
+  stream.request.end()
+  expect(await got.promise).toBe('late words')
+  expect(sink.text).toBe('bye')
+})
+
+test('a server that speaks first is heard by whoever listens later', async () => {
+  const server = await serve((peer) => peer.socket.end('220 ready'))
+  const { stream } = await connect(server.destination)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  const sink = listenTo(stream)
+  await sink.until(() => sink.ended)
+  expect(sink.text).toBe('220 ready')
+})
+
+test('nothing is read while the receiver is full, and nothing is lost', async () => {
+  const size = 20_000_000
+  let accepted: Accepted | undefined
+  const server = await serve((peer) => {
+    accepted = peer
+    peer.send('x'.repeat(size))
+    peer.socket.end()
+  })
+  const { stream } = await connect(server.destination)
+  const sink = listenTo(stream, 1)
+  await sink.until(() => sink.backed)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(sink.text.length).toBeLessThanOrEqual(131_072)
+  expect(accepted!.socket.writableLength).toBeGreaterThan(0)
+  sink.limit = Number.POSITIVE_INFINITY
+  sink.source?.resume()
+  await sink.until(() => sink.ended)
+  expect(sink.text.length).toBe(size)
+})
+
+test('the giver waits while the server does not read', async () => {
+  const server = await serve((peer) => peer.socket.pause())
+  const { stream } = await connect(server.destination)
+  listenTo(stream)
+  const piece = Buffer.alloc(65_536)
+  let sent = 0
+  while (!stream.request.backed && sent < 1e9) {
+    stream.request.bytes(piece, 0, piece.length)
+    sent += piece.length
+  }
+  expect(stream.request.backed).toBe(true)
+})
+
+test('a connection that breaks is no orderly end', async () => {
+  const server = await serve((peer) => peer.socket.once('data', () => peer.socket.resetAndDestroy()))
+  const { stream } = await connect(server.destination)
+  const sink = listenTo(stream)
+  say(stream, 'hello')
+  await sink.until(() => sink.why !== undefined)
+  expect([sink.why, sink.ended]).toEqual(['reset', false])
+})
+
+test('one that breaks behind the end of its body is told as broken', async () => {
+  let peer: Accepted | undefined
+  const server = await serve((accepted) => {
+    peer = accepted
+    accepted.socket.end('bye')
+  })
+  const { stream, broken } = await connect(server.destination)
+  const sink = listenTo(stream)
+  await sink.until(() => sink.ended)
+  peer!.close()
+  const timer = setInterval(() => say(stream, 'more'), 5)
+  expect(await broken).toBe('reset')
+  clearInterval(timer)
+})
+
+test('giving up is no orderly end for the server', async () => {
+  const seen = Promise.withResolvers<boolean>()
+  const server = await serve(async (peer) => {
+    await peer.untilClosed()
+    seen.resolve(peer.wasReset)
+  })
+  const { stream } = await connect(server.destination)
+  const sink = listenTo(stream)
+  say(stream, 'half of')
+  stream.request.abort('reset')
+  expect(await seen.promise).toBe(true)
+  expect(sink.why).toBe('reset')
+})
+
+test('nobody there', async () => {
+  const server = await serve(() => {})
+  const { port } = server
+  server.close()
+  expect(await connect(destinationOf(port))).toMatchObject({ connected: false, why: 'connect-failed' })
+})
+
+test('whoever gives up before the connection stands hears nothing', async () => {
+  const server = await serve(() => {})
+  const events: string[] = []
+  const handler: ConnectHandler = {
+    connected: () => events.push('connected'),
+    failed: () => events.push('failed'),
+    broken: () => events.push('broken'),
+  }
+  createClientPool().connect(server.destination, handler, undefined).cancel()
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(events).toEqual([])
+})
+
+const TRUSTED = {
+  serverName: 'server.test',
+  ca: CERTIFICATES.ca,
+  cert: undefined,
+  key: undefined,
+  verify: 'full',
+  alpn: undefined,
+} as const
+
+async function serveTls(): Promise<{ readonly port: number; readonly alpn: (string | false | null)[] }> {
+  const alpn: (string | false | null)[] = []
+  const options = { ...CERTIFICATES.server, ALPNProtocols: ['h2'], allowHalfOpen: true } as tls.TlsOptions
+  const server = tls.createServer(options, (socket) => {
+    alpn.push(socket.alpnProtocol)
+    socket.pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanup.push(() => server.close())
+  return { port: (server.address() as net.AddressInfo).port, alpn }
+}
+
+test('over TLS, without a protocol, each direction ends by itself as well', async () => {
+  const { port, alpn } = await serveTls()
+  const { stream } = await connect({ ...destinationOf(port), tls: TRUSTED })
+  const sink = listenTo(stream)
+  say(stream, 'secret')
+  stream.request.end()
+  await sink.until(() => sink.ended)
+  expect(sink.text).toBe('secret')
+  expect(alpn).toEqual([false])
+})
+
+test('a certificate that is not trusted, and key material that cannot be used, fail like a connection', async () => {
+  const { port } = await serveTls()
+  const to = (settings: object) => ({ ...destinationOf(port), tls: { ...TRUSTED, ...settings } })
+  expect(await connect(to({ ca: undefined }))).toMatchObject({ connected: false, why: 'connect-failed' })
+  expect(await connect(to({ cert: 'x', key: 'y' }))).toMatchObject({ connected: false, why: 'connect-failed' })
+})

@@ -1,0 +1,82 @@
+import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import { dialTransport } from '../connect/dial-transport.ts'
+import { Head } from '../http/head.ts'
+import type { Abort, BodySink, BodySource, ClientStream, ConnectHandler, Destination } from '../stream.ts'
+import type { TimerWheel } from '../timer-wheel.ts'
+import type { Transport } from '../transport/transport.ts'
+import { RawDuplex } from './raw-duplex.ts'
+
+/** Lives as long as its destination, which the plan keeps while nothing about it changes. */
+const contexts = new WeakMap<Destination, DialContext>()
+
+/** Throws on unusable key material. */
+function contextOf(destination: Destination): DialContext {
+  let context = contexts.get(destination)
+  if (context === undefined) {
+    context = dialContext(destination)
+    contexts.set(destination, context)
+  }
+  return context
+}
+
+/** An upstream connection without requests. */
+export class RawConnection extends RawDuplex implements ClientStream {
+  readonly head: Head = new Head()
+  readonly trailers: Head | undefined = undefined
+  context: unknown
+  readonly #handler: ConnectHandler
+  #dial: Dial | undefined
+  #cancelled = false
+
+  constructor(handler: ConnectHandler, context: unknown) {
+    super()
+    this.#handler = handler
+    this.context = context
+  }
+
+  get body(): BodySource {
+    return this.received
+  }
+
+  get request(): BodySink {
+    return this.sent
+  }
+
+  /** Begins; the first call. */
+  dial(destination: Destination, wheel: TimerWheel): void {
+    const done = (transport: Transport | null, why: Abort | null) => {
+      this.#dial = undefined
+      if (transport === null) return this.#fail(why ?? 'connect-failed')
+      this.begin(transport)
+      this.#handler.connected(this)
+    }
+    try {
+      this.#dial = dialTransport(destination, contextOf(destination), { wheel, owner: this, halfOpen: true, done })
+    } catch {
+      // Key material that cannot be used fails as the handshake would (decision A-108).
+      process.nextTick(() => this.#fail('connect-failed'))
+    }
+  }
+
+  cancel(): void {
+    this.#cancelled = true
+    this.cut('cancelled')
+  }
+
+  release(): void {}
+
+  protected finished(): void {}
+
+  protected broken(why: Abort): void {
+    this.#dial?.cancel()
+    if (this.received.done && !this.#cancelled) this.#handler.broken(this, why)
+  }
+
+  protected gone(): void {}
+
+  #fail(why: Abort): void {
+    if (this.over) return
+    this.over = true
+    this.#handler.failed(this, why)
+  }
+}

@@ -1,0 +1,129 @@
+import { BodyReader, type ReaderOwner } from '../http1/body-reader.ts'
+import { BodyWriter, type WriterOwner } from '../http1/body-writer.ts'
+import { type Abort, BODY_CLOSE } from '../stream.ts'
+import { HoldBuffer } from '../transport/hold-buffer.ts'
+import type { Transport, TransportOwner } from '../transport/transport.ts'
+
+/**
+ * A connection that carries nothing but bytes, as two bodies: what comes from the peer and what is sent to it. Each ends by itself,
+ * and nothing is read from the peer before somebody wants it.
+ */
+export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOwner {
+  protected readonly received: BodyReader = new BodyReader(this)
+  protected readonly sent: BodyWriter = new BodyWriter(this, { keepsWhole: false })
+  protected receivedBytes = 0
+  protected transport: Transport | undefined
+  /** Both directions have ended, or the connection broke or was given up. */
+  protected over = false
+  readonly #held = new HoldBuffer()
+  #running = false
+  /** The peer has ended its direction; held bytes may still have to go. */
+  #peerEnded = false
+  /** Our direction has ended. */
+  #ended = false
+  #closed = false
+
+  constructor() {
+    this.received.start(BODY_CLOSE, -1)
+  }
+
+  /** Both directions came to an orderly end; what was written last may still be on its way. */
+  protected abstract finished(): void
+  /** It broke or was given up. The sink of `received` is told next, unless it has got everything. */
+  protected abstract broken(why: Abort): void
+  /** Nothing more will happen: over, and the transport closed. */
+  protected abstract gone(): void
+
+  /** The connection stands. */
+  protected begin(transport: Transport): void {
+    this.transport = transport
+    transport.pause()
+    this.sent.start(transport, '', BODY_CLOSE, -1)
+  }
+
+  /** Gives up both directions, such that the peer cannot take it for an orderly end. */
+  protected cut(why: Abort): void {
+    if (this.over) return
+    this.over = true
+    this.#held.clear()
+    this.broken(why)
+    // Behind our end a reset comes too late.
+    if (this.#ended) this.transport?.destroy()
+    else this.transport?.reset()
+    this.sent.close()
+    this.received.abort(why)
+  }
+
+  // What the transport calls.
+
+  bytes(buffer: Buffer, start: number, end: number): void {
+    if (this.over) return
+    this.receivedBytes += end - start
+    if (this.#held.length === 0) return this.#run(buffer, start, end)
+    this.#held.append(buffer, start, end)
+    if (!this.#running) this.#run(this.#held.bytes, 0, this.#held.length)
+  }
+
+  ended(): void {
+    this.#peerEnded = true
+    this.#endReceived()
+  }
+
+  drained(): void {
+    this.sent.drained()
+  }
+
+  closed(): void {
+    this.#closed = true
+    // After an orderly end both ways, held bytes still go on.
+    if (!this.#peerEnded || !this.#ended) this.cut('reset')
+    if (this.over) this.gone()
+  }
+
+  // What the reader and the writer call.
+
+  bodyWanted(): void {
+    if (this.#running || this.over) return
+    if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)
+    else this.transport?.resume()
+  }
+
+  bodyHeld(): void {
+    this.transport?.pause()
+  }
+
+  messageWritten(): void {
+    this.#ended = true
+    this.transport?.end()
+    this.#finishWhenBothEnded()
+  }
+
+  messageCut(why: Abort): void {
+    this.cut(why)
+  }
+
+  #run(buffer: Buffer, start: number, end: number): void {
+    this.#running = true
+    const after = this.received.flowing ? this.received.feed(buffer, start, end) : start
+    this.#running = false
+    if (this.over) return
+    this.#held.replace(buffer, after, end)
+    if (after < end || !this.received.flowing) this.transport?.pause()
+    else this.transport?.resume()
+    if (this.#peerEnded) this.#endReceived()
+  }
+
+  #endReceived(): void {
+    if (this.over || this.received.done || this.#held.length > 0) return
+    this.received.close()
+    this.received.end()
+    this.#finishWhenBothEnded()
+  }
+
+  #finishWhenBothEnded(): void {
+    if (this.over || !this.#ended || !this.received.done) return
+    this.over = true
+    this.finished()
+    if (this.#closed) this.gone()
+  }
+}

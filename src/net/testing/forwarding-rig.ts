@@ -1,0 +1,37 @@
+import { type Listener, type ListenOptions, listen } from '../accept/listener.ts'
+import { createClientPool } from '../connect/client-pool.ts'
+import type { Destination } from '../stream.ts'
+import { ForwardingHandler } from './forwarding-handler.ts'
+import { type Accepted, RawClient, RawServer } from './raw-peers.ts'
+
+export interface ForwardingRig {
+  readonly upstream: RawServer
+  readonly proxy: ForwardingHandler
+  readonly listener: Listener
+  connect(): Promise<RawClient>
+  close(): Promise<void>
+}
+
+/** The smallest proxy on real sockets, between clients of the test and an upstream that does what `serve` says. */
+export async function startForwarding(
+  serve: (peer: Accepted, index: number) => void,
+  options: { listen?: Partial<ListenOptions>; destination?: Partial<Destination> } = {},
+): Promise<ForwardingRig> {
+  const upstream = await new RawServer(serve).start()
+  const pool = createClientPool()
+  const proxy = new ForwardingHandler(pool, { ...upstream.destination, ...options.destination })
+  const listener = await listen({ host: '127.0.0.1', port: 0, handler: proxy, ...options.listen })
+  const clients: RawClient[] = []
+  const connect = async () => {
+    const client = await RawClient.connect(listener.port)
+    clients.push(client)
+    return client
+  }
+  const close = async () => {
+    for (const client of clients) client.close()
+    await listener.close()
+    pool.close()
+    upstream.close()
+  }
+  return { upstream, proxy, listener, connect, close }
+}

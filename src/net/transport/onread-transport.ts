@@ -1,0 +1,25 @@
+import type net from 'node:net'
+import { openPlainTransport } from './direct-transport.ts'
+import type { Transport, TransportOwner } from './transport.ts'
+import { deliver } from './turn.ts'
+
+/** All sockets of the worker read into this memory; what must outlive the callback is copied. */
+const readBuffer = Buffer.allocUnsafeSlow(65_536)
+
+/** Passes on what a socket reads; the owner is named once the connection stands. */
+export class ReadRelay {
+  owner: TransportOwner | undefined
+  readonly onread = {
+    buffer: readBuffer,
+    callback: (length: number): boolean => {
+      if (this.owner !== undefined) deliver(this.owner, readBuffer, 0, length)
+      return true
+    },
+  }
+}
+
+/** A transport on a client socket that was made with `relay.onread`, the documented option of `net.connect`. */
+export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport {
+  relay.owner = owner
+  return openPlainTransport(socket, owner)
+}
