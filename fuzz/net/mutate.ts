@@ -57,6 +57,11 @@ export function seeded(seed: number): () => number {
   }
 }
 
+/** One piece of text that sits where readers of HTTP disagree. */
+export function spice(random: () => number): string {
+  return SPICES[Math.floor(random() * SPICES.length)]!
+}
+
 /** `text` with one to four small changes. */
 export function mutate(text: string, random: () => number): string {
   const changes = 1 + Math.floor(random() * 4)
@@ -81,12 +86,12 @@ function change(text: string, random: () => number): string {
   const below = (limit: number) => Math.floor(random() * limit)
   const at = below(text.length + 1)
   const end = Math.min(text.length, at + 1 + below(12))
-  const spice = SPICES[below(SPICES.length)]!
+  const added = spice(random)
   switch (below(7)) {
     case 0:
-      return text.slice(0, at) + spice + text.slice(at)
+      return text.slice(0, at) + added + text.slice(at)
     case 1:
-      return text.slice(0, at) + spice + text.slice(end)
+      return text.slice(0, at) + added + text.slice(end)
     case 2:
       return text.slice(0, at) + text.slice(end)
     case 3:
@@ -94,7 +99,7 @@ function change(text: string, random: () => number): string {
     case 4:
       return text.slice(0, at) + String.fromCharCode(below(256)) + text.slice(at + 1)
     case 5:
-      return insertLine(text, spice, random)
+      return insertLine(text, added, random)
     default:
       return swapLines(text, random)
   }

@@ -5,6 +5,8 @@ import type { ReadRequest } from './read-with-gateway.ts'
 /** What node:http, in its strict mode, made of the bytes of one connection. */
 export interface NodeReading {
   readonly requests: readonly ReadRequest[]
+  /** Names and values of the fields of each. */
+  readonly fields: readonly (readonly (readonly [name: string, value: string])[])[]
   /** Code of the error that ended it; undefined when it read everything. */
   readonly error: string | undefined
 }
@@ -13,6 +15,7 @@ export interface NodeReading {
 export function readWithNode(text: string): Promise<NodeReading> {
   return new Promise((resolve) => {
     const requests: ReadRequest[] = []
+    const fields: [string, string][][] = []
     let error: string | undefined
     const [ours, theirs] = duplexPair()
     const server = http.createServer({ maxHeaderSize: 131_072, keepAliveTimeout: 0 }, (request, response) => {
@@ -22,6 +25,7 @@ export function readWithNode(text: string): Promise<NodeReading> {
       })
       request.on('end', () => {
         requests.push({ method: request.method ?? '', target: request.url ?? '', body })
+        fields.push(pairsOf(request.rawHeaders))
         response.end()
       })
       request.on('error', () => {})
@@ -44,8 +48,12 @@ export function readWithNode(text: string): Promise<NodeReading> {
     })
     ours.on('error', () => {})
     theirs.on('error', () => {})
-    theirs.on('close', () => resolve({ requests, error }))
+    theirs.on('close', () => resolve({ requests, fields, error }))
     server.emit('connection', theirs)
     ours.end(text, 'latin1')
   })
+}
+
+function pairsOf(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []))
 }

@@ -43,6 +43,7 @@ const VALID: Row[] = [
   ['V1, IPv4', 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n', '192.0.2.7 4711'],
   ['V1, IPv6', 'PROXY TCP6 2001:DB8:0::7 2001:db8::1 4711 443\r\n', '2001:db8::7 4711'],
   ['V1, an IPv4 address in IPv6', 'PROXY TCP6 ::ffff:192.0.2.7 ::1 4711 443\r\n', '192.0.2.7 4711'],
+  ['V1, an IPv6 address that only looks like IPv4', 'PROXY TCP6 ::192.0.2.7 ::1 4711 443\r\n', '::c000:207 4711'],
   [
     'V1, the longest',
     `PROXY TCP6 ${'ffff:'.repeat(7)}ffff ${'ffff:'.repeat(7)}ffff 65535 65535\r\n`,

@@ -59,7 +59,12 @@ function readV1(bytes: Buffer): ProxyHeader | undefined {
   if (family === undefined || Number(port) > 65_535 || Number(destinationPort) > 65_535) return MALFORMED
   const isAddress = family === 'TCP4' ? isIPv4 : isPlainIPv6
   if (!isAddress(source) || !isAddress(destination)) return MALFORMED
-  return { kind: 'announced', usedBytes, address: canonical(ipaddr.parse(source)), port: Number(port) }
+  return { kind: 'announced', usedBytes, address: canonical(ipaddr.parse(plain(source))), port: Number(port) }
+}
+
+/** The library takes `::192.0.2.7` for the IPv4 address that is written `::ffff:192.0.2.7`; it is another one (RFC 4291, 2.5.5.1). */
+function plain(address: string): string {
+  return address.replace(/^::(?=\d+\.)/, '0::')
 }
 
 /** An address with a zone means something on the sender's machine only. */
