@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { Head } from '#net/http1/head.ts'
+import { Head } from '#net/http/head.ts'
 import { readRequestFields, requestFields } from '#net/http2/heads.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind } from '#net/stream.ts'
 import requests from './corpus/fields.json' with { type: 'json' }
