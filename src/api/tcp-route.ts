@@ -1,10 +1,10 @@
 import { openObject, required } from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { platformStatus, routeFields } from './platform-fields.ts'
-import { streamRules } from './stream-route-rules.ts'
+import { relayRules } from './relay-rules.ts'
 
 export const tcpRoute = platformKind('TCPRoute', {
-  spec: required(openObject({ ...routeFields, rules: streamRules }), 'What is wanted.'),
+  spec: required(openObject({ ...routeFields, rules: relayRules }), 'What is wanted.'),
   status: platformStatus,
 })
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { explainRequest } from '#engine/explain.ts'
-import { explainStream } from '#engine/explain-stream.ts'
+import { explainRelay } from '#engine/explain-relay.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
@@ -10,7 +10,7 @@ import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { formatExplanation } from './format-explanation.ts'
-import { formatStreamExplanation } from './format-stream-explanation.ts'
+import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { loadPlan } from './load-plan.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -38,9 +38,9 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   }
   const serverName = serverNameOf(url)
   const listener = socket.serverNames.first(serverName, (place) => place)
-  if (listener?.serves === 'streams') {
-    const explanation = explainStream(plan.index, listener, serverName)
-    console.log(formatStreamExplanation({ url, serverName, explanation, store }))
+  if (listener?.carries === 'bytes') {
+    const explanation = explainRelay(plan.index, listener, serverName)
+    console.log(formatRelayExplanation({ url, serverName, explanation, store }))
     return explanation.refusal === undefined ? EXIT.ok : EXIT.findings
   }
   if (isConnection(url)) {

@@ -1,7 +1,7 @@
 import type { Origin } from '#base/origin.ts'
 import type { Explanation } from '#engine/explain.ts'
 import type { EffectivePolicy } from '#engine/explain-parts.ts'
-import type { PolicyItem, RouteItem, StreamRouteItem } from '#plan/item.ts'
+import type { PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { FileStore } from '#store/files.ts'
 
 // What explanations of requests and of connections have in common.
@@ -34,7 +34,7 @@ export function formatListener({ listener }: Pick<Explanation, 'listener'>, wher
 }
 
 /** A rule by route, number and name. */
-export function describeRule({ origin, rule, ruleName }: RouteItem | StreamRouteItem, where: Where): string {
+export function describeRule({ origin, rule, ruleName }: RouteItem | RelayRouteItem, where: Where): string {
   const name = ruleName === undefined ? `rule ${rule}` : `rule ${rule} (${ruleName})`
   return `${nameOf(origin)}, ${name}${where(origin, `spec.rules[${rule}]`)}`
 }

@@ -2,9 +2,9 @@ import type { Workloads } from '#exchange/workload.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { groupByListener } from './attached.ts'
 import type { SharedState } from './compile-context.ts'
+import { placeRelayListener } from './place-relay-listener.ts'
 import { placeRequestListener } from './place-request-listener.ts'
-import { placeStreamListener } from './place-stream-listener.ts'
-import { isStreamListener, type ListenerPlace, type RequestListenerPlace, type SocketPlace } from './places.ts'
+import { isRelayListener, type ListenerPlace, type RequestListenerPlace, type SocketPlace } from './places.ts'
 import { PlanIndex } from './plan-index.ts'
 import { HostTable } from './route/host-table.ts'
 
@@ -42,13 +42,13 @@ export class LivePlan {
 
   #placeListeners(index: PlanIndex): ReadonlyMap<string, ListenerPlace> {
     const routes = groupByListener(index.routes)
-    const streamRoutes = groupByListener(index.streamRoutes)
+    const relayRoutes = groupByListener(index.relayRoutes)
     const listeners = new Map<string, ListenerPlace>()
     for (const item of index.listeners) {
       const { key } = item
       const before = this.#listeners.get(key)
-      const place = isStreamListener(item)
-        ? placeStreamListener(item, streamRoutes.get(key) ?? [], before, this.#state)
+      const place = isRelayListener(item)
+        ? placeRelayListener(item, relayRoutes.get(key) ?? [], before, this.#state)
         : placeRequestListener(item, routes.get(key) ?? [], before, this.#state)
       listeners.set(key, place)
     }
@@ -69,7 +69,7 @@ function groupBySocket(places: readonly ListenerPlace[]): Map<string, SocketPlac
       sockets.set(key, socket)
     }
     socket.serverNames.at(hostname, () => place)
-    if (place.serves === 'requests') socket.hosts.at(hostname, () => place)
+    if (place.carries === 'requests') socket.hosts.at(hostname, () => place)
     socket.listeners.push(place)
   }
   return sockets

@@ -24,7 +24,7 @@ export function placeRequestListener(
   before: ListenerPlace | undefined,
   state: SharedState,
 ): RequestListenerPlace {
-  const old = before?.item === item && before.serves === 'requests' ? before : undefined
+  const old = before?.item === item && before.carries === 'requests' ? before : undefined
   if (old !== undefined && sameRoutes(old.attached, attached)) return old
   const targets = listenerTargets(item)
   const routes = new RouteTable<RulePlace>()
@@ -32,7 +32,7 @@ export function placeRequestListener(
   for (const { route, hostnames, rule } of rules) routes.add(route, hostnames, rule)
   routes.seal()
   return {
-    serves: 'requests',
+    carries: 'requests',
     item,
     names: listenerNames(item),
     targets,

@@ -1,5 +1,5 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
-import type { ListenerItem, RouteItem, StreamRouteItem, WeightedBackend } from '#plan/item.ts'
+import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { BackendPlace } from './backend-place.ts'
 import type { Chain } from './chain.ts'
@@ -20,7 +20,7 @@ export interface SocketPlace {
   readonly listeners: readonly ListenerPlace[]
 }
 
-export type ListenerPlace = RequestListenerPlace | StreamListenerPlace
+export type ListenerPlace = RequestListenerPlace | RelayListenerPlace
 
 /** A listener at work. Lives as long as its item; what it memoises follows the plan. */
 interface AnyListenerPlace {
@@ -33,7 +33,7 @@ interface AnyListenerPlace {
 
 /** A listener whose connections carry requests. */
 export interface RequestListenerPlace extends AnyListenerPlace {
-  readonly serves: 'requests'
+  readonly carries: 'requests'
   readonly preRouting: Memo<Chain>
   readonly routes: RouteTable<RulePlace>
   /** The rules in `routes`. */
@@ -41,11 +41,11 @@ export interface RequestListenerPlace extends AnyListenerPlace {
 }
 
 /** A listener whose connections are relayed as they are. */
-export interface StreamListenerPlace extends AnyListenerPlace {
-  readonly serves: 'streams'
+export interface RelayListenerPlace extends AnyListenerPlace {
+  readonly carries: 'bytes'
   /** The one rule for each server name. */
-  readonly routes: HostTable<StreamRulePlace>
-  readonly attached: readonly AttachedRule<StreamRouteItem, StreamRulePlace>[]
+  readonly routes: HostTable<RelayRulePlace>
+  readonly attached: readonly AttachedRule<RelayRouteItem, RelayRulePlace>[]
 }
 
 export interface AttachedRule<Item, Rule> {
@@ -63,8 +63,8 @@ export interface RulePlace extends WeightedRule {
 }
 
 /** A rule for connections at one listener. */
-export interface StreamRulePlace extends WeightedRule {
-  readonly item: StreamRouteItem
+export interface RelayRulePlace extends WeightedRule {
+  readonly item: RelayRouteItem
   readonly names: PlaceNames
 }
 
@@ -80,7 +80,7 @@ export interface WeightedPlace {
 }
 
 /** Whether connections are relayed as they are, or carry requests. */
-export function isStreamListener({ protocol }: ListenerItem): boolean {
+export function isRelayListener({ protocol }: ListenerItem): boolean {
   return protocol === 'TCP' || protocol === 'TLS'
 }
 
@@ -110,11 +110,11 @@ export function listenerNames(item: ListenerItem): PlaceNames {
     rule: '',
     backend: '',
     backendType: '',
-    protocol: isStreamListener(item) ? 'tcp' : 'http',
+    protocol: isRelayListener(item) ? 'tcp' : 'http',
   }
 }
 
-export function ruleNames(listener: PlaceNames, item: RouteItem | StreamRouteItem): PlaceNames {
+export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem): PlaceNames {
   return {
     ...listener,
     route: `${item.route.namespace}/${item.route.name}`,

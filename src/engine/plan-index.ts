@@ -4,8 +4,8 @@ import type {
   ListenerItem,
   PlanItem,
   PolicyItem,
+  RelayRouteItem,
   RouteItem,
-  StreamRouteItem,
   WorkloadItem,
 } from '#plan/item.ts'
 import { byPrecedence as byRouteAge } from '#plan/route-order.ts'
@@ -22,7 +22,7 @@ export class PlanIndex {
   readonly listeners: readonly ListenerItem[]
   readonly routes: readonly RouteItem[]
   /** In order of precedence. */
-  readonly streamRoutes: readonly StreamRouteItem[]
+  readonly relayRoutes: readonly RelayRouteItem[]
   readonly #groups: ReadonlyMap<string, readonly PolicyItem[]>
   readonly #secrets: ReadonlyMap<string, readonly PlanItem[]>
   readonly #workloads = new Map<string, WorkloadItem>()
@@ -31,13 +31,13 @@ export class PlanIndex {
     this.items = items
     const listeners: ListenerItem[] = []
     const routes: RouteItem[] = []
-    const streamRoutes: StreamRouteItem[] = []
+    const relayRoutes: RelayRouteItem[] = []
     const groups = new Map<string, PolicyItem[]>()
     const secrets = new Map<string, PlanItem[]>()
     for (const item of items.values()) {
       if (item.kind === 'policy') push(groups, item.target, item)
       else if (item.kind === 'route') routes.push(item)
-      else if (item.kind === 'stream-route') streamRoutes.push(item)
+      else if (item.kind === 'relay-route') relayRoutes.push(item)
       else if (item.kind === 'listener') listeners.push(item)
       else if (item.kind === 'secret') push(secrets, item.namespace, item)
       else if (item.kind === 'workload') for (const address of item.addresses) this.#workloads.set(address, item)
@@ -46,7 +46,7 @@ export class PlanIndex {
     for (const group of secrets.values()) group.sort((a, b) => (a.key < b.key ? -1 : 1))
     this.listeners = listeners.sort((a, b) => (a.key < b.key ? -1 : 1))
     this.routes = routes
-    this.streamRoutes = streamRoutes.sort(byRouteAge)
+    this.relayRoutes = relayRoutes.sort(byRouteAge)
     this.#groups = keepIdentical(groups, (key) => before?.policiesAt(key))
     this.#secrets = keepIdentical(secrets, (key) => before?.secretsIn(key))
   }

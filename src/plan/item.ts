@@ -8,7 +8,7 @@ import type { Origin } from '#base/origin.ts'
 export type PlanItem =
   | ListenerItem
   | RouteItem
-  | StreamRouteItem
+  | RelayRouteItem
   | PolicyItem
   | BackendItem
   | EndpointsItem
@@ -69,9 +69,9 @@ export interface RouteItem extends RuleItem {
   readonly broken?: string
 }
 
-/** One rule of a route for connections, whose bytes are relayed as they are. */
-export interface StreamRouteItem extends RuleItem {
-  readonly kind: 'stream-route'
+/** One rule of a route for connections that are relayed. */
+export interface RelayRouteItem extends RuleItem {
+  readonly kind: 'relay-route'
   readonly route: ObjectName & { readonly kind: 'TCPRoute' | 'TLSRoute' }
 }
 

@@ -1,7 +1,7 @@
-import type { RouteItem, StreamRouteItem } from './item.ts'
+import type { RelayRouteItem, RouteItem } from './item.ts'
 
 /** Of two rules that fit equally well, the one to prefer: the older route, then namespace/name, then the earlier rule (decision A-52). */
-export function byPrecedence(a: RouteItem | StreamRouteItem, b: RouteItem | StreamRouteItem): number {
+export function byPrecedence(a: RouteItem | RelayRouteItem, b: RouteItem | RelayRouteItem): number {
   return (
     compareText(a.created, b.created) ||
     compareText(a.route.namespace, b.route.namespace) ||

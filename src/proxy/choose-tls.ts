@@ -28,7 +28,7 @@ export function chooseTls(
   const context = contexts.of(listener.item.key, identity)
   if (context === undefined) return undefined
   const clientCertificate = CLIENT_CERTIFICATES[listener.item.clientValidation?.mode ?? 'none']
-  return listener.serves === 'streams'
+  return listener.carries === 'bytes'
     ? { context, alpnProtocols: tls.relayedAlpnProtocols, clientCertificate, carries: 'bytes' }
     : { context, alpnProtocols: tls.alpnProtocols, clientCertificate, carries: 'http' }
 }

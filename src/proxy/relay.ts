@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { decideStream } from '#engine/decide-stream.ts'
+import { decideRelay } from '#engine/decide-relay.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
@@ -45,10 +45,10 @@ function relay(flight: RelayInFlight, socket: SocketPlace): void {
   const serverName = flight.connection.peer.serverName ?? ''
   const listener = socket.serverNames.first(serverName, (place) => place)
   // The plan has changed since the connection was accepted.
-  if (listener?.serves !== 'streams') return refuse(flight, reject('listener-not-found'))
+  if (listener?.carries !== 'bytes') return refuse(flight, reject('listener-not-found'))
   flight.settings = listener.frontend.get(index)
   flight.protocol = listener.item.protocol === 'TLS' ? 'tls' : 'tcp'
-  const { names, endpoint, refusal } = decideStream({ index, random }, listener, serverName)
+  const { names, endpoint, refusal } = decideRelay({ index, random }, listener, serverName)
   exchange.place = names
   if (refusal !== undefined) return refuse(flight, refusal)
   flight.occupyEndpoint(endpoint)

@@ -20,7 +20,7 @@ export function showTranslation({ items, statuses, findings }: Translation): Gol
 const IN_KEY: { readonly [K in PlanItem['kind']]: readonly string[] } = {
   listener: ['gateway', 'listenerSet', 'name'],
   route: ['route', 'rule'],
-  'stream-route': ['route', 'rule'],
+  'relay-route': ['route', 'rule'],
   policy: ['section', 'phase', 'field', 'target'],
   backend: ['namespace', 'name'],
   endpoints: [],

@@ -14,7 +14,7 @@ interface Scope {
 export function reportNoEffect(scope: Scope, policy: PlacedPolicy, report: Report): void {
   reportForeignFields(scope, policy, report)
   if (policy.object.spec.traffic === undefined) return
-  for (const place of policy.places) reportStreams(scope, place, report)
+  for (const place of policy.places) reportRelayRules(scope, place, report)
 }
 
 /** `ai` and `mcp` mean nothing to backends of other kinds (specification 2, 2.3). */
@@ -34,13 +34,13 @@ function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp')
 }
 
 /** Whoever wants `traffic` to protect a listener has to know that it cannot protect one that relays connections. */
-function reportStreams({ listeners }: Scope, place: PolicyPlace, report: Report): void {
+function reportRelayRules({ listeners }: Scope, place: PolicyPlace, report: Report): void {
   const reached = listeners.filter((listener) => isAt(place, listener))
-  const streams = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
-  if (streams.length === 0) return
-  const names = streams.map(({ spec }) => spec.name).join(', ')
+  const relayed = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
+  if (relayed.length === 0) return
+  const names = relayed.map(({ spec }) => spec.name).join(', ')
   const message = `${place.title}: listener ${names} relays connections as they are; spec.traffic has no effect there (frontend.networkAuthorization has)`
-  const severity = streams.length === reached.length ? 'error' : 'warning'
+  const severity = relayed.length === reached.length ? 'error' : 'warning'
   report({ path: 'spec.traffic', code: 'no-effect', message, severity })
 }
 

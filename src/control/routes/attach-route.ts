@@ -16,10 +16,10 @@ import type { Complaint } from '../status/condition.ts'
 
 export type RequestRouteObject = HTTPRouteObject | GRPCRouteObject
 /** Routes for connections, whose bytes are relayed as they are. */
-export type StreamRouteObject = TCPRouteObject | TLSRouteObject
-export type RouteObject = RequestRouteObject | StreamRouteObject
+export type RelayRouteObject = TCPRouteObject | TLSRouteObject
+export type RouteObject = RequestRouteObject | RelayRouteObject
 
-export function isStreamRoute(route: RouteObject): route is StreamRouteObject {
+export function isRelayRoute(route: RouteObject): route is RelayRouteObject {
   return route.kind === 'TCPRoute' || route.kind === 'TLSRoute'
 }
 

@@ -1,4 +1,4 @@
-import type { PlanItem, StreamRouteItem } from '#plan/item.ts'
+import type { PlanItem, RelayRouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import type { ReportOn } from '../reporting.ts'
 
@@ -7,8 +7,8 @@ import type { ReportOn } from '../reporting.ts'
  * are never used anywhere.
  */
 export function reportShadowed(items: readonly PlanItem[], reportOn: ReportOn): void {
-  const rules = items.filter((item) => item.kind === 'stream-route').sort(byPrecedence)
-  const winners = new Map<string, StreamRouteItem>()
+  const rules = items.filter((item) => item.kind === 'relay-route').sort(byPrecedence)
+  const winners = new Map<string, RelayRouteItem>()
   for (const rule of rules) {
     const places = rule.attachments.flatMap(({ listener, hostnames }) =>
       (hostnames.length === 0 ? [''] : hostnames).map((hostname) => `${listener} ${hostname}`),

@@ -1,4 +1,5 @@
-import type { Attachment, PolicyItem, RouteItem, StreamRouteItem } from '#plan/item.ts'
+import { keyOf } from '#api/object.ts'
+import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { Report } from '../finding-code.ts'
 import type { Use } from '../reach.ts'
 import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
@@ -12,10 +13,28 @@ export interface Progress<R extends RouteObject = RouteObject> {
   readonly object: R
   readonly attachments: readonly Attachment[]
   readonly report: Report
-  readonly items: (RouteItem | StreamRouteItem | PolicyItem)[]
+  readonly items: (RouteItem | RelayRouteItem | PolicyItem)[]
   readonly uses: Use[]
   readonly accepted: Complaint[]
   readonly resolvedRefs: Complaint[]
+}
+
+/** What the items of all rules have in common. */
+export function ruleItem<R extends RouteObject>(
+  { object, attachments }: Progress<R>,
+  { name: ruleName }: { readonly name?: string | undefined },
+  index: number,
+) {
+  const { namespace, name, creationTimestamp } = object.metadata
+  return {
+    key: `${keyOf(object)}/${index}`,
+    route: { kind: object.kind as R['kind'], namespace, name },
+    rule: index,
+    ruleName,
+    created: creationTimestamp ?? '',
+    attachments,
+    origin: object.origin,
+  }
 }
 
 /** A reference: its path, and the place that it is made from. */

@@ -1,12 +1,11 @@
 import type { GrpcRouteRuleSpec } from '#api/grpc-route.ts'
 import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
-import { keyOf } from '#api/object.ts'
 import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
 import type { RequestRouteObject } from './attach-route.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
-import { type At, type Progress, useBackend } from './route-progress.ts'
+import { type At, type Progress, ruleItem, useBackend } from './route-progress.ts'
 import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
@@ -20,8 +19,7 @@ export function translateRequestRules(progress: RequestProgress): void {
 type RequestProgress = Progress<RequestRouteObject>
 
 function translateRule(progress: RequestProgress, rule: Rule, index: number): void {
-  const { object, attachments } = progress
-  const { namespace, name, creationTimestamp } = object.metadata
+  const { object } = progress
   const path = `spec.rules[${index}]`
   const filters = readFilters(rule.filters, path)
   for (const { path: at, code, reason, message } of filters.faults) {
@@ -36,19 +34,13 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
   const broken = filters.faults.map(({ message }) => message).join('; ')
   progress.items.push({
     kind: 'route',
-    key: `${keyOf(object)}/${index}`,
-    route: { kind: object.kind, namespace, name },
-    rule: index,
-    ruleName: rule.name,
-    created: creationTimestamp ?? '',
-    attachments,
+    ...ruleItem(progress, rule, index),
     matches:
       object.kind === 'HTTPRoute'
         ? httpMatches((rule as HttpRouteRuleSpec).matches)
         : grpcMatches((rule as GrpcRouteRuleSpec).matches),
     backends: broken === '' ? backends : [],
     ...(broken === '' ? {} : { broken }),
-    origin: object.origin,
   })
   if (broken === '') progress.items.push(...filterItems(progress, rule, filters, { path, target }))
 }

@@ -3,10 +3,10 @@ import type { Report } from '../finding-code.ts'
 import type { Use } from '../reach.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
-import { type AttachedRoute, isStreamRoute } from './attach-route.ts'
+import { type AttachedRoute, isRelayRoute } from './attach-route.ts'
 import type { Progress } from './route-progress.ts'
+import { translateRelayRules } from './translate-relay-rules.ts'
 import { translateRequestRules } from './translate-request-rules.ts'
-import { translateStreamRules } from './translate-stream-rules.ts'
 
 /** What a route became. */
 export interface TranslatedRoute {
@@ -31,7 +31,7 @@ export function translateRoute(scope: Scope, route: AttachedRoute, report: Repor
     accepted: [],
     resolvedRefs: [],
   }
-  if (isStreamRoute(object)) translateStreamRules({ ...progress, object })
+  if (isRelayRoute(object)) translateRelayRules({ ...progress, object })
   else translateRequestRules({ ...progress, object })
   const [accepted] = progress.accepted
   const [resolvedRefs] = progress.resolvedRefs

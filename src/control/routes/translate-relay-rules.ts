@@ -1,35 +1,27 @@
-import { keyOf } from '#api/object.ts'
 import { type Destination, destinationOf } from '#api/proxy-backend.ts'
-import type { StreamRuleSpec } from '#api/stream-route-rules.ts'
+import type { RelayRuleSpec } from '#api/relay-rules.ts'
 import type { WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
-import type { StreamRouteObject } from './attach-route.ts'
-import { type At, type Progress, useBackend } from './route-progress.ts'
+import type { RelayRouteObject } from './attach-route.ts'
+import { type At, type Progress, ruleItem, useBackend } from './route-progress.ts'
 
-type StreamProgress = Progress<StreamRouteObject>
-type WeightedRef = NonNullable<StreamRuleSpec['backendRefs']>[number]
+type RelayProgress = Progress<RelayRouteObject>
+type WeightedRef = NonNullable<RelayRuleSpec['backendRefs']>[number]
 
 /** The rules of a TCPRoute or TLSRoute. */
-export function translateStreamRules(progress: StreamProgress): void {
+export function translateRelayRules(progress: RelayProgress): void {
   for (const [index, rule] of progress.object.spec.rules.entries()) translateRule(progress, rule, index)
 }
 
-function translateRule(progress: StreamProgress, rule: StreamRuleSpec, index: number): void {
-  const { object, attachments } = progress
-  const { namespace, name, creationTimestamp } = object.metadata
-  const target = ruleTarget(object.kind, object.metadata, index)
+function translateRule(progress: RelayProgress, rule: RelayRuleSpec, index: number): void {
+  const { kind, metadata } = progress.object
+  const target = ruleTarget(kind, metadata, index)
   progress.items.push({
-    kind: 'stream-route',
-    key: `${keyOf(object)}/${index}`,
-    route: { kind: object.kind, namespace, name },
-    rule: index,
-    ruleName: rule.name,
-    created: creationTimestamp ?? '',
-    attachments,
+    kind: 'relay-route',
+    ...ruleItem(progress, rule, index),
     backends: (rule.backendRefs ?? []).map((ref, i) =>
       resolveRouteBackend(progress, ref, { path: `spec.rules[${index}].backendRefs[${i}]`, target }),
     ),
-    origin: object.origin,
   })
 }
 
@@ -37,7 +29,7 @@ function translateRule(progress: StreamProgress, rule: StreamRuleSpec, index: nu
 const TAKES_BYTES: ReadonlySet<Destination> = new Set(['static', 'dynamicForwardProxy'])
 
 /** A reference that leads nowhere keeps its weight: its share of the connections is closed. */
-function resolveRouteBackend(progress: StreamProgress, ref: WeightedRef, at: At): WeightedBackend {
+function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: At): WeightedBackend {
   const { weight } = ref
   const { path } = at
   const { inventory } = progress.scope

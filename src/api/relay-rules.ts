@@ -1,12 +1,12 @@
 import { list, openObject, optional, type Parsed, required, sectionName } from '#schema/index.ts'
 import { weightedBackendReference } from './platform-fields.ts'
 
-const streamRule = openObject({
+const relayRule = openObject({
   name: optional(sectionName(), 'Name of the rule.'),
   backendRefs: optional(list(weightedBackendReference, { max: 16 }), 'Where connections go.'),
 })
 
 /** `rules` of a TCPRoute or TLSRoute. */
-export const streamRules = required(list(streamRule, { min: 1, max: 16 }), 'Rules.')
+export const relayRules = required(list(relayRule, { min: 1, max: 16 }), 'Rules.')
 
-export type StreamRuleSpec = Parsed<typeof streamRule>
+export type RelayRuleSpec = Parsed<typeof relayRule>

@@ -2,11 +2,11 @@ import type { PlaceNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { chooseEndpoint } from './balance.ts'
-import { chooseBackend, type StreamListenerPlace, type StreamRulePlace } from './places.ts'
+import { chooseBackend, type RelayListenerPlace, type RelayRulePlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 
 /** What the engine needs besides the listener. */
-export interface StreamInputs {
+export interface RelayInputs {
   readonly index: PlanIndex
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
@@ -15,12 +15,12 @@ export interface StreamInputs {
 /** How far a connection came. */
 interface Reached {
   readonly names: PlaceNames
-  readonly rule?: StreamRulePlace
+  readonly rule?: RelayRulePlace
   readonly backend?: BackendPlace
 }
 
 /** Where a connection goes, or why it is closed. */
-export type StreamDecision = Reached &
+export type RelayDecision = Reached &
   (
     | { readonly endpoint: EndpointPlace; readonly refusal?: undefined }
     | { readonly endpoint?: undefined; readonly refusal: Refusal }
@@ -31,11 +31,11 @@ export type StreamDecision = Reached &
  * health.
  * @param serverName lower case; empty when the client named none
  */
-export function decideStream(
-  { index, random }: StreamInputs,
-  listener: StreamListenerPlace,
+export function decideRelay(
+  { index, random }: RelayInputs,
+  listener: RelayListenerPlace,
   serverName: string,
-): StreamDecision {
+): RelayDecision {
   const rule = listener.routes.first(serverName, (place) => place)
   if (rule === undefined) return { names: listener.names, refusal: reject('route-not-found') }
   const { names } = rule

@@ -1,7 +1,7 @@
 import type { Refusal } from '#exchange/outcome.ts'
-import type { ListenerItem, StreamRouteItem } from '#plan/item.ts'
+import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
 import { backendTargets } from './backend-targets.ts'
-import { decideStream } from './decide-stream.ts'
+import { decideRelay } from './decide-relay.ts'
 import {
   type EffectivePolicy,
   type ExplainedBackend,
@@ -11,13 +11,13 @@ import {
   policiesInForce,
 } from './explain-parts.ts'
 import { Lookups } from './lookups.ts'
-import type { StreamListenerPlace } from './places.ts'
+import type { RelayListenerPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 
 /** What the engine would do with one connection, and who said so. */
-export interface StreamExplanation {
+export interface RelayExplanation {
   readonly listener: ListenerItem
-  readonly route: StreamRouteItem | undefined
+  readonly route: RelayRouteItem | undefined
   readonly policies: readonly EffectivePolicy[]
   readonly backends: readonly ExplainedBackend[]
   readonly endpoints: readonly ExplainedEndpoint[]
@@ -26,9 +26,9 @@ export interface StreamExplanation {
 }
 
 /** Runs the very engine of the proxy on a connection and tells what it did. */
-export function explainStream(index: PlanIndex, listener: StreamListenerPlace, serverName: string): StreamExplanation {
+export function explainRelay(index: PlanIndex, listener: RelayListenerPlace, serverName: string): RelayExplanation {
   // Always the first draw, so that the same question has the same answer.
-  const { rule, backend, endpoint, refusal } = decideStream({ index, random: () => 0 }, listener, serverName)
+  const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
   const { item, targets } = listener
   const lookups = new Lookups(index)
   const toBackend = backend === undefined ? [] : [...targets, ...backendTargets(backend.item, undefined)]

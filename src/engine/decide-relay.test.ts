@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import type { ListenerItem, PlanItem, StreamRouteItem } from '#plan/item.ts'
-import { decideStream } from './decide-stream.ts'
-import type { StreamListenerPlace } from './places.ts'
+import type { ListenerItem, PlanItem, RelayRouteItem } from '#plan/item.ts'
+import { decideRelay } from './decide-relay.ts'
+import type { RelayListenerPlace } from './places.ts'
 import { backendItem, draws, listenerItem, livePlan, policyItem, toBackend } from './testing.ts'
 
 const LISTENER = listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough' })
 
 /** A rule of TLSRoute `default/<name>`; for any server name, unless `hostnames` says otherwise. */
-function stream(name: string, hostnames: readonly string[], more: Partial<StreamRouteItem> = {}): StreamRouteItem {
+function relayRoute(name: string, hostnames: readonly string[], more: Partial<RelayRouteItem> = {}): RelayRouteItem {
   const route = { kind: 'TLSRoute', namespace: 'default', name } as const
   return {
-    kind: 'stream-route',
+    kind: 'relay-route',
     key: `TLSRoute/default/${name}/${more.rule ?? 0}`,
     route,
     rule: 0,
@@ -25,15 +25,15 @@ function stream(name: string, hostnames: readonly string[], more: Partial<Stream
 
 function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0) {
   const { plan, socket } = livePlan(...items)
-  const listener = socket.serverNames.first('', (place) => place) as StreamListenerPlace
-  return decideStream({ index: plan.index, random }, listener, serverName)
+  const listener = socket.serverNames.first('', (place) => place) as RelayListenerPlace
+  return decideRelay({ index: plan.index, random }, listener, serverName)
 }
 
 const TIERS = [
-  stream('any', []),
-  stream('wide', ['*.example.com']),
-  stream('narrow', ['*.db.example.com']),
-  stream('exact', ['one.db.example.com', 'other.test']),
+  relayRoute('any', []),
+  relayRoute('wide', ['*.example.com']),
+  relayRoute('narrow', ['*.db.example.com']),
+  relayRoute('exact', ['one.db.example.com', 'other.test']),
 ]
 
 for (const [serverName, route] of [
@@ -52,16 +52,16 @@ for (const [serverName, route] of [
 
 test('of several rules for one name the oldest route has it, then namespace/name, then the first rule', () => {
   const routes = [
-    stream('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
-    stream('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
-    stream('c', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
-    stream('d', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+    relayRoute('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
+    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
+    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+    relayRoute('d', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
   ]
   expect(decideFor([LISTENER, backendItem('b'), ...routes], 'x.test').rule?.item.key).toBe('TLSRoute/default/c/0')
 })
 
 test('names of the place are those of listener, route and backend', () => {
-  const { names } = decideFor([LISTENER, backendItem('b'), stream('r', [], { ruleName: 'first' })])
+  const { names } = decideFor([LISTENER, backendItem('b'), relayRoute('r', [], { ruleName: 'first' })])
   expect(names).toMatchObject({
     gateway: 'default/main',
     listener: 'http',
@@ -75,7 +75,7 @@ test('names of the place are those of listener, route and backend', () => {
 
 test('backends are drawn by weight', () => {
   const weighted = toBackend('b', 'c').map((reference, i) => ({ ...reference, weight: [3, 1][i]! }))
-  const items = [LISTENER, backendItem('b'), backendItem('c'), stream('r', [], { backends: weighted })]
+  const items = [LISTENER, backendItem('b'), backendItem('c'), relayRoute('r', [], { backends: weighted })]
   const chosen = (draw: number) => decideFor(items, '', draws(draw, 0, 0)).backend?.item.name
   expect([0, 0.74, 0.75, 0.99].map(chosen)).toEqual(['b', 'b', 'c', 'c'])
 })
@@ -94,18 +94,18 @@ const SERVICE = backendItem('db', {
 
 for (const [what, items, code] of [
   ['no route', [], 'route-not-found'],
-  ['no backend', [stream('r', [], { backends: [] })], 'no-valid-backends'],
-  ['a weight of 0', [stream('r', [], { backends: [{ ...toBackend('b')[0]!, weight: 0 }] })], 'no-valid-backends'],
+  ['no backend', [relayRoute('r', [], { backends: [] })], 'no-valid-backends'],
+  ['a weight of 0', [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, weight: 0 }] })], 'no-valid-backends'],
   [
     'a broken reference',
-    [stream('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
+    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
     'backend-missing',
   ],
-  ['a backend that is not there', [stream('r', [])], 'backend-missing'],
-  ['a broken backend', [stream('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
+  ['a backend that is not there', [relayRoute('r', [])], 'backend-missing'],
+  ['a broken backend', [relayRoute('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
   [
     'a Service without endpoints',
-    [stream('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
+    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
     'no-healthy-backends',
   ],
 ] as const satisfies readonly (readonly [string, readonly PlanItem[], string])[]) {
@@ -118,7 +118,7 @@ for (const [what, items, code] of [
 
 test('a backend that wants a service to be asked takes no connections: nobody can be asked about bytes', () => {
   const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {})
-  const { refusal } = decideFor([LISTENER, backendItem('b'), stream('r', []), extAuth])
+  const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
   expect(refusal).toMatchObject({
     code: 'policy-invalid',
     detail: 'backend.extAuth cannot be asked about a connection',
@@ -128,7 +128,7 @@ test('a backend that wants a service to be asked takes no connections: nobody ca
 test('TLS towards the backend offers no protocol unless the policy says so: nobody knows what the bytes speak', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
-    decideFor([LISTENER, backendItem('b'), stream('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
+    decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
   expect(alpnWith({})).toBeUndefined()
   expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })

@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import type { StreamExplanation } from '#engine/explain-stream.ts'
+import type { RelayExplanation } from '#engine/explain-relay.ts'
 import type { FileStore } from '#store/files.ts'
 import {
   describeRule,
@@ -10,16 +10,16 @@ import {
   type Where,
 } from './explanation-lines.ts'
 
-export interface StreamExplanationText {
+export interface RelayExplanationText {
   readonly url: URL
   /** Empty: the client names none. */
   readonly serverName: string
-  readonly explanation: StreamExplanation
+  readonly explanation: RelayExplanation
   readonly store: FileStore
 }
 
 /** An explanation for a person: top-down, in the order in which a connection meets things. */
-export function formatStreamExplanation({ url, serverName, explanation, store }: StreamExplanationText): string {
+export function formatRelayExplanation({ url, serverName, explanation, store }: RelayExplanationText): string {
   const where = locator(store)
   return [
     `connection to ${url.host}, ${serverName === '' ? 'without a server name' : `server name ${serverName}`}`,
@@ -32,11 +32,11 @@ export function formatStreamExplanation({ url, serverName, explanation, store }:
   ].join('\n')
 }
 
-function formatRoute({ route }: StreamExplanation, where: Where): string[] {
+function formatRoute({ route }: RelayExplanation, where: Where): string[] {
   return [route === undefined ? 'route     none takes this name' : `route     ${describeRule(route, where)}`, '']
 }
 
-function formatOutcome({ refusal, endpoints, listener }: StreamExplanation): string {
+function formatOutcome({ refusal, endpoints, listener }: RelayExplanation): string {
   if (refusal !== undefined) {
     const detail = refusal.detail === undefined ? '' : `: ${refusal.detail}`
     return `closed    ${REJECTIONS[refusal.code].text} (${refusal.code}${detail})`

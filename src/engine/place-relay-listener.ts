@@ -1,4 +1,4 @@
-import type { ListenerItem, StreamRouteItem } from '#plan/item.ts'
+import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
 import { type Attached, keepOrBuild, sameRoutes } from './attached.ts'
 import { buildWeighted } from './build-weighted.ts'
 import { quietContext, type SharedState } from './compile-context.ts'
@@ -8,9 +8,9 @@ import {
   type ListenerPlace,
   listenerNames,
   listenerTargets,
+  type RelayListenerPlace,
+  type RelayRulePlace,
   ruleNames,
-  type StreamListenerPlace,
-  type StreamRulePlace,
 } from './places.ts'
 import { HostTable } from './route/host-table.ts'
 
@@ -19,22 +19,22 @@ import { HostTable } from './route/host-table.ts'
  * the backend itself count, since the routes are no targets (decision A-26).
  * @param attached in order of precedence
  */
-export function placeStreamListener(
+export function placeRelayListener(
   item: ListenerItem,
-  attached: readonly Attached<StreamRouteItem>[],
+  attached: readonly Attached<RelayRouteItem>[],
   before: ListenerPlace | undefined,
   state: SharedState,
-): StreamListenerPlace {
-  const old = before?.item === item && before.serves === 'streams' ? before : undefined
+): RelayListenerPlace {
+  const old = before?.item === item && before.carries === 'bytes' ? before : undefined
   if (old !== undefined && sameRoutes(old.attached, attached)) return old
   const names = listenerNames(item)
   const targets = listenerTargets(item)
-  const rules = keepOrBuild(attached, old?.attached, (route): StreamRulePlace => {
+  const rules = keepOrBuild(attached, old?.attached, (route): RelayRulePlace => {
     const use = { names: ruleNames(names, route), targets, carries: 'bytes' } as const
     return { item: route, names: use.names, ...buildWeighted(route.backends, use, state) }
   })
   return {
-    serves: 'streams',
+    carries: 'bytes',
     item,
     names,
     targets,
@@ -45,8 +45,8 @@ export function placeStreamListener(
 }
 
 /** The first rule for a name is the only one that can be told from the others. */
-function tableOf(rules: StreamListenerPlace['attached']): HostTable<StreamRulePlace> {
-  const table = new HostTable<StreamRulePlace>()
+function tableOf(rules: RelayListenerPlace['attached']): HostTable<RelayRulePlace> {
+  const table = new HostTable<RelayRulePlace>()
   for (const { rule, hostnames } of rules) {
     for (const hostname of hostnames.length === 0 ? [''] : hostnames) table.at(hostname, () => rule)
   }
