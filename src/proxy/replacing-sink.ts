@@ -1,4 +1,5 @@
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import { asBuffer } from './as-buffer.ts'
 
@@ -20,8 +21,8 @@ export class ReplacingSink extends ForwardingSink {
 
   override bytes(): void {}
 
-  override end(): void {
+  override end(trailers?: Head): void {
     if (this.#body.length > 0) this.sink.bytes(asBuffer(this.#body), 0, this.#body.length)
-    this.sink.end()
+    this.sink.end(trailers)
   }
 }

@@ -5,10 +5,12 @@ import { isGrpcRequest } from '#exchange/is-grpc-request.ts'
 import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 
-/** A response that the gateway makes itself, before response policies. */
+/** A response of which all is there: one that the gateway makes itself, or one that was gathered for a policy. */
 export interface Reply {
   readonly head: Head
   readonly body: Uint8Array | undefined
+  /** Of a backend, behind its body. */
+  readonly trailers?: Head | undefined
 }
 
 /** Turns a refusal into a response; the only place that does (decision A-95). `decisionId` leads operators to the record. */

@@ -24,7 +24,11 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
   passOn(flight, upstream, upstream.body)
 }
 
-function passOn(flight: InFlight, upstream: ClientStream, body: Pick<BodySource, 'kind' | 'length' | 'pipe'>): void {
+function passOn(
+  flight: InFlight,
+  upstream: ClientStream,
+  body: Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>,
+): void {
   const { newResponseBody } = flight.exchange
   const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
@@ -53,12 +57,12 @@ function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Fil
 function respondFramed(
   { exchange, stream }: InFlight,
   head: Head,
-  { kind, length }: Pick<BodySource, 'kind' | 'length'>,
+  { kind, length, trails }: Pick<BodySource, 'kind' | 'length' | 'trails'>,
   changesLength: boolean,
 ): void {
   const { newResponseBody: replacement } = exchange
   if (replacement !== undefined) {
-    stream.respond(head, replacement.length === 0 ? BODY_NONE : BODY_LENGTH, replacement.length)
+    stream.respond(head, replacement.length === 0 && trails !== true ? BODY_NONE : BODY_LENGTH, replacement.length)
   } else if (changesLength && kind === BODY_LENGTH) stream.respond(head, BODY_CHUNKED, -1)
   else stream.respond(head, kind, length)
 }
@@ -80,7 +84,8 @@ function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
       if (streams) return passOn(flight, upstream, flight.partialResponse!)
       if (large) upstream.cancel()
       if (replaced !== undefined) return respondLocally(flight, replaced)
-      sendReply(flight, { head: upstream.head, body: exchange.responseBody ?? undefined })
+      const { head, trailers } = upstream
+      sendReply(flight, { head, body: exchange.responseBody ?? undefined, trailers })
     })
     .catch((error: unknown) => {
       if (turn !== flight.turn) return

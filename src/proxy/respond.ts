@@ -2,10 +2,11 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
-import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
-import { asBuffer } from './as-buffer.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
+
+const NO_BYTES = new Uint8Array(0)
 
 /** Answers without a backend, or instead of what it said. Response policies that the request reached still run. */
 export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>): void {
@@ -38,18 +39,16 @@ function adopt(exchange: Exchange, { head, body }: Reply): void {
   exchange.newResponseBody = undefined
 }
 
-/** Sends a gateway-made response. */
+/** Sends a response of which all is there. */
 export function sendReply(flight: InFlight, reply: Reply): void {
   const { exchange, stream } = flight
   const { head } = reply
-  const body = exchange.newResponseBody ?? reply.body
+  const body = new FixedBody(exchange.newResponseBody ?? reply.body ?? NO_BYTES, reply.trailers)
   writeQueuedHeaders(flight)
   flight.status = head.status
   flight.responded = true
-  const length = body?.length ?? 0
-  stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
-  if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
-  stream.response.end()
+  stream.respond(head, body.kind, body.length)
+  body.pipe(stream.response)
 }
 
 /** What policies queued for the response beats everything else. */

@@ -25,6 +25,8 @@ const SERVICES = [
   'test.Secured',
   'test.Regular',
   'test.OnlySay',
+  'test.Gathered',
+  'test.Replaced',
 ]
 
 /**
@@ -117,6 +119,14 @@ beforeAll(async () => {
       policyYaml('logged', 'Gateway', 'main', {
         frontend: { accessLog: { attributes: { add: [{ name: 'told', expression: 'response.grpcStatus' }] } } },
       }),
+      grpcRouteYaml('gathered', { service: 'test.Gathered' }, 'calls'),
+      policyYaml('gathered', 'GRPCRoute', 'gathered', {
+        traffic: { transformation: { response: { set: [{ name: 'x-size', value: 'string(size(response.body))' }] } } },
+      }),
+      grpcRouteYaml('replaced', { service: 'test.Replaced' }, 'calls'),
+      policyYaml('replaced', 'GRPCRoute', 'replaced', {
+        traffic: { transformation: { response: { body: 'base64.decode("AAAAAAF4")' } } },
+      }),
       materials,
     ),
   })
@@ -162,6 +172,15 @@ test('one request, one response: message, metadata and trailers', async () => {
     told: 0,
     route: 'default/echo',
   })
+})
+
+test.each([
+  ['read', 'test.Gathered', 'said hello'],
+  ['replaced', 'test.Replaced', 'x'],
+])('a response whose body a policy has %s keeps its trailers', async (_, service, message) => {
+  const answer = await callerOf(service).ask('say', 'hello')
+  expect(answer).toMatchObject({ message, code: status.OK })
+  expect(answer.trailers.get('x-tail')).toEqual(['in the trailers'])
 })
 
 test('a large message, there and back', async () => {

@@ -29,6 +29,7 @@ export function collectStart(
 export class PartialBody {
   readonly kind: BodyKind
   readonly length: number
+  readonly trails: boolean
   /** The first bytes, as many as were asked for. */
   readonly prefix: Buffer
   readonly #source: BodySource
@@ -37,6 +38,7 @@ export class PartialBody {
   constructor(source: BodySource, collector: Collector, maxBytes: number) {
     this.kind = source.kind
     this.length = source.length
+    this.trails = source.trails === true
     this.prefix = collector.collected().subarray(0, maxBytes)
     this.#source = source
     this.#collector = collector

@@ -1,3 +1,4 @@
+import type { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
 /** Bytes given at once; the next wait until the sink has room. */
@@ -7,16 +8,21 @@ const SLICE_BYTES = 65_536
 export class FixedBody implements BodySource {
   readonly kind: BodyKind
   readonly length: number
+  readonly trails: boolean
   readonly #bytes: Buffer
+  readonly #trailers: Head | undefined
   #sink: BodySink | null = null
   #at = 0
   #paused = false
 
-  /** Text is sent as UTF-8. */
-  constructor(body: Uint8Array | string) {
+  /** Text is sent as UTF-8. `trailers` follow it. */
+  constructor(body: Uint8Array | string, trailers?: Head) {
     this.#bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.length)
     this.length = this.#bytes.length
-    this.kind = this.length === 0 ? BODY_NONE : BODY_LENGTH
+    this.trails = trailers !== undefined && trailers.fieldCount > 0
+    this.#trailers = trailers
+    // Fields follow a body only, be it an empty one.
+    this.kind = this.length === 0 && !this.trails ? BODY_NONE : BODY_LENGTH
   }
 
   pipe(sink: BodySink): void {
@@ -42,7 +48,7 @@ export class FixedBody implements BodySource {
     while (sink !== null && sink === this.#sink && !this.#paused) {
       if (this.#at === this.length) {
         this.#sink = null
-        return sink.end()
+        return sink.end(this.#trailers)
       }
       const from = this.#at
       this.#at = Math.min(this.length, from + SLICE_BYTES)
