@@ -1,5 +1,5 @@
 import { listen } from '#net/accept/listener.ts'
-import { createClientPool } from '#net/connect/client-pool.ts'
+import { createClientPool } from '#net/pool/client-pool.ts'
 import { ForwardingHandler } from '#net/testing/forwarding-handler.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
 import { runChaosClient, type Tally } from './chaos-client.ts'

@@ -17,16 +17,18 @@ export interface DialOptions {
 
 /** What connections to one destination have in common. */
 export interface DialContext {
-  readonly secureContext: tls.SecureContext | undefined
+  /** Undefined without TLS; null: its key material cannot be used. */
+  readonly secureContext: tls.SecureContext | null | undefined
   /** The TLS session that the next connection may resume. */
   session: Buffer | undefined
 }
 
-/** The parts of a destination that are costly to make and used for every connection. Throws on unusable key material. */
-export function dialContext(destination: Destination): DialContext {
-  const settings = destination.tls
-  if (settings === undefined) return { secureContext: undefined, session: undefined }
-  const { ca, cert, key, groups } = settings
+/** The parts of a destination that are costly to make and used for every connection. */
+export function dialContext({ tls: settings }: Destination): DialContext {
+  return { secureContext: settings === undefined ? undefined : secureContextOf(settings), session: undefined }
+}
+
+function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureContext | null {
   const parameters = {
     ca,
     cert,
@@ -34,7 +36,11 @@ export function dialContext(destination: Destination): DialContext {
     minVersion: 'TLSv1.2',
     ...(groups === undefined ? {} : { ecdhCurve: groups }),
   } as const
-  return { secureContext: tls.createSecureContext(parameters), session: undefined }
+  try {
+    return tls.createSecureContext(parameters)
+  } catch {
+    return null
+  }
 }
 
 /** Upstream connections are always probed (decision A-41). */
@@ -67,7 +73,9 @@ export class Dial {
     this.#total = new WheelTimer(() => this.#finish(null, 'timeout'))
     this.#attempt = new WheelTimer(() => this.#tryNext())
     wheel.arm(this.#total, destination.connectTimeoutMs)
-    this.#resolve()
+    // Key material that cannot be used fails as the handshake would (decision A-108).
+    if (context.secureContext === null) process.nextTick(() => this.#finish(null, 'connect-failed'))
+    else this.#resolve()
   }
 
   /** Gives up; `done` is not called. */
@@ -120,7 +128,8 @@ export class Dial {
       allowHalfOpen: this.#options.halfOpen ?? false,
       ...(settings.alpn === undefined ? {} : { ALPNProtocols: [...settings.alpn] }),
     }
-    if (this.#context.secureContext !== undefined) options.secureContext = this.#context.secureContext
+    const { secureContext } = this.#context
+    if (secureContext) options.secureContext = secureContext
     if (this.#context.session !== undefined) options.session = this.#context.session
     const { verify, subjectAltNames } = settings
     if (verify === 'chain-only') options.checkServerIdentity = () => undefined

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
-import type { PoolSettings } from '../connect/pool-settings.ts'
+import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
 import {
@@ -22,15 +22,8 @@ import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 const MAX_SPARE = 1024
 
 /** HTTP/1 connections of one worker, each carrying one request at a time. */
-export class Http1Pool implements ExchangeOwner {
-  readonly settings: PoolSettings
-  closing = false
-  readonly #groups = new Map<string, Group>()
+export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
   readonly #spare: ClientExchange[] = []
-
-  constructor(settings: PoolSettings) {
-    this.settings = settings
-  }
 
   send(
     destination: Destination,
@@ -42,28 +35,13 @@ export class Http1Pool implements ExchangeOwner {
   ): ClientStream {
     const exchange = this.#spare.pop() ?? new ClientExchange(this)
     exchange.begin(head.method, handler, context)
-    const connection = this.#group(destination).take()
+    const connection = this.group(destination).take()
     connection.carry(exchange)
     const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
     if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
     exchange.request.start(connection.transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
     return exchange
-  }
-
-  /** Whether a connection of that destination is open. */
-  isOpen(key: string): boolean {
-    return this.#groups.has(key)
-  }
-
-  /** Takes a connected socket of `destination`, dialled with `context`, for a next request. */
-  adopt(destination: Destination, context: DialContext, socket: Socket): void {
-    this.#group(destination).adopt(context, socket)
-  }
-
-  close(): void {
-    this.closing = true
-    for (const group of [...this.#groups.values()]) group.close()
   }
 
   recycle(exchange: ClientExchange): void {
@@ -74,22 +52,13 @@ export class Http1Pool implements ExchangeOwner {
     this.settings.wheel.disarm(timer)
   }
 
-  /** A group without connections; it is made anew when somebody asks. */
-  forget(key: string): void {
-    this.#groups.delete(key)
-  }
-
-  #group(destination: Destination): Group {
-    const known = this.#groups.get(destination.key)
-    if (known !== undefined) return known
-    const group = new Group(this, destination)
-    this.#groups.set(destination.key, group)
-    return group
+  protected override openGroup(destination: Destination): Group {
+    return new Group(this, destination)
   }
 }
 
 /** The connections of one destination. */
-class Group implements ConnectionOwner {
+class Group implements ConnectionGroup, ConnectionOwner {
   readonly #pool: Http1Pool
   readonly #destination: Destination
   readonly #idle: ClientConnection[] = []
@@ -152,13 +121,7 @@ class Group implements ConnectionOwner {
   #open(): ClientConnection {
     const connection = new ClientConnection(this)
     this.#size++
-    try {
-      this.#context ??= dialContext(this.#destination)
-    } catch {
-      // Key material that cannot be used fails as the handshake would (decision A-108).
-      process.nextTick(() => connection.dialFailed('connect-failed'))
-      return connection
-    }
+    this.#context ??= dialContext(this.#destination)
     const done = (transport: Transport | null, why: Abort | null) => {
       this.#dials.delete(connection)
       if (transport === null) connection.dialFailed(why ?? 'connect-failed')

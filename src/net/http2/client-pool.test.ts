@@ -2,9 +2,9 @@ import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { createClientPool } from '../connect/client-pool.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import { Head } from '../http/head.ts'
+import { createClientPool } from '../pool/client-pool.ts'
 import {
   BODY_CHUNKED,
   BODY_LENGTH,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
-import type { PoolSettings } from '../connect/pool-settings.ts'
+import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import type { Head } from '../http/head.ts'
 import type { Abort, ClientHandler, ClientStream, Destination, Framing } from '../stream.ts'
 import type { TimerWheel, WheelTimer } from '../timer-wheel.ts'
@@ -8,15 +8,7 @@ import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 import { ASSUMED_STREAMS, ClientSession, type SessionOwner } from './client-session.ts'
 
 /** HTTP/2 connections of one worker, each carrying many requests at a time. */
-export class Http2Pool {
-  readonly settings: PoolSettings
-  closing = false
-  readonly #groups = new Map<string, Group>()
-
-  constructor(settings: PoolSettings) {
-    this.settings = settings
-  }
-
+export class Http2Pool extends GroupedPool<Group> {
   send(
     destination: Destination,
     head: Head,
@@ -25,7 +17,7 @@ export class Http2Pool {
     handler: ClientHandler,
     context: unknown,
   ): ClientStream {
-    const group = this.#group(destination)
+    const group = this.group(destination)
     const scheme = destination.tls === undefined ? 'http' : 'https'
     const exchange = new ClientExchange(group, { head, scheme, framing, handler, context })
     if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
@@ -35,40 +27,16 @@ export class Http2Pool {
 
   /** Has `exchange`, made for that destination, carried by one of its connections. */
   replay(destination: Destination, exchange: ClientExchange): void {
-    this.#group(destination).place(exchange)
+    this.group(destination).place(exchange)
   }
 
-  /** Whether a connection of that destination is open and takes requests. */
-  isOpen(key: string): boolean {
-    return this.#groups.has(key)
-  }
-
-  /** Takes a connected socket of `destination`, dialled with `context`. */
-  adopt(destination: Destination, context: DialContext, socket: Socket): void {
-    this.#group(destination).adopt(context, socket)
-  }
-
-  close(): void {
-    this.closing = true
-    for (const group of [...this.#groups.values()]) group.close()
-  }
-
-  /** A group without connections; it is made anew when somebody asks. */
-  forget(key: string): void {
-    this.#groups.delete(key)
-  }
-
-  #group(destination: Destination): Group {
-    const known = this.#groups.get(destination.key)
-    if (known !== undefined) return known
-    const group = new Group(this, destination)
-    this.#groups.set(destination.key, group)
-    return group
+  protected override openGroup(destination: Destination): Group {
+    return new Group(this, destination)
   }
 }
 
 /** The connections of one destination. */
-class Group implements ExchangeOwner, SessionOwner {
+class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
   readonly #pool: Http2Pool
   readonly #destination: Destination
   /** Those that take requests. */
@@ -144,13 +112,7 @@ class Group implements ExchangeOwner, SessionOwner {
 
   #open(): void {
     this.#dials++
-    try {
-      this.#context ??= dialContext(this.#destination)
-    } catch {
-      // Key material that cannot be used fails as the handshake would (decision A-108).
-      process.nextTick(() => this.#dialled(null, 'connect-failed'))
-      return
-    }
+    this.#context ??= dialContext(this.#destination)
     const done = (socket: Socket | null, why: Abort | null) => this.#dialled(socket, why)
     new Dial(this.#destination, this.#context, { wheel: this.wheel, done })
   }

@@ -9,7 +9,6 @@ import { RawDuplex } from './raw-duplex.ts'
 /** Lives as long as its destination, which the plan keeps while nothing about it changes. */
 const contexts = new WeakMap<Destination, DialContext>()
 
-/** Throws on unusable key material. */
 function contextOf(destination: Destination): DialContext {
   let context = contexts.get(destination)
   if (context === undefined) {
@@ -50,12 +49,7 @@ export class RawConnection extends RawDuplex implements ClientStream {
       this.begin(transport)
       this.#handler.connected(this)
     }
-    try {
-      this.#dial = dialTransport(destination, contextOf(destination), { wheel, owner: this, halfOpen: true, done })
-    } catch {
-      // Key material that cannot be used fails as the handshake would (decision A-108).
-      process.nextTick(() => this.#fail('connect-failed'))
-    }
+    this.#dial = dialTransport(destination, contextOf(destination), { wheel, owner: this, halfOpen: true, done })
   }
 
   cancel(): void {

@@ -1,5 +1,5 @@
 import { type Listener, type ListenOptions, listen } from '../accept/listener.ts'
-import { createClientPool } from '../connect/client-pool.ts'
+import { createClientPool } from '../pool/client-pool.ts'
 import type { Destination } from '../stream.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type Accepted, RawClient, RawServer } from './raw-peers.ts'

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
 import type { Abort, ClientHandler, ClientStream, Destination, Framing } from '../stream.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
-import { Dial, type DialContext, dialContext } from './dial.ts'
 import { NegotiatedStream } from './negotiated-stream.ts'
 
 const H2 = 'h2'
@@ -55,30 +55,19 @@ export class Negotiation {
   }
 
   #dial(): void {
-    try {
-      const context = dialContext(this.#destination)
-      const done = (socket: Socket | null, why: Abort | null) => {
-        if (socket === null) this.#failAll(why ?? 'connect-failed')
-        else if ((socket as TLSSocket).alpnProtocol === H2) this.#useHttp2(context, socket)
-        else this.#useHttp1(context, socket)
-      }
-      new Dial(this.#destination, context, { wheel: this.#pools.wheel, done })
-    } catch {
-      // Key material that cannot be used fails as the handshake would (decision A-108).
-      process.nextTick(() => this.#failAll('connect-failed'))
+    const { http1, http2, wheel } = this.#pools
+    const context = dialContext(this.#destination)
+    const done = (socket: Socket | null, why: Abort | null) => {
+      if (socket === null) this.#failAll(why ?? 'connect-failed')
+      else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, context, socket)
+      else this.#use(http1, this.#http1, context, socket)
     }
+    new Dial(this.#destination, context, { wheel, done })
   }
 
-  #useHttp1(context: DialContext, socket: Socket): void {
-    const { http1 } = this.#pools
-    http1.adopt(this.#http1, context, socket)
-    for (const stream of this.#take()) stream.sendTo(http1, this.#http1)
-  }
-
-  #useHttp2(context: DialContext, socket: Socket): void {
-    const { http2 } = this.#pools
-    http2.adopt(this.#http2, context, socket)
-    for (const stream of this.#take()) stream.sendTo(http2, this.#http2)
+  #use(pool: Http1Pool | Http2Pool, destination: Destination, context: DialContext, socket: Socket): void {
+    pool.adopt(destination, context, socket)
+    for (const stream of this.#take()) stream.sendTo(pool, destination)
   }
 
   #failAll(why: Abort): void {

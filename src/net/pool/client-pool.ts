@@ -1,3 +1,4 @@
+import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Head } from '../http/head.ts'
 import { Http1Pool } from '../http1/client-pool.ts'
 import { Http2Pool } from '../http2/client-pool.ts'
@@ -5,7 +6,6 @@ import { RawConnection } from '../relay/raw-connection.ts'
 import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Destination, Framing } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
 import { Negotiation } from './negotiation.ts'
-import type { PoolSettings } from './pool-settings.ts'
 
 const DEFAULTS: PoolSettings = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
 
