@@ -183,7 +183,7 @@ const UPSTREAM: ClientHandler = {
     if (flight.upstream !== stream) return
     recordAttempt(flight, undefined, why)
     if (mayRetry(flight)) return retry(flight)
-    respondLocally(flight, reject(failureCode(why), { detail: `${why} at ${flight.decision.endpoint!.label}` }))
+    respondLocally(flight, reject(failureCode(why), { detail: describeFailure(flight, why) }))
   },
 }
 
@@ -244,4 +244,11 @@ function endLate(flight: InFlight): void {
 
 function failureCode(why: Abort): RejectionCode {
   return why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
+}
+
+/** For the log. A backend that speaks HTTP/1.1 only says nothing of that to a client of HTTP/2: it resets the connection. */
+function describeFailure({ decision, exchange, framing }: InFlight, why: Abort): string {
+  const { label, destinations } = decision.endpoint!
+  const { http } = chooseDestination(destinations, exchange, framing.upgrade ?? '')
+  return http === 'http2' ? `${why} at ${label}, spoken to in HTTP/2 (backend.http.version)` : `${why} at ${label}`
 }

@@ -85,6 +85,8 @@ beforeAll(async () => {
       securedGateway(secured),
       backendYaml('echo', echo.port),
       routeYaml('echo', '/', 'echo'),
+      backendYaml('unasked', echo.port),
+      routeYaml('unasked', '/unasked', 'unasked'),
       routeYaml('secured', '/', 'echo').replace('name: main', 'name: secured'),
       bounds,
       backendVersion,
@@ -122,6 +124,14 @@ test.each([
     method: 'POST',
     path: '/p?q=1',
     headers: { host: 'a.test', cookie: 'a=1; b=2' },
+  })
+})
+
+test('a backend that does not speak the version of its client: the log says which field decides', async () => {
+  const answer = await ask(await connectPlain(), [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
+  expect(answer).toMatchObject({ status: 503, body: expect.stringContaining('upstream call failed') })
+  await eventually('the line is written', async () => {
+    return gateway.output.stdout.includes('spoken to in HTTP/2 (backend.http.version)') || undefined
   })
 })
 
