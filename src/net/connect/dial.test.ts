@@ -252,6 +252,14 @@ test('TLS: sessions are resumed', async () => {
   expect(await (await dial(destination, context)).text).toMatch(/true$/)
 })
 
-test('TLS: key material that cannot be used throws', () => {
-  expect(() => dialContext(to('127.0.0.1', 1, { tls: withTls({ cert: 'x', key: 'y' }) }))).toThrow()
+test('TLS: key material that cannot be used fails, after the call, without a connection', async () => {
+  let connections = 0
+  const port = await serving(net.createServer(() => connections++))
+  const destination = to('127.0.0.1', port, { tls: withTls({ cert: 'x', key: 'y' }) })
+  const done = vi.fn()
+  new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
+  expect(done).not.toHaveBeenCalled()
+  expect(await dial(destination)).toMatchObject({ transport: null, why: 'connect-failed' })
+  expect(done.mock.calls).toEqual([[null, 'connect-failed']])
+  expect(connections).toBe(0)
 })
