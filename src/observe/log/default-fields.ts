@@ -1,3 +1,6 @@
+/** What a line of JSON begins with; no attribute may repeat them. */
+export const STARTS_LINE: ReadonlySet<string> = new Set(['level', 'time', 'scope'])
+
 /** Every field that lines of the access log have by themselves (docs/behaviour/http.md, "Access log"). */
 const DEFAULT_FIELDS = [
   'gateway',

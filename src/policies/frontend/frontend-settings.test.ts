@@ -109,6 +109,16 @@ test('accessLog: filter, fields that go, fields that come', () => {
   })
 })
 
+test('accessLog: what every line begins with cannot be added', () => {
+  const context = contextWith()
+  const add = ['level', 'time', 'client', 'scope', 'time.spent'].map((name) => ({ name, expression: 'source.address' }))
+  const setting = accessLog.compile([sourceOf(specFrom(accessLogSchema, { attributes: { add } }))], context)!
+  expect(setting.add.map(({ name }) => name)).toEqual(['client', 'time.spent'])
+  expect(context.reports).toEqual(
+    [0, 1, 3].map((i) => `invalid-attribute spec.traffic.field.attributes.add[${i}].name`),
+  )
+})
+
 test('metrics: labels', () => {
   const written = { attributes: { add: [{ name: 'tier', expression: 'request.headers["tier"]' }] } }
   const labels = metrics.compile([sourceOf(specFrom(metricsSchema, written))], contextWith())

@@ -1,25 +1,35 @@
-import { mayCoverFields, removedFields } from '#observe/log/default-fields.ts'
+import { mayCoverFields, removedFields, STARTS_LINE } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { compileAttributes } from '../../shared/compile-attributes.ts'
+import { type Attribute, compileAttributes } from '../../shared/compile-attributes.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import type { AccessLogSpec } from './schema.ts'
 
+type Source = PolicySource<AccessLogSpec>
+
 /** @returns undefined without the policy: every request is logged with the default fields (decision A-110) */
-export function compileAccessLog(
-  sources: readonly PolicySource<AccessLogSpec>[],
-  context: CompileContext,
-): AccessLogSettings | undefined {
+export function compileAccessLog(sources: readonly Source[], context: CompileContext): AccessLogSettings | undefined {
   const source = sources[0]
   if (source === undefined) return undefined
   const { filter, attributes, otlp } = source.spec
-  const { add = [], remove = [] } = attributes ?? {}
-  const names = add.map(({ name }) => name)
+  const added = compileAdded(source, context)
+  const names = added.map(({ name }) => name)
   if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
   return {
     filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
-    remove: removedFields(remove, names),
+    remove: removedFields(attributes?.remove ?? [], names),
     mayCover: mayCoverFields(names),
-    add: compileAttributes(source, '.attributes.add', add, 'log', context),
+    add: added,
   }
+}
+
+/** Without those that a line already has, and has nowhere else (decision A-110). */
+function compileAdded(source: Source, context: CompileContext): readonly Attribute[] {
+  const written = source.spec.attributes?.add ?? []
+  return compileAttributes(source, '.attributes.add', written, 'log', context).filter(({ name }, i) => {
+    if (!STARTS_LINE.has(name)) return true
+    const message = `every line has its own ${name}; the attribute is left out`
+    context.report(source, `.attributes.add[${i}].name`, { severity: 'error', code: 'invalid-attribute', message })
+    return false
+  })
 }
