@@ -23,10 +23,12 @@ import {
   END_HEADERS,
   END_STREAM,
   type Field,
+  GOAWAY,
   HEADERS,
   headerBlock,
   PING,
   RST_STREAM,
+  SETTINGS,
   uint32,
   WINDOW_UPDATE,
 } from '../testing/frames.ts'
@@ -562,6 +564,37 @@ test('a silent connection is asked for a sign of life, and given up without one'
   await vi.waitFor(() => expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(true))
   pass(11_000)
   expect(await second).toMatchObject({ body: '1' })
+})
+
+test('a server that breaks the protocol behind its GOAWAY is not waited for', async () => {
+  const { pool, destination, pass, server } = await frames(
+    answeringFrames((peer, stream) => {
+      peer.goaway(stream, NGHTTP2_NO_ERROR)
+      setTimeout(() => peer.send(PING, 0, 0, Buffer.alloc(3)), 20)
+    }),
+  )
+  const result = ask(pool, destination)
+  await vi.waitFor(() => expect(server.peers[0]?.frames.some(({ type }) => type === GOAWAY)).toBe(true))
+  pass(16_000)
+  pass(11_000)
+  expect(await result).toMatchObject({ failure: 'reset', sent: true })
+})
+
+test('a server that says GOAWAY may take its time', async () => {
+  const { pool, destination, pass, server } = await frames(
+    answeringFrames((peer, stream) => {
+      peer.goaway(stream, NGHTTP2_NO_ERROR)
+      setTimeout(() => peer.answer(stream, 'late'), 300)
+    }),
+  )
+  const result = ask(pool, destination)
+  await vi.waitFor(() => expect(server.peers[0]?.frames.some(({ type }) => type === GOAWAY)).toBe(true))
+  pass(16_000)
+  // The greeting, the acknowledgement of the server's, and the question.
+  await vi.waitFor(() => expect(server.peers[0]!.of(SETTINGS, 0)).toHaveLength(3))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  pass(11_000)
+  expect(await result).toMatchObject({ body: 'late' })
 })
 
 test('a busy connection is not asked', async () => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { askForLife } from './ask-for-life.ts'
 import type { Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
@@ -47,6 +48,8 @@ export class ClientSession implements Carrier {
   readonly #session: ClientHttp2Session
   readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
+  /** While the last requests are in hand. */
+  readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
   #active = 0
   #limit = ASSUMED_STREAMS
   #draining = false
@@ -66,7 +69,7 @@ export class ClientSession implements Carrier {
     })
     this.#session.on('goaway', (_, lastStreamId) => {
       this.#lastStreamId = lastStreamId
-      this.#retire()
+      this.#windDown()
     })
     // 'close' follows every error and says all that is needed.
     this.#session.on('error', () => {})
@@ -108,17 +111,28 @@ export class ClientSession implements Carrier {
     if (this.#pinging || this.#session.destroyed) return
     this.#pinging = true
     this.#owner.wheel.arm(this.#pong, PING_TIMEOUT_MS)
-    this.#session.ping((error) => {
+    askForLife(this.#session, () => {
       this.#pinging = false
       this.#owner.wheel.disarm(this.#pong)
-      if (error === null) this.#heardMs = clock.monotonic()
+      this.#heardMs = clock.monotonic()
     })
   }
 
   /** Takes no further requests and ends with those it has. */
   drain(): void {
-    this.#retire()
+    this.#windDown()
     this.#session.close()
+  }
+
+  #windDown(): void {
+    this.#retire()
+    if (this.#active > 0) this.#owner.wheel.arm(this.#watch, SILENCE_MS)
+  }
+
+  #lookAfter(): void {
+    if (this.#active === 0) return
+    this.suspect()
+    this.#owner.wheel.arm(this.#watch, SILENCE_MS)
   }
 
   #giveUp(): void {
@@ -130,6 +144,7 @@ export class ClientSession implements Carrier {
     this.ended = true
     this.#retire()
     this.#owner.wheel.remove(this.#pong)
+    this.#owner.wheel.remove(this.#watch)
   }
 
   #armIdle(): void {

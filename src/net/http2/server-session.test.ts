@@ -170,6 +170,29 @@ test('a client that does not answer pings is cut', async () => {
   await eventually(() => rig.handler.events[1] === 'aborted reset')
 })
 
+test('a client that breaks the protocol behind its goodbye is not waited for', async () => {
+  await start({ lingerTimeoutMs: 100, http2: { keepaliveTimeoutMs: 100 } }, () => {})
+  const client = await rig.raw()
+  client.request(1)
+  await eventually(() => rig.handler.events.length === 1)
+  client.send(GOAWAY, 0, 0, Buffer.alloc(8))
+  client.send(PING, 0, 0, Buffer.alloc(3))
+  client.socket.end()
+  await eventually(() => rig.open === 0)
+  expect(rig.handler.events[1]).toBe('aborted reset')
+})
+
+test('a client that says goodbye is answered, however long that takes', async () => {
+  await start({ lingerTimeoutMs: 100, http2: { keepaliveTimeoutMs: 100 } }, (stream) => {
+    setTimeout(() => answerWith(stream, 'late'), 500)
+  })
+  const client = await rig.raw()
+  client.request(1)
+  client.send(GOAWAY, 0, 0, Buffer.alloc(8))
+  await client.until(({ type, flags }) => type === DATA && flags === END_STREAM)
+  await eventually(() => rig.open === 0)
+})
+
 // Clients that mean harm.
 
 test('more requests at once than allowed are refused; a client that knows the bound has no connection any more', async () => {

@@ -5,6 +5,7 @@ import type { ServedConnection } from '../served-connection.ts'
 import type { Peer, StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { Allowance } from './allowance.ts'
+import { askForLife } from './ask-for-life.ts'
 import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
 import { sessionOptions } from './session-options.ts'
 
@@ -41,6 +42,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
   readonly #keepalive: WheelTimer = new WheelTimer(() => this.#ping())
   readonly #answer: WheelTimer = new WheelTimer(() => this.#socket.destroy())
   #open = 0
+  /** One side has said that it takes no further requests. */
+  #windingDown = false
   /** It ends now, for the fault of one side. */
   #ending = false
 
@@ -64,7 +67,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     session.on('stream', (stream, _headers, _flags, fields) => this.#begin(stream, fields))
     session.on('remoteSettings', () => this.#settingsChanged())
     // A client that says goodbye means to close.
-    session.on('goaway', () => this.#open === 0 && this.#linger())
+    session.on('goaway', () => this.#windDown())
     session.on('error', ignore)
     session.on('close', () => {
       this.#forget()
@@ -72,7 +75,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     })
     this.wheel.arm(this.#idle, limits.headTimeoutMs)
     if (limits.maxConnectionMs > 0) this.wheel.arm(this.#age, limits.maxConnectionMs)
-    if (limits.http2.keepaliveIntervalMs > 0) this.wheel.arm(this.#keepalive, limits.http2.keepaliveIntervalMs)
+    this.#pingLater()
   }
 
   /** A client that is told of the end asks again on another connection. */
@@ -87,7 +90,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   drain(): void {
     if (this.#session.destroyed || this.#session.closed) return
     this.#session.close()
-    if (this.#open === 0) this.#linger()
+    this.#windDown()
   }
 
   /** Ends now, with whatever is being answered. */
@@ -128,19 +131,32 @@ export class ServerSession implements ServedConnection, StreamOwner {
     else this.drain()
   }
 
+  /** No further requests: what is left is to answer those in hand. */
+  #windDown(): void {
+    this.#windingDown = true
+    if (this.#open === 0) this.#linger()
+    else this.#pingLater()
+  }
+
   /** Our side has ended; the client has a while to end its own. */
   #linger(): void {
     this.wheel.arm(this.#idle, this.limits.lingerTimeoutMs)
   }
 
+  /** A client that is only answered is asked even where nobody wants pings. */
+  #pingLater(): void {
+    const { keepaliveIntervalMs, keepaliveTimeoutMs } = this.limits.http2
+    const ms = this.#windingDown ? keepaliveTimeoutMs : keepaliveIntervalMs
+    if (ms > 0) this.wheel.arm(this.#keepalive, ms)
+  }
+
   /** Asks for a sign of life (decision A-45). */
   #ping(): void {
-    if (this.#session.destroyed || this.#session.closed) return
-    const { keepaliveIntervalMs, keepaliveTimeoutMs } = this.limits.http2
-    this.wheel.arm(this.#answer, keepaliveTimeoutMs)
-    this.#session.ping(() => {
+    if (this.#session.destroyed) return
+    this.wheel.arm(this.#answer, this.limits.http2.keepaliveTimeoutMs)
+    askForLife(this.#session, () => {
       this.wheel.disarm(this.#answer)
-      if (!this.#socket.destroyed) this.wheel.arm(this.#keepalive, keepaliveIntervalMs)
+      if (!this.#socket.destroyed) this.#pingLater()
     })
   }
 
