@@ -13,12 +13,12 @@ import {
   type Framing,
 } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
+import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { cancelStream } from './cancel-stream.ts'
 import type { Carrier } from './carrier.ts'
 import { watchEndOfStream } from './end-of-stream.ts'
 import { readResponseFields, readTrailerFields, requestFields } from './heads.ts'
-import { RequestBody, type RequestOwner } from './request-body.ts'
-import { ResponseBody } from './response-body.ts'
+import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
 
 const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM } = http2.constants
 
@@ -52,10 +52,10 @@ export interface ExchangeRequest {
 }
 
 /** One request and its response on whatever session carries it. */
-export class ClientExchange implements ClientStream, RequestOwner {
+export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterOwner {
   readonly head: Head = new Head()
-  readonly body: ResponseBody = new ResponseBody()
-  readonly request: RequestBody
+  readonly body: BodyReader = new BodyReader(this)
+  readonly request: RequestWriter
   trailers: Head | undefined
   context: unknown
   /** Response time limit. */
@@ -79,7 +79,7 @@ export class ClientExchange implements ClientStream, RequestOwner {
     this.#forHead = method === 'HEAD'
     this.#idempotent = isIdempotent(method)
     this.context = context
-    this.request = new RequestBody(this, framing)
+    this.request = new RequestWriter(this, framing)
   }
 
   get over(): boolean {
@@ -126,7 +126,10 @@ export class ClientExchange implements ClientStream, RequestOwner {
     this.request.attach(stream)
   }
 
-  // What the request body calls.
+  // What the reader and the writer call.
+
+  /** A response may take its time. */
+  bodyWanted(): void {}
 
   messageCut(why: Abort): void {
     // Given up on our side, nobody waits for an answer.
@@ -150,7 +153,10 @@ export class ClientExchange implements ClientStream, RequestOwner {
     this.#owner.forget(this.timer)
     this.#phase = READING
     this.request.forgetWhole()
-    this.body.start(this.#stream!, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)
+    const stream = this.#stream!
+    this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)
+    // The end of a stream is told only to those who read.
+    if (kind === BODY_NONE) stream.resume()
     this.#handler.response(this)
   }
 

@@ -141,6 +141,23 @@ test('a request body with its trailers reaches the sink', async () => {
   expect(trailers).toEqual(['x-sum: 1', 'x-sum: 2'])
 })
 
+test('trailers that come before anybody reads the body are not lost', async () => {
+  const trailers: string[] = []
+  const client = await start((stream) => {
+    const sink = new TextSink()
+    sink.end = (fields?: Head) => {
+      fields?.each((name, value) => trailers.push(`${name}: ${value}`))
+      answerWith(stream, sink.text)
+    }
+    setTimeout(() => stream.body.pipe(sink), 50)
+  })
+  const request = client.request({ ':method': 'POST' }, { waitForTrailers: true })
+  request.on('wantTrailers', () => request.sendTrailers({ 'x-sum': '1' }))
+  request.end('body').resume()
+  await once(request, 'close')
+  expect(trailers).toEqual(['x-sum: 1'])
+})
+
 test.each([
   [{ 'content-length': '4' }, BODY_LENGTH, 4],
   [{}, BODY_CHUNKED, -1],

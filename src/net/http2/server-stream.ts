@@ -1,4 +1,9 @@
-import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
+} from 'node:http2'
 import { REJECTIONS } from '#base/rejections.ts'
 import { Head } from '../http/head.ts'
 import { refusalOf } from '../http/head-outcome.ts'
@@ -16,9 +21,9 @@ import {
   type WireRefusal,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
-import { fieldObject, readRequestFields, responseFields } from './heads.ts'
-import { type ReaderOwner, StreamReader } from './stream-reader.ts'
-import { StreamWriter, type StreamWriterOwner } from './stream-writer.ts'
+import { BodyReader, type ReaderOwner } from './body-reader.ts'
+import { fieldObject, readRequestFields, readTrailerFields, responseFields } from './heads.ts'
+import { ResponseWriter, type ResponseWriterOwner } from './response-writer.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 
@@ -41,12 +46,12 @@ export interface StreamOwner {
 }
 
 /** One request on an HTTP/2 connection and its response (RFC 9113, 8). Used again for a later request of the connection. */
-export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWriterOwner {
+export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWriterOwner {
   readonly peer: Peer
   readonly version = '2'
   readonly head: Head = new Head()
-  readonly body: StreamReader
-  readonly response: StreamWriter = new StreamWriter(this)
+  readonly body: BodyReader = new BodyReader(this)
+  readonly response: ResponseWriter = new ResponseWriter(this)
   context: unknown
   readonly #owner: StreamOwner
   readonly #timer: WheelTimer
@@ -58,6 +63,8 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
   #over = true
   /** The handler was told of the end in order, or of nothing: nobody looks at this object any more. */
   #reusable = false
+  /** The fields behind the request body. */
+  #trailers: Head | undefined
   /** Fields will follow the response body. */
   #trails = false
   /** `Expect: 100-continue` that has not been answered. */
@@ -68,7 +75,6 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
 
   constructor(owner: StreamOwner) {
     this.peer = owner.peer
-    this.body = new StreamReader(this, owner.headLimits)
     this.#owner = owner
     this.#timer = new WheelTimer(() => this.#timeUp())
   }
@@ -80,6 +86,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
     this.#responded = false
     this.#over = false
     this.#reusable = false
+    this.#trailers = undefined
     this.#trails = false
     head.reset()
     stream.on('close', this.#onClose).on('error', ignore)
@@ -88,7 +95,19 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
     const kind = stream.endAfterHeaders ? BODY_NONE : head.contentLength >= 0 ? BODY_LENGTH : BODY_CHUNKED
     this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
     this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
+    if (kind !== BODY_NONE) stream.on('trailers', this.#onTrailers).on('end', this.#onEnd)
     this.#owner.handler.request(this)
+  }
+
+  readonly #onTrailers = (_headers: IncomingHttpHeaders, _flags: number, fields: string[]): void => {
+    const trailers = new Head()
+    if (readTrailerFields(fields, trailers, this.#owner.headLimits) === 0) this.#trailers = trailers
+    else if (!this.#over) this.#refuse('malformed-request')
+  }
+
+  readonly #onEnd = (): void => {
+    // A stream that the client has reset without an error ends, too.
+    if (!this.#stream.aborted) this.body.end(this.#trailers)
   }
 
   // What the handler calls.
@@ -131,10 +150,6 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, StreamWrite
     }
     // The client of a gRPC stream may be silent for as long as it likes.
     if (!this.head.takesTrailers) this.#arm(this.#owner.limits.bodyTimeoutMs)
-  }
-
-  bodyBroken(): void {
-    if (!this.#over) this.#refuse('malformed-request')
   }
 
   sendHead(whole: boolean, trails: boolean): void {

@@ -1,6 +1,5 @@
 import type { Http2Stream, OutgoingHttpHeaders } from 'node:http2'
 import type { Head } from '../http/head.ts'
-import type { WriterOwner } from '../http1/body-writer.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES } from '../transport/transport.ts'
@@ -8,16 +7,20 @@ import { flushLater } from '../transport/turn.ts'
 import { fieldObject } from './heads.ts'
 
 /** Whoever the message belongs to. */
-export interface StreamWriterOwner extends WriterOwner {
+export interface ResponseWriterOwner {
   /** Sends the head. `whole`: nothing follows; otherwise `trails`: fields may follow the body. */
   sendHead(whole: boolean, trails: boolean): void
+  /** The whole response has been given to the stream. */
+  messageWritten(): void
+  /** The giver broke off: the response must not look complete. */
+  messageCut(why: Abort): void
 }
 
 /**
- * Sends the body of a message on an HTTP/2 stream: the head goes out with the first bytes, at the end, or at the end of the turn.
+ * Sends the body of a response: the head goes out with the first bytes, at the end, or at the end of the turn.
  * Used again for the next stream.
  */
-export class StreamWriter implements BodySink {
+export class ResponseWriter implements BodySink {
   source: BodySource | null = null
   readonly takesFramed = false
   backed = false
@@ -25,14 +28,14 @@ export class StreamWriter implements BodySink {
   sentBytes = 0
   /** A message has begun and not ended. */
   open = false
-  readonly #owner: StreamWriterOwner
+  readonly #owner: ResponseWriterOwner
   #stream!: Http2Stream
   #kind: BodyKind = BODY_NONE
   #left = 0
   #headPending = false
   #trailers: OutgoingHttpHeaders = {}
 
-  constructor(owner: StreamWriterOwner) {
+  constructor(owner: ResponseWriterOwner) {
     this.#owner = owner
   }
 

@@ -1,29 +1,24 @@
-import type { Http2Stream, IncomingHttpHeaders } from 'node:http2'
-import { Head } from '../http/head.ts'
-import type { HeadLimits } from '../limits.ts'
+import type { Http2Stream } from 'node:http2'
+import type { Head } from '../http/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
-import { readTrailerFields } from './heads.ts'
 
 /** Whoever the message belongs to. */
 export interface ReaderOwner {
   /** Somebody waits for the body, or has got some of it. */
   bodyWanted(): void
-  /** Fields behind the body are malformed or too large. */
-  bodyBroken(): void
 }
 
 /**
- * The body of a message on an HTTP/2 stream. A receiver that cannot take more closes the window of the stream: what the peer may
- * still send then waits here. Used again for the next stream.
+ * The body of a received message: gives what its stream brings to the sink it was piped to. A receiver that cannot take more closes
+ * the window of the stream: what the peer may still send then waits here. Where the body ends, the owner knows.
  */
-export class StreamReader implements BodySource {
+export class BodyReader implements BodySource {
   kind: BodyKind = BODY_NONE
   length = -1
   readonly trails = true
   /** All of it has come. */
   done = true
   readonly #owner: ReaderOwner
-  readonly #limits: HeadLimits
   #stream: Http2Stream | null = null
   #sink: BodySink | null = null
   #trailers: Head | undefined
@@ -31,10 +26,8 @@ export class StreamReader implements BodySource {
   #reading = false
   #paused = false
 
-  /** `limits` are those of trailers. */
-  constructor(owner: ReaderOwner, limits: HeadLimits) {
+  constructor(owner: ReaderOwner) {
     this.#owner = owner
-    this.#limits = limits
   }
 
   /** Begins the body of `stream`; `kind` and `length` as in `BodySource`. */
@@ -60,11 +53,11 @@ export class StreamReader implements BodySource {
     this.#sink = sink
     if (sink.takesFramed) sink.framed = false
     if (this.#failure !== null) return this.abort(this.#failure)
-    if (this.done) return this.#end()
+    if (this.done) return this.end(this.#trailers)
     this.#owner.bodyWanted()
     if (this.#reading) return this.resume()
     this.#reading = true
-    this.#stream?.on('trailers', this.#onTrailers).on('end', this.#onEnd).on('data', this.#onData)
+    this.#stream?.on('data', this.#onData)
   }
 
   pause(): void {
@@ -80,6 +73,14 @@ export class StreamReader implements BodySource {
     this.#stream?.resume()
   }
 
+  /** Tells the sink, or the one that comes later, that it has got everything; unless it was cut short before. */
+  end(trailers: Head | undefined): void {
+    if (this.#failure !== null) return
+    this.done = true
+    this.#trailers = trailers
+    this.#letGo()?.end(trailers)
+  }
+
   /** Tells the sink, or the one that comes later, that the body is cut short. */
   abort(why: Abort): void {
     this.#failure = why
@@ -92,23 +93,6 @@ export class StreamReader implements BodySource {
     this.#owner.bodyWanted()
     sink.bytes(bytes, 0, bytes.length)
     if (sink.backed) this.pause()
-  }
-
-  readonly #onTrailers = (_headers: IncomingHttpHeaders, _flags: number, fields: string[]): void => {
-    const trailers = new Head()
-    if (readTrailerFields(fields, trailers, this.#limits) === 0) this.#trailers = trailers
-    else this.#owner.bodyBroken()
-  }
-
-  readonly #onEnd = (): void => {
-    // A stream that the peer has reset without an error ends, too.
-    if (this.#stream?.aborted !== false || this.#failure !== null) return
-    this.done = true
-    this.#end()
-  }
-
-  #end(): void {
-    this.#letGo()?.end(this.#trailers)
   }
 
   #letGo(): BodySink | null {

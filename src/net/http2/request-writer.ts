@@ -11,8 +11,8 @@ import {
 } from '../stream.ts'
 import { fieldObject } from './heads.ts'
 
-/** The exchange behind a request body. */
-export interface RequestOwner {
+/** Whoever the request belongs to. */
+export interface RequestWriterOwner {
   /** The giver broke off, or gave other than it announced: the request must not look complete. */
   messageCut(why: Abort): void
 }
@@ -20,8 +20,8 @@ export interface RequestOwner {
 /** As much of a body is kept until the response begins, so that the request can be sent again. */
 const MAX_KEPT_BYTES = 65_536
 
-/** The body of a request: kept while no session carries it, then sent as it comes. */
-export class RequestBody implements BodySink {
+/** Sends the body of a request: keeps it while no session carries it, then sends it as it comes. */
+export class RequestWriter implements BodySink {
   source: BodySource | null = null
   readonly takesFramed = false
   /** Whoever gives is asked to wait until there is a stream. */
@@ -29,7 +29,7 @@ export class RequestBody implements BodySink {
   readonly kind: BodyKind
   /** Fields may follow. */
   readonly trails: boolean
-  readonly #owner: RequestOwner
+  readonly #owner: RequestWriterOwner
   #stream: ClientHttp2Stream | null = null
   #open: boolean
   #left: number
@@ -37,7 +37,7 @@ export class RequestBody implements BodySink {
   #keptBytes = 0
   #trailers: Record<string, string[]> = {}
 
-  constructor(owner: RequestOwner, { kind, length, trails }: Framing) {
+  constructor(owner: RequestWriterOwner, { kind, length, trails }: Framing) {
     this.#owner = owner
     this.kind = kind
     this.trails = trails === true && kind !== BODY_NONE
