@@ -243,6 +243,10 @@ test.each([
   ['request.headers["a"] == request.headers.b', ['request.headers']],
   ['has(request.path)', ['request.path']],
   ['request["path"]', ['request.path']],
+  ['request.?path', ['request.path']],
+  ['request.?headers["a"]', ['request.headers']],
+  ['has(request.?path)', ['request.path']],
+  ['request[?"path"]', ['request', 'request.headers', 'request.method', 'request.path']],
   ['jwt.sub', ['jwt']],
   ['toJson(request)', ['request', 'request.headers', 'request.method', 'request.path']],
   [

@@ -40,10 +40,18 @@ function resolvePath<C>(expr: Expr, state: CheckState<C>): Resolution<C> | undef
 export function checkSelect<C>(expr: Select, state: CheckState<C>): Type {
   const found = expr.optional ? undefined : resolvePath(expr, state)
   if (found !== undefined) return resolveTo(expr, found, state)
+  if (expr.optional) referToMember(expr, state)
   const operand = checkOperand(expr.operand, state)
   const inner = optionalElement(operand)
   const field = fieldType(inner ?? operand, expr, state)
   return inner === undefined && !expr.optional ? field : optionalOf(optionalElement(field) ?? field)
+}
+
+/** `request.?path` reads what `request.path` does. */
+function referToMember<C>(expr: Select, state: CheckState<C>): void {
+  const found = resolvePath({ ...expr, optional: false }, state)
+  if (found?.kind === 'variable') state.references.add(found.scope.path)
+  if (found?.kind === 'root') state.referWhole(found.scope)
 }
 
 /** A root before an unknown member is named, not read. */
@@ -61,6 +69,7 @@ export function checkHas<C>(expr: Has, state: CheckState<C>): Type {
     resolveTo(expr, found, state)
     return BOOL
   }
+  if (expr.optional) referToMember(selection, state)
   const operand = checkOperand(expr.operand, state)
   fieldType(optionalElement(operand) ?? operand, selection, state)
   return BOOL

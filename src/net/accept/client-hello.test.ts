@@ -51,7 +51,12 @@ function inRecords(hello: Buffer, size: number): Buffer {
   return Buffer.concat(records)
 }
 
-test.each([1, 2, 3, 4, 5, 100])('a message in records of %d bytes', (size) => {
+test.each([1, 2, 3, 4, 5])('a short message in records of %d bytes', (size) => {
+  const hello = { serverName: '', alpnProtocols: [] }
+  expect(findClientHello(inRecords(helloWith({}), size))).toEqual({ usedBytes: 0, hello })
+})
+
+test.each([30, 100])('a message in records of %d bytes', (size) => {
   const bytes = inRecords(real, size)
   expect(findClientHello(bytes)).toEqual(FOUND)
   expect(findClientHello(bytes.subarray(0, -1))).toBeUndefined()
@@ -128,6 +133,10 @@ test.each<[string, Buffer]>([
   ['no protocols', helloWith({ extensions: alpn() })],
   ['two lists of protocols', helloWith({ extensions: Buffer.concat([alpn('a'), alpn('b')]) })],
   ['an extension that is cut', helloWith({ extensions: serverName('abc').subarray(0, -1) })],
+  [
+    'more records than a hello needs',
+    inRecords(helloWith({ extensions: alpn('a'.repeat(60)) }), 1).subarray(0, 65 * 6),
+  ],
   ['without end', Buffer.concat(new Array(140_000 / 7).fill(Buffer.from([22, 3, 1, 0, 2, 1, 0])))],
 ])('no ClientHello: %s', (_, bytes) => {
   expect(findClientHello(bytes)).toEqual(NOTHING)

@@ -16,6 +16,9 @@ export interface ClientHelloFinding extends Finding {
 /** More than any real one, with post-quantum key shares and a large ticket. */
 const MAX_HELLO_BYTES = 65_536
 
+/** More than any client spreads it over. All are looked at again with every piece that comes. */
+const MAX_RECORDS = 64
+
 const HANDSHAKE_RECORD = 22
 const MAX_RECORD_BYTES = 16_384
 const RECORD_HEADER_BYTES = 5
@@ -54,7 +57,7 @@ function gatherMessage(bytes: Buffer): Uint8Array | 'incomplete' | 'malformed' {
     if (length === 0 || length > MAX_RECORD_BYTES) return 'malformed'
     const start = at + RECORD_HEADER_BYTES
     const piece = bytes.subarray(start, start + length)
-    pieces.push(piece)
+    if (pieces.push(piece) > MAX_RECORDS) return 'malformed'
     gathered += piece.length
     at = start + length
     if (wanted < 0) {
@@ -68,7 +71,7 @@ function gatherMessage(bytes: Buffer): Uint8Array | 'incomplete' | 'malformed' {
       return gathered === wanted ? Buffer.concat(pieces).subarray(MESSAGE_HEADER_BYTES) : 'malformed'
     }
   }
-  return bytes.length > 2 * MAX_HELLO_BYTES ? 'malformed' : 'incomplete'
+  return 'incomplete'
 }
 
 function readHello(reader: Reader): ClientHello {

@@ -49,6 +49,7 @@ function settleConnect(head: Head, target: string): number {
 function settleConnection(head: Head, ofRequest: boolean): number {
   let upgrade = ''
   let nominatesUpgrade = false
+  const nominated = new Set<string>()
   for (let at = 0; at < head.received; at++) {
     const name = connectionLevelName(head, at)
     if (name === 'upgrade') upgrade = upgrade === '' ? head.receivedValue(at) : `${upgrade}, ${head.receivedValue(at)}`
@@ -59,12 +60,18 @@ function settleConnection(head: Head, ofRequest: boolean): number {
         else if (option === 'keep-alive') head.saysKeepAlive = true
         else if (option === 'upgrade') nominatesUpgrade = true
         else if (NOT_NOMINATED.has(option) || !isFieldName(option)) return MALFORMED
-        else head.remove(option)
+        else nominated.add(option)
       }
     }
   }
+  if (nominated.size > 0) dropNominated(head, nominated)
   if (nominatesUpgrade && takesUpgrade(head, upgrade, ofRequest)) head.upgrade = upgrade
   return 0
+}
+
+/** In one pass: there may be as many options as fit into a head. */
+function dropNominated(head: Head, nominated: ReadonlySet<string>): void {
+  for (let at = 0; at < head.received; at++) if (nominated.has(head.receivedName(at).toLowerCase())) head.drop(at)
 }
 
 /**

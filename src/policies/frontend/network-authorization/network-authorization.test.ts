@@ -45,6 +45,8 @@ test('a Deny rule that does not compile denies everybody', () => {
 test('whether a rule needs the client certificate is known beforehand', () => {
   expect(rulesOf(['Allow', 'source.address == "x"']).rules?.readsCertificate).toBe(false)
   expect(rulesOf(['Require', 'true'], ['Allow', 'has(source.identity.namespace)']).rules?.readsCertificate).toBe(true)
+  expect(rulesOf(['Deny', 'source.?spiffeId.orValue("") == "x"']).rules?.readsCertificate).toBe(true)
+  expect(rulesOf(['Deny', 'source.?identity.?namespace.orValue("") == "x"']).rules?.readsCertificate).toBe(true)
   expect(networkAuthorization.compile([], contextWith())).toBeUndefined()
 })
 
