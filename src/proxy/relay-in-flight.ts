@@ -1,18 +1,16 @@
 import type { EndpointPlace } from '#engine/backend-place.ts'
-import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http/head.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import { decisionId } from '#observe/decision-ring.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
+import { connectionExchange } from './connection-exchange.ts'
 import type { ProxyContext } from './proxy-context.ts'
-
-const NO_REQUEST = new Head()
 
 /** One connection that is relayed: what log expressions see of it, and the streams on both sides. */
 export class RelayInFlight implements ObservedRelay {
   readonly context: ProxyContext
   readonly connection: RelayedConnection
-  readonly exchange = new Exchange()
+  readonly exchange: Exchange
   readonly status = 0
   readonly decisionNumber: number
   settings: ObserveSettings | undefined
@@ -28,9 +26,7 @@ export class RelayInFlight implements ObservedRelay {
     this.context = context
     this.connection = connection
     this.decisionNumber = context.nextId()
-    this.exchange.gateway = context.gateway
-    this.exchange.workloads = context.workloads
-    this.exchange.reset(NO_REQUEST, connection.peer)
+    this.exchange = connectionExchange(context, connection.peer)
     this.exchange.startMonotonicMs = context.now()
   }
 

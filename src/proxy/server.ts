@@ -1,12 +1,10 @@
 import { clock } from '#base/clock.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, readsCertificates, type SocketPlace } from '#engine/places.ts'
-import { Exchange } from '#exchange/exchange.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
-import { Head } from '#net/http/head.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
@@ -16,6 +14,7 @@ import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
+import { connectionExchange } from './connection-exchange.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -42,8 +41,6 @@ export interface FailedSocket {
 
 /** How long requests may go on at a socket that the plan has given up. */
 const DRAIN_MS = 60_000
-
-const NO_REQUEST = new Head()
 
 interface OpenSocket {
   readonly listener: Listener
@@ -174,12 +171,8 @@ export class ProxyServer {
   }
 
   #admits(socket: SocketPlace, peer: Peer): boolean {
-    const { index, observer, gateway, workloads } = this.#context
-    const connection = new Exchange()
-    connection.reset(NO_REQUEST, peer)
-    connection.gateway = gateway
-    connection.workloads = workloads
-    const denial = denyConnection(socket, index, connection)
+    const { index, observer } = this.#context
+    const denial = denyConnection(socket, index, connectionExchange(this.#context, peer))
     if (denial === undefined) return true
     observer.connectionDenied(peer, denial)
     return false

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import type { PeerCertificate } from '../stream.ts'
+import { type AltName, readSubjectAltNames } from '../subject-alt-names.ts'
 
 /** What a certificate says; read when it is asked for. */
 export function certificateOf(certificate: X509Certificate | undefined): PeerCertificate | undefined {
@@ -9,7 +10,7 @@ export function certificateOf(certificate: X509Certificate | undefined): PeerCer
 
 class LazyCertificate implements PeerCertificate {
   readonly #certificate: X509Certificate
-  #names: readonly Alternative[] | undefined
+  #names: readonly AltName[] | undefined
 
   constructor(certificate: X509Certificate) {
     this.#certificate = certificate
@@ -34,15 +35,17 @@ class LazyCertificate implements PeerCertificate {
   }
 
   get subjectAltNames(): readonly string[] {
-    return this.#alternatives().map(({ value }) => value)
+    return this.#altNames().map(({ value }) => value)
   }
 
   get uris(): readonly string[] {
-    return this.#alternatives().flatMap(({ kind, value }) => (kind === 'URI' ? [value] : []))
+    return this.#altNames().flatMap(({ type, value }) => (type === 'URI' ? [value] : []))
   }
 
-  #alternatives(): readonly Alternative[] {
-    this.#names ??= readAlternatives(this.#certificate.subjectAltName ?? '')
+  #altNames(): readonly AltName[] {
+    this.#names ??= readSubjectAltNames(this.#certificate.subjectAltName ?? '')
+      .filter(({ type }) => TYPES.has(type))
+      .map(({ type, value }) => ({ type, value: type === 'IP Address' ? canonicalAddress(value) : value }))
     return this.#names
   }
 }
@@ -59,24 +62,9 @@ function distinguishedName(lines: string | undefined): string {
     .join(',')
 }
 
-interface Alternative {
-  readonly kind: string
-  readonly value: string
-}
+const TYPES: ReadonlySet<string> = new Set(['URI', 'DNS', 'IP Address', 'email'])
 
-/** `kind:value` items; a value that could be taken for more than one is a JSON string. */
-const ALTERNATIVE = /([^:,]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy
-
-const KINDS: ReadonlySet<string> = new Set(['URI', 'DNS', 'IP Address', 'email'])
-
-function readAlternatives(text: string): Alternative[] {
-  return [...text.matchAll(ALTERNATIVE)].flatMap(([, kind = '', written = '']) => {
-    if (!KINDS.has(kind)) return []
-    const value = written.startsWith('"') ? (JSON.parse(written) as string) : written
-    return [{ kind, value: kind === 'IP Address' ? canonicalAddress(value) : value }]
-  })
-}
-
+/** An address in the one text that stands for it. */
 function canonicalAddress(text: string): string {
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text).toRFC5952String() : text
 }

@@ -2,8 +2,8 @@ import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Abort, Destination, DestinationTls, TcpKeepalive } from '../stream.ts'
-import { checkSubjectAltNames } from '../subject-alt-names.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { checkSubjectAltNames } from './check-subject-alt-names.ts'
 
 export interface DialOptions {
   readonly wheel: TimerWheel

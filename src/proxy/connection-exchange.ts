@@ -1,0 +1,15 @@
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http/head.ts'
+import type { Peer } from '#net/stream.ts'
+import type { ProxyContext } from './proxy-context.ts'
+
+const NO_REQUEST = new Head()
+
+/** What expressions see of a connection before, or without, a request. */
+export function connectionExchange({ gateway, workloads }: ProxyContext, peer: Peer): Exchange {
+  const exchange = new Exchange()
+  exchange.gateway = gateway
+  exchange.workloads = workloads
+  exchange.reset(NO_REQUEST, peer)
+  return exchange
+}
