@@ -163,7 +163,7 @@ test('pings keep a client that answers', async () => {
 test('a client that does not answer pings is cut', async () => {
   await start({ http2: { keepaliveIntervalMs: 100, keepaliveTimeoutMs: 200 } }, () => {})
   const client = await rig.raw()
-  client.polite = false
+  client.answersPings = false
   client.request(1)
   await client.untilClosed()
   expect(client.frames.filter(({ type }) => type === PING).length).toBe(1)
@@ -198,7 +198,7 @@ test('a client that says goodbye is answered, however long that takes', async ()
 test('more requests at once than allowed are refused; a client that knows the bound has no connection any more', async () => {
   await start({ http2: { maxStreams: 2 } }, () => {})
   const client = await rig.raw()
-  client.polite = false
+  client.answersSettings = false
   for (let stream = 1; stream <= 7; stream += 2) client.request(stream)
   await client.until((frame) => frame.type === RST_STREAM && frame.stream === 7)
   const codes = [1, 3, 5, 7].map((stream) => client.resetCode(stream))

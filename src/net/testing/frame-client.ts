@@ -1,42 +1,31 @@
 import { once } from 'node:events'
 import net from 'node:net'
-
+import { Changes } from './changes.ts'
+import { FrameConnection } from './frame-connection.ts'
 import {
-  ACK,
   END_HEADERS,
   END_STREAM,
   type Field,
   type Frame,
-  frame,
   GOAWAY,
   HEADERS,
   headerBlock,
-  NOTHING,
-  PING,
   PREFACE,
   RST_STREAM,
   SETTINGS,
   settingsPayload,
 } from './frames.ts'
 
-/** A client that sends frames as they are given, right or wrong, and keeps those that come back. */
-export class FrameClient {
-  readonly socket: net.Socket
-  readonly frames: Frame[] = []
+/** A client that waits for frames. */
+export class FrameClient extends FrameConnection {
   closed = false
-  /** Acknowledges settings and pings of the server. */
-  polite = true
-  #rest: Buffer = NOTHING
-  #waiting: (() => void)[] = []
+  readonly #changes = new Changes()
 
   constructor(socket: net.Socket) {
-    this.socket = socket
-    socket.setNoDelay(true)
-    socket.on('data', (bytes: Buffer) => this.#read(bytes))
-    socket.on('error', () => {})
+    super(socket)
     socket.on('close', () => {
       this.closed = true
-      this.#wake()
+      this.#changes.announce()
     })
   }
 
@@ -50,10 +39,6 @@ export class FrameClient {
     return client
   }
 
-  send(type: number, flags: number, stream: number, payload: Buffer = NOTHING): void {
-    this.socket.write(frame(type, flags, stream, payload))
-  }
-
   /** A request; `fields` come behind the pseudo fields of a GET, or replace them by beginning with one. */
   request(stream: number, fields: readonly Field[] = [], flags: number = END_STREAM | END_HEADERS): void {
     this.send(HEADERS, flags, stream, requestBlock(fields))
@@ -61,14 +46,14 @@ export class FrameClient {
 
   /** Waits for a frame that satisfies `check`. Fails when the connection ends before. */
   async until(check: (frame: Frame) => boolean): Promise<Frame> {
-    for (let seen = 0; ; await this.#change()) {
+    for (let seen = 0; ; await this.#changes.next()) {
       for (; seen < this.frames.length; seen++) if (check(this.frames[seen]!)) return this.frames[seen]!
       if (this.closed) throw new Error(`closed after ${this.frames.map(describe).join(', ')}`)
     }
   }
 
   async untilClosed(): Promise<void> {
-    while (!this.closed) await this.#change()
+    while (!this.closed) await this.#changes.next()
   }
 
   /** Error code of the GOAWAY that the server sent last. */
@@ -86,36 +71,8 @@ export class FrameClient {
     this.socket.destroy()
   }
 
-  #read(bytes: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, bytes])
-    while (this.#rest.length >= 9) {
-      const end = 9 + this.#rest.readUIntBE(0, 3)
-      if (this.#rest.length < end) break
-      this.#take({
-        type: this.#rest[3]!,
-        flags: this.#rest[4]!,
-        stream: this.#rest.readUInt32BE(5),
-        payload: this.#rest.subarray(9, end),
-      })
-      this.#rest = this.#rest.subarray(end)
-    }
-    this.#wake()
-  }
-
-  #take(frame: Frame): void {
-    this.frames.push(frame)
-    const asks = (frame.type === SETTINGS || frame.type === PING) && (frame.flags & ACK) === 0
-    if (asks && this.polite) this.send(frame.type, ACK, 0, frame.type === PING ? frame.payload : NOTHING)
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
+  protected override received(): void {
+    this.#changes.announce()
   }
 }
 

@@ -1,19 +1,16 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import type { Destination } from '../stream.ts'
+import { FrameConnection } from './frame-connection.ts'
 import {
-  ACK,
   DATA,
   END_HEADERS,
   END_STREAM,
   type Field,
   type Frame,
-  frame,
   GOAWAY,
   HEADERS,
   headerBlock,
-  NOTHING,
-  PING,
   PREFACE,
   RST_STREAM,
   SETTINGS,
@@ -22,26 +19,10 @@ import {
 } from './frames.ts'
 import { destinationOf } from './raw-peers.ts'
 
-/** One accepted connection of a `FrameServer`: sends frames as they are given, right or wrong. */
-export class FramePeer {
-  readonly socket: net.Socket
-  readonly frames: Frame[] = []
-  /** Acknowledges pings. */
-  answersPings = true
+/** One accepted connection of a `FrameServer`. */
+export class FramePeer extends FrameConnection {
   onRequest: (stream: number) => void = () => {}
-  #rest: Buffer = NOTHING
   #greeted = false
-
-  constructor(socket: net.Socket) {
-    this.socket = socket
-    socket.setNoDelay(true)
-    socket.on('error', () => {})
-    socket.on('data', (bytes: Buffer) => this.#read(bytes))
-  }
-
-  send(type: number, flags: number, stream: number, payload: Buffer = NOTHING): void {
-    this.socket.write(frame(type, flags, stream, payload))
-  }
 
   settings(...settings: readonly (readonly [number, number])[]): void {
     this.send(SETTINGS, 0, 0, settingsPayload(settings))
@@ -75,29 +56,15 @@ export class FramePeer {
     return this.frames.filter((one) => one.type === type && one.stream === stream)
   }
 
-  #read(bytes: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, bytes])
-    if (!this.#greeted) {
-      if (this.#rest.length < PREFACE.length) return
-      this.#greeted = true
-      this.#rest = this.#rest.subarray(PREFACE.length)
-    }
-    while (this.#rest.length >= 9) {
-      const end = 9 + this.#rest.readUIntBE(0, 3)
-      if (this.#rest.length < end) break
-      const [type, flags] = [this.#rest[3]!, this.#rest[4]!]
-      const one = { type, flags, stream: this.#rest.readUInt32BE(5), payload: this.#rest.subarray(9, end) }
-      this.#rest = this.#rest.subarray(end)
-      this.#take(one)
-    }
+  protected override skipGreeting(bytes: Buffer): Buffer | undefined {
+    if (this.#greeted) return bytes
+    if (bytes.length < PREFACE.length) return undefined
+    this.#greeted = true
+    return bytes.subarray(PREFACE.length)
   }
 
-  #take(one: Frame): void {
-    this.frames.push(one)
-    const asks = (one.flags & ACK) === 0
-    if (one.type === SETTINGS && asks) this.send(SETTINGS, ACK, 0)
-    if (one.type === PING && asks && this.answersPings) this.send(PING, ACK, 0, one.payload)
-    if (one.type === HEADERS) this.onRequest(one.stream)
+  protected override received({ type, stream }: Frame): void {
+    if (type === HEADERS) this.onRequest(stream)
   }
 }
 

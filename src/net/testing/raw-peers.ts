@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import type { Destination } from '../stream.ts'
+import { Changes } from './changes.ts'
 
 /** A client that sends bytes as they are given and keeps what comes back, as latin-1 text. */
 export class RawClient {
@@ -10,18 +11,18 @@ export class RawClient {
   /** The server has ended its direction. */
   ended = false
   wasReset = false
-  #waiting: (() => void)[] = []
+  readonly #changes = new Changes()
 
   constructor(socket: net.Socket) {
     this.socket = socket
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => {
       this.text += bytes.toString('latin1')
-      this.#wake()
+      this.#changes.announce()
     })
     socket.on('end', () => {
       this.ended = true
-      this.#wake()
+      this.#changes.announce()
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
       this.wasReset ||= error.code === 'ECONNRESET'
@@ -29,7 +30,7 @@ export class RawClient {
     socket.on('close', () => {
       this.closed = true
       this.ended = true
-      this.#wake()
+      this.#changes.announce()
     })
   }
 
@@ -47,34 +48,24 @@ export class RawClient {
   async until(check: (text: string) => boolean): Promise<string> {
     while (!check(this.text)) {
       if (this.ended) throw new Error(`ended with ${JSON.stringify(this.text.slice(-2000))}`)
-      await this.#change()
+      await this.#changes.next()
     }
     return this.text
   }
 
   /** Waits for the end of what the server sends. */
   async untilEnd(): Promise<string> {
-    while (!this.ended) await this.#change()
+    while (!this.ended) await this.#changes.next()
     return this.text
   }
 
   async untilClosed(): Promise<string> {
-    while (!this.closed) await this.#change()
+    while (!this.closed) await this.#changes.next()
     return this.text
   }
 
   close(): void {
     this.socket.destroy()
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
   }
 }
 

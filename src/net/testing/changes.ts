@@ -1,0 +1,14 @@
+/** Tells those who wait that something has changed, so that they look again. */
+export class Changes {
+  #waiting: (() => void)[] = []
+
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  announce(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
