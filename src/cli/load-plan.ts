@@ -4,6 +4,7 @@ import { translate } from '#control/translate.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
 import type { SharedState } from '#engine/compile-context.ts'
 import { PlanIndex } from '#engine/plan-index.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
@@ -19,11 +20,11 @@ export interface LoadedPlan {
 
 /** Translates and checks, with memory of its own for buckets and health. */
 export function loadPlan(store: FileStore): LoadedPlan {
-  const translation = translate(store.list())
+  const translation = translate(store.list(), { tlsMaterial: TLS_MATERIAL })
   const { items } = translation
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
-  const state: SharedState = { memory, slotOf: (key) => directory.assign(key) }
+  const state: SharedState = { memory, slotOf: (key) => directory.assign(key), tlsMaterial: TLS_MATERIAL }
   const checked = new PlanCheck().check(new PlanIndex(items), state)
   return { items, findings: withCompileProblems(translation, checked.findings).findings, state }
 }

@@ -1,6 +1,7 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { assembleTranslation } from './assemble-translation.ts'
 import { attach } from './attach.ts'
 import { buildItems } from './build-items.ts'
@@ -15,6 +16,8 @@ export interface TranslateOptions {
   readonly address?: (gateway: GatewayObject) => string
   /** Speeds up translating nearly the same objects again; the result does not depend on it. */
   readonly memo?: RouteMemo
+  /** Looks into certificates and keys; without it only their form is looked at. */
+  readonly tlsMaterial?: TlsMaterialCheck
 }
 
 const LOOPBACK = '127.0.0.1'
@@ -24,9 +27,9 @@ const LOOPBACK = '127.0.0.1'
  * @param objects valid ones, at most one for each kind, namespace and name
  */
 export function translate(objects: readonly ApiObject[], options: TranslateOptions = {}): Translation {
-  const { address = () => LOOPBACK, memo = createRouteMemo() } = options
+  const { address = () => LOOPBACK, memo = createRouteMemo(), tlsMaterial } = options
   const findings: Finding[] = []
-  const scope = openScope(objects, findings)
+  const scope = openScope(objects, findings, tlsMaterial)
   const attached = attach(scope, address, memo)
   const items = buildItems(scope, attached)
   const facts = settleFacts(scope, attached, items)

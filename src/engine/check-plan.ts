@@ -46,7 +46,7 @@ function checkItem(item: PolicyItem | BackendItem, index: PlanIndex, state: Shar
   const findings: Finding[] = []
   const slots: string[] = []
   const recording: SharedState = {
-    memory: state.memory,
+    ...state,
     slotOf: (key) => {
       slots.push(key)
       return state.slotOf(key)

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Finding } from '#base/finding.ts'
 
+import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
@@ -9,11 +10,13 @@ import type { SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import type { Lookups } from './lookups.ts'
 
-/** Shared state of the instance as one thread sees it. */
+/** What a thread has of its instance and its machine. */
 export interface SharedState {
   readonly memory: SlotMemory
   /** The slot of a key; undefined when none could be given. */
   slotOf(key: string): number | undefined
+  /** Unset where there is no TLS library. */
+  readonly tlsMaterial?: TlsMaterialCheck
 }
 
 /** What policies may ask for while they are compiled, answered from the plan. */
@@ -26,6 +29,10 @@ export class PlanCompileContext implements CompileContext {
     this.#lookups = lookups
     this.#state = state
     this.#findings = findings
+  }
+
+  get tlsMaterial(): TlsMaterialCheck {
+    return this.#state.tlsMaterial ?? UNCHECKED_MATERIAL
   }
 
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void {

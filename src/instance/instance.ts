@@ -8,6 +8,7 @@ import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { createRouteMemo } from '#control/routes/translate-routes.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
 import type { ObjectStatus, Translation } from '#control/translation.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { createSlotMemory } from '#state/slots.ts'
@@ -69,6 +70,7 @@ export class Instance {
       objects: () => this.#store.list(),
       translate: {
         memo: createRouteMemo(),
+        tlsMaterial: TLS_MATERIAL,
         address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
       },
       compile: () => this.#publisher.findings,

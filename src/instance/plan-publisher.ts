@@ -2,6 +2,7 @@ import type { Finding } from '#base/finding.ts'
 import type { Binding } from '#control/translation.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
 import { PlanIndex } from '#engine/plan-index.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { applyDelta, type PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
@@ -50,7 +51,11 @@ export class PlanPublisher {
     this.#version = delta.version
     this.#items = applyDelta(this.#items, delta)
     this.#index = new PlanIndex(this.#items, this.#index)
-    const state = { memory: this.#memory, slotOf: (key: string) => this.#directory.assign(key) }
+    const state = {
+      memory: this.#memory,
+      slotOf: (key: string) => this.#directory.assign(key),
+      tlsMaterial: TLS_MATERIAL,
+    }
     const { findings, slots } = this.#check.check(this.#index, state)
     this.#directory.retain(slots)
     this.#findings = findings

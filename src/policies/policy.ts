@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
@@ -51,6 +52,7 @@ export interface CompileContext {
   /** Sorted by name. */
   secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
+  readonly tlsMaterial: TlsMaterialCheck
   /** The bucket of that key, shared by all workers of the instance; an unchanged key and setting keep their level. */
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
 }

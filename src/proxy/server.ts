@@ -8,6 +8,7 @@ import { SecureContexts } from '#net/accept/secure-contexts.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool, Peer } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
@@ -61,7 +62,7 @@ export class ProxyServer {
 
   constructor({ name, gateway, memory, observer, sealer, mcpMemory, ticketKeys }: ProxyServerOptions) {
     this.#secureContexts = new SecureContexts(ticketKeys)
-    const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key) })
+    const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key), tlsMaterial: TLS_MATERIAL })
     const pool = createClientPool()
     let lastId = 0
     this.#plan = plan

@@ -1,5 +1,6 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { secretData } from '../references/secret-data.ts'
@@ -50,7 +51,7 @@ type Refusal = Complaint & { readonly code: FindingCode }
 
 /** @returns the key of the Secret, or why it cannot be used */
 function resolveCertificate(
-  { inventory, grants }: Scope,
+  { inventory, grants, tlsMaterial }: Scope,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: CertificateRef,
 ): string | Refusal {
@@ -66,19 +67,18 @@ function resolveCertificate(
   }
   const secret = inventory.find('Secret', namespace, ref.name)
   if (secret === undefined) return { code: 'secret-not-found', reason: INVALID, message: `${title} not found` }
-  const fault = certificateFault(secretData(secret))
+  const fault = certificateFault(secretData(secret), tlsMaterial)
   if (fault === undefined) return objectKey('Secret', namespace, ref.name)
   return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }
 }
 
-/** Only the form is looked at here; whether key and certificate belong together shows when the data plane loads them. */
-function certificateFault(data: Readonly<Record<string, string>>): string | undefined {
-  for (const [entry, marker] of [
-    ['tls.crt', '-----BEGIN CERTIFICATE-----'],
-    ['tls.key', 'PRIVATE KEY-----'],
-  ] as const) {
-    if (data[entry] === undefined) return `has no entry "${entry}"`
-    if (!data[entry].includes(marker)) return `entry "${entry}" is not in PEM form`
-  }
-  return undefined
+function certificateFault(
+  { 'tls.crt': cert, 'tls.key': key }: Readonly<Record<string, string>>,
+  tlsMaterial: TlsMaterialCheck,
+): string | undefined {
+  if (cert === undefined) return 'has no entry "tls.crt"'
+  if (!cert.includes('-----BEGIN CERTIFICATE-----')) return 'entry "tls.crt" is not in PEM form'
+  if (key === undefined) return 'has no entry "tls.key"'
+  if (!key.includes('PRIVATE KEY-----')) return 'entry "tls.key" is not in PEM form'
+  return tlsMaterial.pairFault(cert, key)
 }

@@ -1,6 +1,7 @@
 import type { ClientValidationSpec } from '#api/client-validation.ts'
 import type { GatewayObject } from '#api/gateway.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
@@ -72,7 +73,7 @@ const ENTRY = 'ca.crt'
 
 /** @returns the key of the ConfigMap or Secret, or why it cannot be used */
 function resolveAuthority(
-  { inventory, grants }: Scope,
+  { inventory, grants, tlsMaterial }: Scope,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   { group, kind, name, namespace = owner.metadata.namespace }: AuthorityRef,
 ): string | Refusal {
@@ -91,7 +92,7 @@ function resolveAuthority(
     const code = kind === 'Secret' ? 'secret-not-found' : 'config-map-not-found'
     return { code, reason: INVALID, message: `${title} not found` }
   }
-  const fault = authorityFault(data[ENTRY])
+  const fault = authorityFault(data[ENTRY], tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)
   return { code: 'listener-client-authority', reason: INVALID, message: `${title}: ${fault}` }
 }
@@ -106,8 +107,8 @@ function dataOfMap(inventory: Scope['inventory'], namespace: string, name: strin
   return map === undefined ? undefined : configMapData(map)
 }
 
-/** Only the form is looked at: an authority that is none vouches for nobody. */
-function authorityFault(pem: string | undefined): string | undefined {
+function authorityFault(pem: string | undefined, tlsMaterial: TlsMaterialCheck): string | undefined {
   if (pem === undefined) return `has no entry "${ENTRY}"`
-  return pem.includes('-----BEGIN CERTIFICATE-----') ? undefined : `entry "${ENTRY}" is not in PEM form`
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) return `entry "${ENTRY}" is not in PEM form`
+  return tlsMaterial.authoritiesFault(pem)
 }

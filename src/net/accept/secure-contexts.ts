@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import { TLS_MATERIAL } from '../tls-material.ts'
 import type { TlsParameters } from '../tls-parameters.ts'
 
 /** Certificate and key as a Secret holds them, PEM as byte text. */
@@ -98,13 +99,9 @@ function usablePair({ data }: CertificateSecret): Pair[] {
   const cert = data['tls.crt']
   const key = data['tls.key']
   if (cert === undefined || key === undefined) return []
-  try {
-    createSecureContext({ cert, key })
-    return [{ cert, key, kind: new X509Certificate(cert).publicKey.asymmetricKeyType ?? '' }]
-  } catch {
-    // A certificate and key that do not belong together; the listener's status says so.
-    return []
-  }
+  // The listener's status says what is wrong.
+  if (TLS_MATERIAL.pairFault(cert, key) !== undefined) return []
+  return [{ cert, key, kind: new X509Certificate(cert).publicKey.asymmetricKeyType ?? '' }]
 }
 
 /** A session is resumed only where it was begun, and only while the same authorities vouch for clients; at most 32 bytes. */

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
@@ -106,6 +107,7 @@ export interface ContextInputs {
   /** Labels of those secrets. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly tlsMaterial?: TlsMaterialCheck
 }
 
 /** A compile context that answers from the inputs and keeps what was reported. */
@@ -157,6 +159,10 @@ export class TestContext implements CompileContext {
   configMap(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.configMaps?.[name]
     return data === undefined ? undefined : { name, data }
+  }
+
+  get tlsMaterial(): TlsMaterialCheck {
+    return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
   }
 
   tokenBucket(key: string, settings: TokenBucket['settings']): TokenBucket {

@@ -64,18 +64,26 @@ function clientCertificate(source: Source, context: CompileContext): ClientCerti
   if (!isPem(cert) || !isPem(key)) {
     return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name} has no PEM text in tls.crt and tls.key`)
   }
+  const fault = context.tlsMaterial.pairFault(cert, key)
+  if (fault !== undefined) return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name}: ${fault}`)
   const ca = data['ca.cert'] ?? data['ca.crt']
   if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return { cert, key }
   if (!isPem(ca)) return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name} is no PEM text`)
-  return { cert, key, ca }
+  const caFault = context.tlsMaterial.authoritiesFault(ca)
+  if (caFault === undefined) return { cert, key, ca }
+  return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name}: ${caFault}`)
 }
 
 function authorities(source: Source, context: CompileContext): { readonly ca?: string; readonly problem?: string } {
   const name = source.spec.caCertificateRefs?.[0]?.name
   if (name === undefined) return {}
   const ca = context.configMap(source, name)?.data['ca.crt']
-  if (isPem(ca)) return { ca }
-  return failed(source, context, '.caCertificateRefs[0]', `ConfigMap ${name} has no PEM text in ca.crt`)
+  if (!isPem(ca)) {
+    return failed(source, context, '.caCertificateRefs[0]', `ConfigMap ${name} has no PEM text in ca.crt`)
+  }
+  const fault = context.tlsMaterial.authoritiesFault(ca)
+  if (fault === undefined) return { ca }
+  return failed(source, context, '.caCertificateRefs[0]', `ca.crt of ConfigMap ${name}: ${fault}`)
 }
 
 function failed(source: Source, context: CompileContext, path: string, problem: string): { readonly problem: string } {

@@ -1,0 +1,61 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
+
+/** The findings on so many texts are remembered; most texts are asked about again and again. */
+const MAX_REMEMBERED = 4096
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** Asks the TLS of Node. */
+export const TLS_MATERIAL: TlsMaterialCheck = {
+  pairFault: remembering(pairFault),
+  authoritiesFault: remembering(authoritiesFault),
+}
+
+function pairFault(cert: string, key: string): string | undefined {
+  const certificate = attempt(() => new X509Certificate(cert))
+  if (!(certificate instanceof X509Certificate)) return 'the certificate cannot be read'
+  const privateKey = attempt(() => createPrivateKey(key))
+  if (privateKey instanceof Error) return isEncrypted(key) ? 'the key is encrypted' : 'the key cannot be read'
+  if (!certificate.checkPrivateKey(privateKey)) return 'certificate and key do not belong together'
+  // What is left: a key too weak, a chain that is none.
+  const context = attempt(() => createSecureContext({ cert, key }))
+  return context instanceof Error ? `TLS does not take it (${codeOf(context)})` : undefined
+}
+
+function authoritiesFault(pem: string): string | undefined {
+  const certificates = pem.match(CERTIFICATE) ?? []
+  if (certificates.length === 0) return 'there is no whole certificate in it'
+  const bad = certificates.findIndex((text) => attempt(() => new X509Certificate(text)) instanceof Error)
+  if (bad < 0) return undefined
+  return certificates.length === 1 ? 'the certificate cannot be read' : `certificate ${bad + 1} cannot be read`
+}
+
+/** PKCS #8 (RFC 7468, 11) and what OpenSSL wrote before. */
+function isEncrypted(key: string): boolean {
+  return key.includes('-----BEGIN ENCRYPTED PRIVATE KEY-----') || key.includes('Proc-Type: 4,ENCRYPTED')
+}
+
+function attempt<T>(read: () => T): T | Error {
+  try {
+    return read()
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function codeOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.name
+}
+
+function remembering<Texts extends string[]>(find: (...texts: Texts) => string | undefined): typeof find {
+  const found = new Map<string, string | undefined>()
+  return (...texts) => {
+    const key = texts.join('\0')
+    if (found.has(key)) return found.get(key)
+    if (found.size >= MAX_REMEMBERED) found.clear()
+    const fault = find(...texts)
+    found.set(key, fault)
+    return fault
+  }
+}
