@@ -1,6 +1,7 @@
 import { ServerConnection } from '#net/http1/server-connection.ts'
 import { DEFAULT_SERVER_LIMITS } from '#net/limits.ts'
-import type { Peer, ServerStream } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
+import type { ServerStream } from '#net/stream.ts'
 import { MemoryTransport } from '#net/testing/memory-transport.ts'
 import { answerWith, RecordingHandler, TextSink } from '#net/testing/recording-handler.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'

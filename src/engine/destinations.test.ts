@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Destination } from '#net/stream.ts'
+import type { Destination } from '#net/destination.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { verifies } from '#test/support/verifies.ts'

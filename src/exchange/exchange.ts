@@ -1,6 +1,6 @@
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { Head } from '#net/http/head.ts'
-import type { Peer } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
 import type { BodyUse } from './body-use.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'

@@ -1,4 +1,6 @@
+import type { Destination } from './destination.ts'
 import type { Head } from './http/head.ts'
+import type { Peer } from './peer.ts'
 
 /** How a message body is delimited (RFC 9112, 6). */
 export const BODY_NONE = 0
@@ -44,38 +46,6 @@ export interface BodySource {
   pipe(sink: BodySink): void
   pause(): void
   resume(): void
-}
-
-/** What is known of the peer of an accepted connection. */
-export interface Peer {
-  /** Who calls: as a PROXY header announced it, else as the socket says. */
-  readonly remoteAddress: string
-  readonly remotePort: number
-  /** The other end of the socket. */
-  readonly rawAddress: string
-  readonly rawPort: number
-  readonly localAddress: string
-  readonly localPort: number
-  /** True under TLS. */
-  readonly secure: boolean
-  /** What the client named in the TLS handshake, lower case; also where TLS is passed through. */
-  readonly serverName: string | undefined
-  /** Of the client, verified. */
-  readonly certificate: PeerCertificate | undefined
-}
-
-/** A client certificate that was verified. */
-export interface PeerCertificate {
-  readonly pem: string
-  /** Distinguished names, as RFC 4514 writes them. */
-  readonly subject: string
-  readonly issuer: string
-  /** Common name of the subject. */
-  readonly subjectCn: string | undefined
-  /** URIs, DNS names, mail addresses and IP addresses, in the order of the certificate. */
-  readonly subjectAltNames: readonly string[]
-  /** The URIs among them: a DNS name may read like one. */
-  readonly uris: readonly string[]
 }
 
 /**
@@ -210,44 +180,6 @@ export interface Framing {
   readonly upgrade?: string
   /** Fields may follow the body, as `BodySource.trails` says; over HTTP/1 they are dropped. */
   readonly trails?: boolean
-}
-
-/** Where an upstream connection goes. Pools are keyed by `key`, which covers everything that makes connections differ. */
-export interface Destination {
-  readonly key: string
-  readonly host: string
-  readonly port: number
-  readonly unixPath?: string
-  readonly tls?: DestinationTls
-  /** What is spoken; HTTP/1.1 without it. `negotiated`: what the server chooses of `tls.alpn` (RFC 7301). */
-  readonly http?: 'http1' | 'http2' | 'negotiated'
-  readonly connectTimeoutMs: number
-  /** TCP keepalive; without it the defaults of specification 2, 2.1 (decision A-41). */
-  readonly keepalive?: TcpKeepalive
-}
-
-/** TCP keepalive (specification 2, 2.1). */
-export interface TcpKeepalive {
-  /** Idle time before the first probe. */
-  readonly timeMs: number
-  readonly intervalMs: number
-  /** Unanswered probes before the connection is dropped. */
-  readonly retries: number
-}
-
-export interface DestinationTls {
-  readonly serverName: string | undefined
-  /** PEM; undefined: the system's certificate authorities. */
-  readonly ca: string | undefined
-  readonly cert: string | undefined
-  readonly key: string | undefined
-  readonly verify: 'full' | 'chain-only' | 'none'
-  /** Names of which the certificate must carry one, instead of the host's: DNS names, IP addresses, URIs. */
-  readonly subjectAltNames?: readonly string[]
-  /** Protocols offered, in order; undefined: none. */
-  readonly alpn: readonly string[] | undefined
-  /** Key exchange groups as OpenSSL lists them; its own list without it. */
-  readonly groups?: string
 }
 
 /** A pool of upstream connections of one worker. */

@@ -1,7 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
-import type { Abort, Peer, WireRefusal } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
+import type { Abort, WireRefusal } from '#net/stream.ts'
 
 /** A request that has ended, as its owner in the proxy shows it. */
 export interface Observed {

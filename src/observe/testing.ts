@@ -6,7 +6,7 @@ import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 import { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
-import type { Peer } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
 import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 

@@ -1,6 +1,6 @@
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
-import type { Peer } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 const NO_REQUEST = new Head()

@@ -1,4 +1,4 @@
-import type { PeerCertificate } from '#net/stream.ts'
+import type { PeerCertificate } from '#net/peer.ts'
 import type { Exchange } from '../exchange.ts'
 import { spiffeIdOf } from '../spiffe-id.ts'
 import type { Workload } from '../workload.ts'

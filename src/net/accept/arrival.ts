@@ -1,6 +1,6 @@
 import type net from 'node:net'
+import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
-import type { Peer } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { findClientHello } from './client-hello.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import type { PeerCertificate } from '../stream.ts'
+import type { PeerCertificate } from '../peer.ts'
 import { type AltName, readSubjectAltNames } from '../subject-alt-names.ts'
 
 /** What a certificate says; read when it is asked for. */

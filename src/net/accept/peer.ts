@@ -1,5 +1,5 @@
 import type net from 'node:net'
-import type { Peer } from '../stream.ts'
+import type { Peer } from '../peer.ts'
 
 /** The peer of a plain connection; undefined when it has gone already. */
 export function peerOf(socket: net.Socket): Peer | undefined {

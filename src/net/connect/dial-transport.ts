@@ -1,4 +1,5 @@
-import type { Abort, Destination } from '../stream.ts'
+import type { Destination } from '../destination.ts'
+import type { Abort } from '../stream.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'

@@ -1,7 +1,8 @@
 import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Abort, Destination, DestinationTls, TcpKeepalive } from '../stream.ts'
+import type { Destination, DestinationTls, TcpKeepalive } from '../destination.ts'
+import type { Abort } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { checkSubjectAltNames } from './check-subject-alt-names.ts'
 

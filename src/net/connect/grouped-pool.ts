@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Destination } from '../stream.ts'
+import type { Destination } from '../destination.ts'
 import type { DialContext } from './dial.ts'
 import type { PoolSettings } from './pool-settings.ts'
 

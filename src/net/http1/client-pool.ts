@@ -2,16 +2,10 @@ import type { Socket } from 'node:net'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
 import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
+import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
-import {
-  type Abort,
-  BODY_NONE,
-  type ClientHandler,
-  type ClientStream,
-  type Destination,
-  type Framing,
-} from '../stream.ts'
+import { type Abort, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '../stream.ts'
 import type { WheelTimer } from '../timer-wheel.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import type { Transport } from '../transport/transport.ts'

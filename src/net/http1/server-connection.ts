@@ -3,6 +3,7 @@ import { Head } from '../http/head.ts'
 import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
 import { announcedLength, isBodiless, sentKind } from '../http/response-rules.ts'
 import type { ServerLimits } from '../limits.ts'
+import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import {
   type Abort,
@@ -12,7 +13,6 @@ import {
   BODY_NONE,
   type BodyKind,
   type ClientStream,
-  type Peer,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,

@@ -3,17 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
+import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
 import { createClientPool } from '../pool/client-pool.ts'
-import {
-  BODY_CHUNKED,
-  BODY_LENGTH,
-  BODY_NONE,
-  type ClientHandler,
-  type ClientPool,
-  type Destination,
-  type Framing,
-} from '../stream.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientPool, type Framing } from '../stream.ts'
 import { type Asked, ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type FramePeer, FrameServer } from '../testing/frame-server.ts'

@@ -9,13 +9,13 @@ import { Head } from '../http/head.ts'
 import { refusalOf } from '../http/head-outcome.ts'
 import { announcedLength, isBodiless } from '../http/response-rules.ts'
 import type { HeadLimits, ServerLimits } from '../limits.ts'
+import type { Peer } from '../peer.ts'
 import {
   type Abort,
   BODY_CHUNKED,
   BODY_LENGTH,
   BODY_NONE,
   type BodyKind,
-  type Peer,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,

@@ -1,9 +1,10 @@
 import type { PoolSettings } from '../connect/pool-settings.ts'
+import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import { Http1Pool } from '../http1/client-pool.ts'
 import { Http2Pool } from '../http2/client-pool.ts'
 import { RawConnection } from '../relay/raw-connection.ts'
-import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Destination, Framing } from '../stream.ts'
+import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Framing } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
 import { Negotiation } from './negotiation.ts'
 

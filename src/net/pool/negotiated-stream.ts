@@ -1,3 +1,4 @@
+import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
@@ -8,7 +9,6 @@ import {
   type BodySource,
   type ClientHandler,
   type ClientStream,
-  type Destination,
   type Framing,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
-import type { Abort, ClientHandler, ClientStream, Destination, Framing } from '../stream.ts'
+import type { Abort, ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import { NegotiatedStream } from './negotiated-stream.ts'
 

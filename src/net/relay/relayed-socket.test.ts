@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
-import type { Abort, Peer, RelayedConnection, RelayHandler } from '../stream.ts'
+import type { Peer } from '../peer.ts'
+import type { Abort, RelayedConnection, RelayHandler } from '../stream.ts'
 import { FakeUpstream } from '../testing/fake-upstream.ts'
 import { MemoryTransport } from '../testing/memory-transport.ts'
 import { TimerWheel } from '../timer-wheel.ts'

@@ -1,5 +1,6 @@
+import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
-import type { Abort, ClientStream, Peer, RelayedConnection, RelayHandler } from '../stream.ts'
+import type { Abort, ClientStream, RelayedConnection, RelayHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
 import { RawDuplex } from './raw-duplex.ts'

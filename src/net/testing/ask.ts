@@ -1,4 +1,5 @@
 import { FixedBody } from '../body/fixed-body.ts'
+import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
 import {
   type Abort,
@@ -7,7 +8,6 @@ import {
   type ClientHandler,
   type ClientPool,
   type ClientStream,
-  type Destination,
 } from '../stream.ts'
 import { TextSink } from './recording-handler.ts'
 

@@ -1,13 +1,13 @@
 import { FixedBody } from '../body/fixed-body.ts'
+import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
+import type { Peer } from '../peer.ts'
 import {
   type Abort,
   BODY_LENGTH,
   type ClientHandler,
   type ClientPool,
   type ClientStream,
-  type Destination,
-  type Peer,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,

@@ -1,6 +1,6 @@
 import { type Listener, type ListenOptions, listen } from '../accept/listener.ts'
+import type { Destination } from '../destination.ts'
 import { createClientPool } from '../pool/client-pool.ts'
-import type { Destination } from '../stream.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type Accepted, RawClient, RawServer } from './raw-peers.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import type { Destination } from '../stream.ts'
+import type { Destination } from '../destination.ts'
 import { FrameConnection } from './frame-connection.ts'
 import {
   DATA,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import type { Destination } from '../stream.ts'
+import type { Destination } from '../destination.ts'
 import { Changes } from './changes.ts'
 
 /** A client that sends bytes as they are given and keeps what comes back, as latin-1 text. */

@@ -1,11 +1,11 @@
 import { FixedBody } from '../body/fixed-body.ts'
 import { Head } from '../http/head.ts'
+import type { Peer } from '../peer.ts'
 import {
   type Abort,
   BODY_LENGTH,
   type BodySink,
   type BodySource,
-  type Peer,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,

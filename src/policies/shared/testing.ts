@@ -6,7 +6,7 @@ import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expre
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
-import type { Peer } from '#net/stream.ts'
+import type { Peer } from '#net/peer.ts'
 import { type Parsed, type TSchema, validate } from '#schema/index.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
