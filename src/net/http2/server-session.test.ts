@@ -9,6 +9,7 @@ import {
   DATA,
   END_HEADERS,
   END_STREAM,
+  type Frame,
   GOAWAY,
   HEADERS,
   headerBlock,
@@ -194,6 +195,25 @@ test('a client that says goodbye is answered, however long that takes', async ()
 })
 
 // Clients that mean harm.
+
+test('an idle connection holds on to little of what it has served', async () => {
+  const served: ServerStream[][] = []
+  await start({}, (stream) => void served.at(-1)!.push(stream))
+  const client = await rig.raw()
+  const serve = async (first: number, count: number, value = '') => {
+    served.push([])
+    for (let i = 0; i < count; i++) client.request(first + 2 * i, [['x', value]])
+    await eventually(() => served.at(-1)!.length === count)
+    for (const stream of served.at(-1)!) answerWith(stream, 'ok')
+    const ended = ({ type, flags }: Frame) => type === DATA && flags === END_STREAM
+    await eventually(() => client.frames.filter(ended).length === served.flat().length)
+    return served.at(-1)!
+  }
+  const many = await serve(1, 50)
+  expect((await serve(101, 50)).filter((stream) => many.includes(stream)).length).toBeLessThan(10)
+  const [large] = await serve(201, 1, 'x'.repeat(4000))
+  expect(await serve(203, 50)).not.toContain(large)
+})
 
 test('more requests at once than allowed are refused; a client that knows the bound has no connection any more', async () => {
   await start({ http2: { maxStreams: 2 } }, () => {})

@@ -16,6 +16,10 @@ const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM } = constants
 const MAX_SETTINGS = 100
 const SETTINGS_PER_SECOND = 1
 
+/** Objects of streams that are kept for the next ones besides as many as are at work, and the largest head that they may still hold. */
+const MAX_IDLE_SPARE = 8
+const MAX_SPARE_HEAD = 2048
+
 /** What a session needs to know of its listener. */
 export interface SessionSettings {
   readonly handler: StreamHandler
@@ -101,12 +105,19 @@ export class ServerSession implements ServedConnection, StreamOwner {
   }
 
   streamClosed(stream: Http2ServerStream, { gaveUp, reusable }: { gaveUp: boolean; reusable: boolean }): void {
-    if (reusable && this.#spare.length < this.limits.http2.maxStreams) this.#spare.push(stream)
     this.#open--
+    if (reusable) this.#keep(stream)
     if (gaveUp) this.#takeReset()
     if (this.#open > 0 || this.#socket.destroyed) return
     if (this.#session.closed || this.#session.destroyed) this.#linger()
     else this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
+  }
+
+  /** A connection may be idle for long: it holds on to little of what its requests brought. */
+  #keep(stream: Http2ServerStream): void {
+    if (this.#open === 0 && this.#spare.length > MAX_IDLE_SPARE) this.#spare.length = MAX_IDLE_SPARE
+    if (this.#spare.length <= this.#open + MAX_IDLE_SPARE && stream.head.text.length <= MAX_SPARE_HEAD)
+      this.#spare.push(stream)
   }
 
   #begin(stream: ServerHttp2Stream, fields: readonly string[]): void {
