@@ -79,3 +79,6 @@ export const MAX_METHOD_BYTES = 64
 
 /** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */
 export const RESPONSE_LIMITS: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 1000 }
+
+/** Interim responses before a final one. They pass whether or not the client takes them. */
+export const MAX_INTERIM_RESPONSES = 100

@@ -1,5 +1,6 @@
 import { Head } from '../http/head.ts'
 import { isIdempotent } from '../http/request-rules.ts'
+import { MAX_INTERIM_RESPONSES } from '../limits.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -47,6 +48,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   #idempotent = false
   #tunnel = false
   #released = false
+  /** Interim responses that have come. */
+  #interim = 0
 
   constructor(owner: ExchangeOwner) {
     this.#owner = owner
@@ -61,6 +64,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#idempotent = isIdempotent(method)
     this.#tunnel = false
     this.#released = false
+    this.#interim = 0
   }
 
   /** The response body is being read. */
@@ -89,6 +93,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   // What the connection calls.
 
   informed(): void {
+    if (++this.#interim > MAX_INTERIM_RESPONSES) return this.fail('protocol-error')
     this.#handler.informed(this, this.head)
   }
 

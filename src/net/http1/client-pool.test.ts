@@ -206,6 +206,17 @@ test('a closed pool keeps nothing', async () => {
   expect(server.connections).toBe(3)
 })
 
+test.each([
+  [100, { status: 200, failure: undefined }],
+  [101, { status: 0, failure: 'protocol-error' }],
+])('a server with %d interim responses', async (count, expected) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+  const { pool, destination } = await rig(answering(() => interim.repeat(count) + OK))
+  const result = await ask(pool, destination)
+  expect(result).toMatchObject(expected)
+  expect(result.informed).toHaveLength(100)
+})
+
 test('cancel ends the connection and says nothing', async () => {
   let ended: () => void = () => {}
   const gone = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
-import { RESPONSE_LIMITS } from '../limits.ts'
+import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -69,6 +69,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   #stream: ClientHttp2Stream | null = null
   #phase: typeof WAITING | typeof READING | typeof OVER = WAITING
   #replays = 0
+  /** Interim responses that have come. */
+  #interim = 0
 
   constructor(owner: ExchangeOwner, { head, scheme, framing, handler, context }: ExchangeRequest) {
     const { method } = head
@@ -141,7 +143,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     const interim = new Head()
     const bad = readResponseFields(fields, interim, RESPONSE_LIMITS) < 0
     // There is nothing to switch to (RFC 9113, 8.6).
-    if (bad || interim.status === 101) return this.#refuse()
+    if (bad || interim.status === 101 || ++this.#interim > MAX_INTERIM_RESPONSES) return this.#refuse()
     this.#handler.informed(this, interim)
   }
 

@@ -235,6 +235,21 @@ test('interim responses are passed on', async () => {
   expect(await ask(pool, destination)).toMatchObject({ status: 200, informed: [103] })
 })
 
+test.each([
+  [100, { status: 200, failure: undefined }],
+  [101, { status: 0, failure: 'protocol-error' }],
+])('a server with %d interim responses', async (count, expected) => {
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) => {
+      for (let i = 0; i < count; i++) peer.head(stream, [[':status', '103']])
+      peer.answer(stream, 'ok')
+    }),
+  )
+  const result = await ask(pool, destination)
+  expect(result).toMatchObject(expected)
+  expect(result.informed).toHaveLength(100)
+})
+
 const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expected: object][] = [
   [
     'reset without an error in the middle of a body',
