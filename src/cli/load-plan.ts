@@ -8,6 +8,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
+import { importKey } from '#workers/import-key.ts'
 
 const SLOTS = 65_536
 
@@ -24,7 +25,7 @@ export function loadPlan(store: FileStore): LoadedPlan {
   const { items } = translation
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
-  const state: SharedState = { memory, slotOf: (key) => directory.assign(key), tlsMaterial: TLS_MATERIAL }
+  const state: SharedState = { memory, slotOf: (key) => directory.assign(key), tlsMaterial: TLS_MATERIAL, importKey }
   const checked = new PlanCheck().check(new PlanIndex(items), state)
   return { items, findings: withCompileProblems(translation, checked.findings).findings, state }
 }

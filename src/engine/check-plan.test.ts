@@ -19,7 +19,7 @@ function checker() {
       asked.length = 0
       index = new PlanIndex(planOf(...items), index)
       return check.check(index, {
-        memory: state.memory,
+        ...state,
         slotOf: (key) => {
           asked.push(key)
           return state.slotOf(key)

@@ -2,6 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Finding } from '#base/finding.ts'
 
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
@@ -17,6 +18,7 @@ export interface SharedState {
   slotOf(key: string): number | undefined
   /** Unset where there is no TLS library. */
   readonly tlsMaterial?: TlsMaterialCheck
+  readonly importKey: ImportKey
 }
 
 /** What policies may ask for while they are compiled, answered from the plan. */
@@ -33,6 +35,10 @@ export class PlanCompileContext implements CompileContext {
 
   get tlsMaterial(): TlsMaterialCheck {
     return this.#state.tlsMaterial ?? UNCHECKED_MATERIAL
+  }
+
+  get importKey(): ImportKey {
+    return this.#state.importKey
   }
 
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void {

@@ -130,11 +130,11 @@ export function planOf(...items: readonly PlanItem[]): Map<string, PlanItem> {
   return new Map(items.map((item) => [item.key, item]))
 }
 
-/** Memory of one thread in which every key gets a slot. */
+/** Memory of one thread in which every key gets a slot; it knows no cryptography. */
 export function stateOf(slots = 64): SharedState & { readonly directory: SlotDirectory } {
   const memory = createSlotMemory(slots, false)
   const directory = new SlotDirectory(memory)
-  return { memory, directory, slotOf: (key) => directory.assign(key) }
+  return { memory, directory, slotOf: (key) => directory.assign(key), importKey: () => undefined }
 }
 
 /** A plan at work, and its only socket. */

@@ -6,6 +6,7 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { applyDelta, type PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
+import { importKey } from '#workers/import-key.ts'
 import type { Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
@@ -55,6 +56,7 @@ export class PlanPublisher {
       memory: this.#memory,
       slotOf: (key: string) => this.#directory.assign(key),
       tlsMaterial: TLS_MATERIAL,
+      importKey,
     }
     const { findings, slots } = this.#check.check(this.#index, state)
     this.#directory.retain(slots)

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
@@ -53,6 +54,8 @@ export interface CompileContext {
   secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   readonly tlsMaterial: TlsMaterialCheck
+  /** Makes the public key of a token issuer ready for use. */
+  readonly importKey: ImportKey
   /** The bucket of that key, shared by all workers of the instance; an unchanged key and setting keep their level. */
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
 }

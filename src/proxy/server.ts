@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { ImportKey } from '#base/verifying-key.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, readsCertificates, type SocketPlace } from '#engine/places.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
@@ -28,6 +29,7 @@ export interface ProxyServerOptions {
   readonly name: string
   readonly gateway?: GatewayIdentity
   readonly memory: SlotMemory
+  readonly importKey: ImportKey
   readonly observer: Observer
   readonly sealer: Sealer
   readonly mcpMemory: McpMemory
@@ -61,9 +63,10 @@ export class ProxyServer {
   readonly #secureContexts: SecureContexts
   #slots: ReadonlyMap<string, number> = new Map()
 
-  constructor({ name, gateway, memory, observer, sealer, mcpMemory, ticketKeys }: ProxyServerOptions) {
+  constructor({ name, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys }: ProxyServerOptions) {
     this.#secureContexts = new SecureContexts(ticketKeys)
-    const plan = new LivePlan({ memory, slotOf: (key) => this.#slots.get(key), tlsMaterial: TLS_MATERIAL })
+    const slotOf = (key: string) => this.#slots.get(key)
+    const plan = new LivePlan({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
     const pool = createClientPool()
     let lastId = 0
     this.#plan = plan

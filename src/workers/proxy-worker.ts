@@ -9,6 +9,7 @@ import { applyDelta, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import { ProxyServer } from '#proxy/server.ts'
+import { importKey } from './import-key.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { createSealer } from './sealer.ts'
 
@@ -34,6 +35,7 @@ const proxy = new ProxyServer({
     gateway: process.env.GATEWAY,
   },
   memory: { words: new Int32Array(start.slots) },
+  importKey,
   observer,
   sealer: createSealer(start.sessionKeys),
   mcpMemory,

@@ -16,6 +16,13 @@ function read(spec: ExtractionLocationSpec, request: ExchangeInputs) {
   return readCredential(compileLocation(sourceOf(undefined), spec, contextWith()), exchangeWith(request))
 }
 
+test('where a credential may stand in the query, the log does not repeat it', () => {
+  const location = compileLocation(sourceOf(undefined), { queryParameter: { name: 'key' } }, contextWith())
+  const exchange = exchangeWith({ target: '/p?a=1&key=abc' })
+  readCredential(location, exchange)
+  expect(exchange.loggedTarget).toBe('/p?a=1&key=<redacted>')
+})
+
 type HeaderCase = [prefix: string | undefined, values: string[], found: string | typeof INVALID | undefined]
 
 const schemes: HeaderCase[] = [

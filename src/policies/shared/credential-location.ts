@@ -87,6 +87,7 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
     case 'header':
       return onlyOne(receivedValues(exchange.request, location.name).map((value) => afterPrefix(location, value)))
     case 'queryParameter':
+      exchange.redactQueryParameter(location.name)
       return onlyOne(queryValues(exchange.originalTarget, location.name))
     case 'cookie':
       return onlyOne(cookieValues(receivedValues(exchange.request, 'cookie'), location.name))

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
@@ -108,6 +109,8 @@ export interface ContextInputs {
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly tlsMaterial?: TlsMaterialCheck
+  /** Without it nothing is a key. */
+  readonly importKey?: ImportKey
 }
 
 /** A compile context that answers from the inputs and keeps what was reported. */
@@ -159,6 +162,10 @@ export class TestContext implements CompileContext {
   configMap(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {
     const data = this.#inputs.configMaps?.[name]
     return data === undefined ? undefined : { name, data }
+  }
+
+  get importKey(): ImportKey {
+    return this.#inputs.importKey ?? (() => undefined)
   }
 
   get tlsMaterial(): TlsMaterialCheck {
