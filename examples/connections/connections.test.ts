@@ -28,10 +28,7 @@ test('bytes go to one of two servers, TLS to the one whose name is asked for', a
   ])
   const objects = await copyWithPorts(import.meta.dirname, ports)
   stops.defer(objects.remove)
-  const gateway = await startGateway({ files: [objects.folder], workers: 1 })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  stops.use(await startGateway({ files: [objects.folder], workers: 1 }))
 
   const names = new Set<string>()
   while (names.size < 2) names.add(await text(net.connect({ host: '127.0.0.1', port: database })))

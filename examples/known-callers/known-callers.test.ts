@@ -43,10 +43,7 @@ test('callers with a certificate of the mesh get in, and only the cart may write
       authoritiesYaml('mesh-authority', CERTIFICATES.meshCa),
     ),
   )
-  const gateway = await startGateway({ files: [objects.folder], workers: 1 })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  stops.use(await startGateway({ files: [objects.folder], workers: 1 }))
 
   const { cert, key } = CERTIFICATES.mesh
   expect(await ask(port, { method: 'GET', cert, key })).toBe(200)

@@ -11,6 +11,7 @@ import {
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 import { askOverTls, type TlsRequest } from '#test/support/tls-client.ts'
 import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -39,17 +40,6 @@ spec:
 `
 }
 
-function policyYaml(name: keyof typeof ports, frontend: string): string {
-  return `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyPolicy
-metadata: { name: ${name} }
-spec:
-  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: ${name} }]
-  frontend: ${frontend}
-`
-}
-
 const FACTS = [
   'identity.serviceAccount',
   'spiffeId',
@@ -64,16 +54,14 @@ beforeAll(async () => {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
   for (const name of ['strict', 'fallback', 'ruled'] as const) ports[name] = await freePort()
-  const added = FACTS.map((fact) => `{ name: ${fact}, expression: source.${fact} }`).join(', ')
+  const add = FACTS.map((fact) => ({ name: fact, expression: `source.${fact}` }))
+  const policy = { matchExpressions: ['source.identity.namespace == "carts"'] }
   folder = await createObjectsFolder({
     'all.yaml': joinYaml(
       gatewayYaml('strict', 'AllowValidOnly'),
       gatewayYaml('ruled', 'AllowInsecureFallback'),
-      policyYaml('strict', `{ accessLog: { attributes: { add: [${added}] } } }`),
-      policyYaml(
-        'ruled',
-        '{ networkAuthorization: { policy: { matchExpressions: [\'source.identity.namespace == "carts"\'] } } }',
-      ),
+      policyYaml('strict', 'Gateway', 'strict', { frontend: { accessLog: { attributes: { add } } } }),
+      policyYaml('ruled', 'Gateway', 'ruled', { frontend: { networkAuthorization: { policy } } }),
       tlsSecretYaml('door', CERTIFICATES.server),
       authoritiesYaml('clients', CERTIFICATES.meshCa),
       backendYaml('echo', echo.port),
@@ -82,10 +70,9 @@ beforeAll(async () => {
     'fallback.yaml': gatewayYaml('fallback', 'AllowInsecureFallback'),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1, environment: { GATEWRIGHT_LOG_FORMAT: 'json' } })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  gateway = stops.use(
+    await startGateway({ files: [folder.path], workers: 1, environment: { GATEWRIGHT_LOG_FORMAT: 'json' } }),
+  )
 })
 
 afterAll(() => stops.disposeAsync())

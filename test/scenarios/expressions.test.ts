@@ -106,12 +106,13 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({
-    files: [folder.path],
-    workers: 1,
-    environment: { GATEWRIGHT_LOG_FORMAT: 'json', POD_NAME: 'pod-7', NAMESPACE: 'infra', GATEWAY: 'edge' },
-  })
-  stops.defer(() => gateway.close().then(() => {}))
+  gateway = stops.use(
+    await startGateway({
+      files: [folder.path],
+      workers: 1,
+      environment: { GATEWRIGHT_LOG_FORMAT: 'json', POD_NAME: 'pod-7', NAMESPACE: 'infra', GATEWAY: 'edge' },
+    }),
+  )
 })
 
 afterAll(() => stops.disposeAsync())

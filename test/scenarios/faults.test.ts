@@ -73,8 +73,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1 })
-  stops.defer(() => gateway.close().then(() => {}))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())

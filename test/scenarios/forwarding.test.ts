@@ -123,12 +123,13 @@ beforeAll(async () => {
       policyYaml('small', 'Gateway', 'main', { frontend: { http: { maxBufferSize: '4Ki' } } }),
     ),
   )
-  gateway = await startGateway({
-    files: [folder.path],
-    workers: 1,
-    environment: { GATEWRIGHT_LOG_FORMAT: 'json' },
-  })
-  stops.defer(() => gateway.close().then(() => {}))
+  gateway = stops.use(
+    await startGateway({
+      files: [folder.path],
+      workers: 1,
+      environment: { GATEWRIGHT_LOG_FORMAT: 'json' },
+    }),
+  )
 })
 
 afterAll(() => stops.disposeAsync())

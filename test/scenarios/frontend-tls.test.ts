@@ -13,6 +13,7 @@ import {
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 import { askOverTls } from '#test/support/tls-client.ts'
 import { tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -38,16 +39,8 @@ ${listener('wild', '*.wild.test')}
 `
 }
 
-function tlsPolicyYaml(settings: string): string {
-  return `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyPolicy
-metadata: { name: strict }
-spec:
-  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: strict }]
-  frontend:
-    tls: ${settings}
-`
+function tlsPolicyYaml(tls: object): string {
+  return policyYaml('strict', 'Gateway', 'strict', { frontend: { tls } })
 }
 
 beforeAll(async () => {
@@ -64,15 +57,16 @@ beforeAll(async () => {
       routeYaml('all', '/', 'echo').replace('{ name: main }', '{ name: main }, { name: strict }'),
     ),
     'exact.yaml': tlsSecretYaml('exact', CERTIFICATES.server),
-    'policy.yaml': tlsPolicyYaml(
-      '{ handshakeTimeout: 200ms, alpnProtocols: [http/1.1], minProtocolVersion: "1.3", cipherSuites: [TLS13_CHACHA20_POLY1305_SHA256, TLS13_AES_128_GCM_SHA256], keyExchangeGroups: [X25519_MLKEM768, P-384] }',
-    ),
+    'policy.yaml': tlsPolicyYaml({
+      handshakeTimeout: '200ms',
+      alpnProtocols: ['http/1.1'],
+      minProtocolVersion: '1.3',
+      cipherSuites: ['TLS13_CHACHA20_POLY1305_SHA256', 'TLS13_AES_128_GCM_SHA256'],
+      keyExchangeGroups: ['X25519_MLKEM768', 'P-384'],
+    }),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 2 })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 })
 
 afterAll(() => stops.disposeAsync())
@@ -162,7 +156,7 @@ verifies(
   'frontend.tls/maxProtocolVersion',
   'nothing above the highest version, from the next handshake on',
   async () => {
-    await folder.write('policy.yaml', tlsPolicyYaml('{ maxProtocolVersion: "1.2" }'))
+    await folder.write('policy.yaml', tlsPolicyYaml({ maxProtocolVersion: '1.2' }))
     await eventually('TLS 1.2', async () => {
       const answer = await askOverTls(strict).catch(() => undefined)
       return answer?.protocol === 'TLSv1.2' || undefined

@@ -5,19 +5,12 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 function allowOnly(range: string): string {
-  return `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyPolicy
-metadata: { name: network }
-spec:
-  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: main }]
-  frontend:
-    networkAuthorization:
-      policy: { matchExpressions: ['cidr("${range}").containsIP(source.address)'] }
-`
+  const policy = { matchExpressions: [`cidr("${range}").containsIP(source.address)`] }
+  return policyYaml('network', 'Gateway', 'main', { frontend: { networkAuthorization: { policy } } })
 }
 
 /** What a connection says before it ends; it sends nothing itself. */
@@ -46,10 +39,7 @@ verifies(
       'network.yaml': allowOnly('10.0.0.0/8'),
     })
     stops.defer(folder.remove)
-    const gateway = await startGateway({ files: [folder.path], workers: 1 })
-    stops.defer(async () => {
-      await gateway.close()
-    })
+    const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 
     expect(await listenTo(port)).toBe('')
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()

@@ -25,8 +25,7 @@ test('a port in use stops only its listener, is named, and is taken as soon as i
     ),
   })
   stops.defer(folder.remove)
-  const gateway = await startGateway({ files: [folder.path], workers: 2 })
-  stops.defer(() => gateway.close().then(() => {}))
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 
   expect(gateway.output.stderr).toContain(`listener default/main/taken does not serve: 127.0.0.1:${taken} is in use`)
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
@@ -67,12 +66,13 @@ test('two Gateways on one port each get an address from the pool', async () => {
     ),
   })
   stops.defer(folder.remove)
-  const gateway = await startGateway({
-    files: [folder.path],
-    workers: 1,
-    arguments: ['--address-pool', '127.31.0.0/24'],
-  })
-  stops.defer(() => gateway.close().then(() => {}))
+  stops.use(
+    await startGateway({
+      files: [folder.path],
+      workers: 1,
+      arguments: ['--address-pool', '127.31.0.0/24'],
+    }),
+  )
   expect((await fetch(`http://127.31.0.1:${port}/`)).status).toBe(200)
   expect((await fetch(`http://127.31.0.2:${port}/`)).status, 'no route is attached to the other').toBe(404)
 })

@@ -119,8 +119,9 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1, environment: { GATEWRIGHT_LOG_FORMAT: 'json' } })
-  stops.defer(() => gateway.close().then(() => {}))
+  gateway = stops.use(
+    await startGateway({ files: [folder.path], workers: 1, environment: { GATEWRIGHT_LOG_FORMAT: 'json' } }),
+  )
 })
 
 afterAll(() => stops.disposeAsync())

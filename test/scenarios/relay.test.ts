@@ -17,6 +17,8 @@ import {
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
@@ -83,29 +85,9 @@ ${hostnames.length === 0 ? '' : `  hostnames: [${hostnames.join(', ')}]`}
 `
 }
 
-function secretYaml(): string {
-  const block = (text: string) => text.trim().replaceAll('\n', '\n    ')
-  return `
-apiVersion: v1
-kind: Secret
-metadata: { name: door }
-type: kubernetes.io/tls
-stringData:
-  tls.crt: |
-    ${block(CERTIFICATES.server.cert)}
-  tls.key: |
-    ${block(CERTIFICATES.server.key)}
-`
-}
-
-const NETWORK_POLICY = `
-apiVersion: gatewright.dev/v1alpha1
-kind: ProxyPolicy
-metadata: { name: nobody }
-spec:
-  targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: closed }]
-  frontend: { networkAuthorization: { policy: { matchExpressions: ['source.address == "10.1.2.3"'] } } }
-`
+const NETWORK_POLICY = policyYaml('nobody', 'Gateway', 'closed', {
+  frontend: { networkAuthorization: { policy: { matchExpressions: ['source.address == "10.1.2.3"'] } } },
+})
 
 async function serve(server: net.Server): Promise<number> {
   server.listen(0, '127.0.0.1')
@@ -193,13 +175,10 @@ beforeAll(async () => {
       streamRouteYaml('TCPRoute', 'ends', { echo: 1 }),
     ),
     'policy.yaml': NETWORK_POLICY,
-    'door.yaml': secretYaml(),
+    'door.yaml': tlsSecretYaml('door', CERTIFICATES.server),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1, arguments: ['--bind', HOST] })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, arguments: ['--bind', HOST] }))
 })
 
 afterAll(() => stops.disposeAsync())

@@ -30,8 +30,7 @@ beforeAll(async () => {
     'route.yaml': routeYaml('all', '/', 'one'),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 2 })
-  stops.defer(() => gateway.close().then(() => {}))
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 })
 
 afterAll(() => stops.disposeAsync())

@@ -65,10 +65,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(folder.remove)
-  gateway = await startGateway({ files: [folder.path], workers: 1 })
-  stops.defer(async () => {
-    await gateway.close()
-  })
+  gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
 
 afterAll(() => stops.disposeAsync())

@@ -15,7 +15,7 @@ export interface GatewayOptions {
 }
 
 /** A gateway in a process of its own, as a user starts it, with operators' servers on free ports. */
-export interface TestGateway {
+export interface TestGateway extends AsyncDisposable {
   /** Base URL of a listener port; 15000, 15020 and 15021 stand for the operators' servers, wherever they are. */
   url(port: number): string
   /** Everything it has written so far. */
@@ -48,16 +48,20 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     output.stderr += chunk
   })
   const ports = await readPorts(child, output)
+  const close = async (): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    const [code] = (await exit) as [number | null]
+    return code
+  }
   return {
     url: (port) => `http://127.0.0.1:${ports.get(port) ?? port}`,
     output,
     process: child,
-    async close() {
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-      const exit = once(child, 'exit')
-      child.kill('SIGTERM')
-      const [code] = (await exit) as [number | null]
-      return code
+    close,
+    async [Symbol.asyncDispose]() {
+      await close()
     },
   }
 }
