@@ -27,6 +27,15 @@ export interface ObservedRelay extends Observed {
   readonly sentBytes: number
 }
 
+/** Where a connection came in. */
+export interface ConnectionPlace {
+  readonly peer: Peer
+  /** Empty when several share the socket and nothing tells them apart before a request does. */
+  readonly gateway: string
+  readonly listener: string
+  readonly protocol: 'http' | 'https' | 'tcp' | 'tls'
+}
+
 /** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
@@ -50,6 +59,10 @@ export interface Observer {
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void
   /** `aborted`: why the connection did not end in order. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
+  /** A connection over which HTTP was served has ended. */
+  connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void
+  /** A TLS handshake has succeeded. */
+  handshakeEnded(place: ConnectionPlace, durationMs: number): void
   refusedByWire(peer: Peer, code: WireRefusal): void
   /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void

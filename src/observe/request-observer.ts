@@ -6,10 +6,11 @@ import type { Peer } from '#net/peer.ts'
 import type { Abort, WireRefusal } from '#net/stream.ts'
 import { DecisionRing } from './decision-ring.ts'
 import type { AccessLog } from './log/access-log.ts'
+import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
-import type { Observed, ObservedRelay, Observer } from './observer.ts'
+import type { ConnectionPlace, Observed, ObservedRelay, Observer } from './observer.ts'
 
 const RECORDS = 1024
 
@@ -53,6 +54,14 @@ export class RequestObserver implements Observer {
     this.#log.log(relay, durationMs, describeError(exchange, note))
     this.#relays.record(relay, durationMs)
     this.#keep(relay, durationMs, note)
+  }
+
+  connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void {
+    countConnection(this.#writer, place, receivedBytes, sentBytes)
+  }
+
+  handshakeEnded(place: ConnectionPlace, durationMs: number): void {
+    observeHandshake(this.#writer, place, durationMs)
   }
 
   refusedByWire(_peer: Peer, code: WireRefusal): void {

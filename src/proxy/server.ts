@@ -18,6 +18,7 @@ import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
+import { connectionPlace } from './connection-place.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -149,6 +150,7 @@ export class ProxyServer {
     const receiver = new Receiver(this.#context, place)
     const relay = new Relay(this.#context, place)
     const traffic = trafficOf(place)
+    const { observer } = this.#context
     try {
       const listener = await listen({
         host: place.address,
@@ -158,7 +160,15 @@ export class ProxyServer {
         relay,
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
-        refused: (peer, why) => this.#context.observer.connectionRefused(peer, why),
+        served: (peer, { bytesRead, bytesWritten }) => {
+          const served = connectionPlace(receiver.socket, peer, peer.secure ? 'https' : 'http')
+          observer.connectionEnded(served, bytesRead, bytesWritten)
+        },
+        secured: (peer, durationMs, carries) => {
+          const secured = connectionPlace(receiver.socket, peer, carries === 'http' ? 'https' : 'tls')
+          observer.handshakeEnded(secured, durationMs)
+        },
+        refused: (peer, why) => observer.connectionRefused(peer, why),
         traffic: traffic === 'tls' ? this.#tlsOf(receiver) : traffic,
       })
       this.#open.set(key, { listener, receiver, relay, traffic })

@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import { clock } from '#base/clock.ts'
 import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
@@ -19,6 +20,7 @@ export interface ArrivalSettings {
   readonly wheel: TimerWheel
   admit(peer: Peer): boolean
   refused(peer: Peer, why: ConnectionRefusal): void
+  secured(peer: Peer, durationMs: number, carries: TlsTermination['carries']): void
   /** It has arrived, or was closed; called once, before anything of `Destinations`. */
   over(arrival: Arrival): void
 }
@@ -117,11 +119,13 @@ export class Arrival implements ServedConnection {
   }
 
   #shakeHands(choice: TlsTermination): void {
+    const startMs = clock.monotonic()
     terminateTls(this.#socket, choice, (result) => {
       if (this.#over) return
       if (typeof result === 'string') return this.#refuse(result)
       const { socket, certificate } = result
       this.#peer = { ...this.#peer, secure: true, certificate }
+      this.#settings.secured(this.#peer, clock.monotonic() - startMs, choice.carries)
       this.#enter(socket, choice.carries, socket.alpnProtocol || undefined)
     })
   }

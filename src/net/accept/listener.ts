@@ -8,7 +8,7 @@ import { RelayedSocket } from '../relay/relayed-socket.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { RelayHandler, StreamHandler } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
-import type { Transport, TransportOwner } from '../transport/transport.ts'
+import type { ByteCounts, Transport, TransportOwner } from '../transport/transport.ts'
 import { type AcceptTransport, acceptData, chooseAccept } from './accept-transport.ts'
 import { Arrival, type ArrivalSettings, type Destinations } from './arrival.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
@@ -48,6 +48,10 @@ export interface ListenOptions extends ConnectionSettings {
   readonly admit?: (peer: Peer) => boolean
   /** Told of connections that were closed before anything was served. */
   readonly refused?: (peer: Peer, why: ConnectionRefusal) => void
+  /** Told of TLS handshakes that succeeded: the time from the ClientHello to the end. */
+  readonly secured?: (peer: Peer, durationMs: number, carries: 'http' | 'bytes') => void
+  /** Told of connections over which HTTP was served, when they have ended. */
+  readonly served?: (peer: Peer, counts: ByteCounts) => void
   /** Clock of all time limits; default: the worker's. */
   readonly wheel?: TimerWheel
 }
@@ -93,6 +97,8 @@ class SocketListener implements Listener, Destinations {
   readonly #accept: AcceptTransport
   readonly #server: net.Server
   readonly #open = new Set<ServedConnection>()
+  /** What to tell of those that serve HTTP. */
+  readonly #serving = new WeakMap<ServedConnection, { readonly peer: Peer; readonly counts: ByteCounts }>()
   #settings: Settings
   #discouraging = false
   #closed: Promise<void> | undefined
@@ -183,13 +189,17 @@ class SocketListener implements Listener, Destinations {
     const connection = new ServerConnection(peer, this.#settings.http)
     this.#open.add(connection)
     if (this.#discouraging) connection.discourageReuse()
-    connection.attach(this.#transport(socket, peer, connection))
+    const transport = this.#transport(socket, peer, connection)
+    this.#serving.set(connection, { peer, counts: transport.counts ?? socket })
+    connection.attach(transport)
   }
 
   #http2(socket: net.Socket, peer: Peer): void {
     // Of one that is gone already nobody would hear again.
     if (socket.destroyed) return
-    this.#open.add(new ServerSession(socket, peer, this.#settings.http))
+    const session = new ServerSession(socket, peer, this.#settings.http)
+    this.#open.add(session)
+    this.#serving.set(session, { peer, counts: socket })
   }
 
   bytes(socket: net.Socket, peer: Peer): void {
@@ -208,14 +218,18 @@ class SocketListener implements Listener, Destinations {
 
   #over(connection: ServedConnection): void {
     this.#open.delete(connection)
+    const serving = this.#serving.get(connection)
+    if (serving !== undefined) this.#options.served?.(serving.peer, serving.counts)
     if (this.#open.size === 0) this.#emptied()
   }
 
   #settingsFrom(settings: ConnectionSettings): Settings {
-    const { handler, admit = () => true, refused = () => {}, wheel = workerWheel } = this.#options
+    const { handler, admit = () => true, refused = () => {}, secured = () => {}, wheel = workerWheel } = this.#options
     const over = (connection: ServedConnection) => this.#over(connection)
     const takeHttp2 = (socket: net.Socket, connection: ServerConnection) => {
       this.#http2(socket, connection.peer)
+      // The connection goes on as another one.
+      this.#serving.delete(connection)
       this.#over(connection)
     }
     return {
@@ -233,6 +247,7 @@ class SocketListener implements Listener, Destinations {
         wheel,
         admit,
         refused,
+        secured,
         over,
       },
       keepalive: settings.keepalive,

@@ -1,6 +1,6 @@
 import type net from 'node:net'
 import { latin1 } from './latin1.ts'
-import { COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
+import { type ByteCounts, COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
 
 const NOBODY: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
 
@@ -30,6 +30,10 @@ export class SocketTransport implements Transport {
 
   get unsentBytes(): number {
     return this.socket.writableLength
+  }
+
+  get counts(): ByteCounts {
+    return this.socket
   }
 
   writeText(text: string): void {

@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net'
 
+/** What has passed through a socket, under TLS without the TLS. */
+export interface ByteCounts {
+  readonly bytesRead: number
+  readonly bytesWritten: number
+}
+
 /** One byte stream to a peer: what protocol code sees of a socket. */
 export interface Transport {
   /** Bytes written now can still reach the peer, as far as is known. */
@@ -8,6 +14,8 @@ export interface Transport {
   readonly backed: boolean
   /** Bytes that wait in memory. */
   readonly unsentBytes: number
+  /** Goes on counting until it is closed, and keeps the sums. Where there is a socket. */
+  readonly counts?: ByteCounts
   /** Writes latin-1 text, one byte per character. */
   writeText(text: string): void
   /** Writes `buffer[start, end)`, whose memory may change as soon as this returns. */

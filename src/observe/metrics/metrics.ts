@@ -2,6 +2,8 @@ import type { Metric } from './metric.ts'
 
 /** Durations of requests, seconds. */
 const DURATION = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80]
+/** What takes a few round trips, seconds. */
+const CONNECTION_DURATION = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -53,21 +55,28 @@ export const METRICS = {
   },
   connections: {
     name: 'downstream_connections_total',
-    help: 'Relayed connections that ended.',
+    help: 'Connections that ended, but for those that were denied or refused.',
     type: 'counter',
     labels: CONNECTION,
   },
   receivedBytes: {
     name: 'downstream_received_bytes_total',
-    help: 'Bytes that came on relayed connections.',
+    help: 'Bytes that came on connections that ended, under TLS without the TLS.',
     type: 'counter',
     labels: CONNECTION,
   },
   sentBytes: {
     name: 'downstream_sent_bytes_total',
-    help: 'Bytes that went out on relayed connections.',
+    help: 'Bytes that went out on connections that ended, under TLS without the TLS.',
     type: 'counter',
     labels: CONNECTION,
+  },
+  handshakes: {
+    name: 'tls_handshake_duration_seconds',
+    help: 'Time from the ClientHello to the end of TLS handshakes that succeeded.',
+    type: 'histogram',
+    labels: CONNECTION,
+    buckets: CONNECTION_DURATION,
   },
   tokens: {
     name: 'gen_ai_client_token_usage',

@@ -1,6 +1,6 @@
-import { bindOf } from '#exchange/bind-of.ts'
 import { NOWHERE } from '#exchange/exchange.ts'
 import type { ObservedRelay } from '../observer.ts'
+import { countConnection } from './connection-metrics.ts'
 import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 
@@ -15,11 +15,8 @@ export class RelayMetrics {
   record(relay: ObservedRelay, durationMs: number): void {
     const { exchange, settings, protocol, receivedBytes, sentBytes } = relay
     const place = exchange.place ?? NOWHERE
-    const [gateway = '', listener = ''] = routeLabels(place)
-    const labels = [bindOf(exchange.peer), gateway, listener, protocol]
-    this.#writer.series('connections', labels).add(1)
-    if (receivedBytes > 0) this.#writer.series('receivedBytes', labels).add(receivedBytes)
-    if (sentBytes > 0) this.#writer.series('sentBytes', labels).add(sentBytes)
+    const { gateway, listener } = place
+    countConnection(this.#writer, { peer: exchange.peer, gateway, listener, protocol }, receivedBytes, sentBytes)
     const likeRequest = [
       unknownIfEmpty(place.backend),
       'tcp',
