@@ -8,6 +8,7 @@ import {
   backendYaml,
   createObjectsFolder,
   joinYaml,
+  listenersYaml,
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
@@ -25,19 +26,12 @@ let folder: ObjectsFolder
 const ports = { strict: 0, fallback: 0, ruled: 0 }
 
 function gatewayYaml(name: keyof typeof ports, mode: string): string {
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: ${name} }
-spec:
-  gatewayClassName: gatewright
-  tls:
-    frontend:
-      default:
-        validation: { mode: ${mode}, caCertificateRefs: [{ group: "", kind: ConfigMap, name: clients }] }
-  listeners:
-    - { name: https, protocol: HTTPS, port: ${ports[name]}, tls: { certificateRefs: [{ name: door }] } }
-`
+  const validation = `{ mode: ${mode}, caCertificateRefs: [{ group: "", kind: ConfigMap, name: clients }] }`
+  return listenersYaml(
+    name,
+    [`{ name: https, protocol: HTTPS, port: ${ports[name]}, tls: { certificateRefs: [{ name: door }] } }`],
+    `  tls: { frontend: { default: { validation: ${validation} } } }\n`,
+  )
 }
 
 const FACTS = [

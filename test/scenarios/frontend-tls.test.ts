@@ -10,6 +10,7 @@ import {
   backendYaml,
   createObjectsFolder,
   joinYaml,
+  listenersYaml,
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
@@ -26,17 +27,8 @@ let strict: number
 
 function httpsGatewayYaml(name: string, port: number): string {
   const listener = (section: string, hostname: string) =>
-    `    - { name: ${section}, protocol: HTTPS, port: ${port}, hostname: "${hostname}", tls: { certificateRefs: [{ name: ${section} }] } }`
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: ${name} }
-spec:
-  gatewayClassName: gatewright
-  listeners:
-${listener('exact', 'server.test')}
-${listener('wild', '*.wild.test')}
-`
+    `{ name: ${section}, protocol: HTTPS, port: ${port}, hostname: "${hostname}", tls: { certificateRefs: [{ name: ${section} }] } }`
+  return listenersYaml(name, [listener('exact', 'server.test'), listener('wild', '*.wild.test')])
 }
 
 function tlsPolicyYaml(tls: object): string {

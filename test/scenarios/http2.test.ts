@@ -8,7 +8,14 @@ import { ask } from '#net/testing/http2-client.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  listenersYaml,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
@@ -63,15 +70,10 @@ spec:
   backend: { http: { version: HTTP1 } }
 `
 
-const securedGateway = (port: number) => `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: secured }
-spec:
-  gatewayClassName: gatewright
-  listeners:
-    - { name: https, protocol: HTTPS, port: ${port}, tls: { certificateRefs: [{ name: door }] } }
-`
+const securedGateway = (port: number) =>
+  listenersYaml('secured', [
+    `{ name: https, protocol: HTTPS, port: ${port}, tls: { certificateRefs: [{ name: door }] } }`,
+  ])
 
 beforeAll(async () => {
   const echo = await startEcho({ port: 0 })

@@ -14,6 +14,7 @@ import {
   backendYaml,
   createObjectsFolder,
   joinYaml,
+  listenersYaml,
   type ObjectsFolder,
   routeYaml,
 } from '#test/support/objects-folder.ts'
@@ -50,18 +51,10 @@ interface Listener {
 }
 
 function gatewayYaml(name: string, listeners: readonly Listener[]): string {
-  const lines = listeners.map(
-    (it) => `    - { name: ${it.name}, port: ${it.port}, protocol: ${it.protocol}${it.more ?? ''} }`,
+  return listenersYaml(
+    name,
+    listeners.map((it) => `{ name: ${it.name}, port: ${it.port}, protocol: ${it.protocol}${it.more ?? ''} }`),
   )
-  return `
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: { name: ${name} }
-spec:
-  gatewayClassName: gatewright
-  listeners:
-${lines.join('\n')}
-`
 }
 
 /** A route from listener `<name>` of Gateway main to backends with their weights. */

@@ -27,15 +27,19 @@ export async function createObjectsFolder(files: Readonly<Record<string, string>
 
 /** A Gateway `main` with one HTTP listener. */
 export function gatewayYaml(port: number): string {
+  return listenersYaml('main', [`{ name: http, protocol: HTTP, port: ${port} }`])
+}
+
+/** A Gateway with these listeners; `more`: further lines of its spec. */
+export function listenersYaml(name: string, listeners: readonly string[], more = ''): string {
   return `
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
-metadata: { name: main }
+metadata: { name: ${name} }
 spec:
   gatewayClassName: gatewright
   listeners:
-    - { name: http, protocol: HTTP, port: ${port} }
-`
+${listeners.map((listener) => `    - ${listener}\n`).join('')}${more}`
 }
 
 /** A ProxyBackend of that name at a loopback port. */
