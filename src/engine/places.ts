@@ -123,11 +123,14 @@ export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem
   }
 }
 
-/** The host of an authority: lower case, without port. */
+/**
+ * The host of an authority: lower case, without port, and without the final dot that makes a name absolute (RFC 1034, 3.1), as in
+ * server names of TLS: another spelling of a host may not lead past its listener.
+ */
 function hostOf(authority: string): string {
   const colon = authority.lastIndexOf(':')
   const host = colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
-  return host.toLowerCase()
+  return (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
 }
 
 /** Reads hosts for one connection, whose requests name the same one again and again. */

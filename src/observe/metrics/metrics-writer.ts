@@ -4,6 +4,8 @@ import { METRICS, type MetricId } from './metrics.ts'
 const PAGE_CELLS = 8192
 /** More series than this per metric share one series with the label value `overflow` (decision A-113). */
 const MAX_SERIES = 10_000
+/** Longer label values are cut: clients choose some of them (names of models and tools, header fields). */
+const MAX_VALUE_LENGTH = 256
 
 /** What a worker tells the main thread about where its numbers are. */
 export interface MetricsNews {
@@ -62,6 +64,7 @@ export class MetricsWriter {
   }
 
   series(metric: MetricId, values: readonly string[], customNames: readonly string[] = []): Series {
+    if (values.some(isLong)) return this.series(metric, values.map(cutShort), customNames)
     const key = `${metric}\n${customNames.join('\n')}\n\n${values.join('\n')}`
     const known = this.#series.get(key)
     if (known !== undefined) return known
@@ -95,4 +98,12 @@ export class MetricsWriter {
     this.#tell({ series: { metric: id, values, customNames, page: this.#page, offset } })
     return new Series(this.#cells, offset, metric)
   }
+}
+
+function isLong(value: string): boolean {
+  return value.length > MAX_VALUE_LENGTH
+}
+
+function cutShort(value: string): string {
+  return isLong(value) ? `${value.slice(0, MAX_VALUE_LENGTH - 1)}\u2026` : value
 }

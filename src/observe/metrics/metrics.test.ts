@@ -135,6 +135,12 @@ test('a client that calls itself overflow makes no room for more', () => {
   expect(lines('mcp')).toHaveLength(10_001)
 })
 
+test('a long label value is cut', () => {
+  const { writers, lines } = workers(1)
+  for (const end of ['x', 'y']) writers[0].series('wireRefusals', [`${'v'.repeat(10_000)}${end}`]).add(1)
+  expect(lines('wire')).toEqual([`gatewright_wire_refusals_total{code="${'v'.repeat(255)}\u2026"} 2`])
+})
+
 test.each(Object.values(METRICS))('$name: a name, help and buckets as Prometheus wants them', (metric) => {
   const { name, help, type, labels } = metric
   expect(name).toMatch(/^[a-z][a-z_]*$/)

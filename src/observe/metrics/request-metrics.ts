@@ -4,6 +4,10 @@ import type { Observed, ObserveSettings } from '../observer.ts'
 import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 
+/** How many series a place remembers, and by how long a text: with labels of their own, clients may choose both. */
+const MAX_KNOWN = 1000
+const MAX_KEY_LENGTH = 1024
+
 /** The series of requests that agree on every label. */
 interface RequestSeries {
   readonly requests: Series
@@ -157,7 +161,7 @@ export class RequestMetrics {
     let series = known.get(key)
     if (series === undefined) {
       series = this.#create(place, [method, String(status), exchange.reason], custom, customNames(settings))
-      known.set(key, series)
+      if (known.size < MAX_KNOWN && key.length <= MAX_KEY_LENGTH) known.set(key, series)
     }
     return series
   }
