@@ -47,6 +47,17 @@ function compile({ version, appProtocol, tls }: Configured) {
   )
 }
 
+verifies('backend.tcp/keepalive', 'keepalive of the policy holds at every destination', () => {
+  const configurations: Configured[] = [{}, { tls: true }, { version: 'HTTP2' }]
+  for (const configured of configurations) {
+    const destinations = compile(configured)
+    for (const request of REQUESTS) {
+      const { keepalive } = chooseDestination(destinations, exchangeOf(request), '')
+      expect(keepalive, request).toEqual({ retries: 9, timeMs: 1, intervalMs: 1 })
+    }
+  }
+})
+
 /** A request by what matters: version of the client, TLS, gRPC, upgrade. */
 const REQUESTS = ['1.1', '1.0', '2', '1.1 TLS', '2 TLS', '2 gRPC', '2 TLS gRPC', '1.1 gRPC', '1.1 upgrade'] as const
 

@@ -803,7 +803,11 @@ export const DOCUMENT_2 = {
   ),
   'backend.extAuth/applies': gap(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
   'backend.extAuth/no-conditional': requirement(2, '2.3', '`backend.extAuth` has no `conditional`.'),
-  'backend.tcp/keepalive': gap(2, '2.3', '`tcp.keepalive` sets TCP keepalive on connections to the destination.'),
+  'backend.tcp/keepalive': requirement(
+    2,
+    '2.3',
+    '`tcp.keepalive` sets TCP keepalive on connections to the destination.',
+  ),
   'backend.tcp/connectTimeout': requirement(
     2,
     '2.3',

@@ -77,6 +77,22 @@ test('connects to an address', async () => {
   expect(await text).toBe('one')
 })
 
+verifies(
+  'backend.tcp/keepalive',
+  'keepalive is set as the destination has it, before TLS too, else with the defaults',
+  async () => {
+    const set = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
+    const plain = await serving(saying('one'))
+    const secure = await serving(tls.createServer(CERTIFICATES.server, (socket) => socket.end('two')))
+    const keepalive = { timeMs: 60_000, intervalMs: 5000, retries: 3 }
+    expect(await (await dial(to('127.0.0.1', plain, { keepalive }))).text).toBe('one')
+    expect(await (await dial(to('127.0.0.1', secure, { keepalive, tls: withTls() }))).text).toBe('two')
+    expect(await (await dial(to('127.0.0.1', plain))).text).toBe('one')
+    const written = [true, 60_000, 5000, 3]
+    expect(set.mock.calls).toEqual([written, written, [true, 180_000, 180_000, 9]])
+  },
+)
+
 test('tries all addresses of a name in turn', async () => {
   const port = await serving(saying('second'), '127.0.0.2')
   resolvingTo('127.0.0.3', '127.0.0.2')
