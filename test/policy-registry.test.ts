@@ -9,6 +9,7 @@ import { proxyPolicy } from '#api/proxy-policy.ts'
 import { POLICIES, policyDefinition } from '#policies/index.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { validate } from '#schema/index.ts'
+import { importKey } from '#workers/import-key.ts'
 
 const ROUTE_FILTERS = ['requestMirror', 'requestRedirect', 'urlRewrite']
 
@@ -74,7 +75,7 @@ for (const { section, name, path } of folders) {
     const spec = specOf(section, fieldOf(name), parse(readFileSync(file, 'utf8')))
     expect(spec).toBeDefined()
     const definition = policyDefinition(section === 'route' ? 'traffic' : section, fieldOf(name))
-    const context = contextWith()
+    const context = contextWith({ importKey })
     definition?.compile([sourceOf(spec as never)], context)
     expect(definition).toBeDefined()
     expect(context.problems.filter(({ code }) => !ALLOWED.has(code))).toEqual([])

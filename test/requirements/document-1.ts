@@ -951,7 +951,7 @@ export const DOCUMENT_1 = {
     '5.1',
     "The configuration API is protected by the platform's own authentication.",
   ),
-  'traffic.jwtAuthentication/credential-stripped': gap(
+  'traffic.jwtAuthentication/credential-stripped': requirement(
     1,
     '5.1',
     'JWT authentication strips the token from the request.',
@@ -991,7 +991,7 @@ export const DOCUMENT_1 = {
   'location/cookie': requirement(1, '5.2', 'A credential is read from the named cookie.'),
   'location/cookie-name': requirement(1, '5.2', '`cookie.name` is required and has 1 to 256 characters.'),
   'location/expression': requirement(1, '5.2', 'A credential is extracted from the request by a CEL expression.'),
-  'traffic.jwtAuthentication/location-default': gap(
+  'traffic.jwtAuthentication/location-default': requirement(
     1,
     '5.2',
     'Without `location` the token is read from `Authorization` with prefix `Bearer`.',
@@ -1000,35 +1000,51 @@ export const DOCUMENT_1 = {
   // 5.3 JWT authentication
   'traffic.jwtAuthentication/mode-values': requirement(1, '5.3', '`mode` is `Strict`, `Optional` or `Permissive`.'),
   'traffic.jwtAuthentication/mode-default': requirement(1, '5.3', '`mode` defaults to `Strict`.'),
-  'traffic.jwtAuthentication/strict-missing': gap(1, '5.3', '`Strict` refuses a request without a token.'),
-  'traffic.jwtAuthentication/strict-invalid': gap(1, '5.3', '`Strict` refuses a token that is not valid.'),
-  'traffic.jwtAuthentication/strict-issuer': gap(
+  'traffic.jwtAuthentication/strict-missing': requirement(1, '5.3', '`Strict` refuses a request without a token.'),
+  'traffic.jwtAuthentication/strict-invalid': requirement(1, '5.3', '`Strict` refuses a token that is not valid.'),
+  'traffic.jwtAuthentication/strict-issuer': requirement(
     1,
     '5.3',
     '`Strict` refuses a token of an issuer that is not configured.',
   ),
-  'traffic.jwtAuthentication/strict-valid': gap(1, '5.3', '`Strict` admits a valid token of a configured issuer.'),
-  'traffic.jwtAuthentication/optional-present': gap(
+  'traffic.jwtAuthentication/strict-valid': requirement(
+    1,
+    '5.3',
+    '`Strict` admits a valid token of a configured issuer.',
+  ),
+  'traffic.jwtAuthentication/optional-present': requirement(
     1,
     '5.3',
     '`Optional` validates a token that is present, and refuses a bad one.',
   ),
-  'traffic.jwtAuthentication/optional-absent': gap(1, '5.3', '`Optional` admits a request without a token.'),
-  'traffic.jwtAuthentication/permissive-never-refuses': gap(1, '5.3', '`Permissive` never refuses a request.'),
-  'traffic.jwtAuthentication/permissive-claims': gap(1, '5.3', '`Permissive` leaves the claims to later steps.'),
+  'traffic.jwtAuthentication/optional-absent': requirement(1, '5.3', '`Optional` admits a request without a token.'),
+  'traffic.jwtAuthentication/permissive-never-refuses': requirement(1, '5.3', '`Permissive` never refuses a request.'),
+  'traffic.jwtAuthentication/permissive-claims': requirement(
+    1,
+    '5.3',
+    '`Permissive` leaves the claims to later steps.',
+  ),
   'traffic.jwtAuthentication/providers-required': requirement(1, '5.3', '`providers` is required.'),
   'traffic.jwtAuthentication/providers-count': requirement(1, '5.3', '`providers` has 1 to 64 items.'),
-  'traffic.jwtAuthentication/location': gap(1, '5.3', '`location` sets where the token is read.'),
+  'traffic.jwtAuthentication/location': requirement(1, '5.3', '`location` sets where the token is read.'),
   'traffic.jwtAuthentication/mcp-optional': requirement(
     1,
     '5.3',
     '`mcp` is optional; it adds MCP behaviour to the validation of tokens.',
   ),
   'traffic.jwtAuthentication.providers/issuer-required': requirement(1, '5.3', '`issuer` is a required ShortString.'),
-  'traffic.jwtAuthentication.providers/issuer-claim': gap(1, '5.3', '`issuer` must equal the claim `iss`.'),
+  'traffic.jwtAuthentication.providers/issuer-claim': requirement(1, '5.3', '`issuer` must equal the claim `iss`.'),
   'traffic.jwtAuthentication.providers/audiences-count': requirement(1, '5.3', '`audiences` has 1 to 64 items.'),
-  'traffic.jwtAuthentication.providers/audiences-claim': gap(1, '5.3', 'The claim `aud` must name one of `audiences`.'),
-  'traffic.jwtAuthentication.providers/audiences-unset': gap(1, '5.3', 'Without `audiences` any audience is admitted.'),
+  'traffic.jwtAuthentication.providers/audiences-claim': requirement(
+    1,
+    '5.3',
+    'The claim `aud` must name one of `audiences`.',
+  ),
+  'traffic.jwtAuthentication.providers/audiences-unset': requirement(
+    1,
+    '5.3',
+    'Without `audiences` any audience is admitted.',
+  ),
   'traffic.jwtAuthentication.providers/jwks-required': requirement(1, '5.3', '`jwks` is required.'),
   'traffic.jwtAuthentication.jwks/exactly-one': requirement(
     1,
@@ -1036,7 +1052,7 @@ export const DOCUMENT_1 = {
     '`jwks` has exactly one of `remote` and `inline`.',
   ),
   'traffic.jwtAuthentication.jwks/inline-length': requirement(1, '5.3', '`jwks.inline` has 2 to 65536 characters.'),
-  'traffic.jwtAuthentication.jwks/inline': gap(
+  'traffic.jwtAuthentication.jwks/inline': requirement(
     1,
     '5.3',
     '`jwks.inline` is a JSON Web Key Set, and tokens are verified with its keys.',

@@ -1,3 +1,4 @@
+import { decodeBase64Url } from '#base/base64url.ts'
 import { CelError, noSuchKey, TOO_LARGE } from '../error.ts'
 import { fromJson, toJsonText } from '../json.ts'
 import { define, type Overload } from '../overload.ts'
@@ -62,19 +63,10 @@ function stringify(value: Value): Result {
 function jwtPayload(token: string): Result {
   const parts = token.split('.')
   if (parts.length !== 3) return NOT_A_JWT
-  const json = decodeBase64Url(parts[1]!)
+  const bytes = decodeBase64Url(parts[1]!)
+  const json = bytes === undefined ? undefined : decodeUtf8(bytes)
   const payload = json === undefined ? NOT_A_JWT : parseJson(json)
   return payload !== null && typeof payload === 'object' && 'keys' in payload && !Array.isArray(payload)
     ? payload
     : NOT_A_JWT
-}
-
-function decodeBase64Url(text: string): string | undefined {
-  if (!/^[\w-]+={0,2}$/.test(text)) return undefined
-  try {
-    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    return decodeUtf8(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
-  } catch {
-    return undefined
-  }
 }

@@ -10,8 +10,6 @@ import { extAuth } from './ext-auth/index.ts'
 import { trafficExtAuth } from './ext-auth/schema.ts'
 import { extProc } from './ext-proc/index.ts'
 import { trafficExtProc } from './ext-proc/schema.ts'
-import { jwtAuthentication } from './jwt-authentication/index.ts'
-import { jwtAuthentication as jwtSchema } from './jwt-authentication/schema.ts'
 
 /** What cannot be done yet says so in the status, and lets nothing pass that it should have looked at. */
 
@@ -29,14 +27,6 @@ function tryOut<Spec>(definition: Compiles<Spec>, spec: Spec, headers = {}) {
 }
 
 const WHOLE = ['not-implemented spec.traffic.field']
-
-test('jwtAuthentication refuses in every mode', () => {
-  for (const mode of ['Strict', 'Optional', 'Permissive']) {
-    const providers = [{ issuer: 'i', jwks: { inline: '{"keys":[]}' } }]
-    const spec = specFrom(jwtSchema, { mode, providers })
-    expect(tryOut(jwtAuthentication, spec)).toEqual({ code: 'policy-invalid', reports: WHOLE })
-  }
-})
 
 test('basicAuthentication refuses in every mode', () => {
   for (const mode of ['Strict', 'Optional']) {

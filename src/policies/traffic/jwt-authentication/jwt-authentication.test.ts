@@ -1,0 +1,454 @@
+import { createHmac, sign } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { REJECTIONS } from '#base/rejections.ts'
+import type { Outcome } from '#exchange/outcome.ts'
+import { importKey } from '#test/support/import-key.ts'
+import {
+  createSigningKey,
+  encode,
+  type KeyKind,
+  keySetOf,
+  privateJwkOf,
+  signToken,
+} from '#test/support/token-issuer.ts'
+import { verifies } from '#test/support/verifies.ts'
+import {
+  codeOf,
+  contextWith,
+  type ExchangeInputs,
+  exchangeWith,
+  linesOf,
+  sourceOf,
+  specFrom,
+} from '../../shared/testing.ts'
+import { jwtAuthentication } from './index.ts'
+import { jwtAuthentication as jwtSchema } from './schema.ts'
+import { TOKEN_FAILURES, type TokenFailure } from './token-failure.ts'
+
+const ISSUER = 'https://id.example.com'
+const KEY = createSigningKey('P-256')
+const OTHER_KEY = createSigningKey('P-256')
+const NOW = 1_800_000_000
+const CLAIMS = { iss: ISSUER, exp: NOW + 300, sub: 'ann' }
+const GOOD = signToken(KEY, 'ES256', CLAIMS)
+
+const { now } = clock
+let seconds = NOW
+
+beforeEach(() => {
+  seconds = NOW
+  clock.now = () => seconds * 1000
+})
+afterEach(() => {
+  clock.now = now
+})
+
+const inline = (...keys: Parameters<typeof keySetOf>) => ({ inline: keySetOf(...keys) })
+const PROVIDERS = [{ issuer: ISSUER, jwks: inline(KEY) }]
+
+/** Counts how often a signature was checked. */
+function policyWith(spec: object = {}) {
+  let checks = 0
+  const context = contextWith({
+    importKey: (jwk) => {
+      const key = importKey(jwk)
+      return key && { verify: (...inputs) => ++checks > 0 && key.verify(...inputs) }
+    },
+  })
+  const source = sourceOf(specFrom(jwtSchema, { providers: PROVIDERS, ...spec }))
+  const run = jwtAuthentication.compile([source], context)!
+  return {
+    context,
+    checks: () => checks,
+    send(request: ExchangeInputs) {
+      const exchange = exchangeWith(request)
+      return { exchange, outcome: run.request!(exchange) as Outcome }
+    },
+    /** `proceed`, or why the token is refused. */
+    judge(token: string): string {
+      const { outcome } = this.send(bearer(token))
+      return outcome?.kind === 'refusal' ? (outcome.detail ?? outcome.code) : 'proceed'
+    },
+  }
+}
+
+const bearer = (token: string): ExchangeInputs => ({ headers: { authorization: `Bearer ${token}` } })
+const BAD = signToken(OTHER_KEY, 'ES256', CLAIMS)
+
+verifies(
+  ['traffic.jwtAuthentication/strict-missing', 'traffic.jwtAuthentication/mode-default'],
+  'Strict, no token',
+  () => {
+    expect(codeOf(policyWith().send({}).outcome)).toBe('jwt-missing')
+    expect(codeOf(policyWith().send({ headers: { authorization: 'Basic YTpi' } }).outcome)).toBe('jwt-missing')
+  },
+)
+verifies('traffic.jwtAuthentication/strict-invalid', 'Strict, bad token', () => {
+  expect(codeOf(policyWith().send(bearer(BAD)).outcome)).toBe('jwt-invalid')
+})
+verifies('traffic.jwtAuthentication/strict-valid', 'Strict, good token', () => {
+  expect(codeOf(policyWith().send(bearer(GOOD)).outcome)).toBe('proceed')
+})
+verifies('traffic.jwtAuthentication/optional-absent', 'Optional, no token', () => {
+  const { exchange, outcome } = policyWith({ mode: 'Optional' }).send({})
+  expect([outcome, exchange.identity.jwt]).toEqual([undefined, undefined])
+})
+verifies('traffic.jwtAuthentication/optional-present', 'Optional, bad and good token', () => {
+  const policy = policyWith({ mode: 'Optional' })
+  expect(codeOf(policy.send(bearer(BAD)).outcome)).toBe('jwt-invalid')
+  expect(policy.send(bearer(GOOD)).exchange.identity.jwt?.claims).toEqual(CLAIMS)
+})
+verifies('traffic.jwtAuthentication/permissive-never-refuses', 'Permissive: a bad token passes and stays', () => {
+  const policy = policyWith({ mode: 'Permissive' })
+  expect(policy.send({}).outcome).toBeUndefined()
+  for (const authorization of [[`Bearer ${BAD}`], ['Bearer rubbish'], [`Bearer ${GOOD}`, `Bearer ${BAD}`]]) {
+    const { exchange, outcome } = policy.send({ headers: { authorization } })
+    expect([outcome, exchange.identity.jwt]).toEqual([undefined, undefined])
+    expect(exchange.request.getAll('authorization')).toEqual(authorization)
+  }
+})
+verifies('traffic.jwtAuthentication/permissive-claims', 'Permissive, good token: claims, and it is removed', () => {
+  const { exchange } = policyWith({ mode: 'Permissive' }).send(bearer(GOOD))
+  expect(exchange.identity.jwt?.claims).toEqual(CLAIMS)
+  expect(exchange.request.has('authorization')).toBe(false)
+})
+
+verifies(
+  ['traffic.jwtAuthentication/credential-stripped', 'traffic.jwtAuthentication/location-default'],
+  'a valid token is taken out of the request and known to later steps',
+  () => {
+    const { exchange } = policyWith().send({ headers: { accept: '*/*', authorization: `Bearer ${GOOD}` } })
+    expect(linesOf(exchange.request)).toEqual(['accept: */*'])
+    expect(exchange.identity.jwt).toEqual({ claims: CLAIMS, token: GOOD })
+  },
+)
+
+verifies('traffic.jwtAuthentication/location', 'each location is read and cleaned', () => {
+  const cases: [object, ExchangeInputs, left: string[]][] = [
+    [{ header: { name: 'X-Token' } }, { headers: { accept: '*/*', 'x-token': GOOD } }, ['/', 'accept: */*']],
+    [{ header: { name: 'X-Token', prefix: 'Token ' } }, { headers: { 'x-token': `token ${GOOD}` } }, ['/']],
+    [{ queryParameter: { name: 'token' } }, { target: `/p?a=1&token=${GOOD}` }, ['/p?a=1']],
+    [{ cookie: { name: 'token' } }, { headers: { cookie: `a=1; token=${GOOD}; b=2` } }, ['/', 'cookie: a=1; b=2']],
+    [{ expression: 'request.headers["x-token"]' }, { headers: { 'x-token': GOOD } }, ['/', `x-token: ${GOOD}`]],
+  ]
+  for (const [location, request, left] of cases) {
+    const policy = policyWith({ location })
+    const { exchange, outcome } = policy.send(request)
+    expect(codeOf(outcome)).toBe('proceed')
+    expect([exchange.request.target, ...linesOf(exchange.request)]).toEqual(left)
+    expect(codeOf(policy.send(bearer(GOOD)).outcome)).toBe('jwt-missing')
+  }
+})
+
+const challenges: [location: object | undefined, token: string, status: number, challenge: string][] = [
+  [undefined, '', 401, 'www-authenticate: Bearer'],
+  [undefined, BAD, 401, 'www-authenticate: Bearer error="invalid_token"'],
+  [
+    { header: { name: 'Proxy-Authorization', prefix: 'Bearer' } },
+    BAD,
+    407,
+    'proxy-authenticate: Bearer error="invalid_token"',
+  ],
+]
+for (const [location, token, status, challenge] of challenges) {
+  test(`${status} ${challenge}`, () => {
+    const headers = { authorization: `Bearer ${token}`, 'proxy-authorization': `Bearer ${token}` }
+    const { outcome } = policyWith({ location }).send({ headers })
+    if (outcome?.kind !== 'refusal') throw new Error('not refused')
+    expect(outcome.status ?? REJECTIONS[outcome.code].status).toBe(status)
+    expect(outcome.headers.map((pair) => pair.join(': '))).toEqual([challenge])
+  })
+}
+
+const ALGORITHMS: readonly [KeyKind, ...string[]][] = [
+  ['RSA', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ['P-256', 'ES256'],
+  ['P-384', 'ES384'],
+  ['P-521', 'ES512'],
+  ['Ed25519', 'EdDSA'],
+]
+for (const [kind, ...algorithms] of ALGORITHMS) {
+  verifies('traffic.jwtAuthentication.jwks/inline', `a key ${kind} signs with ${algorithms}`, () => {
+    const key = createSigningKey(kind)
+    const policy = policyWith({ providers: [{ issuer: ISSUER, jwks: inline(KEY, key) }] })
+    for (const alg of algorithms) {
+      const token = signToken(key, alg, CLAIMS)
+      expect(policy.judge(token)).toBe('proceed')
+      const payload = encode(JSON.stringify({ ...CLAIMS, sub: 'bob' }))
+      expect(policy.judge(token.replace(/\.[^.]*\./, `.${payload}.`))).toBe(TOKEN_FAILURES.signature)
+    }
+    for (const alg of ALGORITHMS.flatMap(([, ...all]) => all).filter((one) => !algorithms.includes(one))) {
+      const token = signToken(key, algorithms[0]!, CLAIMS, { alg })
+      expect(policy.judge(token), alg).toBe(TOKEN_FAILURES['other-algorithm'])
+    }
+  })
+}
+
+test('an alg of the key leaves it that one', () => {
+  const key = createSigningKey('RSA')
+  const policy = policyWith({ providers: [{ issuer: ISSUER, jwks: inline({ ...key.jwk, alg: 'PS256' }) }] })
+  expect(policy.judge(signToken(key, 'PS256', CLAIMS))).toBe('proceed')
+  expect(policy.judge(signToken(key, 'RS256', CLAIMS))).toBe(TOKEN_FAILURES['other-algorithm'])
+})
+
+const header = (more: object) => encode(JSON.stringify({ alg: 'ES256', kid: KEY.jwk.kid, ...more }))
+const BODY = encode(JSON.stringify(CLAIMS))
+const DER = sign('sha256', Buffer.from(`${header({})}.${BODY}`), KEY.privateKey).toString('base64url')
+const publicText = Buffer.from(JSON.stringify(KEY.jwk))
+const hmac = (signed: string) => `${signed}.${createHmac('sha256', publicText).update(signed).digest('base64url')}`
+
+const tokens: [what: string, token: string, failure: TokenFailure | undefined][] = [
+  ['good', GOOD, undefined],
+  ['of another key with that kid', BAD, 'signature'],
+  ['text', 'rubbish', 'malformed'],
+  ['two parts', GOOD.slice(0, GOOD.lastIndexOf('.')), 'malformed'],
+  ['four parts', `${GOOD}.x`, 'malformed'],
+  ['five parts, encrypted', 'a.b.c.d.e', 'malformed'],
+  ['other letters', GOOD.replace('.', '+.'), 'malformed'],
+  ['padding', `${GOOD}==`, 'malformed'],
+  ['a space within', GOOD.replace('.', '. '), 'malformed'],
+  ['header not JSON', `${encode('{')}.${BODY}.x`, 'malformed'],
+  ['header a list', `${encode('[]')}.${BODY}.x`, 'malformed'],
+  ['header not UTF-8', `${Buffer.of(0x7b, 0xff).toString('base64url')}.${BODY}.x`, 'malformed'],
+  ['claims not an object', signToken(KEY, 'ES256', '"ann"'), 'malformed'],
+  ['claims very deep', signToken(KEY, 'ES256', `{"a":${'['.repeat(4000)}`), 'malformed'],
+  ['no alg', `${header({ alg: undefined })}.${BODY}.x`, 'malformed'],
+  ['too long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(13_000) }), 'too-long'],
+  ['long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(11_000) }), undefined],
+  ['crit', signToken(KEY, 'ES256', CLAIMS, { crit: ['b64'], b64: true }), 'critical-extension'],
+  ['crit empty', signToken(KEY, 'ES256', CLAIMS, { crit: [] }), 'critical-extension'],
+  ['no kid', signToken(KEY, 'ES256', CLAIMS, { kid: undefined }), 'no-kid'],
+  ['kid no text', signToken(KEY, 'ES256', CLAIMS, { kid: 7 }), 'no-kid'],
+  ['unknown kid', signToken(KEY, 'ES256', CLAIMS, { kid: 'other' }), 'unknown-kid'],
+  ['kid of every object', signToken(KEY, 'ES256', CLAIMS, { kid: '__proto__' }), 'unknown-kid'],
+  ['a key of its own', signToken(OTHER_KEY, 'ES256', CLAIMS, { jwk: OTHER_KEY.jwk }), 'signature'],
+  ['alg none', `${header({ alg: 'none' })}.${BODY}.`, 'other-algorithm'],
+  ['alg NONE', `${header({ alg: 'NONE' })}.${BODY}.`, 'other-algorithm'],
+  ['no signature', `${header({})}.${BODY}.`, 'signature'],
+  ['HMAC with the public key', hmac(`${header({ alg: 'HS256' })}.${BODY}`), 'other-algorithm'],
+  ['alg in small letters', signToken(KEY, 'ES256', CLAIMS, { alg: 'es256' }), 'other-algorithm'],
+  ['a signature in DER', `${header({})}.${BODY}.${DER}`, 'signature'],
+  ['no iss', signToken(KEY, 'ES256', { ...CLAIMS, iss: undefined }), 'no-issuer'],
+  ['iss a list', signToken(KEY, 'ES256', { ...CLAIMS, iss: [ISSUER] }), 'no-issuer'],
+  ['another iss', signToken(KEY, 'ES256', { ...CLAIMS, iss: 'https://other' }), 'other-issuer'],
+  ['iss in capitals', signToken(KEY, 'ES256', { ...CLAIMS, iss: ISSUER.toUpperCase() }), 'other-issuer'],
+  ['iss with a slash', signToken(KEY, 'ES256', { ...CLAIMS, iss: `${ISSUER}/` }), 'nearly-issuer'],
+  ['no exp', signToken(KEY, 'ES256', { ...CLAIMS, exp: undefined }), 'no-expiry'],
+  ['exp as text', signToken(KEY, 'ES256', { ...CLAIMS, exp: `${NOW + 300}` }), 'no-expiry'],
+  ['expired', signToken(KEY, 'ES256', { ...CLAIMS, exp: NOW - 60 }), 'expired'],
+  ['expired within the leeway', signToken(KEY, 'ES256', { ...CLAIMS, exp: NOW - 59 }), undefined],
+  ['exp with many digits', signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":1800000000.12345678901234}`), undefined],
+  [
+    'long expired, many digits',
+    signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":1700000000.12345678901234}`),
+    'expired',
+  ],
+  ['not yet', signToken(KEY, 'ES256', { ...CLAIMS, nbf: NOW + 61 }), 'not-yet'],
+  ['not yet within the leeway', signToken(KEY, 'ES256', { ...CLAIMS, nbf: NOW + 60 }), undefined],
+  ['nbf as text', signToken(KEY, 'ES256', { ...CLAIMS, nbf: 'now' }), 'bad-not-before'],
+  ['iat in the future', signToken(KEY, 'ES256', { ...CLAIMS, iat: NOW + 9999 }), undefined],
+  ['an audience that nobody asked about', signToken(KEY, 'ES256', { ...CLAIMS, aud: 'x' }), undefined],
+]
+for (const [what, token, failure] of tokens) {
+  verifies(
+    [
+      'traffic.jwtAuthentication.jwks/inline',
+      'traffic.jwtAuthentication.providers/issuer-claim',
+      'traffic.jwtAuthentication/strict-issuer',
+    ],
+    `token: ${what}`,
+    () => {
+      expect(policyWith().judge(token)).toBe(failure === undefined ? 'proceed' : TOKEN_FAILURES[failure])
+    },
+  )
+}
+
+const audiences: [aud: unknown, failure: TokenFailure | undefined][] = [
+  ['shop', undefined],
+  [['x', 'till'], undefined],
+  [undefined, 'no-audience'],
+  ['Shop', 'other-audience'],
+  [['x'], 'other-audience'],
+  [[], 'other-audience'],
+  [[['shop']], 'other-audience'],
+  [{ shop: true }, 'other-audience'],
+  [null, 'other-audience'],
+]
+for (const [aud, failure] of audiences) {
+  verifies(
+    'traffic.jwtAuthentication.providers/audiences-claim',
+    `audiences shop and till, aud ${JSON.stringify(aud)}`,
+    () => {
+      const policy = policyWith({ providers: [{ ...PROVIDERS[0], audiences: ['shop', 'till'] }] })
+      const token = signToken(KEY, 'ES256', { ...CLAIMS, aud })
+      expect(policy.judge(token)).toBe(failure === undefined ? 'proceed' : TOKEN_FAILURES[failure])
+    },
+  )
+}
+verifies('traffic.jwtAuthentication.providers/audiences-unset', 'without audiences any or none will do', () => {
+  for (const aud of [undefined, 'x', ['x', 'y']]) {
+    expect(policyWith().judge(signToken(KEY, 'ES256', { ...CLAIMS, aud }))).toBe('proceed')
+  }
+})
+
+test('the issuer chooses among providers, not the kid that they share', () => {
+  const elsewhere = 'https://elsewhere'
+  const policy = policyWith({
+    providers: [...PROVIDERS, { issuer: elsewhere, audiences: ['b'], jwks: inline(OTHER_KEY) }],
+  })
+  const theirs = { ...CLAIMS, iss: elsewhere, aud: 'b' }
+  expect(policy.judge(GOOD)).toBe('proceed')
+  expect(policy.judge(signToken(OTHER_KEY, 'ES256', theirs))).toBe('proceed')
+  expect(policy.judge(signToken(OTHER_KEY, 'ES256', { ...theirs, aud: 'a' }))).toBe(TOKEN_FAILURES['other-audience'])
+  expect(policy.judge(signToken(KEY, 'ES256', theirs))).toBe(TOKEN_FAILURES.signature)
+})
+
+test('providers of one issuer stand in for each other', () => {
+  const policy = policyWith({
+    providers: [
+      { issuer: ISSUER, audiences: ['a'], jwks: inline(KEY) },
+      { issuer: ISSUER, audiences: ['b'], jwks: inline({ ...OTHER_KEY.jwk, kid: 'b' }, KEY) },
+    ],
+  })
+  expect(policy.judge(signToken(KEY, 'ES256', { ...CLAIMS, aud: 'b' }))).toBe('proceed')
+  expect(policy.judge(signToken(OTHER_KEY, 'ES256', { ...CLAIMS, aud: 'b' }, { kid: 'b' }))).toBe('proceed')
+  expect(policy.judge(signToken(OTHER_KEY, 'ES256', { ...CLAIMS, aud: 'a' }, { kid: 'b' }))).toBe(
+    TOKEN_FAILURES['other-audience'],
+  )
+})
+
+test('claims keep numbers that a double would change', () => {
+  const token = signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":${NOW + 9},"id":9007199254740993}`)
+  const { exchange } = policyWith().send(bearer(token))
+  expect(JSON.stringify(exchange.identity.jwt?.claims)).toContain('"id":9007199254740993')
+})
+
+test('a valid token costs one signature, until it expires', () => {
+  const policy = policyWith()
+  for (let i = 0; i < 3; i++) expect(policy.judge(GOOD)).toBe('proceed')
+  expect(policy.checks()).toBe(1)
+  seconds = CLAIMS.exp + 59
+  expect(policy.judge(GOOD)).toBe('proceed')
+  seconds = CLAIMS.exp + 60
+  expect(policy.judge(GOOD)).toBe(TOKEN_FAILURES.expired)
+  expect(policy.checks()).toBe(1)
+})
+
+test('a token that failed is not remembered as anything', () => {
+  const policy = policyWith()
+  const early = signToken(KEY, 'ES256', { ...CLAIMS, nbf: NOW + 100 })
+  expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
+  expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
+  expect(policy.judge(early)).toBe(TOKEN_FAILURES['not-yet'])
+  seconds = NOW + 100
+  expect(policy.judge(early)).toBe('proceed')
+  expect(policy.checks()).toBe(4)
+})
+
+test('places that one policy reaches share what was verified; a changed policy starts anew', () => {
+  let checks = 0
+  const context = contextWith({ importKey: () => ({ verify: () => ++checks > 0 }) })
+  const spec = specFrom(jwtSchema, { providers: PROVIDERS })
+  const pass = (changed: typeof spec) =>
+    expect(
+      jwtAuthentication.compile([sourceOf(changed)], context)!.request!(exchangeWith(bearer(GOOD))),
+    ).toBeUndefined()
+  pass(spec)
+  pass(spec)
+  expect(checks).toBe(1)
+  pass(structuredClone(spec))
+  expect(checks).toBe(2)
+})
+
+const UNUSED = 'key-set-fault'
+const DEAD = 'key-set-unusable'
+const keySets: [what: string, inline: string, works: boolean, problems: [code: string, message: string][]][] = [
+  [
+    'no JSON',
+    '{"keys"',
+    false,
+    [
+      [UNUSED, 'is not JSON'],
+      [DEAD, 'no key in it'],
+    ],
+  ],
+  [
+    'no set',
+    '{}',
+    false,
+    [
+      [UNUSED, 'no array "keys"'],
+      [DEAD, 'no key in it'],
+    ],
+  ],
+  ['empty', '{"keys":[]}', false, [[DEAD, 'no key in it']]],
+  ['only for encryption', keySetOf({ ...KEY.jwk, use: 'enc' }), false, [[DEAD, 'no key in it']]],
+  ['only to sign with', keySetOf({ ...KEY.jwk, key_ops: ['sign'] }), false, [[DEAD, 'no key in it']]],
+  ['for signatures', keySetOf({ ...KEY.jwk, use: 'sig', key_ops: ['verify'], alg: 'ES256', ext: true }), true, []],
+  ['with its private half', keySetOf(privateJwkOf(KEY)), true, []],
+  ['beside a key for encryption', keySetOf({ ...KEY.jwk, kid: 'e', use: 'enc' }, KEY), true, []],
+  ['beside a shared secret', keySetOf({ kty: 'oct', k: 'AAAA', kid: 's' }, KEY), true, []],
+  ['beside a key of another algorithm', keySetOf({ ...createSigningKey('RSA').jwk, alg: 'RSA-OAEP' }, KEY), true, []],
+  [
+    'beside no object',
+    `{"keys":[7,${JSON.stringify(KEY.jwk)}]}`,
+    true,
+    [[UNUSED, 'keys[0] is not used: it is not an object']],
+  ],
+  [
+    'beside a key without kid',
+    keySetOf({ ...OTHER_KEY.jwk, kid: undefined }, KEY),
+    true,
+    [[UNUSED, 'it has no "kid"']],
+  ],
+  [
+    'beside a weak key',
+    keySetOf(KEY, createSigningKey('RSA-1024')),
+    true,
+    [[UNUSED, 'keys[1] is not used: an RSA key has at least 2048 bits']],
+  ],
+  ['beside another curve', keySetOf({ ...KEY.jwk, crv: 'secp256k1' }, KEY), true, [[UNUSED, 'curve is not known']]],
+  [
+    'beside X25519',
+    keySetOf({ kty: 'OKP', crv: 'X25519', x: 'AA', kid: 'x' }, KEY),
+    true,
+    [[UNUSED, 'curve is not known']],
+  ],
+  [
+    'beside a point that is none',
+    keySetOf({ ...KEY.jwk, y: KEY.jwk.x }, KEY),
+    true,
+    [[UNUSED, 'its members are no key']],
+  ],
+  ['beside half a key', keySetOf({ kty: 'RSA', n: 'AQAB', kid: 'h' }, KEY), true, [[UNUSED, 'lacks "n" or "e"']]],
+  ['beside an unknown type', keySetOf({ kty: 'PQ', kid: 'q' }, KEY), true, [[UNUSED, 'type is not known']]],
+  ['two keys of one kid', keySetOf(OTHER_KEY, KEY), true, []],
+]
+for (const [what, text, works, problems] of keySets) {
+  verifies('traffic.jwtAuthentication.jwks/inline', `key set: ${what}`, () => {
+    const policy = policyWith({ providers: [{ issuer: ISSUER, jwks: { inline: text } }] })
+    expect(policy.judge(GOOD)).toBe(works ? 'proceed' : TOKEN_FAILURES['no-keys'])
+    expect(policy.context.problems.map(({ code, message, path }) => [code, message, path])).toEqual(
+      problems.map(([code, message]) => [
+        code,
+        expect.stringContaining(message),
+        'spec.traffic.field.providers[0].jwks.inline',
+      ]),
+    )
+  })
+}
+
+test('a provider whose keys are fetched refuses its tokens and says so; the others work', () => {
+  const remote = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
+  const policy = policyWith({ providers: [{ issuer: 'https://remote', jwks: { remote } }, ...PROVIDERS] })
+  expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.providers[0].jwks.remote'])
+  expect(policy.judge(GOOD)).toBe('proceed')
+  expect(policy.judge(signToken(KEY, 'ES256', { ...CLAIMS, iss: 'https://remote' }))).toBe(TOKEN_FAILURES['no-keys'])
+})
+
+test('mcp is reported; tokens are validated all the same', () => {
+  const policy = policyWith({ mcp: {} })
+  expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.mcp'])
+  expect([policy.judge(GOOD), policy.judge(BAD)]).toEqual(['proceed', TOKEN_FAILURES.signature])
+})

@@ -1,0 +1,110 @@
+import { decodeBase64Url } from '#base/base64url.ts'
+import type { ImportKey, PublicJwk, SignatureAlgorithm, VerifyingKey } from '#base/verifying-key.ts'
+
+/** A key of a set that tokens can be verified with. */
+export interface TokenKey {
+  /** What it may have signed with: by its type, and by its own `alg` alone where it has one. */
+  readonly algorithms: readonly SignatureAlgorithm[]
+  readonly key: VerifyingKey
+}
+
+/** What a JSON Web Key Set holds. */
+export interface KeySet {
+  /** By `kid`, which nothing keeps from naming several. */
+  readonly keys: ReadonlyMap<string, readonly TokenKey[]>
+  /** In words, what is wrong with the set or with single keys; keys made for something else are no fault (decision A-56). */
+  readonly faults: readonly string[]
+}
+
+/** A member of `keys`, as somebody wrote it. */
+type Members = Readonly<Record<string, unknown>>
+
+/** A key that cannot be used. With a fault it was meant for signatures. */
+interface Unusable {
+  readonly fault: string | undefined
+}
+
+const FOR_SOMETHING_ELSE: Unusable = { fault: undefined }
+
+/** Reads a JSON Web Key Set (RFC 7517, 5). Keys that cannot be used are left out; the others work (decision A-56). */
+export function readKeySet(text: string, importKey: ImportKey): KeySet {
+  const members = membersOf(text)
+  if (typeof members === 'string') return { keys: new Map(), faults: [members] }
+  const keys = new Map<string, TokenKey[]>()
+  const faults: string[] = []
+  members.forEach((jwk, index) => {
+    const read = readKey(jwk, importKey)
+    if (!('fault' in read)) keys.set(read.kid, [...(keys.get(read.kid) ?? []), read])
+    else if (read.fault !== undefined) faults.push(`keys[${index}] is not used: ${read.fault}`)
+  })
+  return { keys, faults }
+}
+
+/** @returns what is wrong, when it is no key set */
+function membersOf(text: string): readonly unknown[] | string {
+  let set: unknown
+  try {
+    set = JSON.parse(text)
+  } catch {
+    return 'is not JSON'
+  }
+  return isObject(set) && Array.isArray(set.keys) ? set.keys : 'is not a JSON Web Key Set: it has no array "keys"'
+}
+
+function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid: string }) | Unusable {
+  if (!isObject(jwk)) return { fault: 'it is not an object' }
+  const { kid, use, key_ops: operations } = jwk
+  if (use !== undefined && use !== 'sig') return FOR_SOMETHING_ELSE
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
+    return FOR_SOMETHING_ELSE
+  }
+  const form = formOf(jwk)
+  if ('fault' in form) return form
+  if (typeof kid !== 'string') return { fault: 'it has no "kid", so no token can name it' }
+  const key = importKey(form.jwk)
+  return key === undefined ? { fault: 'its members are no key' } : { kid, key, algorithms: form.algorithms }
+}
+
+/** The public members of a key of a type that we verify with, and the algorithms of that type. */
+function formOf(jwk: Members): { readonly jwk: PublicJwk; readonly algorithms: SignatureAlgorithm[] } | Unusable {
+  const form = formByType(jwk)
+  if ('fault' in form || jwk.alg === undefined) return form
+  const algorithms = form.algorithms.filter((algorithm) => algorithm === jwk.alg)
+  // An algorithm of encryption, or one that the gateway does not accept (decision A-55).
+  return algorithms.length === 0 ? FOR_SOMETHING_ELSE : { jwk: form.jwk, algorithms }
+}
+
+function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf> {
+  if (kty === 'RSA') {
+    if (typeof n !== 'string' || typeof e !== 'string') return { fault: 'it lacks "n" or "e"' }
+    if (bitsOf(n) < MIN_RSA_BITS) return { fault: `an RSA key has at least ${MIN_RSA_BITS} bits` }
+    return { jwk: { kty, n, e }, algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] }
+  }
+  if (kty === 'EC') {
+    if (crv !== 'P-256' && crv !== 'P-384' && crv !== 'P-521') return { fault: 'its curve is not known' }
+    if (typeof x !== 'string' || typeof y !== 'string') return { fault: 'it lacks "x" or "y"' }
+    return { jwk: { kty, crv, x, y }, algorithms: [CURVE_ALGORITHMS[crv]] }
+  }
+  if (kty === 'OKP') {
+    if (crv !== 'Ed25519') return { fault: 'its curve is not known' }
+    if (typeof x !== 'string') return { fault: 'it lacks "x"' }
+    return { jwk: { kty, crv, x }, algorithms: ['EdDSA'] }
+  }
+  // Shared secrets sign nothing that the gateway accepts: whoever can verify with one can forge with it.
+  return kty === 'oct' ? FOR_SOMETHING_ELSE : { fault: 'its type is not known' }
+}
+
+/** RFC 7518, 3.3 and 3.5. */
+const MIN_RSA_BITS = 2048
+const CURVE_ALGORITHMS = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' } as const
+
+/** Length of a number in base64url; zeros in front do not count. */
+function bitsOf(number: string): number {
+  const bytes = decodeBase64Url(number) ?? []
+  const first = bytes.findIndex((byte) => byte !== 0)
+  return first < 0 ? 0 : 8 * (bytes.length - first) - Math.clz32(bytes[first]!) + 24
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

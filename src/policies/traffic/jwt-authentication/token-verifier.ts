@@ -1,0 +1,110 @@
+import { clock } from '#base/clock.ts'
+import { isRawNumber } from '#base/exact-json.ts'
+import type { SignatureAlgorithm } from '#base/verifying-key.ts'
+import type { JsonObject } from '#exchange/exchange.ts'
+import type { TokenKey } from './read-key-set.ts'
+import { readToken, type UnverifiedToken } from './read-token.ts'
+import type { TokenFailure } from './token-failure.ts'
+import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
+
+/** An issuer whose tokens are accepted (specification 1, 5.3 `JWTProvider`). */
+export interface Provider {
+  readonly issuer: string
+  /** Undefined: any audience. */
+  readonly audiences: readonly string[] | undefined
+  /** By `kid`. */
+  readonly keys: ReadonlyMap<string, readonly TokenKey[]>
+}
+
+/** Clocks of issuers may be off by so many seconds (decision A-57). */
+const LEEWAY = 60
+
+/** Says which tokens are valid: of a known issuer, signed with one of its keys, for us, and in time. */
+export class TokenVerifier {
+  readonly #providers: readonly Provider[]
+  readonly #verified = new VerifiedTokens()
+
+  constructor(providers: readonly Provider[]) {
+    this.#providers = providers
+  }
+
+  /** @param text byte text, as it was sent */
+  verify(text: string): ValidToken | TokenFailure {
+    const now = clock.now() / 1000
+    const known = this.#verified.get(text)
+    if (known !== undefined) return now < known.expires + LEEWAY ? known : 'expired'
+
+    const token = readToken(text)
+    if (typeof token === 'string') return token
+    const failure = this.#findFailure(token) ?? findFailureInTime(token.claims, now)
+    if (failure !== undefined) return failure
+    const valid = { identity: { claims: token.claims, token: text }, expires: secondsIn(token.claims.exp)! }
+    this.#verified.add(text, valid)
+    return valid
+  }
+
+  /** The issuer that the token names chooses among the providers, and only then the key is looked for (decision A-54). */
+  #findFailure(token: UnverifiedToken): TokenFailure | undefined {
+    const { iss } = token.claims
+    if (typeof iss !== 'string') return 'no-issuer'
+    let failure = this.#failureOfIssuer(iss)
+    for (const provider of this.#providers) {
+      if (provider.issuer !== iss) continue
+      const found = findFailureWith(provider, token)
+      if (found === undefined) return undefined
+      // Of several providers with this issuer, the one that has the key knows best.
+      if (found !== 'unknown-kid' && found !== 'no-keys') failure = found
+    }
+    return failure
+  }
+
+  /** What is wrong with tokens of an issuer as long as no key was found. */
+  #failureOfIssuer(issuer: string): TokenFailure {
+    const ours = this.#providers.filter((provider) => provider.issuer === issuer)
+    if (ours.length > 0) return ours.some(({ keys }) => keys.size > 0) ? 'unknown-kid' : 'no-keys'
+    return this.#providers.some((provider) => withoutSlash(provider.issuer) === withoutSlash(issuer))
+      ? 'nearly-issuer'
+      : 'other-issuer'
+  }
+}
+
+function findFailureWith({ keys, audiences }: Provider, token: UnverifiedToken): TokenFailure | undefined {
+  const named = keys.get(token.kid)
+  if (named === undefined) return keys.size > 0 ? 'unknown-kid' : 'no-keys'
+  // The key says what it signs with; the header can only agree (RFC 8725, 3.1).
+  const algorithm = token.algorithm as SignatureAlgorithm
+  const fitting = named.filter(({ algorithms }) => algorithms.includes(algorithm))
+  if (fitting.length === 0) return 'other-algorithm'
+  if (!fitting.some(({ key }) => key.verify(algorithm, token.signed, token.signature))) return 'signature'
+  return audiences === undefined ? undefined : findFailureInAudience(token.claims.aud, audiences)
+}
+
+function findFailureInAudience(
+  aud: JsonObject[string] | undefined,
+  audiences: readonly string[],
+): TokenFailure | undefined {
+  if (aud === undefined) return 'no-audience'
+  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  return named.some((one) => typeof one === 'string' && audiences.includes(one)) ? undefined : 'other-audience'
+}
+
+/** RFC 7519, 4.1.4 and 4.1.5; `exp` is required (decision A-57). */
+function findFailureInTime({ exp, nbf }: JsonObject, now: number): TokenFailure | undefined {
+  const expires = secondsIn(exp)
+  if (expires === undefined) return 'no-expiry'
+  if (now >= expires + LEEWAY) return 'expired'
+  if (nbf === undefined) return undefined
+  const from = secondsIn(nbf)
+  if (from === undefined) return 'bad-not-before'
+  return now < from - LEEWAY ? 'not-yet' : undefined
+}
+
+/** A `NumericDate` (RFC 7519, 2): fractions are allowed, and there may be more of them than a double holds. */
+function secondsIn(claim: unknown): number | undefined {
+  if (isRawNumber(claim)) return Number(claim.rawJSON)
+  return typeof claim === 'number' ? claim : undefined
+}
+
+function withoutSlash(issuer: string): string {
+  return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer
+}
