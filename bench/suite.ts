@@ -1,3 +1,4 @@
+import { TOKEN } from './objects/token.ts'
 import { type Door, projectFile } from './settings.ts'
 
 /** One sort of traffic. */
@@ -82,11 +83,11 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'policies',
     about:
-      'GET of 32 bytes; the gateway checks an API key and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, the others do nothing.',
+      'GET of 32 bytes; the gateway checks a JWT and a CEL rule, counts a local rate limit, changes headers, writes an access log and metrics, the others do nothing.',
     path: '/small',
     door: 'full',
     unit: 'request',
-    headers: { authorization: 'Bearer k-bench' },
+    headers: { authorization: `Bearer ${TOKEN}` },
     expect: 'thirty-two bytes',
   },
   {
