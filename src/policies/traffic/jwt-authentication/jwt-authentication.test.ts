@@ -1,4 +1,5 @@
 import { createHmac, sign } from 'node:crypto'
+import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
@@ -263,6 +264,39 @@ for (const [what, token, failure] of tokens) {
     },
   )
 }
+
+test('a good token with any one change is none', () => {
+  const policy = policyWith()
+  // The last letter holds bits that stand for nothing.
+  for (let at = 0; at < GOOD.length - 1; at++) {
+    const other = GOOD[at] === 'A' ? 'B' : 'A'
+    const changed = GOOD.slice(0, at) + other + GOOD.slice(at + 1)
+    expect(policy.judge(changed), `letter ${at}`).not.toBe('proceed')
+  }
+})
+
+test('no text makes it throw', () => {
+  const policy = policyWith()
+  const text = fc.stringMatching(/^[ -~]{0,40}$/)
+  const part = fc.oneof(
+    text,
+    text.map(encode),
+    fc.json().map(encode),
+    fc.object().map((o) => encode(JSON.stringify(o))),
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        text,
+        fc.array(part, { minLength: 3, maxLength: 3 }).map((parts) => parts.join('.')),
+      ),
+      (token) => {
+        fc.pre(token.trim() !== '')
+        expect(Object.values(TOKEN_FAILURES)).toContain(policy.judge(token))
+      },
+    ),
+  )
+})
 
 const audiences: [aud: unknown, failure: TokenFailure | undefined][] = [
   ['shop', undefined],
