@@ -134,8 +134,8 @@ export class ProxyServer {
   }
 
   /**
-   * Asks clients not to come back, while balancers notice; stops accepting after `minMs`, waits for requests in flight until `maxMs`, then cuts them
-   * (decision A-117).
+   * Asks clients not to come back, while balancers notice; stops accepting after `minMs`, waits for requests in flight until `maxMs`,
+   * then cuts them (decision A-117).
    */
   async drain(minMs: number, maxMs: number): Promise<void> {
     for (const { listener } of this.#open.values()) listener.discourageReuse()

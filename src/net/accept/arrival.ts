@@ -67,7 +67,7 @@ export class Arrival implements ServedConnection {
     })
   }
 
-  /** Whatever it becomes will be told. */
+  /** It has not been used yet. */
   discourageReuse(): void {}
 
   drain(): void {

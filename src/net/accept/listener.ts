@@ -62,7 +62,7 @@ export interface Listener {
   readonly connections: number
   /** Settings of connections from now on; those that are open keep theirs. */
   configure(settings: ConnectionSettings): void
-  /** Goes on serving, and asks clients not to come back: every answer of HTTP/1 closes, sessions of HTTP/2 end. */
+  /** Goes on serving, and asks clients not to come back: every answer of HTTP/1 closes, sessions of HTTP/2 that are open end. */
   discourageReuse(): void
   /**
    * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after

@@ -7,9 +7,9 @@ import type { ApiKeyAuthenticationSpec } from './schema.ts'
 export interface ApiKeyPlan {
   readonly mode: ApiKeyAuthenticationSpec['mode']
   readonly location: CredentialLocation
-  /** Key digest to its holder; clear keys do not outlive compilation. */
+  /** Key digest to its holder: equal digests take equal time to find, whatever a stranger guesses. */
   readonly holders: ReadonlyMap<string, KeyHolder>
-  /** Keys that were presented and are good, for a digest costs more than all the rest. At most as many as there are holders. */
+  /** Good keys as they were presented, for a digest costs more than all the rest. At most as many as there are holders. */
   readonly presented: Map<string, KeyHolder>
   readonly missing: Refusal
   readonly unknown: Refusal
