@@ -8,7 +8,7 @@ import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 
-const LARGE_BYTES = 8 * 1024 * 1024
+const LARGE = Buffer.alloc(32 * 1024 * 1024, 'x')
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
@@ -16,7 +16,7 @@ let port: number
 
 beforeAll(async () => {
   const upstream = http.createServer((request, response) => {
-    response.end(request.url === '/large' ? Buffer.alloc(LARGE_BYTES, 'x') : 'small')
+    response.end(request.url === '/large' ? LARGE : 'small')
   })
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
@@ -90,8 +90,8 @@ test('slow readers: what they do not take stays with the backend', async () => {
     await askOthers()
   }
   expect(slow.sockets).toHaveLength(100)
-  // All of it would be 800 MB.
-  expect(residentMb() - before).toBeLessThan(150)
+  // Filling the sockets' buffers leaves garbage, up to 150 MB however many readers there are; all answers are 3.2 GB.
+  expect(residentMb() - before).toBeLessThan(400)
 })
 
 test('connection floods: two thousand silent connections cost little, and leave when their clients do', async () => {
