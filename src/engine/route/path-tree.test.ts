@@ -57,3 +57,14 @@ test('what an earlier search left behind is not counted', () => {
   expect(tree.find('/x', found)).toBe(1)
   expect(found[0]).toBe('root')
 })
+
+test('segments of the same hash stay apart', () => {
+  // 'Aa' and 'BB' hash alike, as do their repetitions.
+  const find = treeOf('/Aa', '/BB', '/Aa/BB', '/AaAa', '/BBBB')
+  expect(find('/Aa')).toEqual(['/Aa'])
+  expect(find('/BB/x')).toEqual(['/BB'])
+  expect(find('/Aa/BB')).toEqual(['/Aa', '/Aa/BB'])
+  expect(find('/Aa/Aa')).toEqual(['/Aa'])
+  expect(find('/BBBB')).toEqual(['/BBBB'])
+  expect(find('/AaBB')).toEqual([])
+})

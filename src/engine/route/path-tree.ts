@@ -3,49 +3,81 @@
  * `/api/` and `/api/x`, not for `/apiary` (Gateway API, PathPrefix).
  */
 export class PathTree<T> {
-  readonly #root: Node<T> = { children: undefined, value: undefined }
+  readonly #root: Node<T> = new Node('')
 
   /** The value of a prefix, made on first use. */
   at(prefix: string, create: () => T): T {
     let node = this.#root
-    for (const segment of segmentsOf(prefix)) {
-      node.children ??= new Map()
-      let next = node.children.get(segment)
-      if (next === undefined) {
-        next = { children: undefined, value: undefined }
-        node.children.set(segment, next)
-      }
-      node = next
-    }
+    for (const segment of segmentsOf(prefix)) node = node.child(segment)
     node.value ??= create()
     return node.value
   }
 
   /**
-   * Puts the values along `path` into `found`, shortest prefix first.
+   * Puts the values along `path` into `found`, shortest prefix first. Reads the path once and makes no text of it: as the key of a
+   * `Map`, each segment would be copied into the table of unique strings first.
    * @returns how many there are
    */
   find(path: string, found: T[]): number {
     let count = 0
-    let node = this.#root
-    if (node.value !== undefined) found[count++] = node.value
-    let start = 1
-    while (node.children !== undefined && start <= path.length) {
-      const slash = path.indexOf('/', start)
-      const end = slash < 0 ? path.length : slash
-      const next = node.children.get(path.slice(start, end))
-      if (next === undefined) break
-      node = next
+    let node: Node<T> | undefined = this.#root
+    for (let start = 1; ; start++) {
       if (node.value !== undefined) found[count++] = node.value
-      start = end + 1
+      if (node.children === undefined || start > path.length) return count
+      let hash = 0
+      const segmentStart = start
+      for (; start < path.length; start++) {
+        const code = path.charCodeAt(start)
+        if (code === SLASH) break
+        hash = addToHash(hash, code)
+      }
+      node = node.children.get(hash)
+      while (node !== undefined && !node.isAt(path, segmentStart, start)) node = node.sameHash
+      if (node === undefined) return count
     }
-    return count
   }
 }
 
-interface Node<T> {
-  children: Map<string, Node<T>> | undefined
+const SLASH = 47
+
+class Node<T> {
+  readonly segment: string
+  children: Map<number, Node<T>> | undefined
+  /** Another child of the same parent whose segment has the same hash. */
+  sameHash: Node<T> | undefined
   value: T | undefined
+
+  constructor(segment: string) {
+    this.segment = segment
+  }
+
+  /** The child for a segment, made on first use. */
+  child(segment: string): Node<T> {
+    this.children ??= new Map()
+    const hash = hashOf(segment)
+    const first = this.children.get(hash)
+    for (let node = first; node !== undefined; node = node.sameHash) if (node.segment === segment) return node
+    const node = new Node<T>(segment)
+    node.sameHash = first
+    this.children.set(hash, node)
+    return node
+  }
+
+  /** Whether `path[start, end)` is its segment. */
+  isAt(path: string, start: number, end: number): boolean {
+    return this.segment.length === end - start && path.startsWith(this.segment, start)
+  }
+}
+
+/** Only the configuration decides what stands in a tree, so nobody can fill it with equal hashes. */
+function addToHash(hash: number, code: number): number {
+  return (Math.imul(hash, 31) + code) | 0
+}
+
+function hashOf(segment: string): number {
+  let hash = 0
+  for (let i = 0; i < segment.length; i++) hash = addToHash(hash, segment.charCodeAt(i))
+  return hash
 }
 
 /** `/a/b/` and `/a/b` are the same prefix; `/` has no segments. */
