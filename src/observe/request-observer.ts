@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
+import { turnMs } from '#base/turn.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
@@ -40,7 +41,7 @@ export class RequestObserver implements Observer {
 
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
     const { exchange } = request
-    const durationMs = clock.monotonic() - exchange.startMonotonicMs
+    const durationMs = turnMs() - exchange.startMonotonicMs
     const note = noteOn(aborted, 'client connection')
     this.#log.log(request, durationMs, describeError(exchange, note))
     this.#metrics.record(request, durationMs, sentBytes)
@@ -49,7 +50,7 @@ export class RequestObserver implements Observer {
 
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
     const { exchange } = relay
-    const durationMs = clock.monotonic() - exchange.startMonotonicMs
+    const durationMs = turnMs() - exchange.startMonotonicMs
     const note = noteOn(aborted, 'connection')
     this.#log.log(relay, durationMs, describeError(exchange, note))
     this.#relays.record(relay, durationMs)

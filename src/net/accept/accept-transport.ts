@@ -1,9 +1,7 @@
 import net from 'node:net'
 import { openDataTransport } from '../transport/data-transport.ts'
-import { openPlainTransport } from '../transport/direct-transport.ts'
-import { ReadRelay } from '../transport/onread-transport.ts'
+import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
-import { deliver } from '../transport/turn.ts'
 
 interface SocketInternals {
   _handle: { reading: boolean; readStop(): void } | null
@@ -20,7 +18,6 @@ interface ServerInternals {
 export function adoptSocket(accepted: net.Socket, server: net.Server, owner: TransportOwner): Transport {
   const internals = accepted as unknown as SocketInternals
   const relay = new ReadRelay()
-  relay.owner = owner
   const unread = accepted.readableLength > 0 ? (accepted.read() as Buffer) : null
   const handle = internals._handle!
   if (handle.reading) {
@@ -33,9 +30,9 @@ export function adoptSocket(accepted: net.Socket, server: net.Server, owner: Tra
   const counted = server as unknown as ServerInternals
   counted._connections--
   const socket = new net.Socket(options as unknown as net.SocketConstructorOpts)
-  const transport = openPlainTransport(socket, owner)
+  const transport = openOnreadTransport(socket, relay, owner)
   socket.resume()
-  if (unread !== null) process.nextTick(() => deliver(owner, unread, 0, unread.length))
+  if (unread !== null) process.nextTick(() => owner.bytes(unread, 0, unread.length))
   return transport
 }
 

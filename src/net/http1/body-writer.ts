@@ -9,7 +9,6 @@ import {
 } from '../stream.ts'
 import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES, type Transport } from '../transport/transport.ts'
-import { flushLater } from '../transport/turn.ts'
 
 /** The connection behind a writer. */
 export interface WriterOwner {
@@ -21,7 +20,7 @@ export interface WriterOwner {
 
 const LAST_CHUNK = '0\r\n\r\n'
 
-/** Sends one message after another: the head with the first bytes of the body in one write, the body in its framing. */
+/** Sends one message after another: the head, then the body in its framing. */
 export class BodyWriter implements BodySink {
   source: BodySource | null = null
   framed = false
@@ -29,16 +28,13 @@ export class BodyWriter implements BodySink {
   sentBytes = 0
   /** A message has begun and not ended. */
   open = false
-  /** Nothing of the message has been written yet. */
-  #untouched = true
   readonly #owner: WriterOwner
   #transport: Transport | null = null
   #kind: BodyKind = BODY_NONE
   #left = 0
-  #head = ''
   readonly #keepsWhole: boolean
-  /** The only write of the message so far; '' when there was none or more than one, or one too large to keep. */
-  #onlyWrite = ''
+  /** The message so far; '' when it is too large to keep. */
+  #text = ''
 
   /** `keepsWhole`: whether `whole` will be asked for. Texts that are kept outlive young memory, which costs. */
   constructor(owner: WriterOwner, { keepsWhole }: { readonly keepsWhole: boolean }) {
@@ -52,14 +48,11 @@ export class BodyWriter implements BodySink {
     this.framed = false
     this.sentBytes = 0
     this.open = true
-    this.#untouched = true
     this.#transport = transport
     this.#kind = kind
     this.#left = kind === BODY_LENGTH ? length : 0
-    this.#head = head
-    this.#onlyWrite = ''
-    // Without a body the end follows at once.
-    if (head !== '' && kind !== BODY_NONE) flushLater(this)
+    if (this.#keepsWhole) this.#text = head
+    transport.writeText(head)
   }
 
   get backed(): boolean {
@@ -70,19 +63,14 @@ export class BodyWriter implements BodySink {
     return this.#kind === BODY_CHUNKED
   }
 
-  /** The message as one text, when it left whole in one small write: what a replay sends again. */
+  /** The message as one text, when it has been written and is small: what a replay sends again. */
   get whole(): string {
-    return this.open ? '' : this.#onlyWrite
+    return this.open ? '' : this.#text
   }
 
   /** No replay will be needed. */
   forgetWhole(): void {
-    this.#onlyWrite = ''
-  }
-
-  /** Writes a head that no body bytes have joined. */
-  flush(): void {
-    if (this.open && this.#head !== '') this.#writeText('')
+    this.#text = ''
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
@@ -98,8 +86,8 @@ export class BodyWriter implements BodySink {
       const text = latin1(buffer, start, end)
       return this.#writeText(chunked ? `${(end - start).toString(16)}\r\n${text}\r\n` : text)
     }
-    if (this.#head !== '' || chunked) this.#writeText(chunked ? `${(end - start).toString(16)}\r\n` : '')
-    this.#noteWrite('')
+    if (chunked) this.#writeText(`${(end - start).toString(16)}\r\n`)
+    this.#text = ''
     this.#transport!.writeBytes(buffer, start, end)
     if (chunked) this.#writeText('\r\n')
   }
@@ -108,7 +96,6 @@ export class BodyWriter implements BodySink {
     if (!this.open) return
     if (this.#left > 0) return this.abort('protocol-error')
     if (this.#kind === BODY_CHUNKED && !this.framed) this.#writeText(LAST_CHUNK)
-    else if (this.#head !== '') this.#writeText('')
     this.close()
     this.#owner.messageWritten()
   }
@@ -123,7 +110,6 @@ export class BodyWriter implements BodySink {
   close(): void {
     this.open = false
     this.source = null
-    this.#head = ''
   }
 
   /** Goes on with the message on `transport`, which has got or will get what was written so far. */
@@ -138,14 +124,7 @@ export class BodyWriter implements BodySink {
   }
 
   #writeText(text: string): void {
-    const whole = this.#head + text
-    this.#head = ''
-    this.#noteWrite(whole)
-    this.#transport!.writeText(whole)
-  }
-
-  #noteWrite(text: string): void {
-    this.#onlyWrite = this.#untouched && this.#keepsWhole ? text : ''
-    this.#untouched = false
+    if (this.#text !== '') this.#text = this.#text.length + text.length > COALESCE_BYTES ? '' : this.#text + text
+    this.#transport!.writeText(text)
   }
 }

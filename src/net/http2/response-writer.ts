@@ -1,9 +1,9 @@
 import type { Http2Stream, OutgoingHttpHeaders } from 'node:http2'
+import { flushLater } from '#base/turn.ts'
 import type { Head } from '../http/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES } from '../transport/transport.ts'
-import { flushLater } from '../transport/turn.ts'
 import { fieldObject } from './heads.ts'
 
 /** Whoever the message belongs to. */

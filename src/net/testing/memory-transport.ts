@@ -1,33 +1,39 @@
-import { latin1 } from '../transport/latin1.ts'
+import { flushAll } from '#base/turn.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
-import { deliver } from '../transport/turn.ts'
+import { TurnTransport } from '../transport/turn-transport.ts'
 
 /** A transport without a socket: a test plays the peer by hand and reads what was written. */
-export class MemoryTransport implements Transport {
+export class MemoryTransport extends TurnTransport implements Transport {
   readonly usable = true
   backed = false
   unsentBytes = 0
-  /** What was written, one entry per write. */
-  readonly writes: string[] = []
   paused = false
   endedByUs = false
   destroyed = false
   wasReset = false
   owner: TransportOwner | undefined
   #arrived = ''
+  readonly #writes: string[] = []
+
+  /** What was written, one entry per write. Looking ends the turn. */
+  get writes(): readonly string[] {
+    flushAll()
+    return this.#writes
+  }
 
   /** Everything written so far. */
   get text(): string {
     return this.writes.join('')
   }
 
-  /** The peer sends this; it waits while reading is paused. */
+  /** The peer sends this, in a turn of its own; it waits while reading is paused. */
   receive(text: string): void {
     this.#arrived += text
     if (this.paused || this.destroyed) return
     const bytes = Buffer.from(this.#arrived, 'latin1')
     this.#arrived = ''
-    if (this.owner !== undefined) deliver(this.owner, bytes, 0, bytes.length)
+    this.owner?.bytes(bytes, 0, bytes.length)
+    flushAll()
     // What is kept of memory that belongs to the transport shows as rubbish.
     bytes.fill(0xff)
   }
@@ -43,14 +49,6 @@ export class MemoryTransport implements Transport {
     this.owner?.drained()
   }
 
-  writeText(text: string): void {
-    if (!this.destroyed && !this.endedByUs) this.writes.push(text)
-  }
-
-  writeBytes(buffer: Buffer, start: number, end: number): void {
-    this.writeText(latin1(buffer, start, end))
-  }
-
   pause(): void {
     this.paused = true
   }
@@ -62,11 +60,13 @@ export class MemoryTransport implements Transport {
   }
 
   end(): void {
+    this.flush()
     this.endedByUs = true
   }
 
   destroy(): void {
     if (this.destroyed) return
+    this.forget()
     this.destroyed = true
     queueMicrotask(() => this.owner?.closed())
   }
@@ -74,5 +74,13 @@ export class MemoryTransport implements Transport {
   reset(): void {
     this.wasReset = true
     this.destroy()
+  }
+
+  protected sendText(text: string): void {
+    if (!this.destroyed && !this.endedByUs) this.#writes.push(text)
+  }
+
+  protected sendBytes(bytes: Buffer): void {
+    this.sendText(bytes.toString('latin1'))
   }
 }

@@ -1,13 +1,12 @@
 import type net from 'node:net'
 import { SocketTransport } from './socket-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
-import { deliver } from './turn.ts'
 
 /** A transport that reads through `data` events: public API only. For TLS, and where shared read buffers do not work. */
 export function openDataTransport(socket: net.Socket, owner: TransportOwner): Transport {
   const transport = new SocketTransport(socket, owner)
   socket.on('data', (bytes: Buffer) => {
-    deliver(owner, bytes, 0, bytes.length)
+    owner.bytes(bytes, 0, bytes.length)
   })
   return transport
 }

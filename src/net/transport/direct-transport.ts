@@ -1,7 +1,7 @@
 import type net from 'node:net'
-import { latin1 } from './latin1.ts'
+
 import { SocketTransport } from './socket-transport.ts'
-import { COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
+import type { Transport, TransportOwner } from './transport.ts'
 
 /** What a write that could not be finished at once gives back. */
 interface PendingWrite {
@@ -15,8 +15,10 @@ interface PendingWrite {
 /** What a write comes to: 0 when all was sent, an error number, a write that goes on, or nothing when the handle is closed. */
 type Written = number | PendingWrite | undefined
 
-/** The calls below a stream of Node. */
+/** What lies below a stream of Node. */
 interface StreamHandle {
+  /** Called for everything that is read, with what `streamBaseState` says about it. */
+  onread: (this: StreamHandle, bytes: unknown) => void
   readonly writeQueueSize: number
   writeLatin1String(request: null, text: string): Written
   writeBuffer(request: null, bytes: Uint8Array): Written
@@ -28,12 +30,41 @@ interface StreamHandle {
  */
 const TRIED = /^v26\.10\./
 
-/** Whether `DirectTransport` can be used on this Node. */
-export const CAN_WRITE_DIRECTLY: boolean = TRIED.test(process.version)
+/** Whether sockets can be used below their streams on this Node. */
+export const WORKS_DIRECTLY: boolean = TRIED.test(process.version)
+
+/** What the runtime says about the read that it reports. */
+interface StreamWrap {
+  readonly streamBaseState: Int32Array
+  readonly kReadBytesOrError: number
+}
+const streamWrap = WORKS_DIRECTLY
+  ? (process as unknown as { binding(name: 'stream_wrap'): StreamWrap }).binding('stream_wrap')
+  : undefined
+
+function handleOf(socket: net.Socket): StreamHandle {
+  return (socket as unknown as { _handle: StreamHandle })._handle
+}
 
 /** The transport of a plain socket, the cheapest that this Node has. How it is read is decided by who makes it. */
 export function openPlainTransport(socket: net.Socket, owner: TransportOwner): Transport {
-  return CAN_WRITE_DIRECTLY ? new DirectTransport(socket, owner) : new SocketTransport(socket, owner)
+  return WORKS_DIRECTLY ? new DirectTransport(socket, owner) : new SocketTransport(socket, owner)
+}
+
+/**
+ * Has what a socket reads into `buffer`, its `onread` buffer, told to `owner` by the handle instead of the stream. Ends and errors
+ * stay with the stream. Does nothing on a Node where that has not been tried: the socket's `onread` callback goes on telling.
+ */
+export function readDirectly(socket: net.Socket, buffer: Buffer, owner: TransportOwner): void {
+  if (streamWrap === undefined) return
+  const { streamBaseState, kReadBytesOrError } = streamWrap
+  const handle = handleOf(socket)
+  const { onread } = handle
+  handle.onread = function (bytes) {
+    const length = streamBaseState[kReadBytesOrError]!
+    if (length > 0) owner.bytes(buffer, 0, length)
+    else onread.call(this, bytes)
+  }
 }
 
 /**
@@ -47,22 +78,20 @@ class DirectTransport extends SocketTransport {
 
   constructor(socket: net.Socket, owner: TransportOwner) {
     super(socket, owner)
-    this.#handle = (socket as unknown as { _handle: StreamHandle })._handle
+    this.#handle = handleOf(socket)
     this.#owner = owner
   }
 
   override get unsentBytes(): number {
-    return this.#pending === 0 ? 0 : this.#handle.writeQueueSize
+    return this.gatheredBytes + (this.#pending === 0 ? 0 : this.#handle.writeQueueSize)
   }
 
-  override writeText(text: string): void {
+  protected override sendText(text: string): void {
     const result = this.#handle.writeLatin1String(null, text)
     if (result !== 0) this.#goOn(result, null)
   }
 
-  override writeBytes(buffer: Buffer, start: number, end: number): void {
-    if (end - start <= COALESCE_BYTES) return this.writeText(latin1(buffer, start, end))
-    const bytes = Buffer.from(buffer.subarray(start, end))
+  protected override sendBytes(bytes: Buffer): void {
     const result = this.#handle.writeBuffer(null, bytes)
     if (result !== 0) this.#goOn(result, bytes)
   }

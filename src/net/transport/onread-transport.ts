@@ -1,7 +1,6 @@
 import type net from 'node:net'
-import { openPlainTransport } from './direct-transport.ts'
+import { openPlainTransport, readDirectly } from './direct-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
-import { deliver } from './turn.ts'
 
 /** All sockets of the worker read into this memory; what must outlive the callback is copied. */
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
@@ -12,14 +11,16 @@ export class ReadRelay {
   readonly onread = {
     buffer: readBuffer,
     callback: (length: number): boolean => {
-      if (this.owner !== undefined) deliver(this.owner, readBuffer, 0, length)
+      this.owner?.bytes(readBuffer, 0, length)
       return true
     },
   }
 }
 
-/** A transport on a client socket that was made with `relay.onread`, the documented option of `net.connect`. */
+/** A transport on a socket that was made with `relay.onread`, for clients the documented option of `net.connect`. */
 export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport {
   relay.owner = owner
-  return openPlainTransport(socket, owner)
+  const transport = openPlainTransport(socket, owner)
+  readDirectly(socket, readBuffer, owner)
+  return transport
 }

@@ -1,17 +1,18 @@
 import type net from 'node:net'
-import { latin1 } from './latin1.ts'
-import { type ByteCounts, COALESCE_BYTES, type Transport, type TransportOwner } from './transport.ts'
+import type { ByteCounts, Transport, TransportOwner } from './transport.ts'
+import { TurnTransport } from './turn-transport.ts'
 
 const NOBODY: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
 
 /** The sending half of a transport on a Node socket; how bytes are read is decided by who makes it. */
-export class SocketTransport implements Transport {
+export class SocketTransport extends TurnTransport implements Transport {
   backed = false
   protected readonly socket: net.Socket
   #owner: TransportOwner
   #paused = false
 
   constructor(socket: net.Socket, owner: TransportOwner) {
+    super()
     this.socket = socket
     this.#owner = owner
     socket.on('drain', () => {
@@ -29,23 +30,19 @@ export class SocketTransport implements Transport {
   }
 
   get unsentBytes(): number {
-    return this.socket.writableLength
+    return this.socket.writableLength + this.gatheredBytes
   }
 
   get counts(): ByteCounts {
     return this.socket
   }
 
-  writeText(text: string): void {
+  protected sendText(text: string): void {
     if (!this.socket.write(text, 'latin1')) this.backed = true
   }
 
-  writeBytes(buffer: Buffer, start: number, end: number): void {
-    const taken =
-      end - start <= COALESCE_BYTES
-        ? this.socket.write(latin1(buffer, start, end), 'latin1')
-        : this.socket.write(Buffer.from(buffer.subarray(start, end)))
-    if (!taken) this.backed = true
+  protected sendBytes(bytes: Buffer): void {
+    if (!this.socket.write(bytes)) this.backed = true
   }
 
   pause(): void {
@@ -61,14 +58,17 @@ export class SocketTransport implements Transport {
   }
 
   end(): void {
+    this.flush()
     this.socket.end()
   }
 
   destroy(): void {
+    this.forget()
     this.socket.destroy()
   }
 
   detach(unread: Buffer): net.Socket {
+    this.flush()
     this.#owner = NOBODY
     this.socket.removeAllListeners('data')
     this.socket.pause()
@@ -77,6 +77,7 @@ export class SocketTransport implements Transport {
   }
 
   reset(): void {
+    this.forget()
     // Under TLS the missing closure alert tells; a Unix socket has no reset; and a reset behind our orderly end would come too
     // late, fail in Node, and leave the socket without its 'close'.
     if (isPlainTcp(this.socket) && !this.socket.writableEnded) this.socket.resetAndDestroy()
