@@ -21,7 +21,6 @@ export interface ResponseWriterOwner {
  * Used again for the next stream.
  */
 export class ResponseWriter implements BodySink {
-  source: BodySource | null = null
   readonly takesFramed = false
   backed = false
   /** Body bytes given to the stream. */
@@ -29,6 +28,9 @@ export class ResponseWriter implements BodySink {
   /** A message has begun and not ended. */
   open = false
   readonly #owner: ResponseWriterOwner
+  #source: BodySource | null = null
+  /** Fields may follow the body. */
+  #mayTrail = false
   #stream!: Http2Stream
   #kind: BodyKind = BODY_NONE
   #left = 0
@@ -41,7 +43,8 @@ export class ResponseWriter implements BodySink {
 
   /** Begins a message; its body is as `kind` and `length` say. */
   start(stream: Http2Stream, kind: BodyKind, length: number): void {
-    this.source = null
+    this.#source = null
+    this.#mayTrail = false
     this.backed = false
     this.sentBytes = 0
     this.open = true
@@ -51,6 +54,16 @@ export class ResponseWriter implements BodySink {
     this.#headPending = true
     // Without a body the end follows at once.
     if (kind !== BODY_NONE) flushLater(this)
+  }
+
+  get source(): BodySource | null {
+    return this.#source
+  }
+
+  /** A giver lets go before it tells of the end, and the head may still wait then: what it may bring is remembered. */
+  set source(source: BodySource | null) {
+    this.#source = source
+    if (source !== null) this.#mayTrail = source.trails === true
   }
 
   /** Bytes that wait for the peer. */
@@ -104,12 +117,8 @@ export class ResponseWriter implements BodySink {
   /** Takes nothing more for this message and lets its giver go. */
   close(): void {
     this.open = false
-    this.source = null
+    this.#source = null
     this.#headPending = false
-  }
-
-  get #mayTrail(): boolean {
-    return this.source?.trails === true
   }
 
   #sendHead(whole: boolean, trails: boolean): void {
@@ -119,7 +128,7 @@ export class ResponseWriter implements BodySink {
 
   readonly #onDrain = (): void => {
     this.backed = false
-    this.source?.resume()
+    this.#source?.resume()
   }
 
   readonly #onWantTrailers = (): void => {

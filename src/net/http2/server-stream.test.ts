@@ -199,6 +199,18 @@ test('trailers end a response', async () => {
   })
 })
 
+test('trailers of a giver that has let go of the response before its first bytes', async () => {
+  const client = await start((stream) => {
+    const { response: sink } = stream
+    stream.respond(response(200), BODY_CHUNKED, -1)
+    sink.source = TRAILING
+    sink.source = null
+    sink.bytes(Buffer.from('x'), 0, 1)
+    sink.end(response(200, { 'grpc-status': '0' }))
+  })
+  expect(await ask(client, {})).toMatchObject({ body: 'x', trailers: ['grpc-status', '0'], whole: true })
+})
+
 test('trailers that were possible and did not come', async () => {
   const client = await start((stream) => {
     stream.respond(response(200), BODY_CHUNKED, -1)
