@@ -28,21 +28,31 @@ export function flushAll(): void {
   count = 0
 }
 
-let readMs = -1
+let monotonicMs = 0
+let epochMs = 0
+let clockRead = false
 const READING: Flushable = {
   flush() {
-    readMs = -1
+    clockRead = false
   },
 }
 
-/**
- * Monotonic milliseconds, read once in a turn: everything that came with it gets the same time. As exact as the turn is short,
- * and far below what reading the clock for every step of every request costs.
- */
-export function turnMs(): number {
-  if (readMs < 0) {
-    readMs = clock.monotonic()
-    flushLater(READING)
-  }
-  return readMs
+/** Both clocks, at once: everything that came with a turn gets the same time, which is as exact as the turn is short. */
+function readClock(): void {
+  monotonicMs = clock.monotonic()
+  epochMs = clock.now()
+  clockRead = true
+  flushLater(READING)
+}
+
+/** As `clock.monotonic`, read once in a turn. */
+export function turnMonotonic(): number {
+  if (!clockRead) readClock()
+  return monotonicMs
+}
+
+/** As `clock.now`, read once in a turn. */
+export function turnNow(): number {
+  if (!clockRead) readClock()
+  return epochMs
 }

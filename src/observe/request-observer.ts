@@ -1,6 +1,5 @@
-import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
-import { turnMs } from '#base/turn.ts'
+import { turnMonotonic, turnNow } from '#base/turn.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
@@ -41,7 +40,7 @@ export class RequestObserver implements Observer {
 
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
     const { exchange } = request
-    const durationMs = turnMs() - exchange.startMonotonicMs
+    const durationMs = turnMonotonic() - exchange.startMonotonicMs
     const note = noteOn(aborted, 'client connection')
     this.#log.log(request, durationMs, describeError(exchange, note))
     this.#metrics.record(request, durationMs, sentBytes)
@@ -50,7 +49,7 @@ export class RequestObserver implements Observer {
 
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
     const { exchange } = relay
-    const durationMs = turnMs() - exchange.startMonotonicMs
+    const durationMs = turnMonotonic() - exchange.startMonotonicMs
     const note = noteOn(aborted, 'connection')
     this.#log.log(relay, durationMs, describeError(exchange, note))
     this.#relays.record(relay, durationMs)
@@ -88,7 +87,7 @@ export class RequestObserver implements Observer {
     const { place, llm } = exchange
     const record = this.records.take()
     record.number = request.decisionNumber
-    record.time = clock.now()
+    record.time = turnNow()
     record.method = exchange.originalMethod
     record.authority = exchange.originalAuthority || (exchange.peer.serverName ?? '')
     record.target = exchange.loggedTarget

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { turnMs } from '#base/turn.ts'
+import { turnMonotonic } from '#base/turn.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, readsCertificates, type SocketPlace } from '#engine/places.ts'
@@ -85,7 +85,7 @@ export class ProxyServer {
       mcp: { sealer, memory: mcpMemory },
       draining: this.#draining.signal,
       random: Math.random,
-      now: turnMs,
+      now: turnMonotonic,
       nextId: () => ++lastId,
     }
   }

@@ -3,6 +3,7 @@ export const TOKEN = 1
 export const FIELD_VALUE = 2
 export const TARGET = 4
 export const HOST = 8
+const LOWER_TOKEN = 16
 
 /** One entry per byte, the sum of the bits above. */
 export const CHARACTER: Uint8Array = buildTable()
@@ -15,6 +16,7 @@ function buildTable(): Uint8Array {
     if (code > 32 && code < 127 && code !== 35) table[code]! |= TARGET
     const text = String.fromCharCode(code)
     if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN
+    if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(text)) table[code]! |= LOWER_TOKEN
     if (/[-._0-9A-Za-z]/.test(text)) table[code]! |= HOST
   }
   return table
@@ -23,6 +25,11 @@ function buildTable(): Uint8Array {
 /** Whether `text` may be a field name: a token of RFC 9110, 5.6.2. */
 export function isFieldName(text: string): boolean {
   return text.length > 0 && consistsOf(text, TOKEN)
+}
+
+/** The same, and in lower case. */
+export function isLowerFieldName(text: string): boolean {
+  return text.length > 0 && consistsOf(text, LOWER_TOKEN)
 }
 
 /** Whether `text` may be a field value: latin-1 text of bytes without CR, LF, NUL or other controls (RFC 9110, 5.5). */

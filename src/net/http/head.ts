@@ -1,4 +1,4 @@
-import { isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
+import { isFieldName, isFieldValue, isLowerFieldName, isTarget } from './field-syntax.ts'
 import { reasonPhrase } from './reason-phrase.ts'
 
 /** How the body of a message is delimited; equal to the numbers of `net/stream.ts`. */
@@ -160,8 +160,7 @@ export class Head {
 
   /** Replaces all fields of that name by one. Throws when name or value cannot be a field; check strangers' text before. */
   set(name: string, value: string): void {
-    checkField(name, value)
-    const lowerName = name.toLowerCase()
+    const lowerName = checkField(name, value)
     this.remove(lowerName)
     this.#names.push(lowerName)
     this.#values.push(value)
@@ -169,8 +168,7 @@ export class Head {
 
   /** Adds a field after those of the same name. Throws as `set` does. */
   append(name: string, value: string): void {
-    checkField(name, value)
-    this.#names.push(name.toLowerCase())
+    this.#names.push(checkField(name, value))
     this.#values.push(value)
   }
 
@@ -378,9 +376,13 @@ function readMethod(text: string, end: number): string {
   return text.slice(0, end)
 }
 
-function checkField(name: string, value: string): void {
-  if (!isFieldName(name)) throw new TypeError('a field name is a token')
+/** @returns the name in lower case */
+function checkField(name: string, value: string): string {
   if (!isFieldValue(value)) throw new TypeError('a field value holds latin-1 without control characters')
+  // Names are written in lower case nearly always; lower-casing them all the same costs as much as the two checks.
+  if (isLowerFieldName(name)) return name
+  if (!isFieldName(name)) throw new TypeError('a field name is a token')
+  return name.toLowerCase()
 }
 
 /** Fields that belong to one connection and its framing; the connection writes them itself (RFC 9110, 7.6.1). */

@@ -1,6 +1,6 @@
-import { clock } from '#base/clock.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
+import { turnNow } from '#base/turn.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
@@ -19,8 +19,9 @@ const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 export class AccessLog {
   readonly #format: LineFormat
   readonly #write: (line: string) => void
-  /** The part of a line that is the same for every request of a place; only while nothing is removed. */
+  /** The parts of a line that are the same for every request of a place, and of a connection; only while nothing is removed. */
   readonly #placeText = new WeakMap<PlaceNames, string>()
+  readonly #peerText = new WeakMap<Peer, string>()
 
   constructor(format: LineFormat, write: (line: string) => void) {
     this.#format = format
@@ -39,7 +40,7 @@ export class AccessLog {
   logConnection({ remoteAddress, remotePort, localAddress, localPort }: Peer, why: string, reason: Reason): void {
     const format = this.#format
     this.#write(
-      format.start(clock.now()) +
+      format.start(turnNow()) +
         format.text('src.addr', `${remoteAddress}:${remotePort}`) +
         format.text('dst.addr', `${localAddress}:${localPort}`) +
         format.text('error', why) +
@@ -68,7 +69,7 @@ export class AccessLog {
       for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
       removed = covered ?? settings.remove
     }
-    let line = format.start(clock.now())
+    let line = format.start(turnNow())
     const text = (name: DefaultField, value: string | undefined) => {
       if (value === undefined || value === '' || (removed.size > 0 && removed.has(name))) return
       line += format.text(name, value)
@@ -80,8 +81,7 @@ export class AccessLog {
 
     if (exchange.place !== undefined) line += this.#place(exchange.place, removed)
     text('endpoint', request.endpointLabel)
-    text('src.addr', `${exchange.peer.remoteAddress}:${exchange.peer.remotePort}`)
-    text('src.identity', spiffeIdOf(exchange.peer.certificate))
+    line += this.#peer(exchange.peer, removed)
     if (exchange.originalMethod === '') text('tls.sni', exchange.peer.serverName)
     else {
       text('http.method', exchange.originalMethod)
@@ -118,15 +118,32 @@ export class AccessLog {
   #place(place: PlaceNames, removed: ReadonlySet<string>): string {
     const known = removed.size === 0 ? this.#placeText.get(place) : undefined
     if (known !== undefined) return known
-    const fields: [DefaultField, string][] = [
+    const line = this.#fields(removed, [
       ['gateway', place.gateway],
       ['listener', place.listener],
       ['route_rule', place.rule],
       ['route', place.route],
-    ]
-    let line = ''
-    for (const [name, value] of fields) if (value !== '' && !removed.has(name)) line += this.#format.text(name, value)
+    ])
     if (removed.size === 0) this.#placeText.set(place, line)
+    return line
+  }
+
+  #peer(peer: Peer, removed: ReadonlySet<string>): string {
+    const known = removed.size === 0 ? this.#peerText.get(peer) : undefined
+    if (known !== undefined) return known
+    const line = this.#fields(removed, [
+      ['src.addr', `${peer.remoteAddress}:${peer.remotePort}`],
+      ['src.identity', spiffeIdOf(peer.certificate)],
+    ])
+    if (removed.size === 0) this.#peerText.set(peer, line)
+    return line
+  }
+
+  #fields(removed: ReadonlySet<string>, fields: readonly [DefaultField, string | undefined][]): string {
+    let line = ''
+    for (const [name, value] of fields) {
+      if (value !== undefined && value !== '' && !removed.has(name)) line += this.#format.text(name, value)
+    }
     return line
   }
 }
