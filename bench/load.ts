@@ -14,6 +14,9 @@ import { parseWrk } from './wrk-output.ts'
 /** Enough to keep a proxy busy, few enough to keep it fair. */
 const CONNECTIONS = 64
 
+/** Clients of a steady pace, which they share. */
+const PACED_CLIENTS = 32
+
 /** Sends traffic of a suite to a port for some seconds. */
 export function load(suite: Suite, port: number, seconds: number): Promise<LoadResult> {
   const url = `${suite.door === 'tls' ? 'https' : 'http'}://127.0.0.1:${port}${suite.path}`
@@ -39,8 +42,10 @@ async function logRequests({ door, pace }: Suite, url: string, seconds: number):
   const log = join(tmpdir(), `gatewright-bench-${process.pid}.log`)
   const { cpuNs } = await runPinned([
     ...['h2load', '--duration', String(seconds), '--log-file', log],
-    ...(door === 'h2' ? ['--clients', '8', '--max-concurrent-streams', '8'] : ['--h1', '--clients', '32']),
-    ...(pace === undefined ? [] : ['--rps', String(pace / 32)]),
+    ...(door === 'h2'
+      ? ['--clients', '8', '--max-concurrent-streams', '8']
+      : ['--h1', '--clients', String(PACED_CLIENTS)]),
+    ...(pace === undefined ? [] : ['--rps', String(pace / PACED_CLIENTS)]),
     url,
   ])
   const lines = readFileSync(log, 'utf8')

@@ -8,6 +8,7 @@ export interface Flushable {
 /** Kept at its length: shrinking an array and growing it again costs more than what it is for. */
 const waiting: (Flushable | null)[] = []
 let count = 0
+let flushed = 0
 
 /**
  * Has `item` flushed when everything that came in this turn of the event loop has been worked through. What is written meanwhile
@@ -18,14 +19,21 @@ export function flushLater(item: Flushable): void {
   waiting[count++] = item
 }
 
-/** Ends the turn now. Flushing one may make another wait, behind it. */
+/** Ends the turn now. Flushing one may make another wait, behind it; one that throws holds up no other. */
 export function flushAll(): void {
-  for (let at = 0; at < count; at++) {
-    const item = waiting[at]
-    waiting[at] = null
-    item?.flush()
+  try {
+    while (flushed < count) {
+      const item = waiting[flushed]
+      waiting[flushed++] = null
+      item?.flush()
+    }
+  } finally {
+    if (flushed < count) setImmediate(flushAll)
+    else {
+      flushed = 0
+      count = 0
+    }
   }
-  count = 0
 }
 
 let monotonicMs = 0

@@ -231,6 +231,18 @@ test('LLM requests: tokens by type, duration, first token', () => {
   expect(it.records.list()).toMatchObject([{ inputTokens: 10, outputTokens: 20 }])
 })
 
+test.each(['operation', 'provider', 'requestModel', 'responseModel'] as const)(
+  'LLM requests of one place that differ in %s are different series',
+  (field) => {
+    const { end, reader } = observer()
+    const llm = { operation: 'chat', provider: 'one', requestModel: 'm', responseModel: 'n', inputTokens: 10 } as const
+    const other = { ...llm, [field]: field === 'operation' ? 'embeddings' : 'other', inputTokens: 7 }
+    for (const call of [llm, llm, other, llm]) end({ llm: call })
+    const sums = reader.text().match(/client_token_usage_sum\{.*/g)
+    expect(sums?.map((line) => line.slice(line.lastIndexOf(' ') + 1)).sort()).toEqual(['30', '7'])
+  },
+)
+
 test('an LLM request whose tokens nobody counted has no token metric', () => {
   const { end, metrics } = observer()
   end({ llm: {} })
