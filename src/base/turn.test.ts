@@ -1,18 +1,44 @@
-import { afterEach, expect, test, vi } from 'vitest'
-import { clock } from './clock.ts'
-import { flushAll, flushLater, turnMonotonic, turnNow } from './turn.ts'
+import { beforeEach, expect, test, vi } from 'vitest'
+
+/** The module and the clock that it reads, as in a new worker. */
+async function fresh() {
+  vi.resetModules()
+  const { clock } = await import('./clock.ts')
+  return { clock, ...(await import('./turn.ts')) }
+}
+
+let turn: Awaited<ReturnType<typeof fresh>>
+let order: string[]
+
+beforeEach(async () => {
+  turn = await fresh()
+  order = []
+})
 
 const endOfTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-afterEach(() => {
-  flushAll()
-  vi.restoreAllMocks()
-})
+function output(name: string) {
+  const into = order
+  return { flush: () => into.push(name) }
+}
 
-test('what waits is flushed once, in order, at the end of the turn', async () => {
-  const order: string[] = []
-  flushLater({ flush: () => order.push('first') })
-  flushLater({ flush: () => order.push('second') })
+/** An event that brings output of those names. */
+function event(...names: readonly string[]): void {
+  turn.beginEvent()
+  for (const name of names) turn.flushLater(output(name))
+  turn.endEvent()
+}
+
+/** Turns that bring enough to be waited for. */
+async function becomeBusy(): Promise<void> {
+  for (let i = 0; i < 16; i++) event(...'abcd')
+  await endOfTurn()
+  order = []
+}
+
+test('outside of events, what waits is flushed once, in order, at the end of the turn', async () => {
+  turn.flushLater(output('first'))
+  turn.flushLater(output('second'))
   await Promise.resolve()
   expect(order).toEqual([])
   await endOfTurn()
@@ -20,41 +46,77 @@ test('what waits is flushed once, in order, at the end of the turn', async () =>
   expect(order).toEqual(['first', 'second'])
 })
 
+test('as long as turns bring little, output is flushed behind its event', () => {
+  event('one', 'two')
+  expect(order).toEqual(['one', 'two'])
+  event()
+  event('three')
+  expect(order).toEqual(['one', 'two', 'three'])
+})
+
+test('when turns bring much, output waits for their end', async () => {
+  await becomeBusy()
+  event('one')
+  event('two')
+  expect(order).toEqual([])
+  await endOfTurn()
+  expect(order).toEqual(['one', 'two'])
+})
+
+test('some quiet turns in a row end the waiting', async () => {
+  await becomeBusy()
+  for (const name of ['1', '2', '3', '4']) {
+    event(name)
+    expect(order).not.toContain(name)
+    await endOfTurn()
+  }
+  event('5')
+  expect(order).toEqual(['1', '2', '3', '4', '5'])
+})
+
+test('a turn that brings much in between begins the count anew', async () => {
+  await becomeBusy()
+  for (const names of ['1', '2', '3', 'abcd', '4', '5']) {
+    event(...names)
+    await endOfTurn()
+  }
+  event('6')
+  expect(order).not.toContain('6')
+})
+
 test('what begins to wait during a flush is flushed behind it', () => {
-  const order: string[] = []
-  const second = { flush: () => order.push('second') }
-  flushLater({
+  turn.flushLater({
     flush() {
       order.push('first')
-      flushLater(second)
+      turn.flushLater(output('second'))
     },
   })
-  flushLater({ flush: () => order.push('other') })
-  flushAll()
+  turn.flushLater(output('other'))
+  turn.flushAll()
   expect(order).toEqual(['first', 'other', 'second'])
 })
 
 test('one that throws holds up no other', async () => {
-  const order: string[] = []
-  flushLater({
+  turn.flushLater({
     flush() {
       throw new Error('of one')
     },
   })
-  flushLater({ flush: () => order.push('other') })
-  expect(flushAll).toThrow('of one')
+  turn.flushLater(output('other'))
+  expect(turn.flushAll).toThrow('of one')
+  await endOfTurn()
   await endOfTurn()
   expect(order).toEqual(['other'])
-  flushLater({ flush: () => order.push('next turn') })
+  turn.flushLater(output('next turn'))
   await endOfTurn()
   expect(order).toEqual(['other', 'next turn'])
 })
 
 test('both clocks stand still within a turn', async () => {
-  const monotonic = vi.spyOn(clock, 'monotonic').mockReturnValueOnce(1).mockReturnValueOnce(2)
-  const now = vi.spyOn(clock, 'now').mockReturnValueOnce(1001).mockReturnValueOnce(1002)
-  expect([turnMonotonic(), turnNow(), turnMonotonic()]).toEqual([1, 1001, 1])
+  const monotonic = vi.spyOn(turn.clock, 'monotonic').mockReturnValueOnce(1).mockReturnValueOnce(2)
+  const now = vi.spyOn(turn.clock, 'now').mockReturnValueOnce(1001).mockReturnValueOnce(1002)
+  expect([turn.turnMonotonic(), turn.turnNow(), turn.turnMonotonic()]).toEqual([1, 1001, 1])
   await endOfTurn()
-  expect([turnNow(), turnMonotonic(), turnNow()]).toEqual([1002, 2, 1002])
+  expect([turn.turnNow(), turn.turnMonotonic(), turn.turnNow()]).toEqual([1002, 2, 1002])
   expect([monotonic.mock.calls.length, now.mock.calls.length]).toEqual([2, 2])
 })

@@ -5,21 +5,55 @@ export interface Flushable {
   flush(): void
 }
 
+/** A turn that brought no more than this is over soon anyway: what it wrote is not held back. */
+const FEW = 3
+/** So many such turns in a row, and the next ones are not waited for. */
+const QUIET_TURNS = 4
+/** Of so many events that were not waited for, one is, to see what else comes in its turn. */
+const PROBED = 16
+
 /** Kept at its length: shrinking an array and growing it again costs more than what it is for. */
 const waiting: (Flushable | null)[] = []
 let count = 0
 let flushed = 0
+/** The end of the turn has been asked for. */
+let scheduled = false
+let inEvent = false
+let quietTurns = QUIET_TURNS
+let unprobed = 0
 
 /**
  * Has `item` flushed when everything that came in this turn of the event loop has been worked through. What is written meanwhile
- * leaves in one write; and writes that follow each other closely find their readers awake, which saves the kernel waking them.
+ * leaves in one write; and writes that follow each other closely find their readers awake, which saves the kernel waking them. As
+ * long as turns bring little, it is flushed as soon as the event in hand has been worked through.
  */
 export function flushLater(item: Flushable): void {
-  if (count === 0) setImmediate(flushAll)
   waiting[count++] = item
+  if (scheduled || (inEvent && quietTurns === QUIET_TURNS && ++unprobed < PROBED)) return
+  scheduled = true
+  setImmediate(endTurn)
 }
 
-/** Ends the turn now. Flushing one may make another wait, behind it; one that throws holds up no other. */
+/** An event that may bring output is being worked on; `endEvent` must follow, whatever happens. */
+export function beginEvent(): void {
+  inEvent = true
+}
+
+/** Flushes what need not wait. */
+export function endEvent(): void {
+  inEvent = false
+  if (count > 0 && !scheduled) flushAll()
+}
+
+function endTurn(): void {
+  scheduled = false
+  unprobed = 0
+  if (count > FEW) quietTurns = 0
+  else if (quietTurns < QUIET_TURNS) quietTurns++
+  flushAll()
+}
+
+/** Flushes now. Flushing one may make another wait, behind it; one that throws holds up no other. */
 export function flushAll(): void {
   try {
     while (flushed < count) {

@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import { deliver } from './deliver.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 
@@ -6,7 +7,7 @@ import type { Transport, TransportOwner } from './transport.ts'
 export function openDataTransport(socket: net.Socket, owner: TransportOwner): Transport {
   const transport = new SocketTransport(socket, owner)
   socket.on('data', (bytes: Buffer) => {
-    owner.bytes(bytes, 0, bytes.length)
+    deliver(owner, bytes, 0, bytes.length)
   })
   return transport
 }

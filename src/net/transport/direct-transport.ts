@@ -1,5 +1,6 @@
 import type net from 'node:net'
 
+import { deliver } from './deliver.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 
@@ -62,7 +63,7 @@ export function readDirectly(socket: net.Socket, buffer: Buffer, owner: Transpor
   const { onread } = handle
   handle.onread = function (bytes) {
     const length = streamBaseState[kReadBytesOrError]!
-    if (length > 0) owner.bytes(buffer, 0, length)
+    if (length > 0) deliver(owner, buffer, 0, length)
     else onread.call(this, bytes)
   }
 }

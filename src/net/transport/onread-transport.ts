@@ -1,4 +1,5 @@
 import type net from 'node:net'
+import { deliver } from './deliver.ts'
 import { openPlainTransport, readDirectly } from './direct-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 
@@ -11,7 +12,7 @@ export class ReadRelay {
   readonly onread = {
     buffer: readBuffer,
     callback: (length: number): boolean => {
-      this.owner?.bytes(readBuffer, 0, length)
+      if (this.owner !== undefined) deliver(this.owner, readBuffer, 0, length)
       return true
     },
   }

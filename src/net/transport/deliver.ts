@@ -1,0 +1,12 @@
+import { beginEvent, endEvent } from '#base/turn.ts'
+import type { TransportOwner } from './transport.ts'
+
+/** Hands over what a transport has read. */
+export function deliver(owner: TransportOwner, buffer: Buffer, start: number, end: number): void {
+  beginEvent()
+  try {
+    owner.bytes(buffer, start, end)
+  } finally {
+    endEvent()
+  }
+}
