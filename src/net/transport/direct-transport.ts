@@ -1,6 +1,7 @@
 import type net from 'node:net'
 
 import { deliver } from './deliver.ts'
+import { readBuffer } from './read-buffer.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { Transport, TransportOwner } from './transport.ts'
 
@@ -16,10 +17,14 @@ interface PendingWrite {
 /** What a write comes to: 0 when all was sent, an error number, a write that goes on, or nothing when the handle is closed. */
 type Written = number | PendingWrite | undefined
 
+const OWNER = Symbol('owner')
+
 /** What lies below a stream of Node. */
 interface StreamHandle {
   /** Called for everything that is read, with what `streamBaseState` says about it. */
   onread: (this: StreamHandle, bytes: unknown) => void
+  /** Who is told instead of the stream. */
+  [OWNER]?: TransportOwner
   readonly writeQueueSize: number
   writeLatin1String(request: null, text: string): Written
   writeBuffer(request: null, bytes: Uint8Array): Written
@@ -53,19 +58,25 @@ export function openPlainTransport(socket: net.Socket, owner: TransportOwner): T
 }
 
 /**
- * Has what a socket reads into `buffer`, its `onread` buffer, told to `owner` by the handle instead of the stream. Ends and errors
- * stay with the stream. Does nothing on a Node where that has not been tried: the socket's `onread` callback goes on telling.
+ * Has what a socket reads into the shared buffer, which it was made with, told to `owner` by the handle instead of the stream. Ends
+ * and errors stay with the stream. Does nothing on a Node where that has not been tried: the socket's `onread` callback goes on.
  */
-export function readDirectly(socket: net.Socket, buffer: Buffer, owner: TransportOwner): void {
+export function readDirectly(socket: net.Socket, owner: TransportOwner): void {
   if (streamWrap === undefined) return
-  const { streamBaseState, kReadBytesOrError } = streamWrap
   const handle = handleOf(socket)
-  const { onread } = handle
-  handle.onread = function (bytes) {
-    const length = streamBaseState[kReadBytesOrError]!
-    if (length > 0) deliver(owner, buffer, 0, length)
-    else onread.call(this, bytes)
-  }
+  handle[OWNER] = owner
+  tellStream ??= handle.onread
+  handle.onread = tellOwner
+}
+
+/** One function of Node for all handles. */
+let tellStream: StreamHandle['onread'] | undefined
+
+function tellOwner(this: StreamHandle, bytes: unknown): void {
+  const { streamBaseState, kReadBytesOrError } = streamWrap!
+  const length = streamBaseState[kReadBytesOrError]!
+  if (length > 0) deliver(this[OWNER]!, readBuffer, 0, length)
+  else tellStream!.call(this, bytes)
 }
 
 /**

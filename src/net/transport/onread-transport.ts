@@ -1,10 +1,8 @@
 import type net from 'node:net'
 import { deliver } from './deliver.ts'
 import { openPlainTransport, readDirectly } from './direct-transport.ts'
+import { readBuffer } from './read-buffer.ts'
 import type { Transport, TransportOwner } from './transport.ts'
-
-/** All sockets of the worker read into this memory; what must outlive the callback is copied. */
-const readBuffer = Buffer.allocUnsafeSlow(65_536)
 
 /** Passes on what a socket reads; the owner is named once the connection stands. */
 export class ReadRelay {
@@ -22,6 +20,6 @@ export class ReadRelay {
 export function openOnreadTransport(socket: net.Socket, relay: ReadRelay, owner: TransportOwner): Transport {
   relay.owner = owner
   const transport = openPlainTransport(socket, owner)
-  readDirectly(socket, readBuffer, owner)
+  readDirectly(socket, owner)
   return transport
 }
