@@ -63,6 +63,14 @@ test('when turns bring much, output waits for their end', async () => {
   expect(order).toEqual(['one', 'two'])
 })
 
+test('nothing waits for more than a hundred others', async () => {
+  await becomeBusy()
+  for (let i = 0; i < 127; i++) event(String(i))
+  expect(order).toEqual([])
+  event('last')
+  expect(order).toHaveLength(128)
+})
+
 test('some quiet turns in a row end the waiting', async () => {
   await becomeBusy()
   for (const name of ['1', '2', '3', '4']) {

@@ -11,6 +11,8 @@ const FEW = 3
 const QUIET_TURNS = 4
 /** Of so many events that were not waited for, one is, to see what else comes in its turn. */
 const PROBED = 16
+/** When so much waits, it has waited long enough. */
+const MOST = 128
 
 /** Kept at its length: shrinking an array and growing it again costs more than what it is for. */
 const waiting: (Flushable | null)[] = []
@@ -42,7 +44,9 @@ export function beginEvent(): void {
 /** Flushes what need not wait. */
 export function endEvent(): void {
   inEvent = false
-  if (count > 0 && !scheduled) flushAll()
+  if (count >= MOST) quietTurns = 0
+  else if (count === 0 || scheduled) return
+  flushAll()
 }
 
 function endTurn(): void {
