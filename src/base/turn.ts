@@ -9,7 +9,7 @@ export interface Flushable {
 const FEW = 3
 /** So many such turns in a row, and the next ones are not waited for. */
 const QUIET_TURNS = 4
-/** Of so many events that were not waited for, one is, to see what else comes in its turn. */
+/** Of so much output that did not wait, one does, to see what else comes in its turn. */
 const PROBED = 16
 /** When so much waits, it has waited long enough. */
 const MOST = 128
