@@ -2,34 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
-import { type ForwardingRig, startForwarding } from './testing/forwarding-rig.ts'
-import { answering, RawClient } from './testing/raw-peers.ts'
-
-const cleanup: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const undo of cleanup.splice(0).reverse()) await undo()
-})
-
-async function rig(...options: Parameters<typeof startForwarding>): Promise<ForwardingRig> {
-  const started = await startForwarding(...options)
-  cleanup.push(() => started.close())
-  return started
-}
-
-/** Says which request it got and how long its body was. */
-const echo = answering((head, body) => {
-  const text = `got ${head.split(' ')[1]} ${body.length}`
-  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\nX-A: 1\r\n\r\n${text}`
-})
+import { startForwarding } from './testing/forwarding-rig.ts'
+import { answering, echo, RawClient } from './testing/raw-peers.ts'
 
 const UPGRADE = 'GET /chat HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: echo\r\n\r\n'
 
 test('an upgrade relays bytes both ways until one side ends', async () => {
   let seen = ''
-  const { connect, proxy } = await rig((peer) => {
+  const { connect, proxy } = await startForwarding((peer) => {
     peer.socket.once('data', (bytes) => {
       seen = bytes.toString('latin1')
       peer.send('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: Echo\r\nX: y\r\n\r\nhello ')
@@ -52,7 +34,7 @@ test('an upgrade relays bytes both ways until one side ends', async () => {
 })
 
 test('an upgrade that the upstream declines is an ordinary response', async () => {
-  const { connect } = await rig(echo)
+  const { connect } = await startForwarding(echo)
   const client = await connect()
   client.send(UPGRADE)
   await client.until((text) => text.endsWith('got /chat 0'))
@@ -64,7 +46,7 @@ test.each([
   ['to another protocol', UPGRADE, 'Upgrade: other'],
   ['nobody asked for', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'Upgrade: echo'],
 ])('an upgrade %s is refused', async (_, request, line) => {
-  const { connect } = await rig(answering(() => `HTTP/1.1 101 X\r\nConnection: Upgrade\r\n${line}\r\n\r\n`))
+  const { connect } = await startForwarding(answering(() => `HTTP/1.1 101 X\r\nConnection: Upgrade\r\n${line}\r\n\r\n`))
   const client = await connect()
   client.send(request)
   await client.until((text) => text.startsWith('HTTP/1.1 502 ') && text.endsWith('request upgrade failed'))
@@ -77,11 +59,9 @@ verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nunix'))
   })
   await new Promise<void>((resolve) => server.listen(unixPath, resolve))
-  cleanup.push(
-    () => rm(folder, { recursive: true }),
-    () => server.close(),
-  )
-  const { connect } = await rig(echo, { destination: { key: unixPath, unixPath } })
+  onTestFinished(() => rm(folder, { recursive: true }))
+  onTestFinished(() => void server.close())
+  const { connect } = await startForwarding(echo, { destination: { key: unixPath, unixPath } })
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   await client.until((text) => text.endsWith('unix'))
@@ -89,7 +69,7 @@ verifies('backend.static/unix-path-connects', 'a Unix socket as upstream', async
 
 test('drain: no new connection, the request in hand is finished, then all is closed', async () => {
   let answer: () => void = () => {}
-  const { connect, listener } = await rig((peer) => {
+  const { connect, listener } = await startForwarding((peer) => {
     peer.socket.on('data', () => {
       answer = () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
     })
@@ -111,7 +91,7 @@ test('drain: no new connection, the request in hand is finished, then all is clo
 })
 
 test('drain cuts what is not finished in time', async () => {
-  const { connect, listener, proxy } = await rig(() => {})
+  const { connect, listener, proxy } = await startForwarding(() => {})
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   await new Promise((resolve) => setTimeout(resolve, 50))

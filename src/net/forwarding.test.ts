@@ -1,27 +1,10 @@
-import { afterEach, expect, test } from 'vitest'
-import { type ForwardingRig, startForwarding } from './testing/forwarding-rig.ts'
-import { type Accepted, answering } from './testing/raw-peers.ts'
-
-const cleanup: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const undo of cleanup.splice(0).reverse()) await undo()
-})
-
-async function rig(...options: Parameters<typeof startForwarding>): Promise<ForwardingRig> {
-  const started = await startForwarding(...options)
-  cleanup.push(() => started.close())
-  return started
-}
-
-/** Says which request it got and how long its body was. */
-const echo = answering((head, body) => {
-  const text = `got ${head.split(' ')[1]} ${body.length}`
-  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\nX-A: 1\r\n\r\n${text}`
-})
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { startForwarding } from './testing/forwarding-rig.ts'
+import { type Accepted, answering, echo } from './testing/raw-peers.ts'
 
 test('a request and its response, with a connection kept on both sides', async () => {
-  const { connect, upstream, proxy } = await rig(echo)
+  const { connect, upstream, proxy } = await startForwarding(echo)
   const client = await connect()
   client.send('GET /a HTTP/1.1\r\nHost: x\r\n\r\n')
   await client.until((text) => text.endsWith('got /a 0'))
@@ -35,7 +18,7 @@ test('a request and its response, with a connection kept on both sides', async (
 })
 
 test('pipelined requests are answered in order', async () => {
-  const { connect } = await rig(echo)
+  const { connect } = await startForwarding(echo)
   const client = await connect()
   client.send(
     'GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc' +
@@ -48,7 +31,7 @@ test('pipelined requests are answered in order', async () => {
 const BIG = Array.from({ length: 3000 }, (_, i) => `${i}`.padStart(1024, '.')).join('')
 
 test.each(['Content-Length', 'chunked'])('3 MB both ways, %s', async (framing) => {
-  const { connect } = await rig(
+  const { connect } = await startForwarding(
     answering((_, body) =>
       framing === 'chunked'
         ? `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`
@@ -66,7 +49,7 @@ test.each(['Content-Length', 'chunked'])('3 MB both ways, %s', async (framing) =
 test('a slow reader holds the upstream back instead of filling memory', async () => {
   let sent = 0
   let stalled = false
-  const { connect } = await rig(({ socket }) => {
+  const { connect } = await startForwarding(({ socket }) => {
     const chunk = Buffer.alloc(65_536, 'x')
     const pump = () => {
       while (sent < 64 * 1024 * 1024) {
@@ -104,7 +87,7 @@ test('a slow reader holds the upstream back instead of filling memory', async ()
 })
 
 test('a chunked response is relayed as it comes, without trailers', async () => {
-  const { connect } = await rig((peer) => {
+  const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', async () => {
       const parts = [
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWi',
@@ -124,7 +107,7 @@ test('a chunked response is relayed as it comes, without trailers', async () => 
 })
 
 test('a response that ends with the connection arrives in chunks, and the client connection is kept', async () => {
-  const { connect } = await rig((peer) => {
+  const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.end('HTTP/1.1 200 OK\r\n\r\nuntil close'))
   })
   const client = await connect()
@@ -141,7 +124,7 @@ test.each([
   ['a length that is not reached', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012', '012'],
   ['chunks that do not end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n012\r\n', '012\r\n'],
 ])('a truncated upstream body cuts the client: %s', async (_, response, end) => {
-  const { connect, proxy } = await rig((peer) => {
+  const { connect, proxy } = await startForwarding((peer) => {
     peer.socket.once('data', () => {
       peer.send(response)
       setTimeout(() => peer.socket.destroy(), 20)
@@ -155,7 +138,7 @@ test.each([
 })
 
 test('an upstream that resets in a body without length does not look complete', async () => {
-  const { connect } = await rig((peer) => {
+  const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => {
       peer.send('HTTP/1.1 200 OK\r\n\r\nhalf')
       setTimeout(() => peer.socket.resetAndDestroy(), 20)
@@ -176,7 +159,7 @@ test.each([
   ['304 with a length', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n'],
   ['no length but 0', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n'],
 ])('a response without body keeps both connections: %s', async (_, response, expected) => {
-  const { connect, upstream } = await rig(answering(() => response))
+  const { connect, upstream } = await startForwarding(answering(() => response))
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3))
   await client.until((text) => text === expected.repeat(3))
@@ -184,7 +167,7 @@ test.each([
 })
 
 test('HEAD, then GET on the same connections', async () => {
-  const { connect, upstream } = await rig(
+  const { connect, upstream } = await startForwarding(
     answering((head) => `HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${head.startsWith('HEAD') ? '' : '0123456789'}`),
   )
   const client = await connect()
@@ -195,7 +178,7 @@ test('HEAD, then GET on the same connections', async () => {
 })
 
 test('interim responses go through, 100 does not', async () => {
-  const { connect } = await rig(
+  const { connect } = await startForwarding(
     answering(
       () =>
         'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n' +
@@ -213,7 +196,7 @@ test('interim responses go through, 100 does not', async () => {
 
 test('Expect: 100-continue is answered here and goes no further', async () => {
   let seen = ''
-  const { connect } = await rig(
+  const { connect } = await startForwarding(
     answering((head, body) => {
       seen = head
       return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
@@ -228,7 +211,7 @@ test('Expect: 100-continue is answered here and goes no further', async () => {
 })
 
 test('an HTTP/1.0 client gets a chunked response without chunks', async () => {
-  const { connect } = await rig(
+  const { connect } = await startForwarding(
     answering(() => 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n'),
   )
   const client = await connect()
@@ -237,7 +220,7 @@ test('an HTTP/1.0 client gets a chunked response without chunks', async () => {
 })
 
 test('an HTTP/1.0 upstream is spoken to in HTTP/1.1 and answered for', async () => {
-  const { connect } = await rig((peer) => {
+  const { connect } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.end('HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   })
   const client = await connect()
@@ -257,7 +240,7 @@ const BAD_RESPONSES = [
 test.each(BAD_RESPONSES)(
   'an upstream response that cannot be understood is answered with 503: %j',
   async (response) => {
-    const { connect, proxy } = await rig(answering(() => response))
+    const { connect, proxy } = await startForwarding(answering(() => response))
     const client = await connect()
     client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
     await client.until((text) => text.startsWith('HTTP/1.1 503 Service Unavailable\r\n') && text.endsWith('failed'))
@@ -267,7 +250,7 @@ test.each(BAD_RESPONSES)(
 
 test('bytes behind a response are not taken for the next one', async () => {
   const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n'
-  const { connect, upstream } = await rig(answering(() => `${answer}ok${answer}no`))
+  const { connect, upstream } = await startForwarding(answering(() => `${answer}ok${answer}no`))
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n')
   expect(await client.until((text) => text.split('ok').length === 3)).toBe(`${answer}ok`.repeat(2))
@@ -275,7 +258,7 @@ test('bytes behind a response are not taken for the next one', async () => {
 })
 
 test('bytes on an idle connection end it', async () => {
-  const { connect, upstream } = await rig((peer) => {
+  const { connect, upstream } = await startForwarding((peer) => {
     peer.socket.once('data', () => {
       peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
       setTimeout(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno'), 20)
@@ -311,7 +294,7 @@ test.each([
   ['PATCH', 'hello', false],
   ['PUT', 'x'.repeat(20_000), false],
 ])('a pooled connection turns out to be closed: %s with %j is sent again: %s', async (method, body, again) => {
-  const { connect, upstream, proxy } = await rig(closesOnSecond)
+  const { connect, upstream, proxy } = await startForwarding(closesOnSecond)
   const client = await connect()
   const request = `${method} / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   client.send(request)
@@ -322,8 +305,38 @@ test.each([
   expect(proxy.events.filter((event) => event.startsWith('failed'))).toEqual(again ? [] : ['failed reset sent'])
 })
 
+test.each([
+  ['whole', 'abc', true],
+  ['not whole yet', '', false],
+])('a small request in pieces, %s when its connection turns out to be closed', async (_, rest, again) => {
+  const { connect, upstream, proxy } = await startForwarding((peer, index) => {
+    const seen = { text: '' }
+    let requests = 0
+    peer.socket.on('data', (bytes) => {
+      seen.text += bytes.toString('latin1')
+      if (!seen.text.endsWith(requests === 0 || rest !== '' ? 'abcabc' : 'abc')) return
+      if (index === 0 && requests > 0) return peer.socket.destroy()
+      requests++
+      seen.text = ''
+      peer.send('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone')
+    })
+  })
+  const client = await connect()
+  const head = 'PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n'
+  client.send(`${head}abcabc`)
+  await client.until((text) => text.endsWith('done'))
+  client.send(`${head}abc`)
+  if (rest !== '') {
+    await sleep(30)
+    client.send(rest)
+  }
+  await client.until((text) => text.split('HTTP/1.1 ').length === 3 && text.endsWith(again ? 'done' : 'failed'))
+  expect(upstream.connections).toBe(again ? 2 : 1)
+  expect(proxy.events.filter((event) => event.startsWith('failed'))).toEqual(again ? [] : ['failed reset sent'])
+})
+
 test('a fresh connection that is closed is not tried again', async () => {
-  const { connect, upstream } = await rig((peer) => {
+  const { connect, upstream } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.socket.destroy())
   })
   const client = await connect()
@@ -333,7 +346,7 @@ test('a fresh connection that is closed is not tried again', async () => {
 })
 
 test('a refused connection fails unsent', async () => {
-  const { connect, proxy, upstream } = await rig(echo)
+  const { connect, proxy, upstream } = await startForwarding(echo)
   upstream.close()
   const client = await connect()
   client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab')
@@ -342,7 +355,7 @@ test('a refused connection fails unsent', async () => {
 })
 
 test('a response head that does not come in time', async () => {
-  const { connect, proxy } = await rig(() => {})
+  const { connect, proxy } = await startForwarding(() => {})
   proxy.responseTimeoutMs = 100
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -355,7 +368,7 @@ test('a client that leaves takes its upstream request with it', async () => {
   const left = new Promise<void>((resolve) => {
     gone = resolve
   })
-  const { connect, proxy } = await rig((peer) => {
+  const { connect, proxy } = await startForwarding((peer) => {
     peer.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n')
     peer.socket.on('end', gone)
   })
@@ -368,7 +381,7 @@ test('a client that leaves takes its upstream request with it', async () => {
 })
 
 test('an early answer ends an upload without losing it', async () => {
-  const { connect, upstream } = await rig((peer) => {
+  const { connect, upstream } = await startForwarding((peer) => {
     peer.socket.once('data', () => peer.send('HTTP/1.1 413 X\r\ncontent-length: 3\r\n\r\nbig'))
   })
   const client = await connect()

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import { type Listener, type ListenOptions, listen } from '../accept/listener.ts'
 import type { Destination } from '../destination.ts'
 import { createClientPool } from '../pool/client-pool.ts'
@@ -9,10 +10,9 @@ export interface ForwardingRig {
   readonly proxy: ForwardingHandler
   readonly listener: Listener
   connect(): Promise<RawClient>
-  close(): Promise<void>
 }
 
-/** The smallest proxy on real sockets, between clients of the test and an upstream that does what `serve` says. */
+/** The smallest proxy on real sockets, between clients of the test and an upstream that does what `serve` says; ends with the test. */
 export async function startForwarding(
   serve: (peer: Accepted, index: number) => void,
   options: { listen?: Partial<ListenOptions>; destination?: Partial<Destination> } = {},
@@ -27,11 +27,11 @@ export async function startForwarding(
     clients.push(client)
     return client
   }
-  const close = async () => {
+  onTestFinished(async () => {
     for (const client of clients) client.close()
     await listener.close()
     pool.close()
     upstream.close()
-  }
-  return { upstream, proxy, listener, connect, close }
+  })
+  return { upstream, proxy, listener, connect }
 }

@@ -128,6 +128,12 @@ export function answering(answer: (head: string, body: string, peer: Accepted) =
   }
 }
 
+/** Says which request it got and how long its body was. */
+export const echo: (peer: Accepted) => void = answering((head, body) => {
+  const text = `got ${head.split(' ')[1]} ${body.length}`
+  return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\nX-A: 1\r\n\r\n${text}`
+})
+
 function cut(text: string): { head: string; body: string; rest: string } | undefined {
   const headEnd = text.indexOf('\r\n\r\n') + 4
   if (headEnd < 4) return undefined
