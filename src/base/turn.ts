@@ -27,7 +27,7 @@ let unprobed = 0
 /**
  * Has `item` flushed when everything that came in this turn of the event loop has been worked through. What is written meanwhile
  * leaves in one write; and writes that follow each other closely find their readers awake, which saves the kernel waking them. As
- * long as turns bring little, it is flushed as soon as the event in hand has been worked through.
+ * long as turns bring little, what grew between `beginEvent` and `endEvent` is flushed there.
  */
 export function flushLater(item: Flushable): void {
   waiting[count++] = item

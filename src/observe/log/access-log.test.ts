@@ -236,13 +236,25 @@ verifies('logTracingAttributes/remove', 'removed fields are not written, those o
   expect(line).toMatchObject({ listener: 'http', 'http.path': '/path' })
 })
 
-test('removing at one place removes nothing at another', () => {
+test.each(['gateway', 'src.addr'])('removing %s from some lines removes it from no others', (name) => {
   const lines: string[] = []
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
-  log.log(observed({ settings: settingsOf({ remove: ['gateway'] }) }), 1, undefined)
-  log.log(observed(), 1, undefined)
-  log.log(observed({ settings: settingsOf({ remove: ['gateway'] }) }), 1, undefined)
-  expect(lines.map((line) => line.includes('gateway='))).toEqual([false, true, false])
+  const remove = [name]
+  for (const settings of [{ remove }, {}, {}, { remove }]) {
+    log.log(observed({ settings: settingsOf(settings) }), 1, undefined)
+  }
+  expect(lines.map((line) => line.includes(`${name}=`))).toEqual([false, true, true, false])
+})
+
+test('every connection has its own address', () => {
+  const lines: string[] = []
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
+  const [one, other] = [observed(), observed()]
+  other.exchange.peer = { ...PEER, remotePort: 40_001 }
+  for (const request of [one, other, one]) log.log(request, 1, undefined)
+  expect(lines.map((line) => /src\.addr=\S+/.exec(line)?.[0])).toEqual(
+    [40_000, 40_001, 40_000].map((port) => `src.addr=192.0.2.7:${port}`),
+  )
 })
 
 verifies(
