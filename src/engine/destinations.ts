@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { isGrpcRequest } from '#exchange/is-grpc-request.ts'
 import type { Destination, DestinationTls } from '#net/destination.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'

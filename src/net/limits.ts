@@ -8,6 +8,11 @@ export interface ServerLimits {
   readonly headTimeoutMs: number
   /** Between two reads of a request body that somebody waits for (decision A-44). */
   readonly bodyTimeoutMs: number
+  /**
+   * Silence of both sides of a request over HTTP/2 that has not ended: once its response has begun, and before that for calls of
+   * gRPC, whose clients may have nothing to say for long. The rest has `bodyTimeoutMs`.
+   */
+  readonly silenceTimeoutMs: number
   /** From the end of a response, or accept, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */
   readonly idleTimeoutMs: number
   /** Age at which a connection ends with the request in hand; 0: none (specification 2, 2.1 `maxConnectionDuration`). */
@@ -47,6 +52,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   maxHeaders: 100,
   headTimeoutMs: 30_000,
   bodyTimeoutMs: 60_000,
+  silenceTimeoutMs: 3_600_000,
   idleTimeoutMs: 600_000,
   maxConnectionMs: 0,
   writeTimeoutMs: 300_000,

@@ -1,9 +1,9 @@
 import { grpcStatusOf } from '#base/grpc-status.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { isGrpcRequest } from '#exchange/is-grpc-request.ts'
 import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 
 /** A response of which all is there: one that the gateway makes itself, or one that was gathered for a policy. */
 export interface Reply {

@@ -8,6 +8,13 @@ export function isIdempotent(method: string): boolean {
   return IDEMPOTENT.has(method)
 }
 
+const GRPC = /^application\/grpc(?:\+|[ \t]*(?:;|$))/i
+
+/** Whether a request speaks gRPC: `application/grpc` in whatever encoding. gRPC-Web does not. */
+export function isGrpcRequest(request: Head): boolean {
+  return GRPC.test(request.get('content-type') ?? '')
+}
+
 /**
  * The Content-Length of a request, -1: none. One without body announces that where a method expects one (RFC 9110, 8.6).
  */

@@ -18,6 +18,8 @@ export class BodyReader implements BodySource {
   readonly trails = true
   /** All of it has come. */
   done = true
+  /** As much of it has been given away. */
+  receivedBytes = 0
   readonly #owner: ReaderOwner
   #stream: Http2Stream | null = null
   #sink: BodySink | null = null
@@ -35,6 +37,7 @@ export class BodyReader implements BodySource {
     this.kind = kind
     this.length = length
     this.done = kind === BODY_NONE
+    this.receivedBytes = 0
     this.#stream = stream
     this.#sink = null
     this.#trailers = undefined
@@ -90,6 +93,7 @@ export class BodyReader implements BodySource {
   readonly #onData = (bytes: Buffer): void => {
     const sink = this.#sink
     if (sink === null) return
+    this.receivedBytes += bytes.length
     this.#owner.bodyWanted()
     sink.bytes(bytes, 0, bytes.length)
     if (sink.backed) this.pause()

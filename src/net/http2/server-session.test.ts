@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
@@ -363,21 +364,66 @@ test('nor is the end of a response kept for it', async () => {
   expect(rig.handler.events[1]).toBe('finished 2')
 })
 
-test('a request body that stalls is answered 408, unless it is that of a gRPC stream', async () => {
-  await start({ bodyTimeoutMs: 200 }, (stream) => {
-    stream.body.pipe({ backed: false, source: null, takesFramed: false, bytes() {}, end() {}, abort() {} })
+function readAll(stream: ServerStream): void {
+  stream.body.pipe({ backed: false, source: null, takesFramed: false, bytes() {}, end() {}, abort() {} })
+}
+
+/** A request that says something and no more. */
+function stall(client: ClientHttp2Session, fields: Record<string, string>): ClientHttp2Stream {
+  const stream = client.request({ ':method': 'POST', ...fields })
+  stream.on('error', () => {})
+  stream.write('a')
+  return stream
+}
+
+async function statusOf(stream: ClientHttp2Stream): Promise<number | undefined> {
+  const [head] = (await once(stream, 'response')) as [{ ':status'?: number }]
+  return head[':status']
+}
+
+/** Limits that pass while a test looks on, and others that do not. */
+const [SHORT, LONG] = [200, 600_000]
+
+test.each<[what: string, fields: Record<string, string>, limits: Limits]>([
+  ['any', {}, { bodyTimeoutMs: SHORT, silenceTimeoutMs: LONG }],
+  ['one that takes trailers', { te: 'trailers' }, { bodyTimeoutMs: SHORT, silenceTimeoutMs: LONG }],
+  [
+    'one of gRPC-Web',
+    { 'content-type': 'application/grpc-web+proto' },
+    { bodyTimeoutMs: SHORT, silenceTimeoutMs: LONG },
+  ],
+  [
+    'one of gRPC',
+    { 'content-type': 'application/grpc+proto', te: 'trailers' },
+    { bodyTimeoutMs: LONG, silenceTimeoutMs: SHORT },
+  ],
+])('a request body that stalls is answered 408: %s', async (_, fields, limits) => {
+  await start(limits, readAll)
+  expect(await statusOf(stall(await rig.client(), fields))).toBe(408)
+  expect(rig.handler.events.slice(1)).toEqual(['aborted timeout', 'refused request-timeout-reading'])
+})
+
+test('a call of gRPC may be silent for longer than others', async () => {
+  await start({ bodyTimeoutMs: SHORT, silenceTimeoutMs: LONG }, readAll)
+  const client = await rig.client()
+  const call = stall(client, { 'content-type': 'application/grpc' })
+  expect(await statusOf(stall(client, {}))).toBe(408)
+  expect(call.closed).toBe(false)
+})
+
+test('both sides of a request that goes on behind the head of its response may be silent, but not for ever', async () => {
+  await start({ writeTimeoutMs: SHORT, silenceTimeoutMs: 2 * SHORT }, (stream) => {
+    readAll(stream)
+    stream.respond(Head.response(200), BODY_CHUNKED, -1)
   })
   const client = await rig.client()
-  const stalled = client.request({ ':method': 'POST' })
-  const streaming = client.request({ ':method': 'POST', te: 'trailers' })
-  for (const stream of [stalled, streaming]) {
-    stream.on('error', () => {})
-    stream.write('a')
-  }
-  const [head] = (await once(stalled, 'response')) as [{ ':status': number }]
-  expect(head[':status']).toBe(408)
-  expect(rig.handler.events.slice(2)).toEqual(['aborted timeout', 'refused request-timeout-reading'])
-  expect(streaming.closed).toBe(false)
+  const talking = stall(client, {})
+  const talk = setInterval(() => talking.write('a'), SHORT / 4)
+  const silent = stall(client, {})
+  await new Promise((resolve) => silent.once('close', resolve))
+  clearInterval(talk)
+  expect([silent.rstCode, talking.closed]).toEqual([INTERNAL_ERROR, false])
+  expect(rig.handler.events.slice(2)).toEqual(['aborted timeout'])
 })
 
 function goaways(client: FrameClient): [lastStream: number, code: number][] {

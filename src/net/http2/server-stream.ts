@@ -7,6 +7,7 @@ import {
 import { REJECTIONS } from '#base/rejections.ts'
 import { Head } from '../http/head.ts'
 import { refusalOf } from '../http/head-outcome.ts'
+import { isGrpcRequest } from '../http/request-rules.ts'
 import { announcedLength, isBodiless } from '../http/response-rules.ts'
 import type { HeadLimits, ServerLimits } from '../limits.ts'
 import type { Peer } from '../peer.ts'
@@ -69,9 +70,14 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #trails = false
   /** `Expect: 100-continue` that has not been answered. */
   #continueOwed = false
-  /** What waited to be sent, and what had been sent, when a time limit of writing began. */
+  /** How long its client may pause while the request is read and nothing is answered. */
+  #bodyTimeoutMs = 0
+  /** What waited to be sent, and what had been sent and received, when a time limit of writing began. */
   #unsentBytes = 0
   #sentBytes = 0
+  #receivedBytes = 0
+  /** How long neither side has said anything since the response began, as the same time limit counts it. */
+  #silentMs = 0
 
   constructor(owner: StreamOwner) {
     this.peer = owner.peer
@@ -88,6 +94,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#reusable = false
     this.#trailers = undefined
     this.#trails = false
+    this.#silentMs = 0
     head.reset()
     stream.on('close', this.#onClose).on('error', ignore)
     const problem = readRequestFields(fields, head, this.#owner.headLimits)
@@ -95,8 +102,15 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const kind = stream.endAfterHeaders ? BODY_NONE : head.contentLength >= 0 ? BODY_LENGTH : BODY_CHUNKED
     this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
     this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
-    if (kind !== BODY_NONE) stream.on('trailers', this.#onTrailers).on('end', this.#onEnd)
+    if (kind !== BODY_NONE) this.#expectBody()
     this.#owner.handler.request(this)
+  }
+
+  /** Only gRPC has clients that mean to be silent, and it is named by its content type: whoever could ask for more time would. */
+  #expectBody(): void {
+    const { bodyTimeoutMs, silenceTimeoutMs } = this.#owner.limits
+    this.#bodyTimeoutMs = isGrpcRequest(this.head) ? silenceTimeoutMs : bodyTimeoutMs
+    this.#stream.on('trailers', this.#onTrailers).on('end', this.#onEnd)
   }
 
   readonly #onTrailers = (_headers: IncomingHttpHeaders, _flags: number, fields: string[]): void => {
@@ -148,8 +162,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
       this.#continueOwed = false
       this.#inform({ ':status': 100 })
     }
-    // The client of a gRPC stream may be silent for as long as it likes.
-    if (!this.head.takesTrailers) this.#arm(this.#owner.limits.bodyTimeoutMs)
+    this.#arm(this.#bodyTimeoutMs)
   }
 
   sendHead(whole: boolean, trails: boolean): void {
@@ -242,11 +255,18 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     else if (this.#responded || this.#over) this.#writeOn()
   }
 
-  /** A slow client may take its time to read what it was sent, as long as it does read. */
+  /**
+   * A slow client may take its time to read what it was sent, as long as it does read; and both sides of a request that goes on
+   * may be silent, but not for ever.
+   */
   #writeOn(): void {
     const { unsentBytes, sentBytes } = this.response
-    const waits = unsentBytes === this.#unsentBytes && sentBytes === this.#sentBytes
-    if (!waits || (unsentBytes === 0 && !this.#over)) return this.#watchWriting()
+    const { writeTimeoutMs, silenceTimeoutMs } = this.#owner.limits
+    const moves = unsentBytes !== this.#unsentBytes || sentBytes !== this.#sentBytes
+    const waits = !moves && (unsentBytes > 0 || this.#over)
+    const silent = !moves && !this.body.done && this.body.receivedBytes === this.#receivedBytes
+    this.#silentMs = silent ? this.#silentMs + writeTimeoutMs : 0
+    if (!waits && this.#silentMs < silenceTimeoutMs) return this.#watchWriting()
     if (this.#over) this.#stream.destroy(CUT)
     else this.#fail('timeout')
   }
@@ -254,6 +274,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #watchWriting(): void {
     this.#unsentBytes = this.#stream.bufferSize
     this.#sentBytes = this.response.sentBytes
+    this.#receivedBytes = this.body.receivedBytes
     this.#arm(this.#owner.limits.writeTimeoutMs)
   }
 
