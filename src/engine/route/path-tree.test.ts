@@ -3,7 +3,7 @@ import { PathTree } from './path-tree.ts'
 
 function treeOf(...prefixes: readonly string[]): (path: string) => string[] {
   const tree = new PathTree<string>()
-  for (const prefix of prefixes) tree.at(prefix, () => prefix)
+  for (const prefix of prefixes) tree.atPrefix(prefix, () => prefix)
   return (path) => {
     const found: string[] = []
     const count = tree.find(path, found)
@@ -41,8 +41,8 @@ test('a trailing slash is no part of a prefix', () => {
 
 test('one value for both ways to write a prefix', () => {
   const tree = new PathTree<string[]>()
-  tree.at('/a', () => []).push('first')
-  tree.at('/a/', () => []).push('second')
+  tree.atPrefix('/a', () => []).push('first')
+  tree.atPrefix('/a/', () => []).push('second')
   const found: string[][] = []
   expect(tree.find('/a', found)).toBe(1)
   expect(found[0]).toEqual(['first', 'second'])
@@ -50,8 +50,8 @@ test('one value for both ways to write a prefix', () => {
 
 test('what an earlier search left behind is not counted', () => {
   const tree = new PathTree<string>()
-  tree.at('/', () => 'root')
-  tree.at('/a/b', () => 'deep')
+  tree.atPrefix('/', () => 'root')
+  tree.atPrefix('/a/b', () => 'deep')
   const found: string[] = []
   expect(tree.find('/a/b/c', found)).toBe(2)
   expect(tree.find('/x', found)).toBe(1)
@@ -67,4 +67,27 @@ test('segments of the same hash stay apart', () => {
   expect(find('/Aa/Aa')).toEqual(['/Aa'])
   expect(find('/BBBB')).toEqual(['/BBBB'])
   expect(find('/AaBB')).toEqual([])
+})
+
+test.each([
+  ['/', ['prefix /', 'path /']],
+  ['/api', ['prefix /', 'prefix /api', 'path /api']],
+  ['/api/', ['prefix /', 'prefix /api', 'path /api/']],
+  ['/api/x', ['prefix /', 'prefix /api']],
+  ['/api//', ['prefix /', 'prefix /api']],
+  ['/a/b', ['prefix /', 'path /a/b']],
+  ['/a', ['prefix /']],
+  ['/a/b/c', ['prefix /']],
+  ['/a/b/', ['prefix /']],
+  ['//', ['prefix /']],
+  ['/A/b', ['prefix /']],
+  ['*', ['prefix /']],
+  ['', ['prefix /']],
+])('a path itself stands behind its prefixes: %s', (path, expected) => {
+  const tree = new PathTree<string>()
+  for (const prefix of ['/', '/api']) tree.atPrefix(prefix, () => `prefix ${prefix}`)
+  for (const whole of ['/', '/api', '/api/', '/a/b']) tree.atPath(whole, () => `path ${whole}`)
+  const found: string[] = []
+  const count = tree.find(path, found)
+  expect(found.slice(0, count)).toEqual(expected)
 })

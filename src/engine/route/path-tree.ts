@@ -1,29 +1,40 @@
 /**
- * Path prefixes by segment. `find` gives what stands on the way to a path, longest prefix first: `/api` is found for `/api`,
- * `/api/` and `/api/x`, not for `/apiary` (Gateway API, PathPrefix).
+ * Paths and path prefixes by segment. `find` gives what stands on the way to a path: the prefix `/api` is found for `/api`, `/api/`
+ * and `/api/x`, not for `/apiary`; the path `/api` for `/api` alone (Gateway API, PathPrefix and Exact).
  */
 export class PathTree<T> {
   readonly #root: Node<T> = new Node('')
 
   /** The value of a prefix, made on first use. */
-  at(prefix: string, create: () => T): T {
-    let node = this.#root
-    for (const segment of segmentsOf(prefix)) node = node.child(segment)
-    node.value ??= create()
-    return node.value
+  atPrefix(prefix: string, create: () => T): T {
+    const node = this.#nodeOf(prefixSegments(prefix))
+    node.ofPrefix ??= create()
+    return node.ofPrefix
+  }
+
+  /** The value of a path that begins with a slash, made on first use. */
+  atPath(path: string, create: () => T): T {
+    const node = this.#nodeOf(path.slice(1).split('/'))
+    node.ofPath ??= create()
+    return node.ofPath
   }
 
   /**
-   * Puts the values along `path` into `found`, shortest prefix first. Reads the path once and makes no text of it: as the key of a
-   * `Map`, each segment would be copied into the table of unique strings first.
+   * Puts the values along `path` into `found`, shortest prefix first, that of the path itself last. Reads the path once and makes no
+   * text of it: as the key of a `Map`, it would be copied into the table of unique strings first.
    * @returns how many there are
    */
   find(path: string, found: T[]): number {
     let count = 0
     let node: Node<T> | undefined = this.#root
     for (let start = 1; ; start++) {
-      if (node.value !== undefined) found[count++] = node.value
-      if (node.children === undefined || start > path.length) return count
+      if (node.ofPrefix !== undefined) found[count++] = node.ofPrefix
+      if (start > path.length) {
+        // `*` has no segments, as `/` has none.
+        if (node.ofPath !== undefined && path.charCodeAt(0) === SLASH) found[count++] = node.ofPath
+        return count
+      }
+      if (node.children === undefined) return count
       let hash = 0
       const segmentStart = start
       for (; start < path.length; start++) {
@@ -36,6 +47,12 @@ export class PathTree<T> {
       if (node === undefined) return count
     }
   }
+
+  #nodeOf(segments: readonly string[]): Node<T> {
+    let node = this.#root
+    for (const segment of segments) node = node.child(segment)
+    return node
+  }
 }
 
 const SLASH = 47
@@ -45,7 +62,8 @@ class Node<T> {
   children: Map<number, Node<T>> | undefined
   /** Another child of the same parent whose segment has the same hash. */
   sameHash: Node<T> | undefined
-  value: T | undefined
+  ofPrefix: T | undefined
+  ofPath: T | undefined
 
   constructor(segment: string) {
     this.segment = segment
@@ -81,7 +99,7 @@ function hashOf(segment: string): number {
 }
 
 /** `/a/b/` and `/a/b` are the same prefix; `/` has no segments. */
-function segmentsOf(prefix: string): string[] {
+function prefixSegments(prefix: string): string[] {
   const trimmed = trimPrefix(prefix)
   return trimmed === '' ? [] : trimmed.slice(1).split('/')
 }

@@ -67,8 +67,7 @@ export class RouteTable<P> {
 /** The matches of one hostname. */
 class Tier<P> {
   readonly candidates: Candidate<P>[] = []
-  readonly #exact = new Map<string, Candidate<P>[]>()
-  readonly #prefixes = new PathTree<Candidate<P>[]>()
+  readonly #paths = new PathTree<Candidate<P>[]>()
   readonly #lists: Candidate<P>[][] = []
   readonly #patterns: Candidate<P>[] = []
   /** Reused by every lookup. */
@@ -77,20 +76,9 @@ class Tier<P> {
   add(candidate: Candidate<P>): void {
     this.candidates.push(candidate)
     const { type, value } = candidate.match.path
-    if (type === 'RegularExpression') {
-      this.#patterns.push(candidate)
-      return
-    }
-    if (type === 'PathPrefix') {
-      this.#prefixes.at(value, () => this.#newList()).push(candidate)
-      return
-    }
-    let list = this.#exact.get(value)
-    if (list === undefined) {
-      list = this.#newList()
-      this.#exact.set(value, list)
-    }
-    list.push(candidate)
+    if (type === 'RegularExpression') this.#patterns.push(candidate)
+    else if (type === 'PathPrefix') this.#paths.atPrefix(value, () => this.#newList()).push(candidate)
+    else this.#paths.atPath(value, () => this.#newList()).push(candidate)
   }
 
   seal(): void {
@@ -100,12 +88,7 @@ class Tier<P> {
   }
 
   find(path: string, query: string, head: Head): RouteHit<P> | undefined {
-    const exact = this.#exact.size === 0 ? undefined : this.#exact.get(path)
-    if (exact !== undefined) {
-      const hit = firstFit(exact, query, head)
-      if (hit !== undefined) return hit
-    }
-    for (let i = this.#prefixes.find(path, this.#found) - 1; i >= 0; i--) {
+    for (let i = this.#paths.find(path, this.#found) - 1; i >= 0; i--) {
       const hit = firstFit(this.#found[i]!, query, head)
       if (hit !== undefined) return hit
     }
