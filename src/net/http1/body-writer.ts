@@ -82,13 +82,12 @@ export class BodyWriter implements BodySink {
     }
     this.sentBytes += end - start
     const chunked = this.#kind === BODY_CHUNKED && !this.framed
-    if (end - start <= COALESCE_BYTES) {
-      const text = latin1(buffer, start, end)
-      return this.#writeText(chunked ? `${(end - start).toString(16)}\r\n${text}\r\n` : text)
-    }
     if (chunked) this.#writeText(`${(end - start).toString(16)}\r\n`)
-    this.#text = ''
-    this.#transport!.writeBytes(buffer, start, end)
+    if (this.#text !== '' && end - start <= COALESCE_BYTES) this.#writeText(latin1(buffer, start, end))
+    else {
+      this.#text = ''
+      this.#transport!.writeBytes(buffer, start, end)
+    }
     if (chunked) this.#writeText('\r\n')
   }
 

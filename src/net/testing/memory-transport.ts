@@ -80,7 +80,8 @@ export class MemoryTransport extends TurnTransport implements Transport {
     if (!this.destroyed && !this.endedByUs) this.#writes.push(text)
   }
 
-  protected sendBytes(bytes: Buffer): void {
+  protected sendBytes(bytes: Buffer): boolean {
     this.sendText(bytes.toString('latin1'))
+    return true
   }
 }

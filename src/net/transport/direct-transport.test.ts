@@ -41,30 +41,33 @@ test('it is a transport of its own', async () => {
   server.close()
 })
 
-test('what the kernel does not take waits, in order, and its end is told', async () => {
-  const { server, client, transport, events } = await connected()
-  const expected: Buffer[] = []
-  let pieces = 0
-  while (!transport.backed) {
-    const piece = Buffer.alloc(30_000, ++pieces)
-    transport.writeBytes(piece, 0, piece.length)
-    expected.push(Buffer.from(piece))
-    // The memory may change as soon as the call returns.
-    piece.fill(0)
-    transport.writeText(`-${pieces}\u00e9-`)
-    expected.push(Buffer.from(`-${pieces}\u00e9-`, 'latin1'))
-  }
-  expect(transport.unsentBytes).toBeGreaterThan(0)
-  transport.writeText('last')
-  transport.end()
-  const received = await readAll(client)
-  expect(received.equals(Buffer.concat([...expected, Buffer.from('last')]))).toBe(true)
-  expect(events).toEqual(['drained'])
-  expect([transport.backed, transport.unsentBytes]).toEqual([false, 0])
-  transport.destroy()
-  client.destroy()
-  server.close()
-})
+test.each([10_000, 30_000])(
+  'what the kernel does not take waits, in order, and its end is told: pieces of %i',
+  async (size) => {
+    const { server, client, transport, events } = await connected()
+    const expected: Buffer[] = []
+    let pieces = 0
+    while (!transport.backed) {
+      const piece = Buffer.alloc(size, ++pieces)
+      transport.writeBytes(piece, 0, piece.length)
+      expected.push(Buffer.from(piece))
+      // The memory may change as soon as the call returns.
+      piece.fill(0)
+      transport.writeText(`-${pieces}\u00e9-`)
+      expected.push(Buffer.from(`-${pieces}\u00e9-`, 'latin1'))
+    }
+    expect(transport.unsentBytes).toBeGreaterThan(0)
+    transport.writeText('last')
+    transport.end()
+    const received = await readAll(client)
+    expect(received.equals(Buffer.concat([...expected, Buffer.from('last')]))).toBe(true)
+    expect(events).toEqual(['drained'])
+    expect([transport.backed, transport.unsentBytes]).toEqual([false, 0])
+    transport.destroy()
+    client.destroy()
+    server.close()
+  },
+)
 
 test('a connection that the peer has reset closes once, whatever is written to it', async () => {
   const { server, client, transport, events } = await connected()

@@ -103,9 +103,10 @@ class DirectTransport extends SocketTransport {
     if (result !== 0) this.#goOn(result, null)
   }
 
-  protected override sendBytes(bytes: Buffer): void {
+  protected override sendBytes(bytes: Buffer): boolean {
     const result = this.#handle.writeBuffer(null, bytes)
     if (result !== 0) this.#goOn(result, bytes)
+    return result === 0
   }
 
   #goOn(result: Written, bytes: Uint8Array | null): void {

@@ -41,8 +41,9 @@ export class SocketTransport extends TurnTransport implements Transport {
     if (!this.socket.write(text, 'latin1')) this.backed = true
   }
 
-  protected sendBytes(bytes: Buffer): void {
+  protected sendBytes(bytes: Buffer): boolean {
     if (!this.socket.write(bytes)) this.backed = true
+    return false
   }
 
   pause(): void {

@@ -44,5 +44,8 @@ export interface TransportOwner {
   closed(): void
 }
 
-/** Up to this size a copy as a latin-1 string is cheaper than a buffer, and goes out in one write with a head before it. */
+/** Up to this size pieces of output wait for each other and go out in one write. */
 export const COALESCE_BYTES = 16_384
+
+/** Up to this size bytes are cheaper to pass on as text, though that is copied more often. */
+export const TEXT_BYTES = 2048

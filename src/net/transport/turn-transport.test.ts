@@ -5,6 +5,9 @@ import { TurnTransport } from './turn-transport.ts'
 
 class Recorded extends TurnTransport {
   readonly sent: (string | Buffer)[] = []
+  readonly memory: ArrayBufferLike[] = []
+  /** The kernel takes bytes as they come. */
+  takes = true
 
   get gathered(): number {
     return this.gatheredBytes
@@ -18,8 +21,10 @@ class Recorded extends TurnTransport {
     this.sent.push(text)
   }
 
-  protected sendBytes(bytes: Buffer): void {
-    this.sent.push(bytes)
+  protected sendBytes(bytes: Buffer): boolean {
+    this.sent.push(this.takes ? Buffer.from(bytes) : bytes)
+    this.memory.push(bytes.buffer)
+    return this.takes
   }
 }
 
@@ -50,6 +55,59 @@ test('more than one write is worth leaves at once, in order', () => {
   transport.writeText('')
   flushAll()
   expect(transport.sent.map(String)).toEqual(['a', 'x'.repeat(large.length), `b${'c'.repeat(COALESCE_BYTES)}`])
+})
+
+test('larger pieces are gathered as bytes, with text before and behind them', async () => {
+  const transport = new Recorded()
+  const piece = Buffer.alloc(5000, 'x')
+  transport.writeText('h\u00e9ad ')
+  transport.writeBytes(piece, 10, 5000)
+  piece.fill(0)
+  transport.writeText(' \u00e9')
+  transport.writeBytes(Buffer.from('nd'), 0, 2)
+  transport.writeText('')
+  expect([transport.sent, transport.gathered]).toEqual([[], 5 + 4990 + 4])
+  await endOfTurn()
+  expect(transport.sent).toEqual([Buffer.from(`h\u00e9ad ${'x'.repeat(4990)} \u00e9nd`, 'latin1')])
+})
+
+test('a block is sent before what does not fit into it', () => {
+  const transport = new Recorded()
+  for (const letter of 'abc') transport.writeBytes(Buffer.alloc(7000, letter), 0, 7000)
+  transport.writeText('d'.repeat(COALESCE_BYTES - 7000))
+  transport.writeText('e')
+  flushAll()
+  const sent = ['a'.repeat(7000) + 'b'.repeat(7000), 'c'.repeat(7000) + 'd'.repeat(COALESCE_BYTES - 7000), 'e']
+  expect(transport.sent.map(String)).toEqual(sent)
+})
+
+test('the memory of a block is used again once it has been sent, and not before', () => {
+  const [quick, slow] = [new Recorded(), new Recorded()]
+  slow.takes = false
+  const write = (transport: Recorded, letter: string) => {
+    transport.writeBytes(Buffer.alloc(5000, letter), 0, 5000)
+    flushAll()
+  }
+  write(quick, 'a')
+  write(quick, 'b')
+  write(slow, 'c')
+  write(quick, 'd')
+  expect([quick.memory[1] === quick.memory[0], slow.memory[0] === quick.memory[1]]).toEqual([true, true])
+  expect(quick.memory[2]).not.toBe(slow.memory[0])
+  expect(slow.sent.map(String)).toEqual(['c'.repeat(5000)])
+})
+
+test('the memory of a block that was forgotten is used again', () => {
+  const [gone, next] = [new Recorded(), new Recorded()]
+  next.writeBytes(Buffer.alloc(5000), 0, 5000)
+  flushAll()
+  gone.writeBytes(Buffer.alloc(5000), 0, 5000)
+  gone.drop()
+  flushAll()
+  next.writeBytes(Buffer.alloc(5000), 0, 5000)
+  flushAll()
+  expect([gone.sent, gone.gathered]).toEqual([[], 0])
+  expect(next.memory[1]).toBe(next.memory[0])
 })
 
 test('forgotten bytes go nowhere, and later ones do', async () => {

@@ -1,0 +1,16 @@
+import { COALESCE_BYTES } from './transport.ts'
+
+/** Blocks kept for the next writer: as many as wait in a busy turn. */
+const MAX_SPARE = 128
+
+const spare: Buffer[] = []
+
+/** Memory for `COALESCE_BYTES` of output, with anything in it. */
+export function takeBlock(): Buffer {
+  return spare.pop() ?? Buffer.allocUnsafeSlow(COALESCE_BYTES)
+}
+
+/** Nobody will look at `block` again. One that is not given back is collected when it has been sent. */
+export function giveBlockBack(block: Buffer): void {
+  if (spare.length < MAX_SPARE) spare.push(block)
+}
