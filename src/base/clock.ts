@@ -1,6 +1,9 @@
 /** Kept, because looking up the global costs more than reading the time. */
 const timeline = globalThis.performance
 
+/** 25 days; a timer that is given more fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** The only file that reads the time or starts a timer; tests replace `clock.now` and `clock.monotonic`. */
 export const clock = {
   /** Wall clock, milliseconds since the epoch. */
@@ -9,7 +12,14 @@ export const clock = {
   monotonic: (): number => timeline.now(),
   /** Calls `run` once, `ms` milliseconds from now. For rare waits; limits of every request use the wheel of `net/`. */
   after: (ms: number, run: () => void): { cancel(): void } => {
-    const timer = setTimeout(run, ms)
+    let timer: ReturnType<typeof setTimeout>
+    const wait = (leftMs: number): void => {
+      timer =
+        leftMs > LONGEST_TIMER_MS
+          ? setTimeout(wait, LONGEST_TIMER_MS, leftMs - LONGEST_TIMER_MS)
+          : setTimeout(run, leftMs)
+    }
+    wait(ms)
     return { cancel: () => clearTimeout(timer) }
   },
 }

@@ -9,7 +9,7 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { writeRunningNote } from './running-note.ts'
-import { shutdownTimes } from './shutdown-times.ts'
+import { shutdownVariables } from './shutdown-variables.ts'
 import { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -36,8 +36,9 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   terminal.started(instance)
   const note = writeRunningNote(flags.state, instance)
   await untilStopped(instance)
-  terminal.stopping()
-  await instance.close()
+  const times = instance.shutdownTimes
+  terminal.stopping(times)
+  await instance.close(times)
   note.remove()
   return EXIT.ok
 }
@@ -72,7 +73,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
-    shutdown: shutdownTimes(environment),
+    shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
   }
 }

@@ -103,11 +103,13 @@ test('workers, bugs and the end', () => {
     saying(() => {
       terminal.workerReplaced('w1', 'out of memory')
       terminal.bug('w1-7', 'Error: x')
-      terminal.stopping()
+      terminal.stopping({ minMs: 0, maxMs: 55_000 })
+      terminal.stopping({ minMs: 10_000, maxMs: 55_000 })
     }),
   ).toEqual([
     'worker w1 died and is replaced: out of memory',
     'a bug in the gateway met request w1-7: Error: x',
-    'stopping: requests in flight are finished',
+    'stopping: no more connections are accepted; requests in flight have 55 s to finish',
+    'stopping: connections are accepted for 10 s; requests in flight have 55 s to finish',
   ])
 })

@@ -1,6 +1,7 @@
 import type { Translation } from '#control/translation.ts'
 import type { InstanceEvents } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
+import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import { findingLines } from './finding-lines.ts'
@@ -54,8 +55,10 @@ export class Terminal implements InstanceEvents {
     if (instance.listeners.length === 0) say('no Gateway listens yet; the files are being watched')
   }
 
-  stopping(): void {
-    say('stopping: requests in flight are finished')
+  stopping({ minMs, maxMs }: ShutdownTimes): void {
+    const accepting =
+      minMs === 0 ? 'no more connections are accepted' : `connections are accepted for ${minMs / 1000} s`
+    say(`stopping: ${accepting}; requests in flight have ${maxMs / 1000} s to finish`)
   }
 
   workerReplaced(name: string, cause: string): void {

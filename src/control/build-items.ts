@@ -1,6 +1,7 @@
 import type { ListenerItem, PlanItem, PolicyItem } from '#plan/item.ts'
 import type { Attached } from './attach.ts'
 import { isIdle, serviceItems } from './backends/service-items.ts'
+import { gatewayItem } from './gateways/gateway-item.ts'
 import { isServed } from './gateways/listener.ts'
 import { listenerItem } from './gateways/listener-item.ts'
 import { reportNoEffect } from './policies/report-no-effect.ts'
@@ -47,6 +48,7 @@ export function buildItems(scope: Scope, attached: Attached): BuiltItems {
   const applied = [...ofRoutes.filter((item) => item.kind === 'policy'), ...fields.items]
   return {
     all: [
+      ...attached.gateways.gateways.map(gatewayItem),
       ...listeners,
       ...ofRoutes,
       ...attached.backends.map(({ item }) => item),

@@ -73,7 +73,7 @@ test('changes are translated together after 10 ms of quiet', () => {
   pass(9)
   expect(deltas).toEqual([])
   pass(1)
-  expect(deltas).toMatchObject([{ version: 1, set: [{ port: 8081 }], removed: [] }])
+  expect(deltas).toMatchObject([{ version: 1, set: [{ kind: 'gateway' }, { port: 8081 }], removed: [] }])
 })
 
 test('a change waits no longer than a second, however many follow', () => {

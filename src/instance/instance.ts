@@ -19,6 +19,7 @@ import { describeStatus } from './describe-status.ts'
 import type { InstanceEvents } from './events.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
+import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 
 const SLOTS = 65_536
@@ -133,19 +134,24 @@ export class Instance {
     return this.#workers
   }
 
+  /** How long a shutdown that began now would wait. */
+  get shutdownTimes(): ShutdownTimes {
+    return shutdownTimes(this.#publisher.items.values(), this.#options.shutdown)
+  }
+
   /** Called once when somebody asks for a shutdown on the admin port. */
   onQuit(quit: () => void): void {
     this.#quit = quit
   }
 
   /** Stops taking traffic, lets requests in flight end, stops everything. */
-  async close(shutdown = this.#options.shutdown): Promise<void> {
+  async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
     this.#retry?.cancel()
     this.#loop.close()
     this.#store.close()
     await this.#publishing
-    await this.#workers.drain(shutdown.minMs, shutdown.maxMs)
+    await this.#workers.drain(times.minMs, times.maxMs)
     await Promise.all(this.#servers.map((server) => server.close()))
   }
 

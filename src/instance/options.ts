@@ -17,8 +17,8 @@ export interface InstanceOptions {
   readonly admin: HostPort
   readonly metrics: HostPort
   readonly readiness: HostPort
-  /** How long a shutdown waits at least and at most. */
-  readonly shutdown: { readonly minMs: number; readonly maxMs: number }
+  /** How long a shutdown waits at least and at most, whatever the Gateways say; undefined: as they say. */
+  readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
 }

@@ -6,6 +6,7 @@ import type { Origin } from '#base/origin.ts'
  * all kinds of item. Items are frozen JSON: no functions, no dates, no maps.
  */
 export type PlanItem =
+  | GatewayItem
   | ListenerItem
   | RouteItem
   | RelayRouteItem
@@ -15,6 +16,17 @@ export type PlanItem =
   | SecretItem
   | ConfigMapItem
   | WorkloadItem
+
+/** A Gateway of ours, as far as it is more than its listeners. Key: `Gateway/<namespace>/<name>`. */
+export interface GatewayItem {
+  readonly kind: 'gateway'
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  /** How long its proxy waits when it stops, in seconds; undefined: nobody says (specification 1, 2.5). */
+  readonly shutdown: { readonly min: number; readonly max: number } | undefined
+  readonly origin: Origin
+}
 
 /**
  * A listener of a Gateway or ListenerSet. Key: `Listener/<namespace>/<gateway>/<name>`, for a ListenerSet

@@ -34,6 +34,9 @@ v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 /** A worker that died before it served gets its successor after this time. */
 const RESPAWN_MS = 1000
 
+/** A thread that goes on so long after the maximum, on a socket given up before or in code that does not return, is ended. */
+const CLOSING_MS = 500
+
 interface Member {
   readonly name: string
   readonly thread: Worker
@@ -78,17 +81,22 @@ export class WorkerPool {
     return answers.flat().toSorted((a, b) => b.time - a.time)
   }
 
-  /** Stops accepting, lets requests finish, ends the threads. Resolves when all have ended. */
+  /** Stops accepting after `minMs`, lets requests finish until `maxMs`, ends the threads. Resolves when all have ended. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     this.#closing = true
     this.#ticketKeys.close()
+    const threads = [...this.#members.values()].map(({ thread }) => thread)
+    const force = clock.after(maxMs + CLOSING_MS, () => {
+      for (const thread of threads) void thread.terminate()
+    })
     await Promise.all(
-      [...this.#members.values()].map(({ thread }) => {
+      threads.map((thread) => {
         const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
         thread.postMessage({ kind: 'drain', minMs, maxMs } satisfies ToWorker)
         return ended
       }),
     )
+    force.cancel()
   }
 
   /** Ends one thread at once; the pool replaces it. For tests and operators. */

@@ -18,6 +18,7 @@ export function showTranslation({ items, statuses, findings }: Translation): Gol
 
 /** Members that can be seen from the key of the item. */
 const IN_KEY: { readonly [K in PlanItem['kind']]: readonly string[] } = {
+  gateway: ['namespace', 'name'],
   listener: ['gateway', 'listenerSet', 'name'],
   route: ['route', 'rule'],
   'relay-route': ['route', 'rule'],

@@ -595,7 +595,7 @@ export const DOCUMENT_1 = {
     '2.5',
     '`shutdown.min` is an integer from 0 to 31536000, in seconds.',
   ),
-  'parameters.shutdown/min-wait': gap(
+  'parameters.shutdown/min-wait': requirement(
     1,
     '2.5',
     'The proxy waits at least `shutdown.min` before it ends (`CONNECTION_MIN_TERMINATION_DEADLINE`).',
@@ -606,7 +606,7 @@ export const DOCUMENT_1 = {
     '2.5',
     '`shutdown.max` is an integer from 0 to 31536000, in seconds.',
   ),
-  'parameters.shutdown/max-wait': gap(
+  'parameters.shutdown/max-wait': requirement(
     1,
     '2.5',
     'The proxy waits at most `shutdown.max` before it ends (`TERMINATION_GRACE_PERIOD_SECONDS`).',

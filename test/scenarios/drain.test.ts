@@ -1,16 +1,27 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import http2 from 'node:http2'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { startGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { startGateway, type TestGateway } from '#test/support/gateway.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  listenersYaml,
+  type ObjectsFolder,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
+import { verifies } from '#test/support/verifies.ts'
 
 test('SIGTERM: no new connections, requests in flight are finished, exit code 0', async () => {
   await using stops = new AsyncDisposableStack()
@@ -83,22 +94,63 @@ async function askOverSessions(url: string, isOver: () => boolean): Promise<{ st
   return { statuses, sessions }
 }
 
-test('SIGTERM under load: clients are sent elsewhere while balancers notice, and no request fails', async () => {
-  await using stops = new AsyncDisposableStack()
+/** A Gateway `main` with ProxyParameters `main`. */
+function ownGatewayYaml(port: number): string {
+  return listenersYaml(
+    'main',
+    [`{ name: http, protocol: HTTP, port: ${port} }`],
+    '  infrastructure: { parametersRef: { group: gatewright.dev, kind: ProxyParameters, name: main } }\n',
+  )
+}
+
+/** ProxyParameters `main`. */
+function shutdownYaml(min: number, max: number): string {
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyParameters
+metadata: { name: main }
+spec: { shutdown: { min: ${min}, max: ${max} } }
+`
+}
+
+/** Waits until a change of the parameters has arrived in the plan. */
+function planSays(gateway: TestGateway, shutdown: { readonly min: number; readonly max: number }): Promise<boolean> {
+  return eventually('the plan has the changed parameters', async () => {
+    const answer = await fetch(`${gateway.url(15_000)}/config_dump`)
+    const plan = (await answer.json()) as { items: { key: string; shutdown?: unknown }[] }
+    expect(plan.items.find(({ key }) => key === 'Gateway/default/main')?.shutdown).toEqual(shutdown)
+    return true
+  })
+}
+
+interface Rig {
+  readonly folder: ObjectsFolder
+  readonly gateway: TestGateway
+  readonly port: number
+}
+
+/** A gateway before an echo, whose parameters say nothing of use yet. */
+async function startRig(stops: AsyncDisposableStack, environment: Record<string, string> = {}): Promise<Rig> {
   const echo = await startEcho({ port: 0 })
   stops.defer(echo.close)
   const port = await freePort()
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
-      gatewayYaml(port),
+      ownGatewayYaml(port),
       backendYaml('echo', echo.port),
       policyYaml('http1', 'ProxyBackend', 'echo', { backend: { http: { version: 'HTTP1' } } }),
       routeYaml('all', '/', 'echo'),
     ),
+    'parameters.yaml': shutdownYaml(0, 600),
   })
   stops.defer(folder.remove)
-  const environment = { CONNECTION_MIN_TERMINATION_DEADLINE: '2s' }
   const gateway = await startGateway({ files: [folder.path], workers: 2, environment })
+  stops.use(gateway)
+  return { folder, gateway, port }
+}
+
+/** Stops a gateway under load: clients are sent elsewhere while balancers notice, and no request fails. */
+async function stopUnderLoad({ gateway, port }: Rig): Promise<void> {
   const url = `http://127.0.0.1:${port}/`
   let over = false
   const isOver = () => over
@@ -125,4 +177,42 @@ test('SIGTERM under load: clients are sent elsewhere while balancers notice, and
     expect(count).toBeGreaterThan(1)
   }
   expect(await closed).toBe(0)
+}
+
+verifies('parameters.shutdown/min-wait', 'SIGTERM under load, with parameters that changed meanwhile', async () => {
+  await using stops = new AsyncDisposableStack()
+  const rig = await startRig(stops)
+  await rig.folder.write('parameters.yaml', shutdownYaml(2, 60))
+  await planSays(rig.gateway, { min: 2, max: 60 })
+  await stopUnderLoad(rig)
+})
+
+test('SIGTERM under load, with a minimum from the environment, which is stronger than the parameters', async () => {
+  await using stops = new AsyncDisposableStack()
+  await stopUnderLoad(await startRig(stops, { CONNECTION_MIN_TERMINATION_DEADLINE: '2s' }))
+})
+
+verifies('parameters.shutdown/max-wait', 'what is left after the maximum is cut, wherever it came in', async () => {
+  await using stops = new AsyncDisposableStack()
+  const { folder, gateway, port } = await startRig(stops)
+  const endless = fetch(`http://127.0.0.1:${port}/?delay=120000`).catch(() => 'cut')
+  const next = await freePort()
+  await eventually('the first request is under way', async () => {
+    const { status } = await fetch(`http://127.0.0.1:${port}/`)
+    return status === 200 || undefined
+  })
+
+  // The socket of the first request is given up; it goes on all the same.
+  const all = await readFile(join(folder.path, 'all.yaml'), 'utf8')
+  await folder.write('all.yaml', all.replace(`port: ${port} `, `port: ${next} `))
+  await folder.write('parameters.yaml', shutdownYaml(0, 2))
+  await planSays(gateway, { min: 0, max: 2 })
+  const another = fetch(`http://127.0.0.1:${next}/?delay=120000`).catch(() => 'cut')
+  await eventually('the second request is under way', async () => {
+    const { status } = await fetch(`http://127.0.0.1:${next}/`)
+    return status === 200 || undefined
+  })
+
+  expect(await gateway.close()).toBe(0)
+  expect(await Promise.all([endless, another])).toEqual(['cut', 'cut'])
 })

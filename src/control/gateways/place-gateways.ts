@@ -15,6 +15,7 @@ import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
+import { type GatewayParameters, resolveParameters } from './resolve-parameters.ts'
 import { createSockets, type Sockets } from './sockets.ts'
 
 /** A Gateway of ours with its own listeners. */
@@ -22,8 +23,8 @@ export interface PlacedGateway {
   readonly object: GatewayObject
   readonly address: string
   readonly listeners: readonly Listener[]
-  /** Its parameters cannot be used; traffic is served all the same. */
-  readonly fault?: Complaint
+  /** Where some cannot be used, traffic is served all the same. */
+  readonly parameters: GatewayParameters
 }
 
 /** A ListenerSet with a Gateway of ours as parent. */
@@ -66,11 +67,11 @@ export function placeGateways(scope: GatewayScope): PlacedGateways {
     if (!classNames.has(object.spec.gatewayClassName)) continue
     const report = reportOn(object)
     reportUnsupported(object, report)
-    const fault = parametersFault(inventory, object, report)
+    const parameters = resolveParameters(inventory, object, report)
     const address = scope.addressOf(object)
     const trust = readClientTrust(scope, object, report)
     const own = placeListeners(scope, sockets, { gateway: object, owner: object, address, trust })
-    gateways.push({ object, address, listeners: own, ...(fault === undefined ? {} : { fault }) })
+    gateways.push({ object, address, listeners: own, parameters })
     listeners.set(keyOf(object), own)
     for (const set of setsByGateway.get(keyOf(object)) ?? []) {
       const placed = placeListenerSet(scope, sockets, { gateway: object, owner: set, address, trust })
@@ -203,33 +204,6 @@ function listenerSetFault(
   const message = `Gateway ${gateway.metadata.namespace}/${gateway.metadata.name} allows no ListenerSets from namespace ${namespace} (spec.allowedListeners)`
   report({ path: 'spec.parentRef', code: 'listener-set-not-allowed', message, severity: 'error' })
   return { reason: 'NotAllowed', message }
-}
-
-/** A Gateway and its class may each name a ProxyParameters. */
-function parametersFault(inventory: Inventory, gateway: GatewayObject, report: Report): Complaint | undefined {
-  const { gatewayClassName, infrastructure } = gateway.spec
-  const { namespace } = gateway.metadata
-  const own = infrastructure?.parametersRef
-  const ofClass = inventory.find('GatewayClass', '', gatewayClassName)?.spec.parametersRef
-  const message =
-    (own && refusalOf(inventory, { namespace, ...own })) ??
-    (ofClass && refusalOf(inventory, { namespace: '', ...ofClass }))
-  if (message === undefined) return undefined
-  const path = own === undefined ? 'spec.gatewayClassName' : 'spec.infrastructure.parametersRef'
-  report({ path, code: 'parameters-invalid', message, severity: 'error' })
-  return { reason: 'InvalidParameters', message }
-}
-
-interface ParametersRef {
-  readonly kind: string
-  readonly namespace: string
-  readonly name: string
-}
-
-function refusalOf(inventory: Inventory, { kind, namespace, name }: ParametersRef): string | undefined {
-  if (kind !== 'ProxyParameters') return `parametersRef must name a ProxyParameters, not a ${kind}`
-  if (inventory.find('ProxyParameters', namespace, name) !== undefined) return undefined
-  return `ProxyParameters ${namespace}/${name} not found`
 }
 
 /** What a Gateway asks for and does not get. */

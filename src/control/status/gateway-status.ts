@@ -12,7 +12,8 @@ interface Traffic {
 }
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). */
-export function gatewayStatus({ object, address, listeners, fault }: PlacedGateway, traffic: Traffic) {
+export function gatewayStatus({ object, address, listeners, parameters }: PlacedGateway, traffic: Traffic) {
+  const { fault } = parameters
   const condition = conditionsOf(object)
   return {
     addresses: [{ type: 'IPAddress', value: address }],

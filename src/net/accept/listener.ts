@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { clock } from '#base/clock.ts'
 import type { TcpKeepalive } from '../destination.ts'
 import { ServerConnection, type ServerSettings } from '../http1/server-connection.ts'
 import { ServerSession } from '../http2/server-session.ts'
@@ -150,13 +151,13 @@ class SocketListener implements Listener, Destinations {
   async #drain(drainMs: number): Promise<void> {
     this.#server.close()
     for (const connection of [...this.#open]) connection.drain()
-    const cut = setTimeout(() => this.#cut(), drainMs)
+    const cut = clock.after(drainMs, () => this.#cut())
     if (this.#open.size > 0) {
       await new Promise<void>((resolve) => {
         this.#emptied = resolve
       })
     }
-    clearTimeout(cut)
+    cut.cancel()
   }
 
   #cut(): void {

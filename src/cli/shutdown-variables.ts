@@ -1,0 +1,29 @@
+import { parseDuration } from '#base/duration.ts'
+import type { InstanceOptions } from '#instance/options.ts'
+import { UsageError } from './usage-error.ts'
+
+const MIN = 'CONNECTION_MIN_TERMINATION_DEADLINE'
+const MAX = 'TERMINATION_GRACE_PERIOD_SECONDS'
+
+/**
+ * What the variables that the specification names say about a shutdown (specification 1, 2.5 `shutdown`).
+ * @throws UsageError when one of them makes no sense
+ */
+export function shutdownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): InstanceOptions['shutdown'] {
+  return { minMs: minimum(environment[MIN]), maxMs: maximum(environment[MAX]) }
+}
+
+function minimum(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  const ms = parseDuration(text)
+  if (ms === undefined) throw new UsageError(`${MIN} is ${text}; it must be a duration, such as 10s`)
+  return ms
+}
+
+function maximum(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined
+  if (!/^\d{1,8}$/.test(text)) throw new UsageError(`${MAX} is ${text}; it must be a number of seconds, such as 60`)
+  return 1000 * Number(text)
+}

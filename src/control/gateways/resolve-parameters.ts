@@ -1,0 +1,60 @@
+import type { GatewayObject } from '#api/gateway.ts'
+import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
+import { OWN_GROUP } from '../controller.ts'
+import type { Report } from '../finding-code.ts'
+import type { Inventory } from '../inventory.ts'
+import type { Complaint } from '../status/condition.ts'
+
+/** What a Gateway and its class say about how their proxy is run. */
+export interface GatewayParameters {
+  /** Those of the class, then those of the Gateway, which are stronger (decision A-119). */
+  readonly objects: readonly ProxyParametersObject[]
+  /** Some of them cannot be used. */
+  readonly fault?: Complaint
+}
+
+/** A Gateway and its class may each name a ProxyParameters; one that cannot be used leaves the other in force. */
+export function resolveParameters(inventory: Inventory, gateway: GatewayObject, report: Report): GatewayParameters {
+  const { gatewayClassName, infrastructure } = gateway.spec
+  const { namespace } = gateway.metadata
+  const own = infrastructure?.parametersRef
+  const ofClass = inventory.find('GatewayClass', '', gatewayClassName)?.spec.parametersRef
+  const references: readonly ParametersReference[] = [
+    ...(ofClass === undefined ? [] : [{ path: 'spec.gatewayClassName', namespace: '', ...ofClass }]),
+    ...(own === undefined ? [] : [{ path: 'spec.infrastructure.parametersRef', namespace, ...own }]),
+  ]
+
+  const objects: ProxyParametersObject[] = []
+  const refused: string[] = []
+  for (const reference of references) {
+    const found = findParameters(inventory, reference)
+    if (typeof found !== 'string') {
+      objects.push(found)
+      continue
+    }
+    refused.push(found)
+    report({ path: reference.path, code: 'parameters-invalid', message: found, severity: 'error' })
+  }
+  if (refused.length === 0) return { objects }
+  return { objects, fault: { reason: 'InvalidParameters', message: refused.join('; ') } }
+}
+
+interface ParametersReference {
+  /** Where the Gateway asks for it. */
+  readonly path: string
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** @returns why there is none as text */
+function findParameters(
+  inventory: Inventory,
+  { group, kind, namespace, name }: ParametersReference,
+): ProxyParametersObject | string {
+  if (group !== OWN_GROUP || kind !== 'ProxyParameters') {
+    return `parametersRef must name a ProxyParameters of ${OWN_GROUP}, not a ${kind}${group === '' ? '' : ` of ${group}`}`
+  }
+  return inventory.find('ProxyParameters', namespace, name) ?? `ProxyParameters ${namespace}/${name} not found`
+}
