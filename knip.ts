@@ -14,7 +14,7 @@ const config: KnipConfig = {
   // Types are what functions take and give; that one of them has no reader yet is no fault.
   exclude: ['types'],
   // Tools of the machine: the benchmark pins processes, a test makes a pipe, h2spec is built with Go.
-  ignoreBinaries: ['taskset', 'mkfifo', 'h2spec', 'go'],
+  ignoreBinaries: ['setpriv', 'mkfifo', 'h2spec', 'go'],
 }
 
 export default config

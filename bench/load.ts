@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { LoadResult } from './load-result.ts'
+import { onCore } from './on-core.ts'
 import { cpuNs } from './process-cost.ts'
 import { parseRequestLog } from './request-log.ts'
+import { scratchFolder } from './scratch-folder.ts'
 import { LOAD_CORE, projectFile } from './settings.ts'
 import type { EventClientOptions, EventReport } from './sse/event-client.ts'
 import type { Suite } from './suite.ts'
@@ -39,7 +40,7 @@ async function sendRequests({ headers, script }: Suite, url: string, seconds: nu
 
 /** With h2load, for HTTP/2 and for a steady pace; it writes down how long each request took. */
 async function logRequests({ door, pace }: Suite, url: string, seconds: number): Promise<LoadResult> {
-  const log = join(tmpdir(), `gatewright-bench-${process.pid}.log`)
+  const log = join(scratchFolder(), 'requests.log')
   const { cpuNs } = await runPinned([
     ...['h2load', '--duration', String(seconds), '--log-file', log],
     ...(door === 'h2'
@@ -62,7 +63,7 @@ async function readEvents({ headers, body }: Suite, url: string, seconds: number
 }
 
 async function runPinned(command: readonly string[]): Promise<{ output: string; cpuNs: number }> {
-  const child = spawn('taskset', ['-c', String(LOAD_CORE), ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn('setpriv', onCore(LOAD_CORE, command), { stdio: ['ignore', 'pipe', 'inherit'] })
   const readCpu = watchCpu(child)
   const exit = new Promise<number | null>((resolve, reject) => {
     child.once('exit', resolve)

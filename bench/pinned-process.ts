@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { onCore } from './on-core.ts'
 import { SEARCH_PATH } from './tools.ts'
 
 export interface PinnedOptions {
@@ -13,22 +14,20 @@ export interface PinnedOptions {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A program that runs on one core until it is stopped. What it prints goes to /dev/null, as an access log would. */
+/** A program that runs on one core as long as the benchmark does. What it prints goes to /dev/null, as an access log would. */
 export class PinnedProcess {
   readonly pid: number
   readonly #child: ChildProcess
-  readonly #ended: Promise<void>
   readonly #errorFile: string
 
   constructor({ name, core, command, scratch, environment }: PinnedOptions) {
     this.#errorFile = join(scratch, `${name}.stderr`)
     const errors = openSync(this.#errorFile, 'w')
-    this.#child = spawn('taskset', ['-c', String(core), ...command], {
+    this.#child = spawn('setpriv', onCore(core, command), {
       stdio: ['ignore', 'ignore', errors],
       env: { ...process.env, PATH: SEARCH_PATH, ...environment },
     })
     closeSync(errors)
-    this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()))
     this.pid = this.#child.pid ?? 0
   }
 
@@ -40,13 +39,4 @@ export class PinnedProcess {
   errors(): string {
     return readFileSync(this.#errorFile, 'utf8').trim()
   }
-
-  async stop(): Promise<void> {
-    this.#child.kill('SIGTERM')
-    const force = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS)
-    await this.#ended
-    clearTimeout(force)
-  }
 }
-
-const STOP_MS = 5_000

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CANDIDATE_NAMES, startCandidate } from './candidate.ts'
-import type { PinnedProcess } from './pinned-process.ts'
 import { runSuite } from './run-suite.ts'
+import { scratchFolder } from './scratch-folder.ts'
 import { SUITES } from './suite.ts'
 import { formatTable } from './table.ts'
 import { findObstacle } from './tools.ts'
@@ -52,13 +49,10 @@ async function main(): Promise<number> {
   if (wishes === undefined) return giveUp(USAGE, 2)
   const obstacle = findObstacle()
   if (obstacle !== undefined) return giveUp(`bench: ${obstacle}`, 2)
-  const scratch = mkdtempSync(join(tmpdir(), 'gatewright-bench-'))
-  const started: PinnedProcess[] = []
   try {
+    const scratch = scratchFolder()
     const upstreams = startUpstreams(scratch)
-    started.push(...upstreams)
     const candidates = wishes.candidates.map((name) => startCandidate(name, scratch))
-    started.push(...candidates.flatMap((candidate) => candidate.process ?? []))
     for (const suite of wishes.suites) {
       const { rounds, seconds } = wishes
       const progress = (text: string) => console.error(text)
@@ -68,9 +62,6 @@ async function main(): Promise<number> {
     return 0
   } catch (error) {
     return giveUp(`bench: ${error instanceof Error ? error.message : String(error)}`, 1)
-  } finally {
-    await Promise.all(started.map((one) => one.stop()))
-    rmSync(scratch, { recursive: true })
   }
 }
 
@@ -79,4 +70,4 @@ function giveUp(why: string, exitCode: number): number {
   return exitCode
 }
 
-process.exitCode = await main()
+process.exit(await main())

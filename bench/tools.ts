@@ -9,6 +9,7 @@ const TOOLS = {
   wrk: 'wrk',
   h2load: 'nghttp2-client',
   taskset: 'util-linux',
+  setpriv: 'util-linux',
 } as const
 
 /** @returns why this machine cannot run the benchmark, in one line; undefined when it can */

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Candidate, startCandidate } from '../candidate.ts'
 import { load } from '../load.ts'
 import { residentMb } from '../process-cost.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { SUITES } from '../suite.ts'
 import { findObstacle } from '../tools.ts'
 import { startUpstreams } from '../upstreams.ts'
@@ -28,19 +26,14 @@ async function main(): Promise<number> {
     console.error(`bench: ${obstacle}`)
     return 2
   }
-  const scratch = mkdtempSync(join(tmpdir(), 'gatewright-bench-'))
-  const upstreams = startUpstreams(scratch)
+  const scratch = scratchFolder()
+  startUpstreams(scratch)
   const gateway = startCandidate('gatewright', scratch)
-  try {
-    await waitForAnswer(gateway, SMALL)
-    await load(SMALL, gateway.port(SMALL), 2)
-    const perConnection = await holdConnections(gateway)
-    await sendMany(gateway)
-    return perConnection <= MOST_KB_PER_CONNECTION ? 0 : 1
-  } finally {
-    await Promise.all([...upstreams, gateway.process!].map((one) => one.stop()))
-    rmSync(scratch, { recursive: true })
-  }
+  await waitForAnswer(gateway, SMALL)
+  await load(SMALL, gateway.port(SMALL), 2)
+  const perConnection = await holdConnections(gateway)
+  await sendMany(gateway)
+  return perConnection <= MOST_KB_PER_CONNECTION ? 0 : 1
 }
 
 /** @returns kilobytes per waiting connection, the first time */
@@ -77,4 +70,4 @@ function print(after: string, megabytes: number): void {
   console.log(`${after}: ${megabytes.toFixed(0)} MB`)
 }
 
-process.exitCode = await main()
+process.exit(await main())
