@@ -71,7 +71,8 @@ export const REJECTIONS = {
   'mcp-version-unsupported': { status: 400, text: 'mcp: unsupported protocol version', reason: 'MCP' },
   'mcp-origin-refused': { status: 403, text: 'mcp: origin not allowed', reason: 'MCP' },
   'mcp-targets-unavailable': { status: 503, text: 'mcp: no target available', reason: 'MCP' },
-  // bugs
+  // the gateway itself
+  'body-memory-exhausted': { status: 503, text: 'no memory for the body', reason: 'Internal' },
   'internal-error': { status: 500, text: 'internal error', reason: 'Internal' },
 } as const satisfies Record<string, { status: number; text: string; reason: string }>
 

@@ -124,7 +124,8 @@ function readerOf(body: Uint8Array | undefined): BodyReader {
   return {
     async readRequestBody(exchange) {
       exchange.requestBody = body ?? new Uint8Array(0)
+      return undefined
     },
-    async readResponseBody() {},
+    readResponseBody: async () => undefined,
   }
 }

@@ -7,6 +7,7 @@ import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
+import { bodyMemory } from './body-memory.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
@@ -75,6 +76,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
+    bodyMemoryBytes: bodyMemory(environment),
   }
 }
 

@@ -191,7 +191,9 @@ function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes
   const { readsRequestBody: use } = chain
   if (use === false) return runChain(chain, exchange, progress)
   if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress)
-  return exchange.bodies.readRequestBody(exchange, maxBytes, use).then(() => runWithBody(chain, exchange, progress))
+  return exchange.bodies
+    .readRequestBody(exchange, maxBytes, use)
+    .then((unread) => unread ?? runWithBody(chain, exchange, progress))
 }
 
 function runWithBody(chain: Chain, exchange: Exchange, progress: Progress): Outcome | Promise<Outcome> {

@@ -100,8 +100,10 @@ function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
   const endpoint = chooseEndpoint(decision.backend!.groups, [], () => 0)
   if (endpoint === undefined) return reject('no-healthy-backends')
-  if (needsWholeBody(decision, exchange))
-    await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
+  if (needsWholeBody(decision, exchange)) {
+    const unread = await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
+    if (unread !== undefined) return unread
+  }
   return prepareAttempt(endpoint, exchange, decision)
 }
 

@@ -155,8 +155,9 @@ export function exchangeReading(
     async readRequestBody(of, maxBytes) {
       limits.push(maxBytes)
       of.requestBody = body.length > maxBytes ? null : new TextEncoder().encode(body)
+      return undefined
     },
-    async readResponseBody() {},
+    readResponseBody: async () => undefined,
   }
   exchange.bodies = bodies
   return { exchange, limits }

@@ -5,6 +5,7 @@ import type { BodyUse } from './body-use.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
+import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
@@ -196,10 +197,12 @@ export class Exchange {
 export interface BodyReader {
   /**
    * Sets `exchange.requestBody`: null when larger than `maxBytes`. With `prefix` its first bytes are then in
-   * `requestBodyPrefix`, and it can still go on to its receiver. Rejects when the client stops sending.
+   * `requestBodyPrefix`, and it can still go on to its receiver. Never settles when the client stops sending.
+   * @returns why it could not be read at all
    */
-  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void>
-  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void>
+  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
+  /** The same of a response; rejects when it ends early. */
+  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
 }
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */

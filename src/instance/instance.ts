@@ -13,6 +13,7 @@ import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { FileStore } from '#store/files.ts'
+import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { AddressPool } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
@@ -59,6 +60,7 @@ export class Instance {
         logFormat: options.logFormat,
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,
+        bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),
       },
       {
         applied: (version, failed) => this.#applied(version, failed),

@@ -21,6 +21,8 @@ export interface InstanceOptions {
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
+  /** Memory for the bodies that a worker gathers, in bytes; undefined: a share of what there is. */
+  readonly bodyMemoryBytes: number | undefined
 }
 
 export interface HostPort {

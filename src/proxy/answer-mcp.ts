@@ -22,13 +22,17 @@ export function answerMcp(flight: InFlight): void {
 async function serve(flight: InFlight): Promise<void> {
   const { exchange, context, decision, turn } = flight
   const { maxBufferBytes, readsToolCalls } = decision.frontend!
-  if (exchange.requestBody === undefined) await flight.readRequestBody(exchange, maxBufferBytes, true)
-  if (turn !== flight.turn) return
+  if (exchange.requestBody === undefined) {
+    const unread = await flight.readRequestBody(exchange, maxBufferBytes, true)
+    if (turn !== flight.turn) return
+    if (unread !== undefined) return respondLocally(flight, unread)
+  }
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
   const answer = await handleMcp(flight.backend.mcp!, exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: callOf(flight),
     sealer: context.mcp.sealer,
     memory: context.mcp.memory,
+    claim: flight.claim,
     signal: flight.signal,
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopback(decision.listener!.item.address),

@@ -2,6 +2,7 @@ import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { type BodyReader, Exchange, type Identity } from '#exchange/exchange.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
 import { Head } from '#net/http/head.ts'
 import {
   type Abort,
@@ -13,7 +14,6 @@ import {
   type ClientPool,
   type Framing,
 } from '#net/stream.ts'
-import { asBuffer } from './as-buffer.ts'
 import type { InFlight } from './in-flight.ts'
 
 /** More than this waits in memory for nobody: the upstream is paused. */
@@ -75,8 +75,8 @@ async function prepareHead(caller: Caller, endpoint: EndpointPlace, request: Cal
 
 /** The body of a call is there from the start, and nobody reads its response as a whole. */
 const WHOLE: BodyReader = {
-  readRequestBody: () => Promise.resolve(),
-  readResponseBody: () => Promise.resolve(),
+  readRequestBody: () => Promise.resolve(undefined),
+  readResponseBody: () => Promise.resolve(undefined),
 }
 
 function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request: CallRequest): Promise<CallResponse> {
@@ -107,9 +107,7 @@ function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request
       reject(new CallError('cancelled'))
     }
     request.signal.addEventListener('abort', cancel, { once: true })
-    if (body === undefined || length === 0) return
-    stream.request.bytes(asBuffer(body), 0, length)
-    stream.request.end()
+    if (body !== undefined && length > 0) new FixedBody(body).pipe(stream.request)
   })
 }
 

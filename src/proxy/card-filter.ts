@@ -1,38 +1,44 @@
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import type { CardPlace } from '#protocols/a2a/card-place.ts'
 import { MAX_CARD_BYTES, rewriteCard } from '#protocols/a2a/rewrite-card.ts'
 import { asBuffer } from './as-buffer.ts'
 
-/** Holds an agent card back until it is whole and sends it rewritten; what is too large to be a card streams on as it is. */
+/**
+ * Holds an agent card back until it is whole and sends it rewritten; what is too large to be a card, or finds no memory, streams on as
+ * it is.
+ */
 export class CardFilter implements BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #sink: BodySink
   readonly #head: Head
   readonly #place: CardPlace
-  #parts: Buffer[] | undefined = []
-  #length = 0
+  #held: HeldBytes | undefined
 
-  constructor(sink: BodySink, head: Head, place: CardPlace) {
+  constructor(sink: BodySink, head: Head, { place, claim }: { readonly place: CardPlace; readonly claim: BodyClaim }) {
     this.#sink = sink
+    this.#held = new HeldBytes(claim, MAX_CARD_BYTES)
     this.#head = head
     this.#place = place
   }
 
   get backed(): boolean {
-    return this.#parts === undefined && this.#sink.backed
+    return this.#held === undefined && this.#sink.backed
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    if (this.#parts === undefined) return this.#sink.bytes(buffer, start, end)
-    this.#parts.push(Buffer.from(buffer.subarray(start, end)))
-    this.#length += end - start
-    if (this.#length > MAX_CARD_BYTES) this.#release()
+    const held = this.#held
+    if (held === undefined) return this.#sink.bytes(buffer, start, end)
+    if (held.length + end - start <= MAX_CARD_BYTES && held.append(buffer, start, end)) return
+    this.#letGo(held)
+    this.#sink.bytes(buffer, start, end)
   }
 
   end(): void {
-    if (this.#parts !== undefined) this.#sendCard(Buffer.concat(this.#parts, this.#length))
+    if (this.#held !== undefined) this.#sendCard(this.#held.bytes)
     this.#sink.end()
   }
 
@@ -40,11 +46,11 @@ export class CardFilter implements BodySink {
     this.#sink.abort(why)
   }
 
-  #release(): void {
-    const parts = this.#parts ?? []
-    this.#parts = undefined
+  #letGo(held: HeldBytes): void {
+    this.#held = undefined
     this.#sink.source = this.source
-    for (const part of parts) this.#sink.bytes(part, 0, part.length)
+    if (held.length > 0) this.#sink.bytes(held.bytes, 0, held.length)
+    held.drop()
   }
 
   #sendCard(body: Buffer): void {

@@ -5,12 +5,12 @@ import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
 import type { Head } from '#net/http/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
-import { asBuffer } from './as-buffer.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
 import { recordRequest } from './record-bodies.ts'
 import { fail, respondLocally } from './respond.ts'
@@ -45,7 +45,7 @@ function keepBody(flight: InFlight): void {
   if (!flight.hasStreamingBody) return
   const { body } = flight.stream
   if (body.length > REPLAY_LIMIT) flight.retriesLeft = 0
-  else flight.keptRequest = new KeptBody(body, REPLAY_LIMIT)
+  else flight.keptRequest = new KeptBody(body, { maxBytes: REPLAY_LIMIT, claim: flight.claim })
 }
 
 function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
@@ -53,8 +53,9 @@ function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { maxBufferBytes } = decision.frontend!
   flight
     .readRequestBody(exchange, maxBufferBytes, use)
-    .then(() => {
+    .then((unread) => {
       if (turn !== flight.turn) return
+      if (unread !== undefined) return respondLocally(flight, unread)
       if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
       if (exchange.requestBody === null) return forwardLarge(flight)
       attempt(flight)
@@ -100,7 +101,7 @@ function proceedWith(flight: InFlight, outcome: Outcome): void {
 function send(flight: InFlight): void {
   const { exchange, context, framing, stream } = flight
   const endpoint = flight.decision.endpoint!
-  const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+  const body = gatheredBody(flight)
   if (body === undefined) {
     framing.kind = stream.body.kind
     framing.length = stream.body.length
@@ -109,7 +110,7 @@ function send(flight: InFlight): void {
     const announces = body.length > 0 || stream.body.kind !== BODY_NONE
     framing.kind = announces ? BODY_LENGTH : BODY_NONE
     framing.length = announces ? body.length : -1
-    framing.trails = false
+    framing.trails = body.trails
   }
   framing.upgrade = stream.head.upgrade
   if (flight.pristine !== undefined && flight.tried.length > 1) {
@@ -133,8 +134,14 @@ function send(flight: InFlight): void {
   if (framing.kind === BODY_NONE) return
   if (body === undefined)
     return (flight.partialRequest ?? flight.keptRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
-  if (body.length > 0) upstream.request.bytes(asBuffer(body), 0, body.length)
-  upstream.request.end()
+  body.pipe(upstream.request)
+}
+
+/** A body that is in memory, if there is one. What followed the client's own says nothing about one that took its place. */
+function gatheredBody({ exchange, requestTrailers }: InFlight): FixedBody | undefined {
+  const { newRequestBody, requestBody } = exchange
+  if (newRequestBody !== undefined) return new FixedBody(newRequestBody)
+  return requestBody ? new FixedBody(requestBody, requestTrailers) : undefined
 }
 
 /** What upstream connections report; the request they belong to is their context. */

@@ -3,7 +3,16 @@ import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
-import { type Collected, collectBody, collectStart, PartialBody } from '#net/body/collect-body.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { BodyClaim } from '#net/body/body-memory.ts'
+import {
+  type Collected,
+  type CollectLimits,
+  collectBody,
+  collectStart,
+  PartialBody,
+  type WholeBody,
+} from '#net/body/collect-body.ts'
 import type { KeptBody } from '#net/body/kept-body.ts'
 import type { RecordingSink } from '#net/body/recording-sink.ts'
 import type { Head } from '#net/http/head.ts'
@@ -44,6 +53,8 @@ export class InFlight implements BodyReader, Observed {
   partialRequest: PartialBody | undefined
   /** The request body, kept for another attempt while it streams. */
   keptRequest: KeptBody | undefined
+  /** The fields behind a request body that was gathered. */
+  requestTrailers: Head | undefined
   partialResponse: PartialBody | undefined
   /** Copies of bodies that stream, for expressions of log and metrics. */
   requestRecording: RecordingSink | undefined
@@ -70,6 +81,8 @@ export class InFlight implements BodyReader, Observed {
   attemptStartMs = 0
   status = 0
   decisionNumber = 0
+  /** What it holds of the worker's memory for bodies; made by the first body that stays. */
+  #claim: BodyClaim | undefined
   readonly framing: { kind: BodyKind; length: number; upgrade: string; trails: boolean } = {
     kind: BODY_NONE,
     length: -1,
@@ -127,40 +140,55 @@ export class InFlight implements BodyReader, Observed {
     return this.exchange.requestBody === undefined && this.stream.body.kind !== BODY_NONE
   }
 
-  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void> {
+  /** Memory for the bodies of this request, given back at its end. */
+  get claim(): BodyClaim {
+    this.#claim ??= new BodyClaim(this.context.bodyMemory)
+    return this.#claim
+  }
+
+  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
     if (this.stream.body.kind === BODY_NONE) {
       exchange.requestBody = EMPTY
-      return Promise.resolve()
+      return Promise.resolve(undefined)
     }
     const turn = this.turn
     return new Promise((resolve) => {
-      collect(this.stream.body, maxBytes, use, (result) => {
+      collect(this.stream.body, { maxBytes, claim: this.claim }, use, (result) => {
         // When the client left, nobody waits any more.
         if (turn !== this.turn || isAbort(result)) return
-        exchange.requestBody = result instanceof Uint8Array ? result : null
+        if (result === 'no-memory') return resolve(this.#noMemory('request'))
+        exchange.requestBody = isWhole(result) ? result.bytes : null
+        if (isWhole(result)) this.requestTrailers = result.trailers
         if (result instanceof PartialBody) {
           this.partialRequest = result
           exchange.requestBodyPrefix = result.prefix
         }
-        resolve()
+        resolve(undefined)
       })
     })
   }
 
-  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<void> {
+  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
     const turn = this.turn
     return new Promise((resolve, reject) => {
-      collect(this.upstream!.body, maxBytes, use, (result) => {
+      collect(this.upstream!.body, { maxBytes, claim: this.claim }, use, (result) => {
         if (turn !== this.turn) return
         if (isAbort(result)) return reject(new Error(`the response ended early: ${result}`))
-        exchange.responseBody = result instanceof Uint8Array ? result : null
+        if (result === 'no-memory') return resolve(this.#noMemory('response'))
+        exchange.responseBody = isWhole(result) ? result.bytes : null
         if (result instanceof PartialBody) {
           this.partialResponse = result
           exchange.responseBodyPrefix = result.prefix
         }
-        resolve()
+        resolve(undefined)
       })
     })
+  }
+
+  #noMemory(message: 'request' | 'response'): Refusal {
+    const { maxBytes } = this.context.bodyMemory
+    const detail = `no memory is left for the body of the ${message}: requests of this worker hold the ${maxBytes} bytes that they may`
+    return reject('body-memory-exhausted', { detail })
   }
 
   /** A signal that is aborted when the client leaves. */
@@ -195,6 +223,9 @@ export class InFlight implements BodyReader, Observed {
     this.partialResponse = undefined
     this.requestRecording = undefined
     this.responseRecording = undefined
+    this.requestTrailers = undefined
+    this.#claim?.release()
+    this.#claim = undefined
   }
 
   endDeadline(): void {
@@ -226,14 +257,18 @@ type Gathered = Collected | PartialBody
 
 function collect(
   source: BodySource,
-  maxBytes: number,
+  limits: CollectLimits,
   use: Exclude<BodyUse, false>,
   done: (result: Gathered) => void,
 ): void {
-  if (use === true) collectBody(source, maxBytes, done)
-  else collectStart(source, maxBytes, done)
+  if (use === true) collectBody(source, limits, done)
+  else collectStart(source, limits, done)
+}
+
+function isWhole(result: Gathered): result is WholeBody {
+  return typeof result === 'object' && !(result instanceof PartialBody)
 }
 
 function isAbort(result: Gathered): result is Abort {
-  return typeof result === 'string' && result !== 'too-large'
+  return typeof result === 'string' && result !== 'too-large' && result !== 'no-memory'
 }

@@ -1,6 +1,7 @@
 import type { PlanIndex } from '#engine/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { Workloads } from '#exchange/workload.ts'
+import type { BodyMemory } from '#net/body/body-memory.ts'
 import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { Observer } from '#observe/observer.ts'
@@ -20,6 +21,7 @@ export interface ProxyContext {
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly load: Load
+  readonly bodyMemory: BodyMemory
   readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal

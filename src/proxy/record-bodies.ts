@@ -14,7 +14,7 @@ const EMPTY = new Uint8Array(0)
 export function recordRequest(flight: InFlight, sink: BodySink): BodySink {
   const { recordsRequestBody, maxBufferBytes } = flight.decision.frontend!
   if (!recordsRequestBody) return sink
-  flight.requestRecording = new RecordingSink(sink, maxBufferBytes)
+  flight.requestRecording = new RecordingSink(sink, { maxBytes: maxBufferBytes, claim: flight.claim })
   return flight.requestRecording
 }
 
@@ -22,7 +22,7 @@ export function recordRequest(flight: InFlight, sink: BodySink): BodySink {
 export function recordResponse(flight: InFlight, sink: BodySink): BodySink {
   const { recordsResponseBody, maxBufferBytes } = flight.decision.frontend!
   if (!recordsResponseBody) return sink
-  flight.responseRecording = new RecordingSink(sink, maxBufferBytes)
+  flight.responseRecording = new RecordingSink(sink, { maxBytes: maxBufferBytes, claim: flight.claim })
   return flight.responseRecording
 }
 

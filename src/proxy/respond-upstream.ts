@@ -46,11 +46,12 @@ function passOn(
 type Filter = Pick<AnswerFilter, 'changesLength' | 'into'> & Partial<AnswerFilter>
 
 /** What has to see the body on its way. */
-function filterOf({ decision, exchange }: InFlight, { head }: ClientStream): Filter | undefined {
+function filterOf(flight: InFlight, { head }: ClientStream): Filter | undefined {
+  const { decision, exchange } = flight
   const { llmResponse, agentCard } = decision
   if (llmResponse !== undefined) return observeResponse(llmResponse, exchange)
   if (agentCard === undefined || head.status !== 200) return undefined
-  return { changesLength: true, into: (sink) => new CardFilter(sink, head, agentCard) }
+  return { changesLength: true, into: (sink) => new CardFilter(sink, head, { place: agentCard, claim: flight.claim }) }
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */
@@ -73,10 +74,14 @@ function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
   const { maxBufferBytes } = flight.decision.frontend!
   flight
     .readResponseBody(exchange, maxBufferBytes, use)
-    .then(() => {
+    .then((unread) => {
       if (turn !== flight.turn) return
       const large = exchange.responseBody === null
-      if (large && use === true) return respondLocally(flight, reject('response-too-large'))
+      const refused = unread ?? (large && use === true ? reject('response-too-large') : undefined)
+      if (refused !== undefined) {
+        upstream.cancel()
+        return respondLocally(flight, refused)
+      }
       const { llmResponse } = flight.decision
       if (llmResponse !== undefined && !large) readWholeAnswer(llmResponse, exchange)
       const replaced = runResponsePolicies(flight.exchange, flight.decision)

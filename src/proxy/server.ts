@@ -7,6 +7,7 @@ import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
+import { BodyMemory } from '#net/body/body-memory.ts'
 import type { Peer } from '#net/peer.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -37,6 +38,8 @@ export interface ProxyServerOptions {
   readonly mcpMemory: McpMemory
   /** For TLS session tickets; 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
+  /** Memory for bodies of all requests together. */
+  readonly bodyMemoryBytes: number
 }
 
 /** A socket that could not be opened. */
@@ -65,11 +68,13 @@ export class ProxyServer {
   readonly #secureContexts: SecureContexts
   #slots: ReadonlyMap<string, number> = new Map()
 
-  constructor({ name, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys }: ProxyServerOptions) {
+  constructor(options: ProxyServerOptions) {
+    const { name, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys } = options
+    const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     const slotOf = (key: string) => this.#slots.get(key)
     const plan = new LivePlan({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
-    const pool = createClientPool()
+    const pool = createClientPool({ bodyMemory })
     let lastId = 0
     this.#plan = plan
     this.#pool = pool
@@ -82,6 +87,7 @@ export class ProxyServer {
       wheel: workerWheel,
       observer,
       load: new Load(),
+      bodyMemory,
       mcp: { sealer, memory: mcpMemory },
       draining: this.#draining.signal,
       random: Math.random,

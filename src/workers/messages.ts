@@ -55,4 +55,6 @@ export interface WorkerStart {
   readonly sessionKeys: SessionKeys
   /** Keys of TLS session tickets; 48 bytes. */
   readonly ticketKeys: Uint8Array
+  /** Memory for the bodies that it gathers. */
+  readonly bodyMemoryBytes: number
 }

@@ -40,6 +40,7 @@ const proxy = new ProxyServer({
   sealer: createSealer(start.sessionKeys),
   mcpMemory,
   ticketKeys: start.ticketKeys,
+  bodyMemoryBytes: start.bodyMemoryBytes,
 })
 
 function tell(message: FromWorker): void {

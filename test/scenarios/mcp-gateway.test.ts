@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Upstream } from '#examples/upstreams/listen.ts'
 import { startNotes, startWeather } from '#examples/upstreams/mcp.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import { fetchCall } from '#test/support/fetch-call.ts'
@@ -33,7 +34,8 @@ async function startFront(plan: McpPlan, options: Partial<McpFrontOptions['deps'
     [`${MCP_BACKEND}/down`]: 'http://127.0.0.1:1',
   })
   const sealer = createSealer(readSessionKeys({ SESSION_KEY: KEY }))
-  const front = await startMcpFront({ plan, deps: { call, sealer, memory: new LocalMcpMemory(), ...options } })
+  const deps = { call, sealer, memory: new LocalMcpMemory(), claim: roomFor(0).claim, ...options }
+  const front = await startMcpFront({ plan, deps })
   opened.push(front)
   return front
 }

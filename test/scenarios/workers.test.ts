@@ -50,6 +50,7 @@ beforeAll(async () => {
       readiness: local,
       shutdown: { minMs: 0, maxMs: 1000 },
       sessionKeys: readSessionKeys({}),
+      bodyMemoryBytes: 2 ** 20,
     },
     {
       objectsChanged: () => {},

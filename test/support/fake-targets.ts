@@ -1,6 +1,7 @@
 import { type Call, CallError, type CallRequest } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
@@ -111,7 +112,7 @@ export class TestClient {
 
   constructor(plan: McpPlan, call: Call, deps: Partial<McpDeps> = {}) {
     this.#plan = plan
-    this.#deps = { call, sealer: testSealer(), memory: new LocalMcpMemory(), ...deps }
+    this.#deps = { call, sealer: testSealer(), memory: new LocalMcpMemory(), claim: roomFor(0).claim, ...deps }
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {

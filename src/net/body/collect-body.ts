@@ -1,27 +1,44 @@
+import type { Head } from '../http/head.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
+import type { BodyClaim } from './body-memory.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
+import { HeldBytes } from './held-bytes.ts'
 
-/** What became of a body: all its bytes, or why there are none. */
-export type Collected = Buffer | 'too-large' | Abort
+/** Why a body was not gathered: it is larger than it may be, or bodies of others take all the memory there is for them. */
+export type NotCollected = 'too-large' | 'no-memory'
 
-const EMPTY = Buffer.alloc(0)
+/** What became of a body: all its bytes, with the fields behind them, or why there are none. */
+export type Collected = WholeBody | NotCollected | Abort
+
+export interface WholeBody {
+  readonly bytes: Buffer
+  readonly trailers: Head | undefined
+}
+
+/** How much of a body may be gathered. */
+export interface CollectLimits {
+  readonly maxBytes: number
+  /** Where its memory comes from. */
+  readonly claim: BodyClaim
+}
 
 /**
- * Gathers a body of at most `maxBytes`. `done` is called once, possibly before this returns. A body that is too large is left
- * where it is: nothing more is read of it until somebody pipes it elsewhere or ends the exchange.
+ * Gathers a body. `done` is called once, possibly before this returns. A body that is not gathered is left where it is: nothing
+ * more is read of it until somebody ends the exchange.
  */
-export function collectBody(source: BodySource, maxBytes: number, done: (result: Collected) => void): void {
-  if (source.length > maxBytes) return done('too-large')
-  source.pipe(new Collector(maxBytes, () => done('too-large'), done))
+export function collectBody(source: BodySource, limits: CollectLimits, done: (result: Collected) => void): void {
+  if (source.length > limits.maxBytes) return done('too-large')
+  const collector = new Collector(source, limits, done, () => collector.refuse('too-large'))
+  source.pipe(collector)
 }
 
 /** As `collectBody`; of a larger body at least the first `maxBytes` are read, and it can go on from there. */
 export function collectStart(
   source: BodySource,
-  maxBytes: number,
-  done: (result: Buffer | Abort | PartialBody) => void,
+  limits: CollectLimits,
+  done: (result: Collected | PartialBody) => void,
 ): void {
-  const collector = new Collector(maxBytes, () => done(new PartialBody(source, collector, maxBytes)), done)
+  const collector = new Collector(source, limits, done, () => done(new PartialBody(source, collector.held, limits)))
   source.pipe(collector)
 }
 
@@ -33,22 +50,22 @@ export class PartialBody {
   /** The first bytes, as many as were asked for. */
   readonly prefix: Buffer
   readonly #source: BodySource
-  readonly #collector: Collector
+  readonly #start: HeldBytes
 
-  constructor(source: BodySource, collector: Collector, maxBytes: number) {
+  constructor(source: BodySource, start: HeldBytes, { maxBytes }: CollectLimits) {
     this.kind = source.kind
     this.length = source.length
     this.trails = source.trails === true
-    this.prefix = collector.collected().subarray(0, maxBytes)
+    this.prefix = start.bytes.subarray(0, maxBytes)
     this.#source = source
-    this.#collector = collector
+    this.#start = start
   }
 
   pipe(sink: BodySink): void {
     // More may have come since: what one read brought is given to the end.
-    const start = this.#collector.collected()
+    const { bytes } = this.#start
     sink.source = this.#source
-    sink.bytes(start, 0, start.length)
+    sink.bytes(bytes, 0, bytes.length)
     // What was read already has lost its chunk framing, so the rest goes without it.
     this.#source.pipe(new ForwardingSink(sink))
   }
@@ -58,38 +75,46 @@ class Collector implements BodySink {
   backed = false
   source: BodySource | null = null
   readonly takesFramed = false
+  readonly held: HeldBytes
   readonly #maxBytes: number
+  readonly #done: (result: Collected) => void
   readonly #tooLarge: () => void
-  readonly #done: (result: Buffer | Abort) => void
-  readonly #parts: Buffer[] = []
-  #length = 0
+  #refused = false
 
-  constructor(maxBytes: number, tooLarge: () => void, done: (result: Buffer | Abort) => void) {
+  constructor(
+    source: BodySource,
+    { maxBytes, claim }: CollectLimits,
+    done: (result: Collected) => void,
+    tooLarge: () => void,
+  ) {
+    this.held = new HeldBytes(claim, source.length < 0 ? maxBytes : Math.min(source.length, maxBytes))
     this.#maxBytes = maxBytes
-    this.#tooLarge = tooLarge
     this.#done = done
+    this.#tooLarge = tooLarge
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    this.#length += end - start
-    const part = Buffer.allocUnsafe(end - start)
-    buffer.copy(part, 0, start, end)
-    this.#parts.push(part)
-    if (this.backed || this.#length <= this.#maxBytes) return
+    if (this.#refused) return
+    if (this.backed) return this.held.appendAnyway(buffer, start, end)
+    if (!this.held.append(buffer, start, end)) return this.refuse('no-memory')
+    if (this.held.length <= this.#maxBytes) return
     this.backed = true
     this.#tooLarge()
   }
 
-  end(): void {
-    if (!this.backed) this.#done(this.collected())
+  end(trailers?: Head): void {
+    if (!this.backed) this.#done({ bytes: this.held.bytes, trailers: trailers?.clone() })
   }
 
   abort(why: Abort): void {
     if (!this.backed) this.#done(why)
   }
 
-  collected(): Buffer {
-    const [first = EMPTY, ...more] = this.#parts
-    return more.length === 0 ? first : Buffer.concat(this.#parts, this.#length)
+  /** Lets go of what was gathered, and takes nothing more. */
+  refuse(why: NotCollected): void {
+    this.backed = true
+    this.#refused = true
+    this.held.drop()
+    this.#done(why)
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { BODY_LENGTH, BODY_NONE, type BodySink, type BodySource } from '../stream.ts'
+import { BODY_LENGTH, BODY_NONE } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
-import { type Collected, collectBody } from './collect-body.ts'
 import { FixedBody } from './fixed-body.ts'
 
 test.each([
@@ -34,48 +33,4 @@ test('a large body waits for a full sink', () => {
   sink.backed = false
   sink.source?.resume()
   expect([sink.text.length, sink.ended]).toEqual([200_000, true])
-})
-
-function collect(source: BodySource, maxBytes: number): Collected | undefined {
-  let result: Collected | undefined
-  collectBody(source, maxBytes, (one) => {
-    expect(result).toBeUndefined()
-    result = one
-  })
-  return result
-}
-
-/** A body of unknown length that comes in these parts, in memory that changes afterwards. */
-function inParts(parts: readonly string[], end: 'end' | 'reset'): BodySource {
-  return {
-    kind: 2,
-    length: -1,
-    pause: () => {},
-    resume: () => {},
-    pipe: (sink: BodySink) => {
-      for (const part of parts) {
-        const memory = Buffer.from(part)
-        sink.bytes(memory, 0, memory.length)
-        memory.fill(0)
-      }
-      if (end === 'end') sink.end()
-      else sink.abort(end)
-    },
-  }
-}
-
-test.each([
-  [[], 0, 'end', ''],
-  [['ab'], 2, 'end', 'ab'],
-  [['ab', 'c', 'de'], 5, 'end', 'abcde'],
-  [['ab', 'c', 'de'], 4, 'end', 'too-large'],
-  [['ab', 'c', 'de'], 4, 'reset', 'too-large'],
-  [['ab'], 5, 'reset', 'reset'],
-] as const)('collecting %j with room for %i, ending with %s: %j', (parts, maxBytes, end, expected) => {
-  expect(collect(inParts(parts, end), maxBytes)?.toString()).toBe(expected)
-})
-
-test('an announced length that is too large is not read at all', () => {
-  expect(collect(new FixedBody('hello'), 4)).toBe('too-large')
-  expect(collect(new FixedBody('hello'), 5)?.toString()).toBe('hello')
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
+import { roomFor } from '../testing/room-for.ts'
 import { FixedBody } from './fixed-body.ts'
 import { KeptBody } from './kept-body.ts'
 
@@ -34,7 +35,7 @@ class Giver implements BodySource {
 
 test('a body is given to one receiver after another, with what comes meanwhile and behind it', () => {
   const giver = new Giver()
-  const body = new KeptBody(giver, 100)
+  const body = new KeptBody(giver, roomFor(100))
   const [first, second, third] = [new TextSink(), new TextSink(), new TextSink()]
   body.pipe(first)
   giver.give('one ')
@@ -59,15 +60,43 @@ test.each([
   [10, 10, true],
   [11, 10, false],
 ])('%i bytes with room for %i', (length, room, isWhole) => {
-  const body = new KeptBody(new FixedBody('x'.repeat(length)), room)
+  const body = new KeptBody(new FixedBody('x'.repeat(length)), roomFor(room))
   const sink = new TextSink()
   body.pipe(sink)
   expect([sink.text.length, body.isWhole]).toEqual([length, isWhole])
 })
 
+test('without memory a body passes and cannot be given again', () => {
+  const { memory, ...limits } = roomFor(100, 5)
+  const giver = new Giver()
+  const body = new KeptBody(giver, limits)
+  const sink = new TextSink()
+  body.pipe(sink)
+  giver.give('four')
+  expect([body.isWhole, memory.heldBytes]).toEqual([true, 4])
+  giver.give(' five')
+  giver.sink.end()
+  expect([sink.text, sink.ended, body.isWhole, memory.heldBytes]).toEqual(['four five', true, false, 0])
+})
+
+test('between two receivers it is kept, memory or not', () => {
+  const { memory, ...limits } = roomFor(100, 5)
+  const giver = new Giver()
+  const body = new KeptBody(giver, limits)
+  body.pipe(new TextSink())
+  giver.give('four')
+  body.rest()
+  giver.give(' five')
+  const sink = new TextSink()
+  body.pipe(sink)
+  expect([sink.text, body.isWhole]).toEqual(['four five', true])
+  limits.claim.release()
+  expect(memory.heldBytes).toBe(0)
+})
+
 test('what comes between two receivers is given to the next, however much it is', () => {
   const giver = new Giver()
-  const body = new KeptBody(giver, 3)
+  const body = new KeptBody(giver, roomFor(3))
   body.pipe(new TextSink())
   body.rest()
   giver.give('four')
@@ -79,7 +108,7 @@ test('what comes between two receivers is given to the next, however much it is'
 
 test('a receiver that is full holds the giver back', () => {
   const giver = new Giver()
-  const body = new KeptBody(giver, 100)
+  const body = new KeptBody(giver, roomFor(100))
   const sink = new TextSink()
   body.pipe(sink)
   sink.backed = true
@@ -91,7 +120,7 @@ test('a receiver that is full holds the giver back', () => {
 
 test('a giver that breaks off breaks off for every receiver', () => {
   const giver = new Giver()
-  const body = new KeptBody(giver, 100)
+  const body = new KeptBody(giver, roomFor(100))
   const [first, second] = [new TextSink(), new TextSink()]
   body.pipe(first)
   giver.sink.abort('reset')

@@ -1,9 +1,11 @@
 import type { Head } from '../http/head.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
+import type { CollectLimits } from './collect-body.ts'
+import { HeldBytes } from './held-bytes.ts'
 
 /**
- * A body that is kept as it passes, as long as it is not larger than `maxBytes`, so that it can be sent again: `pipe` gives all of
- * it to one receiver after another.
+ * A body that is kept as it passes, as long as it is not larger than `maxBytes` and there is memory for it, so that it can be sent
+ * again: `pipe` gives all of it to one receiver after another.
  */
 export class KeptBody implements BodySource, BodySink {
   readonly kind: BodyKind
@@ -15,23 +17,23 @@ export class KeptBody implements BodySource, BodySink {
   readonly #maxBytes: number
   #sink: BodySink | null = null
   #begun = false
-  #pieces: Buffer[] | null = []
-  #keptBytes = 0
+  #kept: HeldBytes | null
   #ended = false
   #trailers: Head | undefined
   #failure: Abort | undefined
 
-  constructor(from: BodySource, maxBytes: number) {
+  constructor(from: BodySource, { maxBytes, claim }: CollectLimits) {
     this.kind = from.kind
     this.length = from.length
     this.trails = from.trails === true
     this.#from = from
     this.#maxBytes = maxBytes
+    this.#kept = new HeldBytes(claim, from.length < 0 ? maxBytes : from.length)
   }
 
   /** All that has come can be given once more. */
   get isWhole(): boolean {
-    return this.#pieces !== null
+    return this.#kept !== null
   }
 
   /** Begins, or begins again while it is whole. */
@@ -40,7 +42,8 @@ export class KeptBody implements BodySource, BodySink {
     this.#sink = sink
     if (this.#failure !== undefined) return sink.abort(this.#failure)
     if (!this.#begun) return this.#begin()
-    for (const piece of this.#pieces ?? []) sink.bytes(piece, 0, piece.length)
+    const { bytes, length } = this.#kept!
+    if (length > 0) sink.bytes(bytes, 0, length)
     if (this.#ended) sink.end(this.#trailers)
     else if (!sink.backed) this.resume()
   }
@@ -86,8 +89,11 @@ export class KeptBody implements BodySource, BodySink {
 
   /** Between two receivers everything is kept: it has been given to nobody. */
   #keep(buffer: Buffer, start: number, end: number): void {
-    this.#keptBytes += end - start
-    if (this.#sink !== null && this.#keptBytes > this.#maxBytes) this.#pieces = null
-    else this.#pieces?.push(Buffer.from(buffer.subarray(start, end)))
+    const kept = this.#kept
+    if (kept === null) return
+    if (this.#sink === null) return kept.appendAnyway(buffer, start, end)
+    if (kept.length + end - start <= this.#maxBytes && kept.append(buffer, start, end)) return
+    kept.drop()
+    this.#kept = null
   }
 }

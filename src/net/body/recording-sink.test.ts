@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
 import type { BodySink } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
+import { roomFor } from '../testing/room-for.ts'
 import { FixedBody } from './fixed-body.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -15,14 +16,14 @@ test.each([
   ['abcde', 0, ''],
 ])('of %j at most %i bytes are kept: %j; all of it passes', (text, maxBytes, kept) => {
   const client = new TextSink()
-  const sink = new RecordingSink(client, maxBytes)
+  const sink = new RecordingSink(client, roomFor(maxBytes))
   new FixedBody(text).pipe(sink)
   expect([recordedBy(sink), client.text, client.ended]).toEqual([kept, text, true])
 })
 
 test('what comes in pieces, from memory that is used again', () => {
   const client = new TextSink()
-  const sink = new RecordingSink(client, 5)
+  const sink = new RecordingSink(client, roomFor(5))
   const shared = Buffer.from('-abc-')
   sink.bytes(shared, 1, 4)
   expect(recordedBy(sink)).toBe('abc')
@@ -31,6 +32,13 @@ test('what comes in pieces, from memory that is used again', () => {
   sink.bytes(shared, 2, 2)
   sink.bytes(shared, 0, 5)
   expect([recordedBy(sink), client.text]).toEqual(['abcde', 'abcdef-def-'])
+})
+
+test('without memory less is kept, and nothing behind what is missing', () => {
+  const client = new TextSink()
+  const sink = new RecordingSink(client, roomFor(100, 5))
+  for (const text of ['abc', 'defghi', 'j']) sink.bytes(Buffer.from(text), 0, text.length)
+  expect([recordedBy(sink), client.text]).toEqual(['abc', 'abcdefghij'])
 })
 
 test('a body that breaks off leaves what came; waiting, trailers and failures pass through', () => {
@@ -43,7 +51,7 @@ test('a body that breaks off leaves what came; waiting, trailers and failures pa
     end: (trailers) => void heard.push(trailers),
     abort: (why) => void heard.push(why),
   }
-  const sink = new RecordingSink(client, 10)
+  const sink = new RecordingSink(client, roomFor(10))
   expect([sink.backed, sink.takesFramed]).toEqual([true, false])
   const body = new FixedBody('x'.repeat(100_000))
   body.pipe(sink)

@@ -1,3 +1,4 @@
+import type { BodyMemory } from '../body/body-memory.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 
 /** Bounds of a pool of upstream connections. */
@@ -7,4 +8,6 @@ export interface PoolSettings {
   /** Free HTTP/1 connections kept per destination. */
   readonly maxIdle: number
   readonly wheel: TimerWheel
+  /** Where bodies that are kept for another try have their place. */
+  readonly bodyMemory: BodyMemory
 }

@@ -1,4 +1,5 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
+import type { BodyMemory } from '../body/body-memory.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
@@ -49,6 +50,7 @@ export interface ExchangeRequest {
   readonly framing: Framing
   readonly handler: ClientHandler
   readonly context: unknown
+  readonly bodyMemory: BodyMemory
 }
 
 /** One request and its response on whatever session carries it. */
@@ -72,7 +74,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   /** Interim responses that have come. */
   #interim = 0
 
-  constructor(owner: ExchangeOwner, { head, scheme, framing, handler, context }: ExchangeRequest) {
+  constructor(owner: ExchangeOwner, { head, scheme, framing, handler, context, bodyMemory }: ExchangeRequest) {
     const { method } = head
     this.#owner = owner
     this.#handler = handler
@@ -81,7 +83,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#forHead = method === 'HEAD'
     this.#idempotent = isIdempotent(method)
     this.context = context
-    this.request = new RequestWriter(this, framing)
+    this.request = new RequestWriter(this, framing, bodyMemory)
   }
 
   get over(): boolean {

@@ -20,7 +20,8 @@ export class Http2Pool extends GroupedPool<Group> {
   ): ClientStream {
     const group = this.group(destination)
     const scheme = destination.tls === undefined ? 'http' : 'https'
-    const exchange = new ClientExchange(group, { head, scheme, framing, handler, context })
+    const { bodyMemory } = this.settings
+    const exchange = new ClientExchange(group, { head, scheme, framing, handler, context, bodyMemory })
     if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
     group.place(exchange)
     return exchange

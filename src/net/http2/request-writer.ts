@@ -1,4 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2'
+import { BodyClaim, type BodyMemory } from '../body/body-memory.ts'
 import type { Head } from '../http/head.ts'
 import {
   type Abort,
@@ -35,13 +36,16 @@ export class RequestWriter implements BodySink {
   #left: number
   #kept: Buffer[] | null = []
   #keptBytes = 0
+  /** What is kept costs memory. */
+  readonly #claim: BodyClaim
   #trailers: Record<string, string[]> = {}
 
-  constructor(owner: RequestWriterOwner, { kind, length, trails }: Framing) {
+  constructor(owner: RequestWriterOwner, { kind, length, trails }: Framing, memory: BodyMemory) {
     this.#owner = owner
     this.kind = kind
     this.trails = trails === true && kind !== BODY_NONE
     this.#open = kind !== BODY_NONE
+    this.#claim = new BodyClaim(memory)
     this.#left = kind === BODY_LENGTH ? length : 0
   }
 
@@ -68,6 +72,7 @@ export class RequestWriter implements BodySink {
   /** No second sending will be needed. */
   forgetWhole(): void {
     this.#kept = null
+    this.#claim.release()
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
@@ -98,7 +103,7 @@ export class RequestWriter implements BodySink {
   /** Takes nothing more and lets the giver go. */
   close(): void {
     this.#letGo()
-    this.#kept = null
+    this.forgetWhole()
     this.#stream = null
   }
 
@@ -114,8 +119,10 @@ export class RequestWriter implements BodySink {
 
   /** While there is no stream everything is kept: the giver has been asked to wait. */
   #keep(piece: Buffer): void {
+    if (this.#kept === null) return
     this.#keptBytes += piece.length
-    if (this.#stream !== null && this.#keptBytes > MAX_KEPT_BYTES) this.#kept = null
-    else this.#kept?.push(piece)
+    if (this.#stream === null) this.#claim.takeAnyway(piece.length)
+    else if (this.#keptBytes > MAX_KEPT_BYTES || !this.#claim.take(piece.length)) return this.forgetWhole()
+    this.#kept.push(piece)
   }
 }

@@ -1,3 +1,4 @@
+import { BodyMemory } from '../body/body-memory.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
@@ -8,11 +9,11 @@ import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Framing }
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
 import { Negotiation } from './negotiation.ts'
 
-const DEFAULTS: PoolSettings = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
+const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
 
 /** A pool of connections in both versions of HTTP; see `ClientPool`. */
 export function createClientPool(settings: Partial<PoolSettings> = {}): ClientPool {
-  return new Pool({ ...DEFAULTS, ...settings })
+  return new Pool({ ...DEFAULTS, bodyMemory: new BodyMemory(Number.POSITIVE_INFINITY), ...settings })
 }
 
 class Pool implements ClientPool {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { roomFor } from '#net/testing/room-for.ts'
 import {
   type FakeReply,
   type FakeTarget,
@@ -197,6 +198,23 @@ test('ids are compared with their type', async () => {
   const { client } = await start(target((call) => ({ events: [{ ...answer(call), id: '9' }, answer(call)] })))
   const { messages } = await client.request(9, 'tools/call', { name: 'a_x' })
   expect(messages.map(({ id }) => id)).toEqual(['9', 9])
+})
+
+test.each<[what: string, reply: (call: SeenCall, result: object) => FakeReply]>([
+  ['JSON', (call, result) => ({ json: answer(call, result) })],
+  ['a stream', (call, result) => ({ events: [answer(call, result)] })],
+])('answers of targets take memory: %s', async (_, reply) => {
+  const { claim, memory } = roomFor(0, 1000)
+  const owner = target((call) => reply(call, { text: 'x'.repeat(Number(call.message?.params?.name)) }))
+  const client = new TestClient(double, fakeTargets({ a: owner, b: echo }).call, { claim })
+  await client.initialize()
+  const small = await client.request(9, 'tools/call', { name: 'a_100' })
+  expect(small.messages).toMatchObject([{ id: 9, result: {} }])
+  const large = await client.request(9, 'tools/call', { name: 'a_1000' })
+  expect(large.messages).toMatchObject([{ id: 9, error: { code: -32603 } }])
+  expect(large.exchange.refusalDetail).toBe('no memory is left for the answer of the target')
+  claim.release()
+  expect(memory.heldBytes).toBe(0)
 })
 
 const payloadOf = async (

@@ -1,4 +1,5 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import { readSse } from '#protocols/http/sse.ts'
 import { mediaTypeOf } from './accept.ts'
 import { targetHeaders } from './forward-headers.ts'
@@ -65,7 +66,7 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
     const sent = { method, path: target.path, headers, body, timeoutMs: 0, signal }
     const response = await deps.call(target.destination, sent)
     noteAttempt(request, target, response.status, undefined)
-    return readReply(target, response, () => controller.abort())
+    return readReply(call.target, response, { claim: deps.claim, abort: () => controller.abort() })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     noteAttempt(request, target, 0, error.failure)
@@ -85,8 +86,13 @@ function noteAttempt(
   exchange.attempts.push({ endpoint: name, status, failure })
 }
 
-function readReply(target: McpTargetPlan, response: CallResponse, abort: () => void): TargetReply {
-  const { status } = response
+interface Reading {
+  readonly claim: BodyClaim
+  readonly abort: () => void
+}
+
+function readReply(target: McpTargetPlan, response: CallResponse, { claim, abort }: Reading): TargetReply {
+  const { status, body } = response
   if (status < 200 || status > 299) return { kind: 'refused', response }
   const type = mediaTypeOf(response.header('content-type'))
   const sessionId = response.header('mcp-session-id')
@@ -94,24 +100,40 @@ function readReply(target: McpTargetPlan, response: CallResponse, abort: () => v
     discard(response)
     return { kind: 'nothing' }
   }
-  if (type === 'text/event-stream') return { kind: 'messages', sessionId, messages: readEvents(response.body), abort }
-  if (type === 'application/json') return { kind: 'messages', sessionId, messages: readOne(response.body), abort }
+  if (type === 'text/event-stream') return { kind: 'messages', sessionId, messages: readEvents(body, claim), abort }
+  if (type === 'application/json') return { kind: 'messages', sessionId, messages: readOne(body, claim), abort }
   discard(response)
   const detail = `target ${target.name} answered with neither JSON nor an event stream`
   return { kind: 'failed', failure: 'invalid-answer', detail }
 }
 
-async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<TargetMessage> {
-  for await (const { data, id, retryMs } of readSse(body, MAX_MESSAGE_BYTES)) {
+async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
+  let heldBytes = 0
+  const held = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      hold(claim, chunk.length)
+      heldBytes += chunk.length
+      yield chunk
+    }
+  }
+  for await (const { data, id, retryMs } of readSse(held(), MAX_MESSAGE_BYTES)) {
+    // What may be left is the beginning of another event, shorter than one piece.
+    claim.give(heldBytes)
+    heldBytes = 0
     yield { message: data === '' ? undefined : readMessage(data), eventId: id, retryMs }
   }
 }
 
 /** An empty body and `null` are what some servers answer to notifications. */
-async function* readOne(body: AsyncIterable<Uint8Array>): AsyncGenerator<TargetMessage> {
-  const text = await readText(body)
+async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
+  const text = await readText(body, claim)
   if (text === '' || text === 'null') return
   yield { message: readMessage(text), eventId: undefined, retryMs: undefined }
+}
+
+/** An answer is in memory until it is whole. */
+function hold(claim: BodyClaim, bytes: number): void {
+  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the answer of the target')
 }
 
 function readMessage(text: string): Message {
@@ -120,13 +142,14 @@ function readMessage(text: string): Message {
   return message
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the answer of the target is too large')
+    hold(claim, chunk.length)
     text += decoder.decode(chunk, { stream: true })
   }
   return (text + decoder.decode()).trim()

@@ -1,5 +1,6 @@
 import type { Call } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { McpMemory } from './mcp-memory.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
 import type { Sealer } from './sealer.ts'
@@ -11,6 +12,8 @@ export interface McpDeps {
   readonly call: Call
   readonly sealer: Sealer
   readonly memory: McpMemory
+  /** Where answers of targets are gathered; given back when the request has ended. */
+  readonly claim: BodyClaim
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal
   /** How long an answer of a tool may be to be kept for the log, in characters; undefined: no expression reads such things. */

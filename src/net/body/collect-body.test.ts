@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { Head } from '../http/head.ts'
+import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { roomFor } from '../testing/room-for.ts'
+import { type Collected, collectBody, collectStart, PartialBody } from './collect-body.ts'
+import { FixedBody } from './fixed-body.ts'
+
+type Result = Collected | PartialBody | undefined
+
+/** What comes of a body at once, told once. */
+function collect(gather: typeof collectStart, source: BodySource, limits: Parameters<typeof collectBody>[1]): Result {
+  let result: Result
+  gather(source, limits, (one) => {
+    expect(result).toBeUndefined()
+    result = one
+  })
+  return result
+}
+
+function textOf(result: Result): string | undefined {
+  if (result === undefined || typeof result === 'string') return result
+  return result instanceof PartialBody ? `${result.prefix}...` : result.bytes.toString()
+}
+
+/** A body of unknown length that comes in these parts, in memory that changes afterwards. */
+function inParts(parts: readonly string[], end: 'end' | 'reset'): BodySource {
+  let left = [...parts]
+  const give = (sink: BodySink) => {
+    const now = left
+    left = []
+    for (const part of now) {
+      const memory = Buffer.from(part)
+      sink.bytes(memory, 0, memory.length)
+      memory.fill(0)
+    }
+    if (end === 'end') sink.end()
+    else sink.abort(end)
+  }
+  return { kind: BODY_CHUNKED, length: -1, pause: () => {}, resume: () => {}, pipe: give }
+}
+
+test.each<[parts: string[], maxBytes: number, memoryBytes: number, end: 'end' | 'reset', whole: string, start: string]>(
+  [
+    [[], 0, 0, 'end', '', ''],
+    [['ab'], 2, 2, 'end', 'ab', 'ab'],
+    [['ab', 'c', 'de'], 5, 5, 'end', 'abcde', 'abcde'],
+    [['ab', 'c', 'de'], 4, 9, 'end', 'too-large', 'abcd...'],
+    [['ab', 'c', 'de'], 4, 9, 'reset', 'too-large', 'abcd...'],
+    [['ab'], 5, 9, 'reset', 'reset', 'reset'],
+    [['ab', 'c', 'de'], 9, 3, 'end', 'no-memory', 'no-memory'],
+    [['ab', 'c', 'de'], 9, 1, 'reset', 'no-memory', 'no-memory'],
+  ],
+)(
+  'gathering %j, at most %i bytes with memory for %i, ending with %s',
+  (parts, maxBytes, memoryBytes, end, whole, start) => {
+    for (const [gather, expected] of [
+      [collectBody, whole],
+      [collectStart, start],
+    ] as const) {
+      const limits = roomFor(maxBytes, memoryBytes)
+      expect(textOf(collect(gather, inParts(parts, end), limits))).toBe(expected)
+      if (expected === 'no-memory' || expected === 'too-large') expect(limits.memory.heldBytes).toBe(0)
+      limits.claim.release()
+      expect(limits.memory.heldBytes).toBe(0)
+    }
+  },
+)
+
+test('an announced length that is too large is not read at all', () => {
+  expect(collect(collectBody, new FixedBody('hello'), roomFor(4))).toBe('too-large')
+  expect(textOf(collect(collectBody, new FixedBody('hello'), roomFor(5)))).toBe('hello')
+})
+
+test('what came behind the start is given to the end, also without memory for it', () => {
+  const { memory, ...limits } = roomFor(3, 4)
+  const body = collect(collectStart, inParts(['abcd', 'efgh', 'ij'], 'end'), limits) as PartialBody
+  const sink = new TextSink()
+  body.pipe(sink)
+  expect([body.prefix.toString(), sink.text, sink.ended]).toEqual(['abc', 'abcdefghij', true])
+  expect(memory.heldBytes).toBeGreaterThan(4)
+})
+
+test('fields behind a body come with it', () => {
+  const trailers = new Head()
+  trailers.append('x-sum', '3')
+  for (const gather of [collectBody, collectStart]) {
+    const result = collect(gather, new FixedBody('abc', trailers), roomFor(3))
+    expect(result).toMatchObject({ trailers: expect.objectContaining({ fieldCount: 1 }) })
+  }
+})

@@ -1,0 +1,65 @@
+import type { BodyClaim } from './body-memory.ts'
+
+const NO_BYTES = Buffer.alloc(0)
+
+/**
+ * Bytes of a body that stay in memory, as far as there is room for them. They are one piece that grows by doubling: a body that
+ * comes byte by byte costs no object for each.
+ */
+export class HeldBytes {
+  length = 0
+  readonly #claim: BodyClaim
+  readonly #expectedBytes: number
+  #buffer = NO_BYTES
+
+  /** `expectedBytes`: hardly more will come. */
+  constructor(claim: BodyClaim, expectedBytes: number) {
+    this.#claim = claim
+    this.#expectedBytes = expectedBytes
+  }
+
+  /** What is held, at this place until more is added. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.length)
+  }
+
+  /** Adds `buffer[start, end)`. @returns false when there is no room: nothing of it was added */
+  append(buffer: Buffer, start: number, end: number): boolean {
+    const more = this.#missing(end - start)
+    if (more > 0 && !this.#claim.take(more)) return false
+    this.#add(buffer, start, end, more)
+    return true
+  }
+
+  /** Adds what nobody else has, even where there is no room. */
+  appendAnyway(buffer: Buffer, start: number, end: number): void {
+    const more = this.#missing(end - start)
+    this.#claim.takeAnyway(more)
+    this.#add(buffer, start, end, more)
+  }
+
+  /** Forgets everything and gives its memory back. */
+  drop(): void {
+    this.#claim.give(this.#buffer.length)
+    this.#buffer = NO_BYTES
+    this.length = 0
+  }
+
+  /** Bytes by which the memory must grow. */
+  #missing(added: number): number {
+    const capacity = this.#buffer.length
+    const length = this.length + added
+    if (length <= capacity) return 0
+    return Math.max(length, Math.min(2 * capacity, this.#expectedBytes)) - capacity
+  }
+
+  #add(buffer: Buffer, start: number, end: number, more: number): void {
+    if (more > 0) {
+      const larger = Buffer.allocUnsafe(this.#buffer.length + more)
+      this.#buffer.copy(larger, 0, 0, this.length)
+      this.#buffer = larger
+    }
+    buffer.copy(this.#buffer, this.length, start, end)
+    this.length += end - start
+  }
+}

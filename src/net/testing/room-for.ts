@@ -1,0 +1,11 @@
+import { BodyClaim, BodyMemory } from '../body/body-memory.ts'
+import type { CollectLimits } from '../body/collect-body.ts'
+
+/** Limits for one body, with a memory of its own. */
+export function roomFor(
+  maxBytes: number,
+  memoryBytes = Number.POSITIVE_INFINITY,
+): CollectLimits & { readonly memory: BodyMemory } {
+  const memory = new BodyMemory(memoryBytes)
+  return { maxBytes, claim: new BodyClaim(memory), memory }
+}
