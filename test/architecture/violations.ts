@@ -105,7 +105,7 @@ export const packages =
 export const fileNames: Rule = (files) =>
   files.flatMap(({ path }) =>
     path.split('/').flatMap((piece) => {
-      const name = piece.replace(/(?:\.test)?\.ts$/, '')
+      const name = piece.replace(/(?:\.test|\.d)?\.ts$/, '')
       if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) return [`${path}: "${piece}" is not kebab-case`]
       const empty = name.split('-').find((word) => EMPTY_NAMES.includes(word))
       return empty === undefined ? [] : [`${path}: "${empty}" says nothing`]

@@ -3,13 +3,14 @@ import type { HeadLimits } from '../limits.ts'
 import { parseRequestHead, parseResponseHead } from './parse-head.ts'
 import { settleRequest, settleResponse } from './settle-head.ts'
 
-const NO_LIMITS: HeadLimits = { maxHeadBytes: 1_048_576, maxHeaders: 10_000 }
+/** As wide as any. */
+const WIDE: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 10_000 }
 
 /**
  * Reads a whole head from latin-1 text; a response begins with `HTTP/`. For tests and `explain`: no Node API.
  * @returns the head, or the negative outcome of `head-outcome.ts`
  */
-export function parseHeadText(text: string, limits: HeadLimits = NO_LIMITS): Head | number {
+export function parseHeadText(text: string, limits: HeadLimits = WIDE): Head | number {
   const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0))
   const head = new Head()
   const ofResponse = text.startsWith('HTTP/')

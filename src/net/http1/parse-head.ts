@@ -11,6 +11,7 @@ import {
   VERSION_NOT_SUPPORTED,
 } from '../http/head-outcome.ts'
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
+import { EMPTY_LINE, findFieldLines, INCOMPLETE_LINE, MALFORMED_LINE } from './field-lines.ts'
 
 /** Enough digits for any real body, few enough for exact arithmetic. */
 const MAX_LENGTH_DIGITS = 15
@@ -141,36 +142,26 @@ function parseFields(
   limits: HeadLimits,
   ofRequest: boolean,
 ): number {
-  let i = start + head.parsedTo
   for (;;) {
-    const line = i
-    if (i < end && bytes[i] === CR) return parseEmptyLine(bytes, start, i, end, limits)
-    while (i < end && (CHARACTER[bytes[i]!]! & TOKEN) !== 0) i++
-    if (i === end) return incomplete(start, end, limits)
-    // Refuses a space before the colon and a folded line, too.
-    if (bytes[i] !== COLON || i === line) return MALFORMED
-    const nameEnd = i++
-    while (i < end && (bytes[i] === SP || bytes[i] === HTAB)) i++
-    const valueStart = i
-    while (i < end && (CHARACTER[bytes[i]!]! & FIELD_VALUE) !== 0) i++
-    if (i + 2 > end) return i === end || bytes[i] === CR ? incomplete(start, end, limits) : MALFORMED
-    if (bytes[i] !== CR || bytes[i + 1] !== LF) return MALFORMED
-    let valueEnd = i
-    while (valueEnd > valueStart && (bytes[valueEnd - 1] === SP || bytes[valueEnd - 1] === HTAB)) valueEnd--
-    i += 2
-    const at = head.received
-    if (at === limits.maxHeaders) return HEADERS_TOO_LARGE
-    if (at === head.dropped.length) head.reserve(at + 1)
-    const offsets = head.offsets
-    offsets[4 * at] = line - start
-    offsets[4 * at + 1] = nameEnd - start
-    offsets[4 * at + 2] = valueStart - start
-    offsets[4 * at + 3] = valueEnd - start
-    head.dropped[at] = 0
-    head.received = at + 1
-    head.parsedTo = i - start
-    const problem = noteField(bytes, line, nameEnd - line, valueStart, valueEnd, head, ofRequest)
-    if (problem !== 0) return problem
+    const lines = findFieldLines(bytes, start + head.parsedTo, end)
+    const { count, stop, next } = lines
+    const first = head.received
+    if (first + count > limits.maxHeaders) return HEADERS_TOO_LARGE
+    head.reserve(first + count)
+    lines.copyOffsets(start, head.offsets, first)
+    head.received += count
+    head.parsedTo = stop - start
+    for (let at = first; at < first + count; at++) {
+      head.dropped[at] = 0
+      const name = start + head.offsets[4 * at]!
+      const length = start + head.offsets[4 * at + 1]! - name
+      if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] === 0) continue
+      const problem = noteField(bytes, name, length, start, head, at, ofRequest)
+      if (problem !== 0) return problem
+    }
+    if (next === EMPTY_LINE) return parseEmptyLine(bytes, start, stop, end, limits)
+    if (next === MALFORMED_LINE) return MALFORMED
+    if (next === INCOMPLETE_LINE) return incomplete(start, end, limits)
   }
 }
 
@@ -197,22 +188,34 @@ const CONTENT_LENGTH = bytesOf('content-length')
 const PROXY_CONNECTION = bytesOf('proxy-connection')
 const TRANSFER_ENCODING = bytesOf('transfer-encoding')
 const PROXY_AUTHENTICATE = bytesOf('proxy-authenticate')
+
+/** 1 where the length of a name and the last five bits of its first letter are those of one that `noteField` looks at. */
+const LONGEST_NOTED = PROXY_AUTHENTICATE.length
+const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))
+for (const name of [TE, HOST_NAME, EXPECT, TRAILER, UPGRADE, CONNECTION, KEEP_ALIVE, CONTENT_LENGTH]) note(name)
+for (const name of [PROXY_CONNECTION, TRANSFER_ENCODING, PROXY_AUTHENTICATE]) note(name)
+
+function note(name: Uint8Array): void {
+  NOTED[32 * name.length + (name[0]! & 31)] = 1
+}
+
 const CLOSE = bytesOf('close')
 const CHUNKED = bytesOf('chunked')
 const TIMEOUT = bytesOf('timeout=')
 const CONTINUE = bytesOf('100-continue')
 
-/** Looks at the fields that the wire itself acts on. @returns 0 or a negative outcome */
+/** Looks at a field if the wire itself acts on it. @returns 0 or a negative outcome */
 function noteField(
   bytes: Uint8Array,
   name: number,
   nameLength: number,
-  valueStart: number,
-  valueEnd: number,
+  start: number,
   head: Head,
+  at: number,
   ofRequest: boolean,
 ): number {
-  const at = head.received - 1
+  const valueStart = start + head.offsets[4 * at + 2]!
+  const valueEnd = start + head.offsets[4 * at + 3]!
   switch (nameLength) {
     case 2:
       if (equals(bytes, name, TE)) return unsettledField(head, at)

@@ -1,0 +1,15 @@
+/** The part of the WebAssembly JavaScript interface that is used here; TypeScript has it only among the types of browsers. */
+declare namespace WebAssembly {
+  class Memory {
+    /** Sizes in pages of 64 KiB. */
+    constructor(size: { readonly initial: number; readonly maximum: number })
+    readonly buffer: ArrayBuffer
+  }
+  class Module {
+    constructor(code: Uint8Array)
+  }
+  class Instance {
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory>>>>)
+    readonly exports: Readonly<Record<string, unknown>>
+  }
+}

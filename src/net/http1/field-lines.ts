@@ -1,0 +1,83 @@
+import { COPY_BASE, COPY_BYTES, READ_BASE, readBuffer, wireMemory } from '../transport/read-buffer.ts'
+import { FIELD_LINES_CODE } from './field-lines-code.ts'
+
+/** What stands behind the lines that were found. */
+export const EMPTY_LINE = 0
+export const INCOMPLETE_LINE = 1
+export const MALFORMED_LINE = 2
+/** Possibly more lines, for another search. */
+export const UNSEARCHED = 3
+
+/** Entries of the table: before the first line, and of each. */
+const FIRST = 4
+const PER_LINE = 4
+/** Lines for which there is room. */
+const MOST = READ_BASE / (4 * PER_LINE) - 1
+/** Bytes that are copied at first: most heads are shorter, and what stands behind them may be much longer. */
+const WINDOW = 2048
+
+/** Finds at most `most` lines between two places of the memory. @returns how many */
+type Find = (at: number, end: number, most: number) => number
+
+const code = new WebAssembly.Module(Uint8Array.fromBase64(FIELD_LINES_CODE))
+const find = new WebAssembly.Instance(code, { gatewright: { memory: wireMemory } }).exports.find as Find
+const table = new Int32Array(wireMemory.buffer, 0, READ_BASE / 4)
+const copy = new Uint8Array(wireMemory.buffer, COPY_BASE, COPY_BYTES)
+
+/** The lines that the last search has found. */
+class FieldLines {
+  count = 0
+  /** Index behind the last line. */
+  stop = 0
+  /** What stands there. */
+  next = EMPTY_LINE
+  /** What a place in the memory is more than the index of its byte. */
+  #shift = 0
+
+  search(at: number, end: number, shift: number): void {
+    this.#shift = shift
+    this.count = find(at + shift, end + shift, MOST)
+    this.stop = table[0]! - shift
+    this.next = table[1]!
+  }
+
+  /** Writes where the lines stand, relative to `start`, into `offsets`: four numbers of each, beginning with those of line `first`. */
+  copyOffsets(start: number, offsets: Int32Array, first: number): void {
+    const shift = this.#shift + start
+    const end = FIRST + PER_LINE * this.count
+    let to = PER_LINE * first
+    for (let from = FIRST; from < end; from += PER_LINE, to += PER_LINE) {
+      offsets[to] = table[from]! - shift
+      offsets[to + 1] = table[from + 1]! - shift
+      offsets[to + 2] = table[from + 2]! - shift
+      offsets[to + 3] = table[from + 3]! - shift
+    }
+  }
+}
+
+const lines = new FieldLines()
+
+/**
+ * The complete field lines at the beginning of `bytes[at, end)` (RFC 9112, 5): a name that is a token, a colon, a value without control
+ * characters, CR LF; spaces around a value are no part of it. A line may have `COPY_BYTES`. WebAssembly (field-lines.wat) looks at
+ * sixteen bytes at once: at what sockets have read where it is, at other bytes in a copy. The result is that of the last call.
+ */
+export function findFieldLines(bytes: Uint8Array, at: number, end: number): FieldLines {
+  if (bytes === readBuffer) lines.search(at, end, READ_BASE)
+  else searchCopy(bytes, at, end)
+  return lines
+}
+
+function searchCopy(bytes: Uint8Array, at: number, end: number): void {
+  for (let window = WINDOW; ; window *= 4) {
+    const windowEnd = Math.min(end, at + window, at + COPY_BYTES)
+    copy.set(bytes.subarray(at, windowEnd))
+    lines.search(at, windowEnd, COPY_BASE - at)
+    if (lines.next !== INCOMPLETE_LINE || windowEnd === end) return
+    if (lines.count > 0) {
+      lines.next = UNSEARCHED
+      return
+    }
+    if (windowEnd === at + COPY_BYTES) return
+  }
+}
