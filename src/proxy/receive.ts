@@ -41,7 +41,7 @@ export class Receiver implements StreamHandler {
     flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
     settleBodies(flight)
-    flight.exchange.trailers = flight.upstream?.trailers
+    flight.exchange.trailers ??= flight.upstream?.trailers
     chargeFor(flight)
     noteBreak(flight)
     this.#context.observer.ended(flight, sentBytes, undefined)

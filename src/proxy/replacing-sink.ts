@@ -9,10 +9,13 @@ import { asBuffer } from './as-buffer.ts'
  */
 export class ReplacingSink extends ForwardingSink {
   readonly #body: Uint8Array
+  readonly #trailers: Head | undefined
 
-  constructor(sink: BodySink, body: Uint8Array) {
+  /** `trailers` follow the new body where the old one brings none. */
+  constructor(sink: BodySink, body: Uint8Array, trailers: Head | undefined) {
     super(sink)
     this.#body = body
+    this.#trailers = trailers
   }
 
   override get backed(): boolean {
@@ -23,6 +26,6 @@ export class ReplacingSink extends ForwardingSink {
 
   override end(trailers?: Head): void {
     if (this.#body.length > 0) this.sink.bytes(asBuffer(this.#body), 0, this.#body.length)
-    this.sink.end(trailers)
+    this.sink.end(trailers ?? this.#trailers)
   }
 }

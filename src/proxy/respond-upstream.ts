@@ -6,6 +6,7 @@ import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ClientStrea
 import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
 import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
 import { CardFilter } from './card-filter.ts'
+import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { recordResponse } from './record-bodies.ts'
 import { ReplacingSink } from './replacing-sink.ts'
@@ -32,13 +33,17 @@ function passOn(
   const { newResponseBody } = flight.exchange
   const filter = filterOf(flight, upstream)
   writeQueuedHeaders(flight)
+  const hasNewBody = newResponseBody !== undefined && newResponseBody.length > 0
+  const trailers = hasNewBody && body.trails === true ? takeGrpcStatus(flight, upstream.head) : undefined
   flight.filter = filter
   flight.status = upstream.head.status
   flight.responded = true
   respondFramed(flight, upstream.head, body, filter?.changesLength === true)
   const { response } = flight.stream
   const sink =
-    newResponseBody === undefined ? recordResponse(flight, response) : new ReplacingSink(response, newResponseBody)
+    newResponseBody === undefined
+      ? recordResponse(flight, response)
+      : new ReplacingSink(response, newResponseBody, trailers)
   body.pipe(filter === undefined ? sink : filter.into(sink))
 }
 

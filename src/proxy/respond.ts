@@ -3,6 +3,7 @@ import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
+import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
 
@@ -43,8 +44,10 @@ function adopt(exchange: Exchange, { head, body }: Reply): void {
 export function sendReply(flight: InFlight, reply: Reply): void {
   const { exchange, stream } = flight
   const { head } = reply
-  const body = new FixedBody(exchange.newResponseBody ?? reply.body ?? NO_BYTES, reply.trailers)
+  const bytes = exchange.newResponseBody ?? reply.body ?? NO_BYTES
   writeQueuedHeaders(flight)
+  const trailers = reply.trailers ?? (bytes.length > 0 ? takeGrpcStatus(flight, head) : undefined)
+  const body = new FixedBody(bytes, trailers)
   flight.status = head.status
   flight.responded = true
   stream.respond(head, body.kind, body.length)

@@ -27,6 +27,8 @@ const SERVICES = [
   'test.OnlySay',
   'test.Gathered',
   'test.Replaced',
+  'test.Rewritten',
+  'test.Refused',
 ]
 
 /**
@@ -127,6 +129,18 @@ beforeAll(async () => {
       policyYaml('replaced', 'GRPCRoute', 'replaced', {
         traffic: { transformation: { response: { body: 'base64.decode("AAAAAAF4")' } } },
       }),
+      grpcRouteYaml('rewritten', { service: 'test.Rewritten' }, 'calls'),
+      policyYaml('rewritten', 'GRPCRoute', 'rewritten', {
+        traffic: {
+          transformation: {
+            response: { body: 'size(response.body) > 0 ? response.body : base64.decode("AAAAAAF4")' },
+          },
+        },
+      }),
+      grpcRouteYaml('refused', { service: 'test.Refused' }, 'down'),
+      policyYaml('refused', 'GRPCRoute', 'refused', {
+        traffic: { transformation: { response: { body: 'base64.decode("AAAAAAF4")' } } },
+      }),
       materials,
     ),
   })
@@ -181,6 +195,23 @@ test.each([
   expect(answer).toMatchObject({ message, code: status.OK })
   expect(answer.trailers.get('x-tail')).toEqual(['in the trailers'])
 })
+
+test.each([
+  ['put in its place', 'test.Replaced', status.FAILED_PRECONDITION, 'not now: grün', 9],
+  ['read and put in its place', 'test.Rewritten', status.FAILED_PRECONDITION, 'not now: grün', 9],
+  ['added to a refusal', 'test.Refused', status.UNAVAILABLE, 'upstream call failed', 14],
+])(
+  'a call that ends with its status alone keeps it behind a body that is %s',
+  async (_, service, code, details, told) => {
+    const answer = await callerOf(service).ask('fail', 'x')
+    expect(answer).toMatchObject({ code, details, message: undefined })
+    // There was something in front of it.
+    expect(answer.head).toBeDefined()
+    expect(answer.head?.get('grpc-status')).toEqual([])
+    const line = await eventually('its log line', () => lines(`/${service}/Fail`)[0])
+    expect(line).toMatchObject({ 'grpc.status': told, told })
+  },
+)
 
 test('a large message, there and back', async () => {
   const message = 'x'.repeat(3_000_000)
