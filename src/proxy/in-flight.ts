@@ -153,7 +153,7 @@ export class InFlight implements BodyReader, Observed {
     }
     const turn = this.turn
     return new Promise((resolve) => {
-      collect(this.stream.body, { maxBytes, claim: this.claim }, use, (result) => {
+      collect(this.stream.body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
         // When the client left, nobody waits any more.
         if (turn !== this.turn || isAbort(result)) return
         if (result === 'no-memory') return resolve(this.#noMemory('request'))

@@ -3,6 +3,7 @@ import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { roomFor } from '../testing/room-for.ts'
+import { BodyClaim, BodyMemory } from './body-memory.ts'
 import { type Collected, collectBody, collectStart, PartialBody } from './collect-body.ts'
 import { FixedBody } from './fixed-body.ts'
 
@@ -88,4 +89,51 @@ test('fields behind a body come with it', () => {
     const result = collect(gather, new FixedBody('abc', trailers), roomFor(3))
     expect(result).toMatchObject({ trailers: expect.objectContaining({ fieldCount: 1 }) })
   }
+})
+
+test('when there is no memory, clients that take long give way to others, the oldest first', () => {
+  let now = 0
+  const memory = new BodyMemory(10, () => now)
+  const begin = (): { readonly sink: BodySink; readonly claim: BodyClaim; results: string[] } => {
+    const claim = new BodyClaim(memory)
+    const results: string[] = []
+    let sink: BodySink | undefined
+    const source: BodySource = {
+      kind: BODY_CHUNKED,
+      length: -1,
+      pause: () => {},
+      resume: () => {},
+      pipe: (into) => {
+        sink = into
+      },
+    }
+    collectBody(source, { maxBytes: 10, claim, givesWay: true }, (result) => results.push(textOf(result)!))
+    return { sink: sink!, claim, results }
+  }
+  const give = ({ sink }: { readonly sink: BodySink }, text: string) => sink.bytes(Buffer.from(text), 0, text.length)
+  const [oldest, slow] = [begin(), begin()]
+  now = 1
+  const recent = begin()
+  const done = begin()
+  give(done, 'd')
+  done.sink.end()
+  for (const body of [oldest, slow, recent]) give(body, 'abc')
+  now = 9999
+  const impatient = begin()
+  give(impatient, 'x')
+  expect([impatient.results, oldest.results, memory.heldBytes]).toEqual([['no-memory'], [], 10])
+  now = 10_000
+  const next = begin()
+  give(next, 'xyz')
+  expect([oldest.results, slow.results, next.results, memory.heldBytes]).toEqual([['no-memory'], [], [], 10])
+  // One that has taken long itself gives way as well, and nothing more is kept of it.
+  give(slow, 'abcdefg')
+  give(slow, 'h')
+  slow.sink.end()
+  expect([slow.results, recent.results, memory.heldBytes]).toEqual([['no-memory'], [], 7])
+  next.sink.end()
+  expect([next.results, done.results]).toEqual([['xyz'], ['d']])
+  for (const { claim } of [oldest, slow, recent, done, impatient, next]) claim.release()
+  expect([memory.heldBytes, memory.hasRoom(10), memory.hasRoom(11)]).toEqual([0, true, false])
+  expect(recent.results).toEqual([])
 })

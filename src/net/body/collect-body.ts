@@ -1,6 +1,6 @@
 import type { Head } from '../http/head.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
-import type { BodyClaim } from './body-memory.ts'
+import type { BodyClaim, ComingBody } from './body-memory.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 import { HeldBytes } from './held-bytes.ts'
 
@@ -20,6 +20,8 @@ export interface CollectLimits {
   readonly maxBytes: number
   /** Where its memory comes from. */
   readonly claim: BodyClaim
+  /** Whoever sends it is a stranger: when there is no memory and it takes long, it gives way to others. */
+  readonly givesWay?: boolean
 }
 
 /**
@@ -71,50 +73,70 @@ export class PartialBody {
   }
 }
 
-class Collector implements BodySink {
+class Collector implements BodySink, ComingBody {
   backed = false
   source: BodySource | null = null
   readonly takesFramed = false
   readonly held: HeldBytes
   readonly #maxBytes: number
+  readonly #claim: BodyClaim
   readonly #done: (result: Collected) => void
   readonly #tooLarge: () => void
   #refused = false
 
   constructor(
     source: BodySource,
-    { maxBytes, claim }: CollectLimits,
+    { maxBytes, claim, givesWay = false }: CollectLimits,
     done: (result: Collected) => void,
     tooLarge: () => void,
   ) {
     this.held = new HeldBytes(claim, source.length < 0 ? maxBytes : Math.min(source.length, maxBytes))
     this.#maxBytes = maxBytes
+    this.#claim = claim
     this.#done = done
     this.#tooLarge = tooLarge
+    if (givesWay) claim.expect(this)
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#refused) return
     if (this.backed) return this.held.appendAnyway(buffer, start, end)
-    if (!this.held.append(buffer, start, end)) return this.refuse('no-memory')
+    if (!this.held.append(buffer, start, end) && !this.#appendInstead(buffer, start, end)) {
+      return this.refuse('no-memory')
+    }
     if (this.held.length <= this.#maxBytes) return
     this.backed = true
+    this.#claim.complete()
     this.#tooLarge()
   }
 
   end(trailers?: Head): void {
+    this.#claim.complete()
     if (!this.backed) this.#done({ bytes: this.held.bytes, trailers: trailers?.clone() })
   }
 
   abort(why: Abort): void {
+    this.#claim.complete()
     if (!this.backed) this.#done(why)
+  }
+
+  giveWay(): void {
+    this.refuse('no-memory')
   }
 
   /** Lets go of what was gathered, and takes nothing more. */
   refuse(why: NotCollected): void {
+    if (this.#refused) return
+    this.#claim.complete()
     this.backed = true
     this.#refused = true
     this.held.drop()
     this.#done(why)
+  }
+
+  /** In the place of bodies that take long; this one may be among them. */
+  #appendInstead(buffer: Buffer, start: number, end: number): boolean {
+    const more = this.held.missing(end - start)
+    return this.#claim.makeRoom(more, this) && this.held.append(buffer, start, end)
   }
 }

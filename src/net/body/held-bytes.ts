@@ -25,7 +25,7 @@ export class HeldBytes {
 
   /** Adds `buffer[start, end)`. @returns false when there is no room: nothing of it was added */
   append(buffer: Buffer, start: number, end: number): boolean {
-    const more = this.#missing(end - start)
+    const more = this.missing(end - start)
     if (more > 0 && !this.#claim.take(more)) return false
     this.#add(buffer, start, end, more)
     return true
@@ -33,7 +33,7 @@ export class HeldBytes {
 
   /** Adds what nobody else has, even where there is no room. */
   appendAnyway(buffer: Buffer, start: number, end: number): void {
-    const more = this.#missing(end - start)
+    const more = this.missing(end - start)
     this.#claim.takeAnyway(more)
     this.#add(buffer, start, end, more)
   }
@@ -45,8 +45,8 @@ export class HeldBytes {
     this.length = 0
   }
 
-  /** Bytes by which the memory must grow. */
-  #missing(added: number): number {
+  /** Bytes by which the memory must grow for so many more. */
+  missing(added: number): number {
     const capacity = this.#buffer.length
     const length = this.length + added
     if (length <= capacity) return 0
