@@ -2,6 +2,7 @@ import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { BodyMemory } from '../body/body-memory.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
@@ -443,6 +444,28 @@ test.each(replayed)('a request that was %s', async (_, asked, first, expected) =
     }),
   )
   expect(await ask(pool, destination, asked)).toMatchObject(expected)
+})
+
+test.each([
+  ['enough', 10, { status: 200, body: 'ok' }],
+  ['too little', 4, { failure: 'reset', sent: false }],
+])('what is kept for another sending takes memory: there is %s', async (_, bytes, expected) => {
+  const bodyMemory = new BodyMemory(bytes)
+  const held: number[] = []
+  let posts = 0
+  const { pool, destination } = await frames(
+    answeringFrames((peer, stream) => {
+      if (stream === 1) return peer.answer(stream, 'ok')
+      held.push(bodyMemory.heldBytes)
+      if (++posts > 1) peer.answer(stream, 'ok')
+      else setTimeout(() => peer.reset(stream, NGHTTP2_REFUSED_STREAM), 50)
+    }),
+    { bodyMemory },
+  )
+  await ask(pool, destination)
+  expect(await ask(pool, destination, { method: 'POST', body: 'hello' })).toMatchObject(expected)
+  expect(held).toEqual(bytes === 10 ? [5, 5] : [0])
+  expect(bodyMemory.heldBytes).toBe(0)
 })
 
 test('a server that refuses for ever is not asked for ever', async () => {

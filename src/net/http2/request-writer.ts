@@ -1,5 +1,6 @@
 import type { ClientHttp2Stream } from 'node:http2'
 import { BodyClaim, type BodyMemory } from '../body/body-memory.ts'
+import { HeldBytes } from '../body/held-bytes.ts'
 import type { Head } from '../http/head.ts'
 import {
   type Abort,
@@ -34,10 +35,9 @@ export class RequestWriter implements BodySink {
   #stream: ClientHttp2Stream | null = null
   #open: boolean
   #left: number
-  #kept: Buffer[] | null = []
-  #keptBytes = 0
-  /** What is kept costs memory. */
-  readonly #claim: BodyClaim
+  /** The body so far, for another sending; undefined where there is none, or no second one is possible. */
+  #kept: HeldBytes | undefined
+  #isWhole = true
   #trailers: Record<string, string[]> = {}
 
   constructor(owner: RequestWriterOwner, { kind, length, trails }: Framing, memory: BodyMemory) {
@@ -45,13 +45,14 @@ export class RequestWriter implements BodySink {
     this.kind = kind
     this.trails = trails === true && kind !== BODY_NONE
     this.#open = kind !== BODY_NONE
-    this.#claim = new BodyClaim(memory)
+    if (kind !== BODY_NONE)
+      this.#kept = new HeldBytes(new BodyClaim(memory), Math.min(length < 0 ? MAX_KEPT_BYTES : length, MAX_KEPT_BYTES))
     this.#left = kind === BODY_LENGTH ? length : 0
   }
 
   /** All that has been given can be sent again. */
   get isWhole(): boolean {
-    return this.#kept !== null
+    return this.#isWhole
   }
 
   /** Sends what is kept, and then what comes, on `stream`. */
@@ -64,15 +65,16 @@ export class RequestWriter implements BodySink {
     stream.on('wantTrailers', () => {
       if (this.#stream === stream && !stream.closed) stream.sendTrailers(this.#trailers)
     })
-    for (const piece of this.#kept ?? []) stream.write(piece)
+    if (this.#kept !== undefined && this.#kept.length > 0) stream.write(this.#kept.bytes)
     if (!this.#open) stream.end()
     else if (!stream.writableNeedDrain) this.#flow()
   }
 
   /** No second sending will be needed. */
   forgetWhole(): void {
-    this.#kept = null
-    this.#claim.release()
+    this.#isWhole = false
+    this.#kept?.drop()
+    this.#kept = undefined
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
@@ -81,9 +83,9 @@ export class RequestWriter implements BodySink {
       this.#left -= end - start
       if (this.#left < 0) return this.abort('protocol-error')
     }
-    const piece = Buffer.from(buffer.subarray(start, end))
-    this.#keep(piece)
-    if (this.#stream !== null && !this.#stream.write(piece)) this.backed = true
+    this.#keep(buffer, start, end)
+    const stream = this.#stream
+    if (stream !== null && !stream.write(Buffer.from(buffer.subarray(start, end)))) this.backed = true
   }
 
   end(trailers?: Head): void {
@@ -118,11 +120,11 @@ export class RequestWriter implements BodySink {
   }
 
   /** While there is no stream everything is kept: the giver has been asked to wait. */
-  #keep(piece: Buffer): void {
-    if (this.#kept === null) return
-    this.#keptBytes += piece.length
-    if (this.#stream === null) this.#claim.takeAnyway(piece.length)
-    else if (this.#keptBytes > MAX_KEPT_BYTES || !this.#claim.take(piece.length)) return this.forgetWhole()
-    this.#kept.push(piece)
+  #keep(buffer: Buffer, start: number, end: number): void {
+    const kept = this.#kept
+    if (kept === undefined) return
+    if (this.#stream === null) return kept.appendAnyway(buffer, start, end)
+    const fits = kept.length + end - start <= MAX_KEPT_BYTES
+    if (!fits || !kept.append(buffer, start, end)) this.forgetWhole()
   }
 }

@@ -12,6 +12,7 @@ import {
   type Framing,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import { HoldBuffer } from '../transport/hold-buffer.ts'
 
 export interface NegotiatedRequest {
   readonly head: Head
@@ -119,7 +120,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler {
 class HeldBody implements BodySink {
   readonly takesFramed = false
   readonly #cut: (why: Abort) => void
-  readonly #pieces: Buffer[] = []
+  readonly #held = new HoldBuffer()
   #source: BodySource | null = null
   #sink: BodySink | undefined
   #ended = false
@@ -144,7 +145,7 @@ class HeldBody implements BodySink {
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    if (this.#sink === undefined) this.#pieces.push(Buffer.from(buffer.subarray(start, end)))
+    if (this.#sink === undefined) this.#held.append(buffer, start, end)
     else this.#sink.bytes(buffer, start, end)
   }
 
@@ -162,8 +163,8 @@ class HeldBody implements BodySink {
   moveTo(sink: BodySink): void {
     this.#sink = sink
     sink.source = this.#source
-    for (const piece of this.#pieces) sink.bytes(piece, 0, piece.length)
-    this.#pieces.length = 0
+    if (this.#held.length > 0) sink.bytes(this.#held.bytes, 0, this.#held.length)
+    this.#held.clear()
     if (this.#ended) sink.end(this.#trailers)
     else if (!sink.backed) sink.source?.resume()
   }
