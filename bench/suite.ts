@@ -31,6 +31,28 @@ const CHAT = JSON.stringify({
   max_completion_tokens: 256,
 })
 
+/** What a browser says about itself and its user, a kilobyte with every request. */
+const BROWSER = {
+  'user-agent':
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  accept: 'application/json, text/plain, */*',
+  'accept-language': 'en-GB,en;q=0.9,de;q=0.8',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+  referer: 'https://shop.example.com/catalogue/items?page=3&sort=price',
+  origin: 'https://shop.example.com',
+  'sec-ch-ua': '"Chromium";v="141", "Not?A_Brand";v="8"',
+  'sec-ch-ua-mobile': '?0',
+  'sec-ch-ua-platform': '"Linux"',
+  'sec-fetch-dest': 'empty',
+  'sec-fetch-mode': 'cors',
+  'sec-fetch-site': 'same-origin',
+  'cache-control': 'no-cache',
+  pragma: 'no-cache',
+  'x-request-id': '0d9f3a3e-6b1c-4e7a-9b67-6a1f0c2e4d55',
+  cookie:
+    'session=q8Zr0cVZtXk3o2Jm1Yw7uQpLh5NfE9aB.7dKfT2mVxPz4RjWcY8sGhLqNbE6uAoI3; theme=dark; visitor=1234567890.1700000000; consent=eyJhbmFseXRpY3MiOnRydWUsIm1hcmtldGluZyI6ZmFsc2V9; basket=0f8b6d52-9c1e-4f0a-8a57-3d2e6b1c4a99',
+}
+
 const JSON_BODY = { 'content-type': 'application/json' }
 
 export const SUITES: readonly Suite[] = [
@@ -41,6 +63,15 @@ export const SUITES: readonly Suite[] = [
     door: 'bare',
     unit: 'request',
     headers: {},
+    expect: 'thirty-two bytes',
+  },
+  {
+    name: 'browser',
+    about: 'GET of 32 bytes with the kilobyte of fields that a browser sends, passed through.',
+    path: '/small',
+    door: 'bare',
+    unit: 'request',
+    headers: BROWSER,
     expect: 'thirty-two bytes',
   },
   {
