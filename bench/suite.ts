@@ -33,8 +33,7 @@ const CHAT = JSON.stringify({
 
 /** What a browser says about itself and its user, a kilobyte with every request. */
 const BROWSER = {
-  'user-agent':
-    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
   accept: 'application/json, text/plain, */*',
   'accept-language': 'en-GB,en;q=0.9,de;q=0.8',
   'accept-encoding': 'gzip, deflate, br, zstd',

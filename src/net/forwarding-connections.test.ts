@@ -99,3 +99,13 @@ test('drain cuts what is not finished in time', async () => {
   expect(proxy.events).toEqual(['aborted cancelled'])
   expect(await client.untilEnd()).toBe('')
 })
+
+test('a drain that is under way can be shortened, not prolonged', async () => {
+  const { connect, listener, proxy } = await startForwarding(() => {})
+  const client = await connect()
+  client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await Promise.all([600_000, 50, 300_000].map((drainMs) => listener.close({ drainMs })))
+  expect(proxy.events).toEqual(['aborted cancelled'])
+  expect(await client.untilEnd()).toBe('')
+})

@@ -48,7 +48,7 @@ export interface FailedSocket {
   readonly message: string
 }
 
-/** How long requests may go on at a socket that the plan has given up. */
+/** How long requests may go on at a socket that the plan has given up, unless the server stops before. */
 const DRAIN_MS = 60_000
 
 interface OpenSocket {
@@ -64,6 +64,8 @@ export class ProxyServer {
   readonly #pool: ClientPool
   readonly #context: ProxyContext
   readonly #open = new Map<string, OpenSocket>()
+  /** Given up, with requests that go on. */
+  readonly #leaving = new Set<Listener>()
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
   #slots: ReadonlyMap<string, number> = new Map()
@@ -124,14 +126,14 @@ export class ProxyServer {
       }
     }
     // Its successor takes connections before a socket stops to, where both can be there.
-    if (!CAN_SHARE_PORTS) drainAll(givenUp)
+    if (!CAN_SHARE_PORTS) this.#giveUp(givenUp)
     for (const key of sockets) {
       const place = this.#plan.sockets.get(key)
       if (place === undefined || this.#open.has(key)) continue
       const message = await this.#openSocket(key, place)
       if (message !== undefined) failed.push({ socket: key, message })
     }
-    drainAll(givenUp)
+    if (CAN_SHARE_PORTS) this.#giveUp(givenUp)
     return failed
   }
 
@@ -149,8 +151,16 @@ export class ProxyServer {
     await new Promise<void>((resolve) => clock.after(minMs, resolve))
     this.#draining.abort()
     const drainMs = Math.max(0, maxMs - minMs)
-    await Promise.all([...this.#open.values()].map(({ listener }) => listener.close({ drainMs })))
+    const listeners = [...this.#leaving, ...[...this.#open.values()].map(({ listener }) => listener)]
+    await Promise.all(listeners.map((listener) => listener.close({ drainMs })))
     this.#pool.close()
+  }
+
+  #giveUp(sockets: readonly OpenSocket[]): void {
+    for (const { listener } of sockets) {
+      this.#leaving.add(listener)
+      void listener.close({ drainMs: DRAIN_MS }).then(() => this.#leaving.delete(listener))
+    }
   }
 
   async #openSocket(key: string, place: SocketPlace): Promise<string | undefined> {
@@ -199,10 +209,6 @@ export class ProxyServer {
     observer.connectionDenied(peer, denial)
     return false
   }
-}
-
-function drainAll(sockets: readonly OpenSocket[]): void {
-  for (const { listener } of sockets) listener.close({ drainMs: DRAIN_MS }).catch(() => {})
 }
 
 /** What comes in: listeners of one socket agree on it. */

@@ -34,7 +34,7 @@ v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 /** A worker that died before it served gets its successor after this time. */
 const RESPAWN_MS = 1000
 
-/** A thread that goes on so long after the maximum, on a socket given up before or in code that does not return, is ended. */
+/** A thread that goes on so long after the maximum, in code that does not return, is ended. */
 const CLOSING_MS = 500
 
 interface Member {

@@ -67,7 +67,7 @@ export interface Listener {
   discourageReuse(): void
   /**
    * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
-   * `drainMs`. Resolves when no connection is left.
+   * `drainMs`. Resolves when no connection is left. Another call may only shorten the time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>
 }
@@ -143,21 +143,20 @@ class SocketListener implements Listener, Destinations {
     for (const connection of [...this.#open]) connection.discourageReuse()
   }
 
-  close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
-    this.#closed ??= this.#drain(drainMs)
-    return this.#closed
+  async close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    const cut = clock.after(drainMs, () => this.#cut())
+    this.#closed ??= this.#drain()
+    await this.#closed
+    cut.cancel()
   }
 
-  async #drain(drainMs: number): Promise<void> {
+  async #drain(): Promise<void> {
     this.#server.close()
     for (const connection of [...this.#open]) connection.drain()
-    const cut = clock.after(drainMs, () => this.#cut())
-    if (this.#open.size > 0) {
-      await new Promise<void>((resolve) => {
-        this.#emptied = resolve
-      })
-    }
-    cut.cancel()
+    if (this.#open.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#emptied = resolve
+    })
   }
 
   #cut(): void {
