@@ -1,4 +1,5 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import { withoutPort } from '#net/http/field-syntax.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { BackendPlace } from './backend-place.ts'
@@ -128,8 +129,7 @@ export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem
  * server names of TLS: another spelling of a host may not lead past its listener.
  */
 function hostOf(authority: string): string {
-  const colon = authority.lastIndexOf(':')
-  const host = colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
+  const host = withoutPort(authority)
   return (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
 }
 

@@ -49,6 +49,12 @@ export function isAuthority(text: string): boolean {
   return AUTHORITY.test(text)
 }
 
+/** What stands in an authority before its port. */
+export function withoutPort(authority: string): string {
+  const colon = authority.indexOf(':', authority.indexOf(']') + 1)
+  return colon < 0 ? authority : authority.slice(0, colon)
+}
+
 function consistsOf(text: string, bit: number): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)

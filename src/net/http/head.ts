@@ -53,8 +53,10 @@ export class Head {
   #method: string | undefined
   #target: string | undefined
   #status = 0
-  #names: string[] = []
-  #values: string[] = []
+  /** Fields that were added: so many from the beginning of these, which are kept for the next head. */
+  #added = 0
+  readonly #names: string[] = []
+  readonly #values: string[] = []
 
   /** A request head made by the gateway. `target` in origin form. */
   static request(method: string, target: string): Head {
@@ -134,15 +136,14 @@ export class Head {
   }
 
   get fieldCount(): number {
-    return this.received - this.droppedCount + this.#names.length
+    return this.received - this.droppedCount + this.#added
   }
 
   /** First value of a field, by lower-case name. */
   get(name: string): string | undefined {
     const at = this.#find(name, 0)
     if (at >= 0) return this.#value(at)
-    if (this.#names.length === 0) return undefined
-    const added = this.#names.indexOf(name)
+    const added = this.#findAdded(name)
     return added < 0 ? undefined : this.#values[added]
   }
 
@@ -150,34 +151,33 @@ export class Head {
   getAll(name: string): string[] {
     const found: string[] = []
     for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) found.push(this.#value(at))
-    for (let i = 0; i < this.#names.length; i++) if (this.#names[i] === name) found.push(this.#values[i]!)
+    for (let i = 0; i < this.#added; i++) if (this.#names[i] === name) found.push(this.#values[i]!)
     return found
   }
 
   has(name: string): boolean {
-    return this.#find(name, 0) >= 0 || this.#names.includes(name)
+    return this.#find(name, 0) >= 0 || this.#findAdded(name) >= 0
   }
 
   /** Replaces all fields of that name by one. Throws when name or value cannot be a field; check strangers' text before. */
   set(name: string, value: string): void {
     const lowerName = checkField(name, value)
     this.remove(lowerName)
-    this.#names.push(lowerName)
-    this.#values.push(value)
+    this.#add(lowerName, value)
   }
 
   /** Adds a field after those of the same name. Throws as `set` does. */
   append(name: string, value: string): void {
-    this.#names.push(checkField(name, value))
-    this.#values.push(value)
+    this.#add(checkField(name, value), value)
   }
 
   /** Removes all fields of that name. */
   remove(name: string): void {
     for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) this.drop(at)
-    for (let i = this.#names.indexOf(name); i >= 0; i = this.#names.indexOf(name, i)) {
-      this.#names.splice(i, 1)
-      this.#values.splice(i, 1)
+    for (let i = this.#findAdded(name); i >= 0; i = this.#findAdded(name)) {
+      this.#added--
+      this.#names.copyWithin(i, i + 1)
+      this.#values.copyWithin(i, i + 1)
     }
   }
 
@@ -193,7 +193,7 @@ export class Head {
     for (let at = 0; at < this.received; at++) {
       if (this.dropped[at] === 0) visit(this.receivedName(at).toLowerCase(), this.#value(at))
     }
-    for (let i = 0; i < this.#names.length; i++) visit(this.#names[i]!, this.#values[i]!)
+    for (let i = 0; i < this.#added; i++) visit(this.#names[i]!, this.#values[i]!)
   }
 
   /** Name of the received field `at` as it was written; also of a dropped one. */
@@ -260,10 +260,7 @@ export class Head {
     this.#method = undefined
     this.#target = undefined
     this.#status = 0
-    if (this.#names.length > 0) {
-      this.#names = []
-      this.#values = []
-    }
+    while (this.#added > 0) this.#values[--this.#added] = ''
   }
 
   /** An independent copy: a retry needs the head as it was before the first attempt changed it. */
@@ -299,13 +296,23 @@ export class Head {
     this.#method = other.#method
     this.#target = other.#target
     this.#status = other.#status
-    this.#names = other.#names.slice()
-    this.#values = other.#values.slice()
+    this.#added = 0
+    for (let i = 0; i < other.#added; i++) this.#add(other.#names[i]!, other.#values[i]!)
     return this
   }
 
   #value(at: number): string {
     return this.text.slice(this.offsets[4 * at + 2], this.offsets[4 * at + 3])
+  }
+
+  #add(lowerName: string, value: string): void {
+    this.#names[this.#added] = lowerName
+    this.#values[this.#added++] = value
+  }
+
+  #findAdded(name: string): number {
+    for (let i = 0; i < this.#added; i++) if (this.#names[i] === name) return i
+    return -1
   }
 
   /** Index of the first received field of that name, from `from` on; -1 without one. */
@@ -324,7 +331,7 @@ export class Head {
     const keepsLength =
       this.lengthField >= 0 && announced === this.contentLength && this.dropped[this.lengthField] === 0
     const skip = keepsLength ? -1 : this.lengthField
-    let tail = this.#names.length === 0 ? '' : this.#addedLines()
+    let tail = this.#added === 0 ? '' : this.#addedLines()
     if (!keepsLength && announced >= 0) tail += `content-length: ${announced}\r\n`
     if (kind === CHUNKED) tail += 'transfer-encoding: chunked\r\n'
     tail += connectionLines
@@ -350,7 +357,7 @@ export class Head {
 
   #addedLines(): string {
     let lines = ''
-    for (let i = 0; i < this.#names.length; i++) {
+    for (let i = 0; i < this.#added; i++) {
       const name = this.#names[i]!
       if (!isConnectionLevel(name)) lines += `${name}: ${this.#values[i]!}\r\n`
     }

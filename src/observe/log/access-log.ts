@@ -4,6 +4,7 @@ import { turnNow } from '#base/turn.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
+import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
 import type { DefaultField } from './default-fields.ts'
@@ -160,9 +161,4 @@ function shortSession(id: string | undefined): string | undefined {
 function subject(exchange: Exchange): string | undefined {
   const sub = exchange.identity.jwt?.claims.sub
   return typeof sub === 'string' ? sub : undefined
-}
-
-function withoutPort(authority: string): string {
-  const colon = authority.lastIndexOf(':')
-  return colon > authority.lastIndexOf(']') ? authority.slice(0, colon) : authority
 }

@@ -1,3 +1,5 @@
+import { withoutPort } from '#net/http/field-syntax.ts'
+
 /** An origin of the web: scheme, host in lower case, and port with the scheme's default filled in (RFC 6454, 4). */
 export interface WebOrigin {
   readonly scheme: 'http' | 'https'
@@ -19,7 +21,7 @@ export function parseOrigin(text: string): WebOrigin | undefined {
 
 /** Host in lower case and port of an authority; the port undefined when it names none. */
 export function splitAuthority(authority: string): { readonly host: string; readonly port: number | undefined } {
-  const colon = authority.lastIndexOf(':')
-  if (colon <= authority.lastIndexOf(']')) return { host: authority.toLowerCase(), port: undefined }
-  return { host: authority.slice(0, colon).toLowerCase(), port: Number(authority.slice(colon + 1)) }
+  const host = withoutPort(authority)
+  const port = host === authority ? undefined : Number(authority.slice(host.length + 1))
+  return { host: host.toLowerCase(), port }
 }
