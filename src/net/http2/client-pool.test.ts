@@ -7,7 +7,15 @@ import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
 import { createClientPool } from '../pool/client-pool.ts'
-import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientPool, type Framing } from '../stream.ts'
+import {
+  BODY_CHUNKED,
+  BODY_LENGTH,
+  BODY_NONE,
+  type ClientHandler,
+  type ClientPool,
+  type ClientStream,
+  type Framing,
+} from '../stream.ts'
 import { type Asked, ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type FramePeer, FrameServer } from '../testing/frame-server.ts'
@@ -522,6 +530,41 @@ test.each([true, false])('cancel resets the stream, which never looks whole (tra
   expect(peer!.of(DATA, 1).every(({ flags }) => (flags & END_STREAM) === 0)).toBe(true)
   expect(peer!.of(RST_STREAM, 1).map(({ payload }) => payload.readUInt32BE(0))).toEqual([NGHTTP2_CANCEL])
   expect(server.peers).toHaveLength(1)
+})
+
+test('a reset by the server may lead to giving up other requests of its session', async () => {
+  for (let round = 0; round < 20; round++) {
+    const talking: ClientStream[] = []
+    const { pool, destination, server } = await frames(
+      answeringFrames((peer, stream) => {
+        peer.head(stream, [[':status', '200']])
+        // Later, when both have more to send.
+        if (stream === 3) setTimeout(() => peer.reset(1, NGHTTP2_INTERNAL_ERROR), 20)
+      }),
+    )
+    const piece = Buffer.from('piece')
+    const talk = setInterval(() => {
+      for (const { request } of talking.slice(1)) request.bytes(piece, 0, piece.length)
+    }, 1)
+    await new Promise<void>((resolve) => {
+      const sink = new TextSink()
+      sink.abort = () => {
+        // As whoever awaits the first one does.
+        void Promise.resolve().then(() => {
+          for (const stream of talking) stream.cancel()
+          resolve()
+        })
+      }
+      const handler: ClientHandler = { ...NO_HANDLER, response: (stream) => stream.body.pipe(sink) }
+      for (let i = 0; i < 4; i++) {
+        talking.push(pool.send(destination, request('POST'), { kind: BODY_CHUNKED, length: -1 }, 0, handler, undefined))
+      }
+    })
+    clearInterval(talk)
+    // Node ended the whole process when these resets went out while it told of the one that had come.
+    await vi.waitFor(() => expect(server.peers[0]!.frames.filter(({ type }) => type === RST_STREAM)).toHaveLength(3))
+    pool.close()
+  }
 })
 
 test('a body that is not what was announced resets the stream', async () => {

@@ -232,7 +232,8 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #fail(why: Abort): void {
     if (this.#over) return
     this.#abandon(why)
-    this.#stream.destroy(CUT)
+    // Not while Node tells of another stream of the session (cancel-stream.ts).
+    setImmediate(cut, this.#stream)
   }
 
   /** Tells everybody that the request comes to nothing. */
@@ -267,7 +268,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const silent = !moves && !this.body.done && this.body.receivedBytes === this.#receivedBytes
     this.#silentMs = silent ? this.#silentMs + writeTimeoutMs : 0
     if (!waits && this.#silentMs < silenceTimeoutMs) return this.#watchWriting()
-    if (this.#over) this.#stream.destroy(CUT)
+    if (this.#over) cut(this.#stream)
     else this.#fail('timeout')
   }
 
@@ -296,3 +297,7 @@ function respondWith(stream: ServerHttp2Stream, fields: string[], options: Serve
 
 /** 'close' follows every error and says all that is needed. */
 function ignore(): void {}
+
+function cut(stream: ServerHttp2Stream): void {
+  stream.destroy(CUT)
+}
