@@ -1,9 +1,9 @@
 import { listen } from '#net/accept/listener.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
-import { ForwardingHandler } from '#net/testing/forwarding-handler.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
 import { runChaosClient, type Tally } from './chaos-client.ts'
 import { startChaosUpstream } from './chaos-upstream.ts'
+import { CountingRelay } from './counting-relay.ts'
 import { seeded } from './mutate.ts'
 
 // Usage: node fuzz/net/chaos.ts [seconds] [seed]
@@ -15,29 +15,6 @@ const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 const CLIENTS = 40
 /** What clients leave behind ends within the linger time of the server. */
 const SETTLE_MS = 3500
-
-class CountingRelay extends ForwardingHandler {
-  begun = 0
-  ended = 0
-
-  override request(stream: Parameters<ForwardingHandler['request']>[0]): void {
-    if (stream.context !== undefined) throw new Error('the slot of the request before was not cleared')
-    this.begun++
-    super.request(stream)
-  }
-
-  override finished(...all: Parameters<ForwardingHandler['finished']>): void {
-    this.ended++
-    super.finished(...all)
-    this.events.length = 0
-  }
-
-  override aborted(...all: Parameters<ForwardingHandler['aborted']>): void {
-    this.ended++
-    super.aborted(...all)
-    this.events.length = 0
-  }
-}
 
 const random = seeded(seed)
 const upstream = await startChaosUpstream(random)
