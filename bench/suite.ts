@@ -65,6 +65,15 @@ export const SUITES: readonly Suite[] = [
     expect: 'thirty-two bytes',
   },
   {
+    name: '10k',
+    about: 'GET of 10 KB, passed through.',
+    path: '/10k',
+    door: 'bare',
+    unit: 'request',
+    headers: {},
+    expect: '0123456789',
+  },
+  {
     name: 'browser',
     about: 'GET of 32 bytes with the kilobyte of fields that a browser sends, passed through.',
     path: '/small',
@@ -74,12 +83,12 @@ export const SUITES: readonly Suite[] = [
     expect: 'thirty-two bytes',
   },
   {
-    name: '10k',
-    about: 'GET of 10 KB, passed through.',
+    name: 'browser-10k',
+    about: 'GET of 10 KB with the kilobyte of fields that a browser sends, passed through.',
     path: '/10k',
     door: 'bare',
     unit: 'request',
-    headers: {},
+    headers: BROWSER,
     expect: '0123456789',
   },
   {
