@@ -567,6 +567,37 @@ test('a reset by the server may lead to giving up other requests of its session'
   }
 })
 
+test('a request may be given up while its response is told', async () => {
+  const server = http2.createServer()
+  server.on('stream', (stream: ServerHttp2Stream) => {
+    stream.on('error', () => {})
+    stream.resume()
+    stream.respond({ ':status': 503 })
+    stream.end('no')
+  })
+  cleanup.push(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { pool } = newPool()
+  const { port } = server.address() as AddressInfo
+  const destination: Destination = { ...destinationOf(port), http: 'http2' }
+  const sendAndGiveUp = () =>
+    new Promise<void>((resolve) => {
+      const handler: ClientHandler = {
+        ...NO_HANDLER,
+        response: (given) => {
+          given.cancel()
+          resolve()
+        },
+      }
+      const stream = pool.send(destination, request('POST'), TRAILING, 0, handler, undefined)
+      stream.request.bytes(Buffer.from('some'), 0, 4)
+      setTimeout(() => stream.request.end(), 1)
+    })
+  // Node ended the whole process when it was to be told the fields behind a body of which it had just reset the stream.
+  for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 16 }, sendAndGiveUp))
+  expect(await ask(pool, destination)).toMatchObject({ status: 503, body: 'no' })
+})
+
 test('a body that is not what was announced resets the stream', async () => {
   for (const given of ['too much', 'few']) {
     const { pool, destination, server } = await frames(answeringFrames(() => {}))
