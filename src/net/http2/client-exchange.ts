@@ -15,11 +15,11 @@ import {
 } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
-import { cancelStream } from './cancel-stream.ts'
 import type { Carrier } from './carrier.ts'
 import { watchEndOfStream } from './end-of-stream.ts'
 import { readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
+import { cancelStream } from './reset-stream.ts'
 
 const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM } = http2.constants
 

@@ -24,6 +24,7 @@ import {
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { fieldObject, readRequestFields, readTrailerFields, responseFields } from './heads.ts'
+import { cutStream } from './reset-stream.ts'
 import { ResponseWriter, type ResponseWriterOwner } from './response-writer.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
@@ -32,8 +33,6 @@ const { NGHTTP2_NO_ERROR } = constants
 const MAX_STATUS = 599
 /** Comes without a body, also where that is not announced (RFC 9110, 15.3.6). */
 const RESET_CONTENT = 205
-/** Node resets what is destroyed with an error; what is closed it may end in order before. */
-const CUT = new Error('the response was cut short')
 
 /** The session that carries a stream. */
 export interface StreamOwner {
@@ -232,8 +231,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #fail(why: Abort): void {
     if (this.#over) return
     this.#abandon(why)
-    // Not while Node tells of another stream of the session (cancel-stream.ts).
-    setImmediate(cut, this.#stream)
+    cutStream(this.#stream)
   }
 
   /** Tells everybody that the request comes to nothing. */
@@ -268,7 +266,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const silent = !moves && !this.body.done && this.body.receivedBytes === this.#receivedBytes
     this.#silentMs = silent ? this.#silentMs + writeTimeoutMs : 0
     if (!waits && this.#silentMs < silenceTimeoutMs) return this.#watchWriting()
-    if (this.#over) cut(this.#stream)
+    if (this.#over) cutStream(this.#stream)
     else this.#fail('timeout')
   }
 
@@ -297,7 +295,3 @@ function respondWith(stream: ServerHttp2Stream, fields: string[], options: Serve
 
 /** 'close' follows every error and says all that is needed. */
 function ignore(): void {}
-
-function cut(stream: ServerHttp2Stream): void {
-  stream.destroy(CUT)
-}
