@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import loadWabt from 'wabt'
 import { isUpdate } from '#test/cases/golden-case.ts'
+import { isFieldName, isFieldValue } from '../http/field-syntax.ts'
 import { readBuffer } from '../transport/read-buffer.ts'
 import { EMPTY_LINE, findFieldLines, INCOMPLETE_LINE, MALFORMED_LINE, UNSEARCHED } from './field-lines.ts'
 import { FIELD_LINES_CODE } from './field-lines-code.ts'
@@ -25,22 +26,26 @@ interface Found {
   readonly next: number
 }
 
-/** What the lines of `text` are, said as plainly as possible. */
+/** What the lines of `text` are, said as plainly as possible, by the character classes that everybody else goes by. */
 function expectedOf(text: string): Found {
   const lines: [string, string][] = []
-  let stop = 0
-  for (;;) {
-    const rest = text.slice(stop)
-    if (rest.startsWith('\r')) return { lines, stop, next: EMPTY_LINE }
-    const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\r\n/.exec(rest)
-    if (line === null) {
-      const begun = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$|^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r?$/.test(
-        rest,
-      )
-      return { lines, stop, next: begun ? INCOMPLETE_LINE : MALFORMED_LINE }
+  for (let stop = 0; ; ) {
+    const until = (next: number) => ({ lines, stop, next })
+    const skip = (from: number, isPart: (character: string) => boolean) => {
+      let at = from
+      while (at < text.length && isPart(text[at]!)) at++
+      return at
     }
-    lines.push([line[1]!, line[2]!])
-    stop += line[0].length
+    if (text[stop] === '\r') return until(EMPTY_LINE)
+    const colon = skip(stop, isFieldName)
+    if (colon === text.length) return until(INCOMPLETE_LINE)
+    if (colon === stop || text[colon] !== ':') return until(MALFORMED_LINE)
+    const end = skip(colon + 1, isFieldValue)
+    const behind = text.slice(end, end + 2)
+    if (behind === '' || behind === '\r') return until(INCOMPLETE_LINE)
+    if (behind !== '\r\n') return until(MALFORMED_LINE)
+    lines.push([text.slice(stop, colon), text.slice(colon + 1, end).replace(/^[ \t]+|[ \t]+$/g, '')])
+    stop = end + 2
   }
 }
 

@@ -1,10 +1,9 @@
 import { Head } from '../http/head.ts'
-import type { HeadLimits } from '../limits.ts'
+import { type HeadLimits, RESPONSE_LIMITS } from '../limits.ts'
 import { parseRequestHead, parseResponseHead } from './parse-head.ts'
 import { settleRequest, settleResponse } from './settle-head.ts'
 
-/** As wide as any. */
-const WIDE: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 10_000 }
+const WIDE: HeadLimits = { ...RESPONSE_LIMITS, maxHeaders: 10_000 }
 
 /**
  * Reads a whole head from latin-1 text; a response begins with `HTTP/`. For tests and `explain`: no Node API.
