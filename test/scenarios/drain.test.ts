@@ -215,4 +215,9 @@ verifies('parameters.shutdown/max-wait', 'what is left after the maximum is cut,
 
   expect(await gateway.close()).toBe(0)
   expect(await Promise.all([endless, another])).toEqual(['cut', 'cut'])
+  // Both have ended in order on our side: a thread that is ended says nothing.
+  const lines = gateway.output.stdout.split('\n').filter((line) => line.includes('delay=120000'))
+  expect(lines.map((line) => /error="[^"]+"/.exec(line)?.[0])).toEqual(
+    Array(2).fill('error="client connection ended: cancelled"'),
+  )
 })
