@@ -32,7 +32,7 @@ export class CardFilter implements BodySink {
   bytes(buffer: Buffer, start: number, end: number): void {
     const held = this.#held
     if (held === undefined) return this.#sink.bytes(buffer, start, end)
-    if (held.length + end - start <= MAX_CARD_BYTES && held.append(buffer, start, end)) return
+    if (held.appendWithin(buffer, start, end)) return
     this.#letGo(held)
     this.#sink.bytes(buffer, start, end)
   }

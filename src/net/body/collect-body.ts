@@ -90,7 +90,7 @@ class Collector implements BodySink, ComingBody {
     done: (result: Collected) => void,
     tooLarge: () => void,
   ) {
-    this.held = new HeldBytes(claim, source.length < 0 ? maxBytes : Math.min(source.length, maxBytes))
+    this.held = new HeldBytes(claim, maxBytes, source.length)
     this.#maxBytes = maxBytes
     this.#claim = claim
     this.#done = done

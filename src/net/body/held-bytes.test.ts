@@ -44,3 +44,11 @@ test('what was given out stays as it was', () => {
   held.append(LETTERS, 3, 50)
   expect(before.toString()).toBe('abc')
 })
+
+test('more than they may be is not added, where that is asked for', () => {
+  const { claim, memory } = roomFor(0)
+  const held = new HeldBytes(claim, 10, 1000)
+  expect([held.appendWithin(LETTERS, 0, 8), held.appendWithin(LETTERS, 8, 11)]).toEqual([true, false])
+  expect([held.appendWithin(LETTERS, 8, 10), held.appendWithin(LETTERS, 10, 10)]).toEqual([true, true])
+  expect([held.bytes.toString(), memory.heldBytes]).toEqual(['abcdefghij', 10])
+})

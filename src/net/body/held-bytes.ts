@@ -9,18 +9,25 @@ const NO_BYTES = Buffer.alloc(0)
 export class HeldBytes {
   length = 0
   readonly #claim: BodyClaim
+  readonly #maxBytes: number
   readonly #expectedBytes: number
   #buffer = NO_BYTES
 
-  /** `expectedBytes`: hardly more will come. */
-  constructor(claim: BodyClaim, expectedBytes: number) {
+  /** `announced`: so many bytes are to come; -1: nobody knows. */
+  constructor(claim: BodyClaim, maxBytes: number, announced = -1) {
     this.#claim = claim
-    this.#expectedBytes = expectedBytes
+    this.#maxBytes = maxBytes
+    this.#expectedBytes = announced < 0 ? maxBytes : Math.min(announced, maxBytes)
   }
 
   /** What is held, at this place until more is added. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.length)
+  }
+
+  /** As `append`; nothing is added that would make them more than `maxBytes`, either. */
+  appendWithin(buffer: Buffer, start: number, end: number): boolean {
+    return this.length + end - start <= this.#maxBytes && this.append(buffer, start, end)
   }
 
   /** Adds `buffer[start, end)`. @returns false when there is no room: nothing of it was added */

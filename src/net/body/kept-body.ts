@@ -14,7 +14,6 @@ export class KeptBody implements BodySource, BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #from: BodySource
-  readonly #maxBytes: number
   #sink: BodySink | null = null
   #begun = false
   #kept: HeldBytes | null
@@ -27,8 +26,7 @@ export class KeptBody implements BodySource, BodySink {
     this.length = from.length
     this.trails = from.trails === true
     this.#from = from
-    this.#maxBytes = maxBytes
-    this.#kept = new HeldBytes(claim, from.length < 0 ? maxBytes : from.length)
+    this.#kept = new HeldBytes(claim, maxBytes, from.length)
   }
 
   /** All that has come can be given once more. */
@@ -92,7 +90,7 @@ export class KeptBody implements BodySource, BodySink {
     const kept = this.#kept
     if (kept === null) return
     if (this.#sink === null) return kept.appendAnyway(buffer, start, end)
-    if (kept.length + end - start <= this.#maxBytes && kept.append(buffer, start, end)) return
+    if (kept.appendWithin(buffer, start, end)) return
     kept.drop()
     this.#kept = null
   }

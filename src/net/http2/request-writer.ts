@@ -45,8 +45,7 @@ export class RequestWriter implements BodySink {
     this.kind = kind
     this.trails = trails === true && kind !== BODY_NONE
     this.#open = kind !== BODY_NONE
-    if (kind !== BODY_NONE)
-      this.#kept = new HeldBytes(new BodyClaim(memory), Math.min(length < 0 ? MAX_KEPT_BYTES : length, MAX_KEPT_BYTES))
+    if (this.#open) this.#kept = new HeldBytes(new BodyClaim(memory), MAX_KEPT_BYTES, length)
     this.#left = kind === BODY_LENGTH ? length : 0
   }
 
@@ -124,7 +123,6 @@ export class RequestWriter implements BodySink {
     const kept = this.#kept
     if (kept === undefined) return
     if (this.#stream === null) return kept.appendAnyway(buffer, start, end)
-    const fits = kept.length + end - start <= MAX_KEPT_BYTES
-    if (!fits || !kept.append(buffer, start, end)) this.forgetWhole()
+    if (!kept.appendWithin(buffer, start, end)) this.forgetWhole()
   }
 }
