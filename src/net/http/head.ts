@@ -178,6 +178,7 @@ export class Head {
       this.#added--
       this.#names.copyWithin(i, i + 1)
       this.#values.copyWithin(i, i + 1)
+      this.#values[this.#added] = ''
     }
   }
 
