@@ -154,16 +154,23 @@ test('an upstream that resets in a body without length does not look complete', 
 })
 
 test.each([
-  ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n'],
-  ['204 with a length', 'HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 204 X\r\n\r\n'],
-  ['304 with a length', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n', 'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n'],
-  ['no length but 0', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n'],
-])('a response without body keeps both connections: %s', async (_, response, expected) => {
+  ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n', 1],
+  ['204 with a length', 'HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 204 X\r\n\r\n', 1],
+  ['304', 'HTTP/1.1 304 X\r\n\r\n', 'HTTP/1.1 304 X\r\n\r\n', 1],
+  // The server may be one that sends what it announces.
+  [
+    '304 with a length',
+    'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n',
+    'HTTP/1.1 304 X\r\nContent-Length: 9\r\n\r\n',
+    3,
+  ],
+  ['no length but 0', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n', 1],
+])('a response without body keeps the client connection: %s', async (_, response, expected, connections) => {
   const { connect, upstream } = await startForwarding(answering(() => response))
   const client = await connect()
   client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3))
   await client.until((text) => text === expected.repeat(3))
-  expect(upstream.connections).toBe(1)
+  expect(upstream.connections).toBe(connections)
 })
 
 test('HEAD, then GET on the same connections', async () => {

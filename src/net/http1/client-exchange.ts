@@ -101,11 +101,12 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   takeResponse(): boolean {
     const { head } = this
     const kind = this.#responseKind()
+    const keep = this.#endIsCertain(kind)
     this.#owner.disarm(this.timer)
     this.#phase = READING
     this.request.forgetWhole()
     this.body.start(kind, kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : head.contentLength)
-    return head.keepAlive && kind !== BODY_CLOSE
+    return keep
   }
 
   announceResponse(): void {
@@ -168,11 +169,29 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     return connection
   }
 
+  /**
+   * Whether both sides agree on where this exchange ends and on what follows: a server that frames its answers otherwise than
+   * RFC 9112, 6.3 closes after them, or sends what would be read as the next answer.
+   */
+  #endIsCertain(kind: BodyKind): boolean {
+    const { head } = this
+    // HTTP/1.0 servers may not know how the request was framed. One that answers early may close without reading the rest.
+    if (!head.keepAlive || head.http10 || kind === BODY_CLOSE || this.request.open) return false
+    const announcesBody = head.chunked || head.contentLength > 0
+    if (neverHasBody(head.status)) return !announcesBody
+    // The same answer to GET would end with the connection.
+    return !this.#forHead || head.chunked || head.contentLength >= 0
+  }
+
   #responseKind(): BodyKind {
     const { head } = this
-    if (this.#forHead || head.status === 204 || head.status === 304) return BODY_NONE
+    if (this.#forHead || neverHasBody(head.status)) return BODY_NONE
     if (head.chunked) return BODY_CHUNKED
     if (head.contentLength < 0) return BODY_CLOSE
     return head.contentLength === 0 ? BODY_NONE : BODY_LENGTH
   }
+}
+
+function neverHasBody(status: number): boolean {
+  return status === 204 || status === 304
 }

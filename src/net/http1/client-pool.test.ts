@@ -104,13 +104,89 @@ test.each([
   expect(server.connections).toBe(2)
 })
 
-test.each([
-  ['Connection: close', OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')],
-  ['HTTP/1.0', OK.replace('1.1', '1.0')],
-  ['a hint of one second', OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
-])('a connection is not used again after %s', async (_, answer) => {
+const keepsOrNot: [what: string, method: string, answer: string, connections: number][] = [
+  ['Connection: close', 'GET', OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'), 2],
+  ['HTTP/1.0', 'GET', OK.replace('1.1', '1.0'), 2],
+  [
+    'HTTP/1.0, which may not know how a request was framed',
+    'GET',
+    'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\ncontent-length: 2\r\n\r\nok',
+    2,
+  ],
+  ['a hint of one second', 'GET', OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n'), 2],
+  ['HEAD with a length', 'HEAD', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n', 1],
+  ['HEAD with chunks', 'HEAD', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', 1],
+  ['HEAD without either', 'HEAD', 'HTTP/1.1 200 OK\r\n\r\n', 2],
+  ['HEAD of what did not change', 'HEAD', 'HTTP/1.1 304 Not Modified\r\n\r\n', 1],
+  ['204', 'GET', 'HTTP/1.1 204 No Content\r\n\r\n', 1],
+  ['204 with length 0', 'GET', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', 1],
+  ['204 that announces a body', 'GET', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n', 2],
+  ['204 that announces chunks', 'GET', 'HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n', 2],
+  ['304', 'GET', 'HTTP/1.1 304 Not Modified\r\n\r\n', 1],
+  ['304 that announces a body', 'GET', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 2\r\n\r\n', 2],
+  ['more than the response', 'GET', `${OK}more`, 2],
+  ['two responses', 'GET', `${OK}${OK}`, 2],
+]
+test.each(keepsOrNot)('after %s to %s', async (_, method, answer, connections) => {
   const { pool, server, destination } = await rig(answering(() => answer))
+  await ask(pool, destination, { method })
+  await ask(pool, destination, { method })
+  expect(server.connections).toBe(connections)
+})
+
+test('a body that comes behind a 204 is nobody’s answer', async () => {
+  const late = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged'
+  let requests = 0
+  const { pool, destination } = await rig(
+    answering((_, __, peer) => {
+      if (requests++ > 0) return OK
+      setTimeout(() => peer.send(late), 20)
+      return `HTTP/1.1 204 No Content\r\ncontent-length: ${late.length}\r\n\r\n`
+    }),
+  )
   await ask(pool, destination)
+  expect(await ask(pool, destination)).toMatchObject({ body: 'ok' })
+})
+
+test('a server that closes after an unframed answer to HEAD costs the next request nothing', async () => {
+  const { pool, destination } = await rig(
+    answering((head, _, peer) => {
+      if (head.startsWith('POST')) return OK
+      setTimeout(() => peer.close(), 20)
+      return 'HTTP/1.1 200 OK\r\n\r\n'
+    }),
+  )
+  await ask(pool, destination, { method: 'HEAD' })
+  expect(await ask(pool, destination, { method: 'POST', body: 'x' })).toMatchObject({ body: 'ok' })
+})
+
+test('a connection is not used again when the answer began before the request had ended', async () => {
+  const { pool, server, destination } = await rig((peer, index) => {
+    if (index > 0) return answering(() => OK)(peer)
+    void peer
+      .until((text) => text.endsWith('he'))
+      .then(() => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'))
+    void peer.until((text) => text.endsWith('hello')).then(() => peer.send('k'))
+  })
+  const head = Head.request('POST', '/')
+  head.authority = 'x'
+  const sink = new TextSink()
+  await new Promise<void>((resolve) => {
+    sink.onEnd = resolve
+    const handler: ClientHandler = {
+      response: (stream) => {
+        stream.body.pipe(sink)
+        stream.request.bytes(Buffer.from('llo'), 0, 3)
+        stream.request.end()
+      },
+      informed: () => {},
+      upgraded: () => {},
+      failed: () => {},
+    }
+    const stream = pool.send(destination, head, { kind: BODY_LENGTH, length: 5 }, 0, handler, undefined)
+    stream.request.bytes(Buffer.from('he'), 0, 2)
+  })
+  expect(sink.text).toBe('ok')
   await ask(pool, destination)
   expect(server.connections).toBe(2)
 })
