@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesOf, fromByteText, toByteText } from './byte-text.ts'
+import { bytesOf, fromByteText, toByteText, trimSpace } from './byte-text.ts'
 
 const pairs = [
   // text       its UTF-8 bytes
@@ -19,6 +19,17 @@ for (const [text, byteText] of pairs) {
 
 test('bytes that are no UTF-8 read as the replacement character', () => {
   expect(fromByteText('a\u00ff')).toBe('a\ufffd')
+})
+
+test.each([
+  ['', ''],
+  ['a', 'a'],
+  [' \t\r\n', ''],
+  ['\t a b \r\n', 'a b'],
+  ['\u00c3\u00a0', '\u00c3\u00a0'],
+  [' \u00a0\u0085\u000b\u000c ', '\u00a0\u0085\u000b\u000c'],
+])('%j without the space around it is %j', (text, trimmed) => {
+  expect(trimSpace(text)).toBe(trimmed)
 })
 
 test('bytes are the character codes', () => {

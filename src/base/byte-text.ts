@@ -19,6 +19,22 @@ export function fromByteText(byteText: string): string {
   return isAscii(byteText) ? byteText : decoder.decode(bytesOf(byteText))
 }
 
+/**
+ * Without the spaces, tabs and line ends around it. `trim()` is not for byte text: it takes the byte A0, which ends the UTF-8 of `à`,
+ * for a space.
+ */
+export function trimSpace(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || code === 13 || code === 10
+}
+
 export function bytesOf(byteText: string): Uint8Array {
   const bytes = new Uint8Array(byteText.length)
   for (let i = 0; i < byteText.length; i++) bytes[i] = byteText.charCodeAt(i)

@@ -30,12 +30,12 @@ export interface UnavailableVariable {
 /** What the checker knows of a `HostObject`. */
 export interface HostType {
   readonly name: string
-  /** Members with a type of their own, as text. */
+  /** Members with a type of their own, as text; the names in lower case where `foldsCase`. */
   readonly members?: Readonly<Record<string, string>>
   /** The type of `x["key"]` and of members not listed; without it only `members` exist. */
   readonly element?: string
-  /** What else an element may turn out to be, to complete "x may be ...": what is done with one may fail. */
-  readonly doubt?: string
+  /** Names of members are compared without regard to case. */
+  readonly foldsCase?: boolean
   /** Signatures without the receiver: `join() -> headers`, `cookie(string) -> string`. */
   readonly methods?: readonly string[]
 }
@@ -86,8 +86,11 @@ export interface Environment<C> {
 
 export interface HostTypeInfo {
   readonly members: ReadonlyMap<string, Type>
+  /** Of a member that is not listed. */
   readonly element: Type | undefined
-  readonly doubt: string | undefined
+  /** Of a member whose name only the evaluation knows. */
+  readonly anyMember: Type
+  memberType(name: string): Type | undefined
 }
 
 /** @throws Error when a declaration contradicts another one or has a type that cannot be read: declarations are code */
@@ -190,7 +193,13 @@ function readerOf<C>(scope: ScopeBuilder<C>): MemberReader<C> | undefined {
 function hostTypeInfo(type: HostType): HostTypeInfo {
   const members = new Map(Object.entries(type.members ?? {}).map(([name, text]) => [name, parseType(text)]))
   const element = type.element === undefined ? undefined : parseType(type.element)
-  return { members, element, doubt: type.doubt }
+  const keyOf = (name: string) => (type.foldsCase === true ? name.toLowerCase() : name)
+  return {
+    members,
+    element,
+    anyMember: members.size === 0 ? (element ?? DYN) : DYN,
+    memberType: (name) => members.get(keyOf(name)) ?? element,
+  }
 }
 
 function methodsOf(type: HostType): Overload[] {

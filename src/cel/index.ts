@@ -8,7 +8,7 @@
  *     { path: 'request.headers', type: 'headers', read: (exchange) => new Headers(exchange), index: (exchange, name) => exchange.header(name) },
  *     { path: 'response.code', unavailable: 'only in the response phase' },
  *   ],
- *   types: [{ name: 'headers', element: 'dyn', methods: ['join() -> headers', 'cookie(string) -> string'] }],
+ *   types: [{ name: 'headers', element: 'string', methods: ['join() -> headers', 'cookie(string) -> string'] }],
  *   functions: [define('(string).shout() -> string', (text: string) => `${text}!`)],
  * })
  * const { program, problems } = compile('request.method == "GET"', environment, { expect: 'bool' })

@@ -76,7 +76,7 @@ const environment = createEnvironment<Request>({
     { path: 'response.code', unavailable: 'only in the response phase' },
     { path: 'broken', type: 'dyn', read: () => new CelError('failed', 'cannot be read') },
   ],
-  types: [{ name: 'headers', element: 'dyn', methods: ['join() -> headers', 'cookie(string) -> string'] }],
+  types: [{ name: 'headers', element: 'string', methods: ['join() -> headers', 'cookie(string) -> string'] }],
   functions: [define('(string).shout() -> string', (text: string) => `${text}!`)],
   random: { random: () => 0.25, uuid: () => '00000000-0000-4000-8000-000000000000' },
 })

@@ -59,7 +59,7 @@ export class CardFilter implements BodySink {
       {
         status: head.status,
         contentType: head.get('content-type'),
-        contentEncoding: head.get('content-encoding'),
+        contentEncoding: head.joined('content-encoding'),
         body,
       },
       this.#place,

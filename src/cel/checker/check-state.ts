@@ -167,9 +167,7 @@ export class CheckState<C> {
   /** What `x[key]` of a host object is; undefined when the type is no host object. */
   elementOfHost(type: Type): Type | undefined {
     const applied = this.apply(type)
-    if (applied.kind !== 'object') return undefined
-    const host = this.environment.hostTypes.get(applied.name)
-    return host === undefined ? undefined : (host.element ?? DYN)
+    return applied.kind === 'object' ? this.environment.hostTypes.get(applied.name)?.anyMember : undefined
   }
 
   /** Runs `work` with local variables; their slots are kept for the expression. */

@@ -105,7 +105,7 @@ function fieldType<C>(operand: Type, select: Select, state: CheckState<C>): Type
 function objectField<C>(name: string, select: Select, state: CheckState<C>): Type {
   const host = state.environment.hostTypes.get(name)
   if (host !== undefined) {
-    return host.members.get(select.field) ?? host.element ?? unknownMember(select, name, host.members.keys(), state)
+    return host.memberType(select.field) ?? unknownMember(select, name, host.members.keys(), state)
   }
   const { provider } = state.environment
   if (provider === undefined) return DYN
@@ -135,7 +135,7 @@ export function checkIndex<C>(expr: Index, state: CheckState<C>): Type {
 
 function hostMember<C>(type: Type, index: Expr, state: CheckState<C>): Type | undefined {
   if (type.kind !== 'object' || index.kind !== 'literal' || typeof index.value !== 'string') return undefined
-  return state.environment.hostTypes.get(type.name)?.members.get(index.value)
+  return state.environment.hostTypes.get(type.name)?.memberType(index.value)
 }
 
 /** `request["method"]` is `request.method` when `request` is a declared root. */

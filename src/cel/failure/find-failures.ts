@@ -19,9 +19,6 @@ export interface PossibleFailure {
   readonly message: string
 }
 
-/** Methods that take a value out of an optional. */
-const VALUES: ReadonlySet<string> = new Set(['value', 'orValue'])
-
 const CALCULATING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%'])
 
 /** What a number of unknown kind may stand beside; text and lists are joined, and show what the other side is to be. */
@@ -272,20 +269,10 @@ class FailureFinder<C> {
     }
     if (expr.kind === 'conditional') return this.#doubt(expr.then, facts) ?? this.#doubt(expr.otherwise, facts)
     const resolution = this.#checked.resolutions.get(expr)
-    if (resolution?.kind === 'variable') {
-      const { variable } = resolution.scope
-      const mayBeNull = variable!.type.kind === 'wrapper' && variable!.always !== true
-      return mayBeNull && !facts.has(notNull(keyOf(expr))) ? 'null' : undefined
-    }
-    if (expr.kind === 'call') return VALUES.has(expr.name) ? this.#doubtOfElement(expr.target) : undefined
-    const isElement = (expr.kind === 'select' || expr.kind === 'index') && !expr.optional
-    return isElement ? this.#doubtOfElement(expr) : undefined
-  }
-
-  #doubtOfElement(expr: Expr | undefined): string | undefined {
-    if (expr?.kind !== 'select' && expr?.kind !== 'index') return undefined
-    const operand = this.#typeOf(expr.operand)
-    return operand.kind === 'object' ? this.#environment.hostTypes.get(operand.name)?.doubt : undefined
+    if (resolution?.kind !== 'variable') return undefined
+    const { variable } = resolution.scope
+    const mayBeNull = variable!.type.kind === 'wrapper' && variable!.always !== true
+    return mayBeNull && !facts.has(notNull(keyOf(expr))) ? 'null' : undefined
   }
 
   #typeOf(expr: Expr): Type {

@@ -1,53 +1,50 @@
-import { fromByteText } from '#base/byte-text.ts'
+import { fromByteText, trimSpace } from '#base/byte-text.ts'
 import { HostObject, type HostType, noSuchKey, type Result, type Value, type Variable } from '#cel/index.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Exchange } from '../exchange.ts'
 
-type Form = 'plain' | 'join' | 'raw' | 'split'
+/** How a view shows a field: as one text (of a response: but for `set-cookie`), joined with commas, as lines, as members. */
+type Form = 'request' | 'response' | 'join' | 'raw' | 'split'
 
-/** What the checker calls a view: a plain one gives text or a list of texts, and only the evaluation knows which. */
+/** What the checker calls a view. */
 const TYPE_NAMES: Readonly<Record<Form, string>> = {
-  plain: 'headers',
-  join: 'headers.joined',
+  request: 'headers',
+  response: 'responseHeaders',
+  join: 'headers',
   raw: 'headers.lists',
   split: 'headers.lists',
 }
 
+/** Its lines cannot be joined: dates in them have commas (RFC 9110, 5.3). */
+const NEVER_JOINED = 'set-cookie'
+
+const METHODS = ['join() -> headers', 'raw() -> headers.lists', 'split() -> headers.lists', 'cookie(string) -> string']
+
 /** The types of views, for the checker. */
 export const HEADER_TYPES: readonly HostType[] = [
-  ['headers', 'dyn'],
-  ['headers.joined', 'string'],
-  ['headers.lists', 'list(string)'],
-].map(([name = '', element = '']) => ({
-  name,
-  element,
-  ...(element === 'dyn' && { doubt: 'a list, when the field is repeated (join() gives text)' }),
-  methods: [
-    'join() -> headers.joined',
-    'raw() -> headers.lists',
-    'split() -> headers.lists',
-    `redacted() -> ${name}`,
-    'cookie(string) -> string',
-  ],
-}))
+  { name: 'headers', element: 'string' },
+  { name: 'responseHeaders', element: 'string', members: { [NEVER_JOINED]: 'list(string)' }, foldsCase: true },
+  { name: 'headers.lists', element: 'list(string)' },
+].map((type) => ({ ...type, methods: [...METHODS, `redacted() -> ${type.name}`] }))
 
 /** A variable for the fields of a message; `always`: the message is there in every evaluation. */
 export function headerVariable(
   path: string,
+  message: 'request' | 'response',
   find: (exchange: Exchange) => Head | undefined,
   always: boolean,
 ): Variable<Exchange> {
   const field = (exchange: Exchange, lowerName: string): Result | undefined => {
     const head = find(exchange)
-    return head === undefined ? undefined : readHeader(head, lowerName)
+    return head === undefined ? undefined : readHeader(head, lowerName, message)
   }
   return {
     path,
-    type: 'headers',
+    type: TYPE_NAMES[message],
     always,
     read: (exchange) => {
       const head = find(exchange)
-      return head === undefined ? undefined : new HeaderView(head)
+      return head === undefined ? undefined : new HeaderView(head, message)
     },
     index: (exchange, name) => field(exchange, name.toLowerCase()),
     prepareIndex: (name) => {
@@ -70,7 +67,7 @@ class HeaderView extends HostObject {
   readonly #form: Form
   readonly #redacted: boolean
 
-  constructor(head: Head, form: Form = 'plain', redacted = false) {
+  constructor(head: Head, form: Form, redacted = false) {
     super()
     this.typeName = TYPE_NAMES[form]
     this.#head = head
@@ -112,29 +109,29 @@ class HeaderView extends HostObject {
   }
 }
 
-/** One field: text when it stands once, a list of texts when it is repeated. */
-function readHeader(head: Head, name: string, form: Form = 'plain', redacted = false): Value | undefined {
-  if (head.get(name) === undefined) return undefined
-  const values = head
-    .getAll(name)
-    .map((value) => (redacted && SENSITIVE.has(name) ? '<redacted>' : fromByteText(value)))
-  switch (form) {
-    case 'plain':
-      return values.length === 1 ? values[0]! : values
-    case 'join':
-      return values.join(',')
-    case 'raw':
-      return values
-    case 'split':
-      return values.flatMap((value) => value.split(',').map((part) => part.trim()))
+/** One field as the view shows it (decision A-132). */
+function readHeader(head: Head, name: string, form: Form, redacted = false): Value | undefined {
+  if (isText(form, name)) {
+    const text = head.joined(name)
+    if (text === undefined) return undefined
+    return redacted && SENSITIVE.has(name) ? '<redacted>' : fromByteText(text)
   }
+  if (!head.has(name)) return undefined
+  const lines = head.getAll(name).map((line) => (redacted && SENSITIVE.has(name) ? '<redacted>' : fromByteText(line)))
+  if (form === 'join') return lines.join(',')
+  return form === 'split' ? lines.flatMap((line) => line.split(',').map(trimSpace)) : lines
+}
+
+function isText(form: Form, name: string): boolean {
+  return form === 'request' || (form === 'response' && name !== NEVER_JOINED)
 }
 
 function readCookie(head: Head, name: string): string | undefined {
   for (const line of head.getAll('cookie')) {
     for (const pair of line.split(';')) {
       const equals = pair.indexOf('=')
-      if (equals >= 0 && pair.slice(0, equals).trim() === name) return fromByteText(pair.slice(equals + 1).trim())
+      if (equals >= 0 && trimSpace(pair.slice(0, equals)) === name)
+        return fromByteText(trimSpace(pair.slice(equals + 1)))
     }
   }
   return undefined

@@ -345,8 +345,11 @@ test('variables() shows what there is, with secrets hidden', () => {
 })
 
 test.each([
-  ['request.headers["a"]', 'dyn'],
+  ['request.headers["a"] + request.headers["Set-Cookie"]', 'string'],
   ['request.headers.join()["a"] + "x"', 'string'],
+  ['response.headers["a"] + response.headers.b', 'string'],
+  ['response.headers["Set-Cookie"][0] + "x"', 'string'],
+  ['response.headers.exists(name, value, name == value)', 'bool'],
   ['request.headers.raw()["a"][0] + "x"', 'string'],
   ['request.headers.split()["a"].exists(part, part.startsWith("x"))', 'bool'],
   ['request.headers.redacted().join()["a"].startsWith("x")', 'bool'],

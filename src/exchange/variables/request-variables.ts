@@ -14,7 +14,7 @@ export const REQUEST: readonly Declared[] = [
   { path: 'request.path', type: 'string', always: true, read: ({ request }) => pathOf(request.target) },
   { path: 'request.pathAndQuery', type: 'string', always: true, read: ({ request }) => request.target },
   { path: 'request.version', type: 'string', always: true, read: ({ version }) => versionText(version) },
-  headerVariable('request.headers', ({ request }) => request, true),
+  headerVariable('request.headers', 'request', ({ request }) => request, true),
   { path: 'request.startTime', type: 'timestamp', always: true, read: startTime },
 ]
 
@@ -40,7 +40,7 @@ function bodyVariable(path: string, read: Variable<Exchange>['read']): Declared 
 export const RESPONSE: readonly Declared[] = [
   { path: 'response.code', type: 'int', read: ({ response }) => response?.status },
   { path: 'response.grpcStatus', type: 'int', read: readGrpcStatus },
-  headerVariable('response.headers', ({ response }) => response, false),
+  headerVariable('response.headers', 'response', ({ response }) => response, false),
 ]
 
 /** How long the gateway and the backend took, as far as the request has come. */

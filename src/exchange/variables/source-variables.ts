@@ -34,7 +34,7 @@ export const WORKLOAD: readonly Declared[] = [
 ]
 
 /** Of the CONNECT request that carried a stream. None does: the gateway refuses CONNECT (docs/behaviour/http.md), so the fields are absent. */
-export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', () => undefined, false)]
+export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', 'request', () => undefined, false)]
 
 function certificate({ peer }: Exchange): PeerCertificate | undefined {
   return peer.certificate

@@ -22,10 +22,20 @@ test('reads what was received without regard to the case of names', () => {
   expect(head.get('accept')).toBe('text/html')
   expect(head.get('x-one')).toBe('1')
   expect(head.getAll('x-one')).toEqual(['1', '2'])
+  expect(head.joined('x-one')).toBe('1, 2')
+  expect(head.joined('accept')).toBe('text/html')
+  expect(head.joined('x-two')).toBeUndefined()
   expect(head.has('x-two')).toBe(false)
   expect(head.get('x-two')).toBeUndefined()
   expect(head.fieldCount).toBe(4)
   expect(fieldsOf(head)).toEqual(['host=example.com', 'x-one=1', 'accept=text/html', 'x-one=2'])
+})
+
+test('what was received and what was added are one text (RFC 9110, 5.3), cookies with semicolons (RFC 9113, 8.2.3)', () => {
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nX: 1\r\nX:\r\n\r\n')
+  head.append('cookie', 'b=2')
+  head.append('x', '2')
+  expect([head.joined('cookie'), head.joined('x')]).toEqual(['a=1; b=2', '1, , 2'])
 })
 
 test('an untouched head goes out as the very text that came in', () => {

@@ -155,6 +155,19 @@ export class Head {
     return found
   }
 
+  /** The values of a field as one text: joined with `, `, those of Cookie with `; ` (RFC 9110, 5.3; RFC 9113, 8.2.3). */
+  joined(name: string): string | undefined {
+    const separator = name === 'cookie' ? '; ' : ', '
+    let text: string | undefined
+    for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) {
+      text = text === undefined ? this.#value(at) : `${text}${separator}${this.#value(at)}`
+    }
+    for (let i = 0; i < this.#added; i++) {
+      if (this.#names[i] === name) text = text === undefined ? this.#values[i] : `${text}${separator}${this.#values[i]}`
+    }
+    return text
+  }
+
   has(name: string): boolean {
     return this.#find(name, 0) >= 0 || this.#findAdded(name) >= 0
   }

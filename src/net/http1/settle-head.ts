@@ -1,3 +1,4 @@
+import { trimSpace } from '#base/byte-text.ts'
 import { isAuthority, isFieldName, isTarget } from '../http/field-syntax.ts'
 import type { Head } from '../http/head.ts'
 import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
@@ -94,7 +95,7 @@ function connectionLevelName(head: Head, at: number): string {
 function listOf(value: string): string[] {
   const members: string[] = []
   for (const member of value.split(',')) {
-    const text = member.trim().toLowerCase()
+    const text = trimSpace(member).toLowerCase()
     if (text !== '') members.push(text)
   }
   return members

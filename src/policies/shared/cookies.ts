@@ -1,3 +1,4 @@
+import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 
 /** Values of the cookies of that name in the given Cookie fields, in order (RFC 6265, 4.2). */
@@ -6,7 +7,7 @@ export function cookieValues(fields: readonly string[], name: string): string[] 
   for (const field of fields) {
     for (const pair of field.split(';')) {
       const equals = pair.indexOf('=')
-      if (equals >= 0 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim())
+      if (equals >= 0 && trimSpace(pair.slice(0, equals)) === name) values.push(trimSpace(pair.slice(equals + 1)))
     }
   }
   return values
@@ -28,13 +29,13 @@ function pairsOf(head: Head): string[] {
   return head
     .getAll('cookie')
     .flatMap((field) => field.split(';'))
-    .map((pair) => pair.trim())
+    .map(trimSpace)
     .filter((pair) => pair !== '')
 }
 
 function nameOf(pair: string): string | undefined {
   const equals = pair.indexOf('=')
-  return equals < 0 ? undefined : pair.slice(0, equals).trim()
+  return equals < 0 ? undefined : trimSpace(pair.slice(0, equals))
 }
 
 function writePairs(head: Head, pairs: readonly string[]): void {

@@ -41,6 +41,9 @@ const schemes: HeaderCase[] = [
   ['sk-', ['sk-abc'], 'abc'],
   ['sk-', ['SK-abc'], 'abc'],
   ['sk-', ['pk-abc'], undefined],
+  // The byte A0 ends the UTF-8 of \u00e0 and is no space.
+  ['Bearer', ['Bearer \t k\u00c3\u00a0'], 'k\u00c3\u00a0'],
+  ['\u00e0', ['\u00c3\u00a0abc'], 'abc'],
 ]
 for (const [prefix, values, found] of schemes) {
   verifies(['location/header', 'location/header-prefix'], `prefix ${prefix}, values ${values.join(' | ')}`, () => {

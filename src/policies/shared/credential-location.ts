@@ -1,4 +1,4 @@
-import { toByteText } from '#base/byte-text.ts'
+import { toByteText, trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
@@ -75,7 +75,7 @@ export function compileWritableLocation(spec: InsertionLocationSpec): WritableLo
 /** `Bearer` and `Bearer ` mean the same (decision A-58); a prefix such as `sk-` is taken literally. */
 function headerLocation(name: string, prefix: string): HeaderLocation {
   const lowerName = name.toLowerCase()
-  const written = toByteText(prefix).trim()
+  const written = trimSpace(toByteText(prefix))
   const inSchemeHeader = lowerName === 'authorization' || lowerName === 'proxy-authorization'
   const isScheme = /[0-9A-Za-z]$/.test(written) && (inSchemeHeader || prefix.endsWith(' '))
   return { kind: 'header', name: lowerName, prefix: written.toLowerCase(), written, isScheme }
@@ -121,7 +121,7 @@ export function writeCredential(location: WritableLocation, head: Head, credenti
 export function canHold(location: WritableLocation, credential: string): boolean {
   if (location.kind === 'queryParameter') return true
   if (location.kind === 'header') return isFieldValue(withPrefix(location, credential))
-  return isFieldName(location.name) && isFieldValue(credential) && !/[\s;]/.test(credential)
+  return isFieldName(location.name) && isFieldValue(credential) && !/[ \t;]/.test(credential)
 }
 
 function withPrefix(location: HeaderLocation, credential: string): string {
@@ -136,7 +136,7 @@ function afterPrefix(location: HeaderLocation, value: string): string | undefine
   const { prefix, isScheme } = location
   if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
   if (isScheme && value.length > prefix.length && value.charCodeAt(prefix.length) !== SPACE) return undefined
-  return value.slice(prefix.length).trim()
+  return trimSpace(value.slice(prefix.length))
 }
 
 const SPACE = 32

@@ -1,4 +1,4 @@
-import { toByteText } from '#base/byte-text.ts'
+import { toByteText, trimSpace } from '#base/byte-text.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
 
 /**
@@ -6,9 +6,9 @@ import { isFieldValue } from '#net/http/field-syntax.ts'
  * @returns undefined when it cannot stand in a field (RFC 9110, 5.5)
  */
 export function fieldText(text: string): string | undefined {
-  if (isFieldValue(text)) return text.trim()
+  if (isFieldValue(text)) return trimSpace(text)
   const bytes = toByteText(text)
-  return isFieldValue(bytes) ? bytes.trim() : undefined
+  return isFieldValue(bytes) ? trimSpace(bytes) : undefined
 }
 
 /** Fields that belong to one connection and its framing: what policies say about them has no effect (RFC 9110, 7.6.1). */

@@ -1,3 +1,5 @@
+import { trimSpace } from '#base/byte-text.ts'
+
 /** Longest body that is looked into; calls with files inside may be large, and their method is only told, not needed. */
 const MAX_READ_BYTES = 2 * 1024 * 1024
 
@@ -22,6 +24,6 @@ export function readMethod(contentType: string | undefined, body: Uint8Array | u
 
 /** `application/json` and what is built on it, such as `application/a2a+json` (RFC 6839). */
 export function isJson(contentType: string | undefined): boolean {
-  const type = (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  const type = trimSpace((contentType ?? '').split(';', 1)[0]!).toLowerCase()
   return type === 'application/json' || type.endsWith('+json')
 }

@@ -92,10 +92,10 @@ function isTextMember(key: string): key is TextMember {
 /** Error answers carry no usage; compressed ones come only from providers that ignore what was asked for. */
 export function isReadable(response: Head): boolean {
   if (response.status < 200 || response.status > 299) return false
-  const coding = response.get('content-encoding')
+  const coding = response.joined('content-encoding')
   return coding === undefined || coding === 'identity'
 }
 
 export function isEventStream(response: Head): boolean {
-  return /^text\/event-stream(?:\s*;|\s*$)/i.test(response.get('content-type') ?? '')
+  return /^text\/event-stream(?:[ \t]*;|[ \t]*$)/i.test(response.get('content-type') ?? '')
 }

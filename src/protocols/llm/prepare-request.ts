@@ -136,7 +136,7 @@ function prepareTyped(
   const { settings } = provider
   if (settings.guards?.closed === true) return refuse(type, 'prompt-guard-failed')
   if (input.body === undefined) return refuse(type, 'body-too-large')
-  const coding = exchange.request.get('content-encoding')
+  const coding = exchange.request.joined('content-encoding')
   if (coding !== undefined && coding !== 'identity') return refuseCoding(type)
   const received = scanMembers(input.body)
   if ('fault' in received) return refuseFault(type, received)

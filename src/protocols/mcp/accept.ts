@@ -1,3 +1,5 @@
+import { trimSpace } from '#base/byte-text.ts'
+
 /**
  * Whether an `Accept` field (RFC 9110, 12.5.1) admits a media type; a missing field admits all (decision B67).
  *
@@ -9,16 +11,16 @@ export function accepts(accept: string | undefined, mediaType: string): boolean 
   return accept.split(',').some((part) => {
     const [range = '', ...parameters] = part.split(';')
     if (parameters.some(isZeroWeight)) return false
-    const wanted = range.trim().toLowerCase()
+    const wanted = trimSpace(range).toLowerCase()
     return wanted === mediaType || wanted === wholeType || wanted === '*/*'
   })
 }
 
 function isZeroWeight(parameter: string): boolean {
-  return /^\s*q\s*=\s*0(\.0*)?\s*$/i.test(parameter)
+  return /^[ \t]*q[ \t]*=[ \t]*0(\.0*)?[ \t]*$/i.test(parameter)
 }
 
 /** The media type of a `Content-Type` value, lower case and without parameters. */
 export function mediaTypeOf(contentType: string | undefined): string {
-  return (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  return trimSpace((contentType ?? '').split(';', 1)[0]!).toLowerCase()
 }

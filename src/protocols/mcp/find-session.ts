@@ -9,7 +9,7 @@ import { openSession, type Session } from './session-state.ts'
 
 /** The session that the request names, or the answer when there is none. */
 export function findSession({ plan, exchange, deps }: McpRequest): Session | McpAnswer {
-  const id = exchange.request.get('mcp-session-id')
+  const id = exchange.request.joined('mcp-session-id')
   if (id === undefined) return refuse(exchange, 'mcp-session-missing')
   const owner = { backend: plan.backend, identity: exchange.identity }
   const session = openSession(id, owner, { sealer: deps.sealer, memory: deps.memory, nowMs: clock.now() })
@@ -35,7 +35,7 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
  * @param id of the message, where there is one
  */
 export function checkRevision(exchange: Exchange, id: MessageId | null): McpAnswer | undefined {
-  const requested = exchange.request.get('mcp-protocol-version')
+  const requested = exchange.request.joined('mcp-protocol-version')
   if (requested === undefined || isSessionRevision(requested)) return undefined
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION
   const data = { supported: SESSION_REVISIONS, requested }

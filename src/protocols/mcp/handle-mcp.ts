@@ -25,7 +25,7 @@ export async function handleMcp(
   deps: McpDeps,
 ): Promise<McpAnswer> {
   const head = exchange.request
-  const sessionId = head.get('mcp-session-id')
+  const sessionId = head.joined('mcp-session-id')
   exchange.mcp = {
     ...NO_MCP,
     sessionId: plan.sessionRouting === 'Stateful' ? sessionId : undefined,
@@ -50,7 +50,7 @@ export async function handleMcp(
 function checkPlace({ plan, exchange, deps }: McpRequest): McpAnswer | undefined {
   const head = exchange.request
   if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
-  if (deps.boundToLoopback === true && !isMeantForLoopback(head.authority, head.get('origin'))) {
+  if (deps.boundToLoopback === true && !isMeantForLoopback(head.authority, head.joined('origin'))) {
     return refuse(exchange, 'mcp-origin-refused')
   }
   if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
@@ -77,7 +77,7 @@ async function handleGet(request: McpRequest): Promise<McpAnswer> {
   const { exchange } = request
   const refused = checkHasSessions(request)
   if (refused !== undefined) return refused
-  if (!accepts(exchange.request.get('accept'), 'text/event-stream')) return refuse(exchange, 'mcp-not-acceptable')
+  if (!accepts(exchange.request.joined('accept'), 'text/event-stream')) return refuse(exchange, 'mcp-not-acceptable')
   const session = checkRevision(exchange, null) ?? findSession(request)
   return 'status' in session ? session : openStream(request, session)
 }

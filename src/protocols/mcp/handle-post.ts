@@ -52,11 +52,11 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
 /** An answer may be JSON or a stream; the protocol wants clients to take both. */
 function checkMediaTypes({ exchange }: McpRequest): McpAnswer | undefined {
   const head = exchange.request
-  const accept = head.get('accept')
+  const accept = head.joined('accept')
   if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
     return refuse(exchange, 'mcp-not-acceptable')
   }
-  if (mediaTypeOf(head.get('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
+  if (mediaTypeOf(head.joined('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
   return undefined
 }
 
@@ -77,7 +77,7 @@ function refuseUnreadable({ exchange }: McpRequest, problem: MessageProblem): Mc
 /** An `initialize` within a session would leave two sessions with one id: it begins a new one, as without the header. */
 async function initialise(request: McpRequest, message: RequestMessage): Promise<McpAnswer> {
   const { exchange } = request
-  const named = exchange.request.get('mcp-protocol-version')
+  const named = exchange.request.joined('mcp-protocol-version')
   if (named !== undefined && named !== message.params?.protocolVersion) {
     return refuse(exchange, 'mcp-version-unsupported', { detail: 'header and message name different revisions' })
   }

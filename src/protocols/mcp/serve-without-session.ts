@@ -88,7 +88,7 @@ async function begin(
   { id }: RequestMessage,
   targets: readonly McpTargetPlan[],
 ): Promise<readonly TargetSession[] | McpAnswer> {
-  const protocolVersion = request.exchange.request.get('mcp-protocol-version') ?? LATEST_REVISION
+  const protocolVersion = request.exchange.request.joined('mcp-protocol-version') ?? LATEST_REVISION
   const params = { protocolVersion, capabilities: {}, clientInfo: GATEWAY_INFO }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
   const reply = await initialiseTargets(request, { id, text, targets, sessionKey: '' })

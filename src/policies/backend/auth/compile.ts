@@ -1,4 +1,4 @@
-import { toByteText } from '#base/byte-text.ts'
+import { toByteText, trimSpace } from '#base/byte-text.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import {
@@ -47,7 +47,7 @@ function usable(
   location: WritableLocation,
   context: CompileContext,
 ): string | Refusal {
-  const credential = value.trim()
+  const credential = trimSpace(value)
   if (credential !== '' && canHold(location, credential)) return credential
   const message = 'is empty or cannot be written to the location; requests are refused'
   context.report(source, path, { severity: 'error', code: 'credential-invalid', message })

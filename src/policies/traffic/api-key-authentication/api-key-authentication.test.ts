@@ -176,6 +176,7 @@ const entries: [value: string, sent: string, outcome: string, problem: string | 
   ['{"key":"k2"}', 'k2', 'proceed', undefined],
   [' {"key":" k3 ","metadata":{}}\n', 'k3', 'proceed', undefined],
   ['{"key":"clé"}'.replace('é', 'Ã©'), 'clÃ©', 'proceed', undefined],
+  ['k\u00c3\u00a0\n', 'k\u00c3\u00a0', 'proceed', undefined],
   ['', '', 'api-key-missing', 'is empty'],
   ['{"key":', '{"key":', 'api-key-unknown', 'begins like a JSON object but is not valid JSON'],
   ['{"key":7}', '7', 'api-key-unknown', 'key must be a string'],

@@ -1,4 +1,4 @@
-import { fromByteText, toByteText } from '#base/byte-text.ts'
+import { fromByteText, toByteText, trimSpace } from '#base/byte-text.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 
 /** A key as a Secret entry defines it; the key as byte text. */
@@ -15,7 +15,7 @@ const NO_METADATA: JsonObject = {}
  * @returns what is wrong with it instead, in words that do not repeat it
  */
 export function parseEntry(value: string): ApiKeyEntry | string {
-  const trimmed = value.trim()
+  const trimmed = trimSpace(value)
   if (trimmed === '') return 'is empty'
   return trimmed.startsWith('{') ? parseJsonEntry(trimmed) : { key: trimmed, metadata: NO_METADATA }
 }
@@ -27,10 +27,11 @@ function parseJsonEntry(text: string): ApiKeyEntry | string {
   const unknown = Object.keys(others)
   if (unknown.length > 0) return `has unknown members: ${unknown.join(', ')}`
   if (typeof key !== 'string') return 'key must be a string'
-  if (key.trim() === '') return 'key is empty'
+  const trimmed = trimSpace(key)
+  if (trimmed === '') return 'key is empty'
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return 'metadata must be an object'
   if (Object.hasOwn(metadata, 'key')) return 'metadata must not have a member named key'
-  return { key: toByteText(key.trim()), metadata: metadata as JsonObject }
+  return { key: toByteText(trimmed), metadata: metadata as JsonObject }
 }
 
 function parseJson(text: string): Record<string, unknown> | undefined {

@@ -180,7 +180,7 @@ test('the body is gathered only when a rule reads it', () => {
 test.each([
   ['Deny', 'request.headers["x-role"] == "guest"', 'request.headers["x-role"] may be absent'],
   ['Deny', 'jwt.role != "admin"', 'jwt.role may be absent'],
-  ['Deny', 'has(request.headers.x) && request.headers.x.startsWith("a")', 'may be a list, when the field is repeated'],
+  ['Deny', 'has(request.headers.x) && request.headers.x.startsWith("a")', undefined],
   ['Deny', 'has(jwt.role) && jwt.role != "admin"', undefined],
   ['Deny', 'default(jwt.role, "") != "admin"', undefined],
   ['Deny', 'source.address == "192.0.2.1"', undefined],

@@ -1,3 +1,4 @@
+import { trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
@@ -22,7 +23,7 @@ export interface CorsPlan {
  */
 export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   const { request } = exchange
-  const origin = request.get('origin')
+  const origin = request.joined('origin')
   if (origin === undefined) return proceed
   const allowed = isAllowed(plan, origin)
   const method = request.method === 'OPTIONS' ? request.get('access-control-request-method') : undefined
@@ -37,8 +38,8 @@ export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
 /** The policy looks at Origin, so that every answer depends on it, also one without an Origin (Fetch, CORS protocol and caches). */
 export function varyByOrigin({ response }: Exchange): Outcome {
   if (response === undefined) return proceed
-  const named = response.getAll('vary').join(',').toLowerCase().split(',')
-  if (!named.some((name) => name.trim() === 'origin' || name.trim() === '*')) response.append('vary', 'Origin')
+  const named = (response.joined('vary') ?? '').toLowerCase().split(',').map(trimSpace)
+  if (!named.includes('origin') && !named.includes('*')) response.append('vary', 'Origin')
   return proceed
 }
 
@@ -56,7 +57,7 @@ function preflight(plan: CorsPlan, origin: string | undefined, method: string, {
     if (plan.methods !== undefined) {
       head.set('access-control-allow-methods', plan.methods === '*' ? method : plan.methods)
     }
-    const headers = allowedHeaders(plan, request.getAll('access-control-request-headers'))
+    const headers = allowedHeaders(plan, request.joined('access-control-request-headers'))
     if (headers !== undefined) head.set('access-control-allow-headers', headers)
     if (plan.credentials) head.set('access-control-allow-credentials', 'true')
     if (plan.exposed !== undefined) head.set('access-control-expose-headers', plan.exposed)
@@ -67,12 +68,11 @@ function preflight(plan: CorsPlan, origin: string | undefined, method: string, {
 }
 
 /** `*` means what is asked for, because with credentials a browser takes it literally. */
-function allowedHeaders(plan: CorsPlan, asked: readonly string[]): string | undefined {
+function allowedHeaders(plan: CorsPlan, asked: string | undefined): string | undefined {
   if (plan.headers !== '*') return plan.headers
-  const names = asked
-    .join(',')
+  const names = (asked ?? '')
     .split(',')
-    .map((name) => name.trim())
+    .map(trimSpace)
     .filter((name) => name !== '')
   return names.length === 0 ? undefined : names.join(', ')
 }

@@ -20,6 +20,7 @@ const cases: [filter: object, lines: string[]][] = [
   [{ add: [field('x-b', '2')], set: [field('x-b', '3')] }, ['x-a: 1', 'x-a: 2', 'x-b: 3']],
   [{ set: [field('x-a', '3')], remove: ['x-a'] }, ['x-b: b']],
   [{ set: [field('x-b', 'caf\u00e9')] }, ['x-a: 1', 'x-a: 2', 'x-b: caf\u00c3\u00a9']],
+  [{ set: [field('x-b', ' voil\u00e0 ')] }, ['x-a: 1', 'x-a: 2', 'x-b: voil\u00c3\u00a0']],
 ]
 
 verifies('traffic.headerModifiers/request', 'headers of the request: add, set, remove', () => {

@@ -1,3 +1,4 @@
+import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 import type { ClientFormat } from '../route-type.ts'
 
@@ -57,7 +58,7 @@ export function toSegment(model: string): string | undefined {
 export function bearerToken(request: Head): string | undefined {
   const value = request.get('authorization')
   if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
-  return value.slice(7).trim()
+  return trimSpace(value.slice(7))
 }
 
 /** Paths that do not depend on the model, by client format; everything else is `other`. */
