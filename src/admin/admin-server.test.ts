@@ -23,13 +23,14 @@ const ring = new DecisionRing('w1', 4)
 for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
 
 let quits = 0
+let unanswered: readonly string[] = []
 const options: AdminServerOptions = {
   host: '127.0.0.1',
   port: 0,
   version: '1.2.3',
   status: () => report,
   dump: () => ({ version: 7, items }),
-  decisions: async () => ring.list(),
+  decisions: async () => ({ records: ring.list(), unanswered }),
   quit: () => {
     quits++
   },
@@ -78,6 +79,15 @@ test('/decisions takes parameters', async () => {
 
 test('/version names gateway and runtime', async () => {
   expect(await json('/version')).toEqual({ gatewright: '1.2.3', node: process.versions.node })
+})
+
+test('/decisions names the workers that did not answer', async () => {
+  expect((await ask(server.port, '/decisions')).headers).not.toHaveProperty('gatewright-unanswered-workers')
+  unanswered = ['w2', 'w5']
+  const { status, headers, body } = await ask(server.port, '/decisions')
+  expect([status, headers['gatewright-unanswered-workers']]).toEqual([200, 'w2, w5'])
+  expect(JSON.parse(body)).toHaveLength(2)
+  unanswered = []
 })
 
 test('/quitquitquit stops the gateway when it is asked by POST', async () => {

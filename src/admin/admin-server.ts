@@ -1,4 +1,4 @@
-import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { GatheredRecords } from '#observe/decision-ring.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type Answer, jsonAnswer, textAnswer } from './answer.ts'
 import { indexPage } from './index-page.ts'
@@ -16,8 +16,7 @@ export interface AdminServerOptions {
   readonly status: () => StatusReport
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
-  /** Decision records of all workers, newest first. */
-  readonly decisions: () => Promise<readonly DecisionRecord[]>
+  readonly decisions: () => Promise<GatheredRecords>
   /** Starts the shutdown; called after the answer is on its way. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
@@ -93,9 +92,14 @@ function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>
   return { version, items: sorted.map(redactItem) }
 }
 
-function answerDecisions(records: readonly DecisionRecord[], query: URLSearchParams): Answer {
+/** Names the workers whose records are missing. */
+const UNANSWERED = 'gatewright-unanswered-workers'
+
+function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams): Answer {
   const selection = selectDecisions(records, query)
-  return selection.kind === 'refused' ? textAnswer(400, selection.message) : jsonAnswer(selection.records)
+  if (selection.kind === 'refused') return textAnswer(400, selection.message)
+  const answer = jsonAnswer(selection.records)
+  return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
 }
 
 function answerVersion(version: string): Answer {

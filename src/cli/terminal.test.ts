@@ -101,13 +101,15 @@ test('workers, bugs and the end', () => {
   const terminal = new Terminal()
   expect(
     saying(() => {
-      terminal.workerReplaced('w1', 'out of memory')
+      terminal.workerReplaced('w1', 'died', 'out of memory')
+      terminal.workerReplaced('w2', 'stuck', 'its event loop has not turned for 10 s')
       terminal.bug('w1-7', 'Error: x')
       terminal.stopping({ minMs: 0, maxMs: 55_000 })
       terminal.stopping({ minMs: 10_000, maxMs: 55_000 })
     }),
   ).toEqual([
     'worker w1 died and is replaced: out of memory',
+    'worker w2 is stuck and is replaced: its event loop has not turned for 10 s',
     'a bug in the gateway met request w1-7: Error: x',
     'stopping: no more connections are accepted; requests in flight have 55 s to finish',
     'stopping: connections are accepted for 10 s; requests in flight have 55 s to finish',

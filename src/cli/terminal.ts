@@ -4,6 +4,7 @@ import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
+import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { findingLines } from './finding-lines.ts'
 
 /** Tells a person what happens; everything goes to standard error, so that standard output is the access log alone. */
@@ -61,8 +62,8 @@ export class Terminal implements InstanceEvents {
     say(`stopping: ${accepting}; requests in flight have ${maxMs / 1000} s to finish`)
   }
 
-  workerReplaced(name: string, cause: string): void {
-    say(`worker ${name} died and is replaced: ${cause}`)
+  workerReplaced(name: string, why: ReplacedFor, cause: string): void {
+    say(`worker ${name} ${why === 'died' ? 'died' : 'is stuck'} and is replaced: ${cause}`)
   }
 
   bug(decisionId: string, stack: string): void {

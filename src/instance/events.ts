@@ -1,6 +1,7 @@
 import type { Translation } from '#control/translation.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
+import type { ReplacedFor } from '#workers/worker-pool.ts'
 
 /** What an instance tells its terminal. */
 export interface InstanceEvents {
@@ -10,6 +11,6 @@ export interface InstanceEvents {
     version: number,
     listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
   ): void
-  workerReplaced(name: string, cause: string): void
+  workerReplaced(name: string, why: ReplacedFor, cause: string): void
   bug(decisionId: string, stack: string): void
 }

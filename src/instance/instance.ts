@@ -10,6 +10,7 @@ import { stampStatus } from '#control/status/stamp-status.ts'
 import type { ObjectStatus, Translation } from '#control/translation.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
+import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { FileStore } from '#store/files.ts'
@@ -34,6 +35,8 @@ export class Instance {
   readonly #store: FileStore
   readonly #publisher: PlanPublisher
   readonly #metrics = new MetricsReader()
+  /** What the main thread itself counts. */
+  readonly #ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
   readonly #workers: WorkerPool
   readonly #loop: ControlLoop
   readonly #servers: RunningServer[] = []
@@ -64,7 +67,10 @@ export class Instance {
       },
       {
         applied: (version, failed) => this.#applied(version, failed),
-        replaced: (name, cause) => events.workerReplaced(name, cause),
+        replaced: (name, why, cause) => {
+          this.#ownMetrics.series('workerReplacements', [why]).add(1)
+          events.workerReplaced(name, why, cause)
+        },
         metrics: (worker, news) => this.#metrics.hear(worker, news),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },

@@ -26,6 +26,14 @@ export interface DecisionRecord {
   outputTokens: number
 }
 
+/** Decision records of the workers that answered in time. */
+export interface GatheredRecords {
+  /** Newest first. */
+  readonly records: readonly DecisionRecord[]
+  /** Names of the workers that did not answer. */
+  readonly unanswered: readonly string[]
+}
+
 /** A record in the ring; its id is put together only when somebody looks. */
 interface KeptRecord extends DecisionRecord {
   number: number

@@ -13,7 +13,7 @@ export type ToWorker =
       /** `address:port` of every socket to listen on; others are drained. */
       readonly sockets: readonly string[]
     }
-  | { readonly kind: 'records'; readonly request: number }
+  | { readonly kind: 'records'; readonly question: number }
   /** Session tickets of TLS are made with other keys from now on. */
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
   /** Something that works once has been used up in another worker. */
@@ -29,7 +29,7 @@ export type FromWorker =
       /** Sockets that could not be opened. */
       readonly failed: readonly { readonly socket: string; readonly message: string }[]
     }
-  | { readonly kind: 'records'; readonly request: number; readonly records: readonly DecisionRecord[] }
+  | { readonly kind: 'records'; readonly question: number; readonly records: readonly DecisionRecord[] }
   /** Where numbers of this worker are to be found. */
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
   | SpentOnce
@@ -57,4 +57,7 @@ export interface WorkerStart {
   readonly ticketKeys: Uint8Array
   /** Memory for the bodies that it gathers. */
   readonly bodyMemoryBytes: number
+  /** One Int32 that the worker counts up every `turnMs`; see `watchdog.ts`. */
+  readonly turns: SharedArrayBuffer
+  readonly turnMs: number
 }

@@ -12,6 +12,7 @@ import { ProxyServer } from '#proxy/server.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { createSealer } from './sealer.ts'
+import { countTurns } from './watchdog.ts'
 
 /** Entry of a proxy thread: hears of plans from the main thread and serves traffic on them. */
 const start = workerData as WorkerStart
@@ -57,9 +58,7 @@ async function hear(message: ToWorker): Promise<void> {
     mcpMemory.learn(message.key, message.untilMs)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
-  } else if (message.kind === 'records') {
-    tell({ kind: 'records', request: message.request, records: observer.records.list() })
-  } else {
+  } else if (message.kind === 'drain') {
     await proxy.drain(message.minMs, message.maxMs)
     lines.flush()
     tell({ kind: 'drained' })
@@ -70,5 +69,9 @@ async function hear(message: ToWorker): Promise<void> {
 // One message after the other: a plan is fully in force before the next one is looked at.
 let last: Promise<void> = Promise.resolve()
 port.on('message', (message: ToWorker) => {
-  last = last.then(() => hear(message))
+  // Operators do not wait for a plan or a drain.
+  if (message.kind === 'records') {
+    tell({ kind: 'records', question: message.question, records: observer.records.list() })
+  } else last = last.then(() => hear(message))
 })
+countTurns(start.turns, start.turnMs)

@@ -1,11 +1,13 @@
 import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
+import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** What the data plane is to run on. */
 export interface Published {
@@ -17,11 +19,22 @@ export interface Published {
   readonly sockets: readonly string[]
 }
 
+/** `died`: its thread ended. `stuck`: its event loop no longer turned. */
+export type ReplacedFor = 'died' | 'stuck'
+
+/** How tests differ from a gateway. */
+export interface WorkerPoolTuning {
+  readonly stuckAfterMs?: number
+  readonly answerMs?: number
+  /** The code of a worker. */
+  readonly entry?: URL
+}
+
 export interface WorkerPoolEvents {
   /** All workers run on this version; `failed`: sockets that some worker could not open. */
   applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void
-  /** A worker died and another one is being started. */
-  replaced(name: string, cause: string): void
+  /** A worker died, or its loop got stuck, and another one is being started. */
+  replaced(name: string, why: ReplacedFor, cause: string): void
   metrics(worker: string, news: MetricsNews): void
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
@@ -37,6 +50,12 @@ const RESPAWN_MS = 1000
 /** A thread that goes on so long after the maximum, in code that does not return, is ended. */
 const CLOSING_MS = 500
 
+/** How long a worker may take to answer a question of an operator. */
+const ANSWER_MS = 2000
+
+/** What all workers are started with. */
+type CommonStart = Omit<WorkerStart, 'name' | 'ticketKeys' | 'turns' | 'turnMs'>
+
 interface Member {
   readonly name: string
   readonly thread: Worker
@@ -44,24 +63,36 @@ interface Member {
   failed: readonly { readonly socket: string; readonly message: string }[]
 }
 
+/** A worker that was asked for its records; `undefined`: it did not answer in time. */
+interface Question {
+  readonly member: Member
+  readonly answer: (records: readonly DecisionRecord[] | undefined) => void
+}
+
 /**
  * The proxy workers of one instance. Each listens on the same sockets; one that dies is replaced by a new one on the current plan,
  * and the others go on.
  */
 export class WorkerPool {
-  readonly #start: Omit<WorkerStart, 'name' | 'ticketKeys'>
+  readonly #start: CommonStart
   readonly #events: WorkerPoolEvents
+  readonly #answerMs: number
+  readonly #entry: URL
   readonly #members = new Map<string, Member>()
-  readonly #waiting = new Map<number, (message: FromWorker & { kind: 'records' }) => void>()
+  readonly #questions = new Map<number, Question>()
+  readonly #watchdog: Watchdog
   readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   #nextName = 1
-  #nextRequest = 1
+  #nextQuestion = 1
   #closing = false
 
-  constructor(count: number, start: Omit<WorkerStart, 'name' | 'ticketKeys'>, events: WorkerPoolEvents) {
+  constructor(count: number, start: CommonStart, events: WorkerPoolEvents, tuning: WorkerPoolTuning = {}) {
     this.#start = start
     this.#events = events
+    this.#answerMs = tuning.answerMs ?? ANSWER_MS
+    this.#entry = tuning.entry ?? new URL('./proxy-worker.ts', import.meta.url)
+    this.#watchdog = new Watchdog((name) => this.#end(name), tuning.stuckAfterMs)
     for (let i = 0; i < count; i++) this.#spawn()
   }
 
@@ -75,16 +106,21 @@ export class WorkerPool {
     this.#tellAll(planMessage(published.delta, published))
   }
 
-  /** The newest decision records of all workers, newest first. */
-  async records(): Promise<(FromWorker & { kind: 'records' })['records'][number][]> {
-    const answers = await Promise.all([...this.#members.values()].map((member) => this.#recordsOf(member)))
-    return answers.flat().toSorted((a, b) => b.time - a.time)
+  /** The newest decision records of all workers; those of a worker that does not answer in time are missing. */
+  async records(): Promise<GatheredRecords> {
+    const members = [...this.#members.values()]
+    const answers = await Promise.all(members.map((member) => this.#recordsOf(member)))
+    return {
+      records: answers.flatMap((records) => records ?? []).toSorted((a, b) => b.time - a.time),
+      unanswered: members.filter((_, i) => answers[i] === undefined).map(({ name }) => name),
+    }
   }
 
   /** Stops accepting after `minMs`, lets requests finish until `maxMs`, ends the threads. Resolves when all have ended. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     this.#closing = true
     this.#ticketKeys.close()
+    this.#watchdog.close()
     const threads = [...this.#members.values()].map(({ thread }) => thread)
     const force = clock.after(maxMs + CLOSING_MS, () => {
       for (const thread of threads) void thread.terminate()
@@ -106,8 +142,14 @@ export class WorkerPool {
 
   #spawn(): void {
     const name = `w${this.#nextName++}`
-    const thread = new Worker(new URL('./proxy-worker.ts', import.meta.url), {
-      workerData: { ...this.#start, name, ticketKeys: this.#ticketKeys.current } satisfies WorkerStart,
+    const thread = new Worker(this.#entry, {
+      workerData: {
+        ...this.#start,
+        name,
+        ticketKeys: this.#ticketKeys.current,
+        turns: this.#watchdog.watch(name),
+        turnMs: this.#watchdog.turnMs,
+      } satisfies WorkerStart,
       name,
     })
     const member: Member = { name, thread, version: 0, failed: [] }
@@ -117,18 +159,30 @@ export class WorkerPool {
     thread.on('error', (error) => {
       cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
     })
-    thread.on('exit', () => {
-      this.#members.delete(name)
-      if (this.#closing) return
-      this.#events.replaced(name, cause)
-      // One that cannot even start would die again at once.
-      if (member.version > 0) this.#spawn()
-      else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
-    })
+    thread.on('exit', () => this.#lose(member, 'died', cause))
     const published = this.#published
     if (published === undefined) return
     const everything: PlanDelta = { version: published.version, set: [...published.items.values()], removed: [] }
     thread.postMessage(planMessage(everything, published))
+  }
+
+  /** Replaced at once: a thread that is stuck in native code may take its time to end. */
+  #end(name: string): void {
+    const member = this.#members.get(name)
+    if (member === undefined) return
+    this.#lose(member, 'stuck', `its event loop has not turned for ${this.#watchdog.stuckAfterMs / 1000} s`)
+    void member.thread.terminate()
+  }
+
+  #lose(member: Member, why: ReplacedFor, cause: string): void {
+    if (!this.#members.delete(member.name)) return
+    this.#watchdog.forget(member.name)
+    this.#forgetQuestions(member)
+    if (this.#closing) return
+    this.#events.replaced(member.name, why, cause)
+    // One that cannot even start would die again at once.
+    if (member.version > 0) this.#spawn()
+    else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
   }
 
   #tellAll(message: ToWorker): void {
@@ -141,8 +195,7 @@ export class WorkerPool {
       member.failed = message.failed
       this.#tellWhenAllApplied()
     } else if (message.kind === 'records') {
-      this.#waiting.get(message.request)?.(message)
-      this.#waiting.delete(message.request)
+      this.#questions.get(message.question)?.answer(message.records)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.news)
     } else if (message.kind === 'spent') {
@@ -162,13 +215,23 @@ export class WorkerPool {
     )
   }
 
-  #recordsOf(member: Member): Promise<(FromWorker & { kind: 'records' })['records']> {
-    const request = this.#nextRequest++
+  #recordsOf(member: Member): Promise<readonly DecisionRecord[] | undefined> {
+    const question = this.#nextQuestion++
     return new Promise((resolve) => {
-      this.#waiting.set(request, ({ records }) => resolve(records))
-      member.thread.once('exit', () => resolve([]))
-      member.thread.postMessage({ kind: 'records', request } satisfies ToWorker)
+      const late = clock.after(this.#answerMs, () => answer(undefined))
+      const answer = (records: readonly DecisionRecord[] | undefined) => {
+        late.cancel()
+        this.#questions.delete(question)
+        resolve(records)
+      }
+      this.#questions.set(question, { member, answer })
+      member.thread.postMessage({ kind: 'records', question } satisfies ToWorker)
     })
+  }
+
+  /** A worker that is gone takes its records with it. */
+  #forgetQuestions(member: Member): void {
+    for (const question of this.#questions.values()) if (question.member === member) question.answer([])
   }
 }
 

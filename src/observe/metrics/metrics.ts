@@ -53,6 +53,12 @@ export const METRICS = {
     type: 'counter',
     labels: ['code'],
   },
+  workerReplacements: {
+    name: 'worker_replacements_total',
+    help: 'Proxy workers that died, or whose event loop got stuck, and were replaced.',
+    type: 'counter',
+    labels: ['cause'],
+  },
   connections: {
     name: 'downstream_connections_total',
     help: 'Connections that ended, but for those that were denied or refused.',

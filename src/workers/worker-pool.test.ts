@@ -1,0 +1,88 @@
+import { BroadcastChannel } from 'node:worker_threads'
+import { afterAll, expect, test, vi } from 'vitest'
+import { createSlotMemory } from '#state/slots.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { readSessionKeys } from './sealer.ts'
+import { WorkerPool } from './worker-pool.ts'
+
+const ENTRY = new URL('./testing/spinning-worker.ts', import.meta.url)
+const stops = new AsyncDisposableStack()
+afterAll(() => stops.disposeAsync())
+
+interface Replaced {
+  readonly name: string
+  readonly why: string
+  readonly cause: string
+}
+
+/** A pool of two workers that run on an empty plan, and one of which can be made to spin. */
+async function startPool(tuning: { readonly stuckAfterMs: number; readonly answerMs?: number }) {
+  const replaced: Replaced[] = []
+  let applied = 0
+  const pool = new WorkerPool(
+    2,
+    {
+      slots: createSlotMemory(16).words.buffer as SharedArrayBuffer,
+      logFormat: 'text',
+      logFile: '/dev/null',
+      sessionKeys: readSessionKeys({}),
+      bodyMemoryBytes: 2 ** 20,
+    },
+    {
+      applied: () => applied++,
+      replaced: (name, why, cause) => replaced.push({ name, why, cause }),
+      metrics: () => {},
+      bug: (_, stack) => {
+        throw new Error(stack)
+      },
+    },
+    { ...tuning, entry: ENTRY },
+  )
+  stops.defer(() => pool.drain(0, 0))
+  pool.publish({
+    version: 1,
+    items: new Map(),
+    delta: { version: 1, set: [], removed: [] },
+    slots: [],
+    sockets: [],
+  })
+  await eventually('both workers run', () => applied > 0)
+  return { pool, replaced }
+}
+
+function spin(name: string): void {
+  const channel = new BroadcastChannel('spin')
+  channel.postMessage(name)
+  channel.close()
+}
+
+test('a worker that spins is replaced, and why is told; the others stay', async () => {
+  const { pool, replaced } = await startPool({ stuckAfterMs: 1000 })
+  spin('w1')
+  await eventually('another worker on the plan', () => {
+    const { members } = pool
+    return replaced.length > 0 && members.length === 2 && members.every(({ planVersion }) => planVersion === 1)
+  })
+  expect(replaced).toEqual([{ name: 'w1', why: 'stuck', cause: 'its event loop has not turned for 1 s' }])
+  expect(pool.members.map(({ name }) => name)).toEqual(['w2', 'w3'])
+})
+
+test('records: a worker that does not answer is named, and the others are not waited for', async () => {
+  const { pool } = await startPool({ stuckAfterMs: 600_000, answerMs: 2000 })
+  spin('w2')
+  const silent = async () => (await pool.records()).unanswered
+  expect(
+    await eventually('w2 alone is silent', async () => ((await silent()).join() === 'w2' ? silent() : undefined)),
+  ).toEqual(['w2'])
+  const asked = pool.records()
+  await pool.kill('w2')
+  expect(await asked, 'one that dies has no records').toEqual({ records: [], unanswered: [] })
+})
+
+test('asking for records leaves nothing behind', async () => {
+  const { pool } = await startPool({ stuckAfterMs: 600_000 })
+  const warned = vi.spyOn(process, 'emitWarning')
+  for (let i = 0; i < 30; i++) expect((await pool.records()).unanswered).toEqual([])
+  expect(warned).not.toHaveBeenCalled()
+  warned.mockRestore()
+})
