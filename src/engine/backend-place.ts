@@ -35,8 +35,8 @@ export interface EndpointPlace {
   readonly rewritesHost: boolean
   readonly chain: Chain
   readonly health: EndpointHealth
-  /** `status` undefined: no response came. */
-  readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
+  /** Judges a response. One that never came is unhealthy whatever this says (decision A-99). */
+  readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
   /** From sending to the response head; 0: none. */
   readonly requestTimeoutMs: number
 }

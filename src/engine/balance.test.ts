@@ -50,6 +50,9 @@ verifies('health/all-evicted', 'while every endpoint is evicted the first group 
   expect(chosen(groupsOf('!a', '!b'), '')).toBe('a')
   expect(chosen(groupsOf('', '!b', '!c'), '')).toBe('b')
   expect(chosen(groupsOf('!a'), 'a')).toBe('a')
+  expect(chosen(groupsOf('!a !b'), 'a')).toBe('b')
+  expect(chosen(groupsOf('!a', '!b'), 'a')).toBe('b')
+  expect(chosen(groupsOf('!a', '!b'), 'a b')).toBe('a')
   expect(chosen(groupsOf('!a !b'), '', draws(0.9, 0.9))).toBe('b')
 })
 

@@ -8,7 +8,7 @@ export interface Balanced {
 /**
  * Chooses an endpoint (specification 1, 2.4 and section 3): the first priority group that has a serving endpoint; in it the better
  * of two random draws. A later attempt prefers endpoints not tried yet, first in the same group, then in the next (decision B94).
- * When every endpoint is evicted, the first group serves all the same.
+ * When every endpoint is evicted, they serve all the same, in the same order.
  * @returns undefined only when there is no endpoint at all
  */
 export function chooseEndpoint<E extends Balanced>(
@@ -20,7 +20,24 @@ export function chooseEndpoint<E extends Balanced>(
     const endpoint = drawServing(group, tried, random)
     if (endpoint !== undefined) return endpoint
   }
-  if (tried.length > 0) return chooseEndpoint(groups, [], random)
+  return tried.length === 0 ? drawAny(groups, random) : chooseAgain(groups, tried, random)
+}
+
+/** Every serving endpoint was tried: an evicted one that was not may answer where none is serving. */
+function chooseAgain<E extends Balanced>(
+  groups: readonly (readonly E[])[],
+  tried: readonly E[],
+  random: () => number,
+): E | undefined {
+  for (const group of groups) {
+    const endpoint = drawServing(group, [], random)
+    if (endpoint !== undefined) return endpoint
+  }
+  const untried = groups.map((group) => group.filter((endpoint) => !tried.includes(endpoint)))
+  return drawAny(untried, random) ?? drawAny(groups, random)
+}
+
+function drawAny<E extends Balanced>(groups: readonly (readonly E[])[], random: () => number): E | undefined {
   for (const group of groups) if (group.length > 0) return betterOfTwo(group, random)
   return undefined
 }

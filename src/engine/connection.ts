@@ -14,7 +14,7 @@ export interface Connection {
   readonly refusal: Refusal | undefined
   readonly requestTimeoutMs: number
   readonly eviction: EvictionSettings | undefined
-  readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
+  readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
 }
 
 export function compileConnection(

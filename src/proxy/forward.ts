@@ -3,6 +3,7 @@ import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
 import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
+import { recordAnswer } from '#engine/record-answer.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
@@ -172,6 +173,7 @@ const UPSTREAM: ClientHandler = {
   upgraded(stream: ClientStream): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return stream.cancel()
+    flight.exchange.response = stream.head
     recordAttempt(flight, 101)
     if (stream.head.upgrade.toLowerCase() !== flight.stream.head.upgrade.toLowerCase()) {
       stream.cancel()
@@ -179,7 +181,6 @@ const UPSTREAM: ClientHandler = {
     }
     // `timeouts.request` stops at a 101 (decision A-92).
     flight.endDeadline()
-    flight.exchange.response = stream.head
     flight.status = 101
     flight.responded = true
     flight.stream.tunnel(stream.head, stream)
@@ -200,8 +201,7 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: A
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
-  if (endpoint.isUnhealthy(exchange, status)) endpoint.health.recordUnhealthy()
-  else endpoint.health.recordHealthy(exchange.answeredMonotonicMs - flight.attemptStartMs)
+  recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
   if (flight.tried.length === 0) return
   exchange.attempts ??= []
   exchange.attempts.push({ endpoint: endpoint.label, status: status ?? 0, failure })

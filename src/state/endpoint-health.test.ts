@@ -1,8 +1,9 @@
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { EndpointHealth, type EvictionSettings } from './endpoint-health.ts'
-import { createSlotMemory } from './slots.ts'
+import { createSlotMemory, openSlotMemory } from './slots.ts'
 
 const { now } = clock
 let time = 0
@@ -111,21 +112,49 @@ verifies('health/evict-ends', 'an eviction ends when its time has passed', () =>
   expect(health.evicted).toBe(false)
 })
 
-verifies(
-  'health/evict-duration-multiplied',
-  'each further eviction lasts one duration longer, until a healthy answer',
-  () => {
+verifies('health/evict-duration-multiplied', 'each further eviction lasts one duration longer', () => {
+  const health = endpoint({})
+  const times: (number | undefined)[] = []
+  for (let i = 0; i < 4; i++) {
+    times.push(...record(health, '-'))
+    time += times.at(-1)!
+  }
+  expect(times).toEqual([3000, 6000, 9000, 12_000])
+})
+
+test.each([
+  // served after the first return, the next eviction
+  [0, 6000],
+  [1, 6000],
+  [14_999, 6000],
+  [15_000, 3000],
+  [1_000_000_000, 3000],
+])('after %d ms in service the next eviction lasts %d ms: five times the last one forget it', (servedMs, next) => {
+  for (const answers of ['-', '+-', '+++++-']) {
     const health = endpoint({})
-    const times: (number | undefined)[] = []
-    for (let i = 0; i < 4; i++) {
-      times.push(...record(health, '-'))
-      time += 100_000
-    }
-    expect(times).toEqual([3000, 6000, 9000, 12_000])
-    record(health, '+')
-    expect(record(health, '-')).toEqual([3000])
-  },
-)
+    record(health, '-')
+    time += 3000 + servedMs
+    expect(record(health, answers).at(-1)).toBe(next)
+  }
+})
+
+test('what is forgotten depends on the last eviction, not on the first', () => {
+  const health = endpoint({})
+  record(health, '-')
+  time += 3000
+  expect(record(health, '-')).toEqual([6000])
+  time += 6000 + 29_999
+  expect(record(health, '+-')).toEqual([undefined, 9000])
+  time += 9000 + 45_000
+  expect(record(health, '-')).toEqual([3000])
+})
+
+test('the last eviction counts as long as it was, whichever route evicted', () => {
+  const memory = createSlotMemory(1, false)
+  record(endpoint({ durationMs: 60_000 }, memory), '-')
+  time += 60_000 + 299_999
+  expect(record(endpoint({ durationMs: 1000 }, memory), '-')).toEqual([2000])
+})
 
 test('an unhealthy answer during an eviction neither prolongs nor counts it', () => {
   const health = endpoint({})
@@ -135,10 +164,11 @@ test('an unhealthy answer during an eviction neither prolongs nor counts it', ()
   expect(record(health, '-')).toEqual([6000])
 })
 
-test('a healthy answer during an eviction does not end it and does not forget that there was one', () => {
+test('answers during an eviction change neither its end nor the health that was held at its beginning', () => {
   const health = endpoint({})
-  record(health, '-+')
+  record(health, '-+-+--')
   expect(health.evicted).toBe(true)
+  expect(health.health).toBeCloseTo(0.7, 6)
   time += 3000
   expect(record(health, '-')).toEqual([6000])
 })
@@ -150,12 +180,12 @@ test('the count of failures outlives an eviction: one more failure evicts again'
   expect(record(health, '-')).toEqual([6000])
 })
 
-test('after a healthy answer in service the count starts anew', () => {
+test('after a healthy answer in service failures are counted anew, evictions are not', () => {
   const health = endpoint({ consecutiveFailures: 2 })
   record(health, '--')
   time += 3000
   expect(record(health, '+-')).toEqual([undefined, undefined])
-  expect(record(health, '-')).toEqual([3000])
+  expect(record(health, '-')).toEqual([6000])
 })
 
 verifies('health/return-restore-health', 'an endpoint returns with restoreHealth', () => {
@@ -177,13 +207,62 @@ verifies('health/return-held-health', 'without it an endpoint returns with the h
   expect(health.health).toBeCloseTo(0.7, 6)
 })
 
-test('from a health of 0 the first healthy answer counts whole', () => {
-  const health = endpoint({ restoreHealth: 0 })
-  record(health, '-')
+test.each([
+  // restoreHealth, answers, health
+  [0, '+', 0.3],
+  [0, '++', 0.51],
+  [0, '+++', 0.657],
+  [0, '-', 0],
+  [0, '-+', 0.3],
+  [0.5, '+', 0.65],
+  [0.5, '-', 0.35],
+  [1, '+', 1],
+  [1, '-', 0.7],
+])('from a health of %d the answers %s make %d', (restoreHealth, answers, expected) => {
+  const memory = createSlotMemory(1, false)
+  record(endpoint({ restoreHealth }, memory), '-')
   time += 3000
-  expect(health.evicted).toBe(false)
-  record(health, '+')
-  expect(health.health).toBe(1)
+  expect(endpoint({ restoreHealth }, memory).evicted).toBe(false)
+  const health = endpoint(undefined, memory)
+  expect(health.health).toBe(restoreHealth)
+  record(health, answers)
+  expect(health.health).toBeCloseTo(expected, 5)
+})
+
+test('no row of answers takes health or score out of bounds', () => {
+  const health = endpoint()
+  for (const answers of ['-'.repeat(200), '+'.repeat(200), '-+'.repeat(100)]) {
+    record(health, answers)
+    expect(health.health).toBeGreaterThanOrEqual(0)
+    expect(health.health).toBeLessThanOrEqual(1)
+    expect(health.score).toBeGreaterThanOrEqual(0)
+  }
+})
+
+test('the counts of failures and evictions stop at what a word holds', () => {
+  const memory = createSlotMemory(1, false)
+  memory.words[1] = 2 ** 31 - 1
+  memory.words[4] = 2 ** 31 - 1
+  memory.words[5] = 1
+  memory.ends[3] = BigInt(time)
+  const health = endpoint({ consecutiveFailures: 9 }, memory)
+  expect(record(health, '-')).toEqual([3000 * (2 ** 31 - 1)])
+  expect(memory.words.slice(0, 6)).toEqual(Int32Array.of(300_000, 2 ** 31 - 1, 0, 1, 2 ** 31 - 1, 2 ** 31 - 1))
+  expect(health.evicted).toBe(true)
+  record(health, '-')
+  expect(memory.words[1]).toBe(2 ** 31 - 1)
+})
+
+test('the phase may pass what a word holds', () => {
+  const memory = createSlotMemory(1, false)
+  memory.words[3] = 2 ** 31 - 2
+  const health = endpoint({}, memory)
+  for (let i = 0; i < 4; i++) {
+    record(health, '-')
+    expect(health.evicted).toBe(true)
+    time += 1_000_000
+    expect(health.evicted).toBe(false)
+  }
 })
 
 test('the score falls with latency and with the number of requests that wait', () => {
@@ -198,12 +277,25 @@ test('the score falls with latency and with the number of requests that wait', (
   expect(health.score).toBeCloseTo(1 / (1 + 0.3 * 2 + 0.7), 6)
 })
 
-test('an unhealthy answer says nothing about latency, and a very slow one does not overflow', () => {
+test('only answers that say so move latency, and a very slow one does not overflow', () => {
   const health = endpoint()
-  record(health, '-')
-  expect(health.score).toBe(health.health)
+  health.recordHealthy(1000)
+  for (let i = 0; i < 50; i++) {
+    record(health, '-')
+    health.recordHealthy(undefined)
+  }
+  expect(health.health / health.score).toBeCloseTo(2, 6)
   health.recordHealthy(3_600_000_000)
   expect(health.score).toBeGreaterThan(0)
+})
+
+test('requests in flight are counted by each thread for itself: those of one that died are forgotten', () => {
+  const { words } = createSlotMemory(1)
+  const died = endpoint(undefined, openSlotMemory(words.buffer))
+  died.recordHealthy(1000)
+  for (let i = 0; i < 100; i++) died.begin()
+  expect(died.score).toBeCloseTo(1 / 12, 6)
+  expect(endpoint(undefined, openSlotMemory(words.buffer)).score).toBeCloseTo(1 / 2, 6)
 })
 
 test('all workers and routes see one state, each with its own settings', () => {
@@ -242,4 +334,36 @@ test('an endpoint that is alone keeps nothing that only a choice needs, and is e
   const { health } = plain
   plain.recordHealthy(5000)
   expect([plain.health, plain.score]).toEqual([health, health])
+})
+
+const THREAD = `
+import { parentPort, workerData } from 'node:worker_threads'
+import { EndpointHealth } from ${JSON.stringify(new URL('./endpoint-health.ts', import.meta.url).href)}
+import { openSlotMemory } from ${JSON.stringify(new URL('./slots.ts', import.meta.url).href)}
+const { buffer, gate, settings, threads, slots } = workerData
+const memory = openSlotMemory(buffer)
+let evictions = 0
+for (let slot = 0; slot < slots; slot++) {
+  const health = new EndpointHealth(memory, slot, settings)
+  Atomics.add(gate, 0, 1)
+  while (Atomics.load(gate, 0) < (slot + 1) * threads) {}
+  if (health.recordUnhealthy() !== undefined) evictions++
+}
+parentPort.postMessage(evictions)
+`
+
+test('of threads that see an endpoint fail at the same time exactly one evicts it', async () => {
+  const [threads, slots] = [2, 2000]
+  const memory = createSlotMemory(slots)
+  const settings: EvictionSettings = { ...EVICTION, durationMs: 3_600_000 }
+  const gate = new Int32Array(new SharedArrayBuffer(4))
+  const workerData = { buffer: memory.words.buffer, gate, settings, threads, slots }
+  const options = { eval: true, workerData, execArgv: ['--input-type=module'] }
+  const counts = await Promise.all(
+    Array.from({ length: threads }, () => {
+      const worker = new Worker(THREAD, options)
+      return new Promise<number>((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    }),
+  )
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(slots)
 })

@@ -12,112 +12,151 @@ export interface EvictionSettings {
   readonly healthThreshold: number | undefined
 }
 
-// Words of a slot.
-const STARTED = 0
-const HEALTH = 1 // millionths
-const FAILURES = 2 // consecutive unhealthy responses
-const EVICTIONS = 3 // evictions since the last healthy response
-const UNTIL_HIGH = 4 // evicted until, milliseconds since the epoch
-const UNTIL_LOW = 5 // written last and read first; 0: serving
-const LATENCY = 6 // EWMA of healthy responses, microseconds
-const PENDING = 7
+// Words of a slot. A slot of zeros is an endpoint that was never asked: healthy and in service.
+const DEFICIT = 0 // what health lacks of 1, in millionths
+const FAILURES = 1 // consecutive unhealthy answers
+const LATENCY = 2 // moving average of healthy answers, microseconds; 0: none known
+const PHASE = 3 // rises with every eviction and every return: odd while evicted
+const EVICTIONS = 4 // evictions that lengthen the next one
+const LAST_MS = 5 // length of the last eviction
+const UNTIL = 6 // end of the last eviction, milliseconds since the epoch; two words
 
 const ONE = 1_000_000
-const HIGH = 2 ** 31
+const MOST = 2 ** 31 - 1
 const WEIGHT = 0.3
+/** Past evictions are forgotten after this many times the last one in service (decision A-100). */
+const FORGETTING = 5
 
-/** Health of one endpoint, shared by all routes and workers of an instance (specification 1, section 3; decision A-101). */
+/**
+ * Health of one endpoint, shared by all routes and workers of an instance (specification 1, section 3; decision A-101). Every change
+ * is one atomic step, so that a worker that dies in the middle leaves nothing behind that blocks the others.
+ */
 export class EndpointHealth {
-  readonly #words: Int32Array<ArrayBufferLike>
-  readonly #base: number
+  readonly #memory: SlotMemory
+  readonly #slot: number
   readonly #eviction: EvictionSettings | undefined
   readonly #alone: boolean
 
   /** `alone`: no other endpoint is there to choose, so nothing is kept that only a choice needs. */
   constructor(memory: SlotMemory, slot: number, eviction: EvictionSettings | undefined, alone = false) {
-    this.#words = memory.words
-    this.#base = slot * WORDS_PER_SLOT
+    this.#memory = memory
+    this.#slot = slot
     this.#eviction = eviction
     this.#alone = alone
-    if (Atomics.compareExchange(this.#words, this.#base + STARTED, 0, 1) === 0) this.#store(HEALTH, ONE)
   }
 
-  /** 0 to 1: moving average of healthy answers. */
+  /** 0 to 1: moving average of healthy answers. It rests while the endpoint is evicted. */
   get health(): number {
-    return this.#load(HEALTH) / ONE
+    return (ONE - this.#load(DEFICIT)) / ONE
   }
 
   /** Looking at an endpoint whose time is over brings it back, with `restoreHealth` if that is set. */
   get evicted(): boolean {
-    const low = this.#load(UNTIL_LOW)
-    if (low === 0) return false
-    if (clock.now() < this.#load(UNTIL_HIGH) * HIGH + low) return true
-    if (Atomics.compareExchange(this.#words, this.#base + UNTIL_LOW, low, 0) !== low) return this.evicted
+    const phase = this.#load(PHASE)
+    if (!isEvicted(phase)) return false
+    if (clock.now() < this.#until) return true
     const restored = this.#eviction?.restoreHealth
-    if (restored !== undefined) this.#store(HEALTH, Math.round(restored * ONE))
+    if (this.#exchange(PHASE, phase, phase + 1) && restored !== undefined) {
+      this.#store(DEFICIT, Math.round((1 - restored) * ONE))
+    }
     return false
   }
 
-  /** Higher is better: health, less what slow and waiting answers cost. */
+  /** Higher is better: health, less what slow answers and requests in flight cost. */
   get score(): number {
     const latencySeconds = this.#load(LATENCY) / 1_000_000
-    return this.health / (1 + latencySeconds * (1 + 0.1 * this.#load(PENDING)))
+    return this.health / (1 + latencySeconds * (1 + 0.1 * this.#memory.inFlight[this.#slot]!))
   }
 
   begin(): void {
-    if (!this.#alone) Atomics.add(this.#words, this.#base + PENDING, 1)
+    if (!this.#alone) this.#memory.inFlight[this.#slot]!++
   }
 
   end(): void {
-    if (!this.#alone) Atomics.sub(this.#words, this.#base + PENDING, 1)
+    if (!this.#alone) this.#memory.inFlight[this.#slot]!--
   }
 
-  recordHealthy(latencyMs: number): void {
+  /** @param latencyMs undefined: the answer tells nothing about latency */
+  recordHealthy(latencyMs: number | undefined): void {
     if (this.#alone && this.#eviction === undefined) return
-    this.#move(HEALTH, ONE)
-    if (!this.#alone) this.#move(LATENCY, Math.min(latencyMs * 1000, HIGH - 1))
-    this.#clear(FAILURES)
-    if (!this.evicted) this.#clear(EVICTIONS)
+    if (!this.evicted) this.#move(DEFICIT, 0)
+    if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MOST))
+    // Looks first: a write takes the memory away from the other workers.
+    if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)
   }
 
   /** @returns the eviction time in milliseconds when this answer evicted the endpoint */
   recordUnhealthy(): number | undefined {
+    const failures = this.#countFailure()
     const evicted = this.evicted
-    const health = this.#move(HEALTH, 0) / ONE
-    const failures = Atomics.add(this.#words, this.#base + FAILURES, 1) + 1
+    const phase = this.#load(PHASE)
+    if (evicted || isEvicted(phase)) return undefined
+    this.#move(DEFICIT, ONE)
     const eviction = this.#eviction
-    if (eviction === undefined || evicted || !triggers(eviction, health, failures)) return undefined
-    const evictions = Atomics.add(this.#words, this.#base + EVICTIONS, 1) + 1
-    const timeMs = eviction.durationMs * evictions
-    const until = clock.now() + timeMs
-    this.#store(UNTIL_HIGH, Math.floor(until / HIGH))
-    this.#store(UNTIL_LOW, until % HIGH || 1)
+    if (eviction === undefined || !triggers(eviction, this.health, failures)) return undefined
+    return this.#evict(eviction, phase)
+  }
+
+  /** Several workers may come here at a time. They write about the same; the one that changes the phase has evicted. */
+  #evict({ durationMs }: EvictionSettings, phase: number): number | undefined {
+    const now = clock.now()
+    const forgotten = now >= this.#until + FORGETTING * this.#load(LAST_MS)
+    const evictions = forgotten ? 1 : Math.min(this.#load(EVICTIONS) + 1, MOST)
+    const timeMs = durationMs * evictions
+    const { ends } = this.#memory
+    Atomics.store(ends, this.#index(UNTIL) / 2, BigInt(Math.min(now + timeMs, Number.MAX_SAFE_INTEGER)))
+    if (!this.#exchange(PHASE, phase, phase + 1)) return undefined
+    this.#store(LAST_MS, Math.min(timeMs, MOST))
+    this.#store(EVICTIONS, evictions)
     return timeMs
   }
 
-  /** Moves an average towards a sample; an exact 0 is replaced by it. */
-  #move(word: number, sample: number): number {
-    const index = this.#base + word
+  get #until(): number {
+    return Number(Atomics.load(this.#memory.ends, this.#index(UNTIL) / 2))
+  }
+
+  /** Stops at the largest number a word holds: behind it come negative ones, which evict nothing. */
+  #countFailure(): number {
     for (;;) {
-      const old = Atomics.load(this.#words, index)
-      const next = old === 0 ? Math.round(sample) : Math.round(WEIGHT * sample + (1 - WEIGHT) * old)
-      if (next === old) return next
-      if (Atomics.compareExchange(this.#words, index, old, next) === old) return next
+      const failures = this.#load(FAILURES)
+      if (failures === MOST || this.#exchange(FAILURES, failures, failures + 1)) return Math.min(failures + 1, MOST)
     }
   }
 
-  /** Looks first: a write takes the memory away from the other workers. */
-  #clear(word: number): void {
-    if (this.#load(word) !== 0) this.#store(word, 0)
+  /** The first sample counts whole: before it nothing is known. */
+  #learnLatency(sample: number): void {
+    if (this.#load(LATENCY) !== 0 || !this.#exchange(LATENCY, 0, Math.round(sample))) this.#move(LATENCY, sample)
+  }
+
+  /** Moves an average towards a sample (decision A-100). */
+  #move(word: number, sample: number): void {
+    for (;;) {
+      const old = this.#load(word)
+      const next = Math.round(WEIGHT * sample + (1 - WEIGHT) * old)
+      if (next === old || this.#exchange(word, old, next)) return
+    }
+  }
+
+  #index(word: number): number {
+    return this.#slot * WORDS_PER_SLOT + word
   }
 
   #load(word: number): number {
-    return Atomics.load(this.#words, this.#base + word)
+    return Atomics.load(this.#memory.words, this.#index(word))
   }
 
   #store(word: number, value: number): void {
-    Atomics.store(this.#words, this.#base + word, value)
+    Atomics.store(this.#memory.words, this.#index(word), value)
   }
+
+  /** @returns whether the word still was `old` and is `next` now */
+  #exchange(word: number, old: number, next: number): boolean {
+    return Atomics.compareExchange(this.#memory.words, this.#index(word), old, next) === old
+  }
+}
+
+function isEvicted(phase: number): boolean {
+  return (phase & 1) === 1
 }
 
 /** Either condition suffices; with neither set one unhealthy answer evicts (specification 2, 2.3). */

@@ -6,6 +6,13 @@
 export interface SlotMemory {
   /** `WORDS_PER_SLOT` 32-bit words for each slot. */
   readonly words: Int32Array<ArrayBufferLike>
+  /** The same memory by pairs of words, for times that one word does not hold. */
+  readonly ends: BigInt64Array<ArrayBufferLike>
+  /**
+   * Requests at work on each slot. Every thread counts its own, outside of the shared memory: what a worker that died had begun would
+   * stay counted for ever.
+   */
+  readonly inFlight: Int32Array<ArrayBufferLike>
 }
 
 export const WORDS_PER_SLOT = 8
@@ -13,7 +20,13 @@ export const WORDS_PER_SLOT = 8
 /** @param shared false for a single thread without `SharedArrayBuffer` */
 export function createSlotMemory(slots: number, shared = true): SlotMemory {
   const bytes = slots * WORDS_PER_SLOT * 4
-  return { words: new Int32Array(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes)) }
+  return openSlotMemory(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
+}
+
+/** The memory as another thread made it. */
+export function openSlotMemory(buffer: ArrayBufferLike): SlotMemory {
+  const words = new Int32Array(buffer)
+  return { words, ends: new BigInt64Array(buffer), inFlight: new Int32Array(words.length / WORDS_PER_SLOT) }
 }
 
 /** Finds the slot of a key; undefined when none is left or the key is unknown. */

@@ -9,6 +9,7 @@ import { applyDelta, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import { ProxyServer } from '#proxy/server.ts'
+import { openSlotMemory } from '#state/slots.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { createSealer } from './sealer.ts'
@@ -35,7 +36,7 @@ const proxy = new ProxyServer({
     namespace: process.env.NAMESPACE,
     gateway: process.env.GATEWAY,
   },
-  memory: { words: new Int32Array(start.slots) },
+  memory: openSlotMemory(start.slots),
   importKey,
   observer,
   sealer: createSealer(start.sessionKeys),

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  routeYaml,
+  serviceYaml,
+} from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -69,37 +76,13 @@ const ROUTES: Readonly<Record<string, object>> = {
   },
 }
 
-/** Two endpoints of a Service: one does what it is told, the other one always answers 200. */
-const pool = (name: string, ports: readonly number[]) =>
-  joinYaml(
-    `
-apiVersion: v1
-kind: Service
-metadata: { name: ${name} }
-spec: { ports: [{ port: 80 }] }
-`,
-    ...ports.map(
-      (at, i) => `
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: { name: ${name}-${i}, labels: { kubernetes.io/service-name: ${name} } }
-addressType: IPv4
-endpoints: [{ addresses: [127.0.0.1] }]
-ports: [{ port: ${at} }]
-`,
-    ),
-    routeYaml(name, `/${name}`, name).replace(
-      `group: gatewright.dev, kind: ProxyBackend, name: ${name}`,
-      `name: ${name}, port: 80`,
-    ),
-  )
-
 beforeAll(async () => {
   const backend = await new RawServer(answering(answer)).start()
   stops.defer(() => backend.close())
   const good = await new RawServer(answering(() => 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ngood')).start()
   stops.defer(() => good.close())
   port = await freePort()
+  // One does what it is told, the other one always answers 200.
   const ports = [backend.port, good.port]
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(
@@ -112,14 +95,14 @@ beforeAll(async () => {
       ]),
       routeYaml('dead', '/dead', 'dead'),
       policyYaml('dead', 'HTTPRoute', 'dead', { traffic: { retry: { attempts: 2 } } }),
-      pool('failover', ports),
+      serviceYaml('failover', ports),
       policyYaml('failover', 'HTTPRoute', 'failover', { traffic: { retry: { codes: [503], attempts: 1 } } }),
-      pool('evicting', ports),
+      serviceYaml('evicting', ports),
       policyYaml('evicting', 'Service', 'evicting', { backend: { health: { eviction: { duration: '60s' } } } }),
-      pool('slow', ports),
+      serviceYaml('slow', ports),
       policyYaml('slow', 'Service', 'slow', { backend: { health: { eviction: { duration: '60s' } } } }),
       policyYaml('slow-route', 'HTTPRoute', 'slow', { traffic: { timeouts: { request: '100ms' } } }),
-      pool('judging', ports),
+      serviceYaml('judging', ports),
       policyYaml('judging', 'Service', 'judging', {
         backend: { health: { unhealthyCondition: 'response.code == 418', eviction: { duration: '60s' } } },
       }),

@@ -67,6 +67,32 @@ spec:
 ${more}`
 }
 
+/** A Service of that name with an endpoint at each of these loopback ports, and a route to it under `/<name>`. */
+export function serviceYaml(name: string, ports: readonly number[]): string {
+  return joinYaml(
+    `
+apiVersion: v1
+kind: Service
+metadata: { name: ${name} }
+spec: { ports: [{ port: 80 }] }
+`,
+    ...ports.map(
+      (at, i) => `
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: { name: ${name}-${i}, labels: { kubernetes.io/service-name: ${name} } }
+addressType: IPv4
+endpoints: [{ addresses: [127.0.0.1] }]
+ports: [{ port: ${at} }]
+`,
+    ),
+    routeYaml(name, `/${name}`, name).replace(
+      `group: gatewright.dev, kind: ProxyBackend, name: ${name}`,
+      `name: ${name}, port: 80`,
+    ),
+  )
+}
+
 /** Several objects in one file. */
 export function joinYaml(...objects: readonly string[]): string {
   return objects.join('---')

@@ -7,8 +7,8 @@ import type { BackendHealthSpec, EvictionSpec } from './schema.ts'
 export interface HealthSetting {
   /** Undefined: nothing is ever evicted (decision A-99). */
   readonly eviction: EvictionSettings | undefined
-  /** `status` undefined: no response came. */
-  readonly isUnhealthy: (exchange: Exchange, status: number | undefined) => boolean
+  /** Judges a response. One that never came is unhealthy whatever this says (decision A-99). */
+  readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
 }
 
 const DURATION_MS = 3000
@@ -18,20 +18,21 @@ export function compileHealth(
   context: CompileContext,
 ): HealthSetting {
   const source = sources[0]
-  if (source === undefined) return { eviction: undefined, isUnhealthy: isFailure }
+  if (source === undefined) return { eviction: undefined, isUnhealthy: isServerError }
   const { eviction, unhealthyCondition } = source.spec
   return {
     eviction: eviction === undefined ? undefined : compileEviction(eviction),
-    isUnhealthy: unhealthyCondition === undefined ? isFailure : compileCondition(source, unhealthyCondition, context),
+    isUnhealthy:
+      unhealthyCondition === undefined ? isServerError : compileCondition(source, unhealthyCondition, context),
   }
 }
 
-/** A 5xx response, a connection failure, no answer in time (specification 2, 2.3). */
-function isFailure(_: Exchange, status: number | undefined): boolean {
-  return status === undefined || status >= 500
+/** The default condition (specification 2, 2.3). */
+function isServerError(_: Exchange, status: number): boolean {
+  return status >= 500
 }
 
-/** The condition replaces the default as a whole; one that fails is not true, and so the response counts as healthy. */
+/** The condition replaces the default for all responses; one that fails is not true, and so the response counts as healthy. */
 function compileCondition(
   source: PolicySource<BackendHealthSpec>,
   text: string,

@@ -24,7 +24,7 @@ const eviction = object({
 export const backendHealth = object({
   unhealthyCondition: optional(
     celExpression(),
-    'Whether a response counts as unhealthy, for example response.code >= 500. Unset: any 5xx and connection failures.',
+    'Whether a response counts as unhealthy, for example response.code >= 500. Unset: any 5xx. No response (connection failure, timeout) always does.',
   ),
   eviction: optional(
     eviction,

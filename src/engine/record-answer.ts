@@ -1,0 +1,21 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { EndpointPlace } from './backend-place.ts'
+
+/** What an endpoint answered, and after how long. `status` undefined: it did not answer. */
+export interface Answered {
+  readonly status: number | undefined
+  readonly latencyMs: number
+}
+
+/**
+ * Judges an endpoint by one answer (decision A-99). No answer is unhealthy whatever the condition says. An error that the condition
+ * takes for healthy may come faster than any answer: it tells nothing about latency.
+ */
+export function recordAnswer(
+  { health, isUnhealthy }: Pick<EndpointPlace, 'health' | 'isUnhealthy'>,
+  exchange: Exchange,
+  { status, latencyMs }: Answered,
+): void {
+  if (status === undefined || isUnhealthy(exchange, status)) health.recordUnhealthy()
+  else health.recordHealthy(status < 500 ? latencyMs : undefined)
+}
