@@ -66,6 +66,12 @@ export class Terminal implements InstanceEvents {
     say(`worker ${name} ${why === 'died' ? 'died' : 'is stuck'} and is replaced: ${cause}`)
   }
 
+  labelFolded(label: string, [gateway, listener, route, rule]: readonly string[]): void {
+    say(
+      `the metric label ${label} has 200 values at gateway ${gateway}, listener ${listener}, route ${route}, rule ${rule}; further values are counted as "other"`,
+    )
+  }
+
   bug(decisionId: string, stack: string): void {
     say(`a bug in the gateway met request ${decisionId}: ${stack}`)
   }

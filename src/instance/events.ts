@@ -12,5 +12,7 @@ export interface InstanceEvents {
     listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
   ): void
   workerReplaced(name: string, why: ReplacedFor, cause: string): void
+  /** A label of the metrics has too many values at a place (gateway, listener, route, rule); further ones count as `other`. */
+  labelFolded(label: string, place: readonly string[]): void
   bug(decisionId: string, stack: string): void
 }

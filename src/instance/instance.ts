@@ -34,9 +34,9 @@ export class Instance {
   readonly #events: InstanceEvents
   readonly #store: FileStore
   readonly #publisher: PlanPublisher
-  readonly #metrics = new MetricsReader()
+  readonly #metrics: MetricsReader
   /** What the main thread itself counts. */
-  readonly #ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
+  readonly #ownMetrics: MetricsWriter
   readonly #workers: WorkerPool
   readonly #loop: ControlLoop
   readonly #servers: RunningServer[] = []
@@ -52,6 +52,11 @@ export class Instance {
   private constructor(options: InstanceOptions, events: InstanceEvents) {
     this.#options = options
     this.#events = events
+    this.#metrics = new MetricsReader({
+      folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
+      firstFolded: (label, place) => events.labelFolded(label, place),
+    })
+    this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
     const memory = createSlotMemory(SLOTS)
     this.#publisher = new PlanPublisher(memory)
     this.#store = new FileStore(options.files, { watch: true })

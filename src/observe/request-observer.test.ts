@@ -25,7 +25,7 @@ afterEach(() => {
 function observer() {
   const lines: Record<string, unknown>[] = []
   const bugs: unknown[][] = []
-  const reader = new MetricsReader()
+  const reader = new MetricsReader({ folded: () => {}, firstFolded: () => {} })
   const observer = new RequestObserver(
     'w1',
     new AccessLog(JSON_LINE, (line) => lines.push(JSON.parse(line))),

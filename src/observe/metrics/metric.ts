@@ -5,6 +5,8 @@ export interface Metric {
   readonly help: string
   readonly type: 'counter' | 'histogram'
   readonly labels: readonly string[]
+  /** Those of them whose values clients or backends choose. Custom labels always count among these. */
+  readonly chosenByPeers?: readonly string[]
   /** Upper bounds of a histogram, ascending; the last, infinite one is implied. */
   readonly buckets?: readonly number[]
 }

@@ -1,6 +1,7 @@
+import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
-import type { MetricsNews, SeriesPlace } from './metrics-writer.ts'
+import { MAX_SERIES, type MetricsNews, type SeriesPlace } from './metrics-writer.ts'
 
 const PREFIX = 'gatewright_'
 
@@ -8,12 +9,28 @@ interface Known extends SeriesPlace {
   readonly cells: Float64Array
 }
 
+export interface MetricsReaderEvents {
+  /** A value that a worker still told from others is counted as `other`, since all workers together have too many. */
+  folded(label: string, place: readonly string[]): void
+  /** The same, by a worker or here, for the first time at this place. */
+  firstFolded(label: string, place: readonly string[]): void
+}
+
 /**
- * Sums the numbers of all workers when somebody scrapes. Pages of workers that have ended stay, so counters never go back.
+ * Sums the numbers of all workers when somebody scrapes. Pages of workers that have ended stay, so counters never go back. Each worker
+ * bounds the values of labels and the number of series for itself; here the same bounds hold for the sum.
  */
 export class MetricsReader {
+  readonly #events: MetricsReaderEvents
+  readonly #chosen: ChosenValues
+  readonly #labelSets = new Map<MetricId, Set<string>>()
   readonly #pages = new Map<string, Float64Array[]>()
   readonly #series: Known[] = []
+
+  constructor(events: MetricsReaderEvents) {
+    this.#events = events
+    this.#chosen = new ChosenValues(events.folded)
+  }
 
   hear(worker: string, news: MetricsNews): void {
     let pages = this.#pages.get(worker)
@@ -22,7 +39,25 @@ export class MetricsReader {
       this.#pages.set(worker, pages)
     }
     if (news.page !== undefined) pages.push(new Float64Array(news.page))
-    if (news.series !== undefined) this.#series.push({ ...news.series, cells: pages[news.series.page]! })
+    if (news.series === undefined) return
+    const { metric, values } = news.series
+    if (metric === 'foldedValues' && !this.#labelSets.get(metric)?.has(keyOf(news.series))) {
+      const [label, ...place] = values
+      this.#events.firstFolded(label!, place)
+    }
+    this.#series.push({ ...news.series, values: this.#bounded(news.series), cells: pages[news.series.page]! })
+  }
+
+  /** The values of a series within the bounds of the scrape (decision A-113). */
+  #bounded(series: SeriesPlace): readonly string[] {
+    const { metric, customNames } = series
+    const values = this.#chosen.fold(METRICS[metric], series.values, customNames)
+    const key = keyOf({ values, customNames })
+    const known = this.#labelSets.get(metric) ?? new Set()
+    this.#labelSets.set(metric, known)
+    if (!known.has(key) && known.size >= MAX_SERIES) return values.map(() => 'overflow')
+    known.add(key)
+    return values
   }
 
   /** Prometheus text, version 0.0.4. */
@@ -55,6 +90,10 @@ export class MetricsReader {
     }
     return [...sums.values()]
   }
+}
+
+function keyOf({ values, customNames }: Pick<SeriesPlace, 'values' | 'customNames'>): string {
+  return `${customNames.join('\n')}\n\n${values.join('\n')}`
 }
 
 function writeSeries(lines: string[], metric: Metric, labels: string, cells: Float64Array): void {

@@ -1,9 +1,10 @@
+import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
 
 const PAGE_CELLS = 8192
 /** More series than this per metric share one series with the label value `overflow` (decision A-113). */
-const MAX_SERIES = 10_000
+export const MAX_SERIES = 10_000
 /** Longer label values are cut: clients choose some of them (names of models and tools, header fields). */
 const MAX_VALUE_LENGTH = 256
 
@@ -54,6 +55,7 @@ export class Series {
 export class MetricsWriter {
   readonly #tell: (news: MetricsNews) => void
   readonly #series = new Map<string, Series>()
+  readonly #chosen = new ChosenValues((label, place) => this.series('foldedValues', [label, ...place]).add(1))
   readonly #counts = new Map<MetricId, number>()
   #cells = new Float64Array(new SharedArrayBuffer(0))
   #page = -1
@@ -68,6 +70,8 @@ export class MetricsWriter {
     const key = `${metric}\n${customNames.join('\n')}\n\n${values.join('\n')}`
     const known = this.#series.get(key)
     if (known !== undefined) return known
+    const folded = this.#chosen.fold(METRICS[metric], values, customNames)
+    if (folded !== values) return this.series(metric, folded, customNames)
     const count = this.#counts.get(metric) ?? 0
     // All of them: a client may have chosen one of the values.
     if (count >= MAX_SERIES && values.some((value) => value !== 'overflow')) {

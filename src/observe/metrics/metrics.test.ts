@@ -5,7 +5,13 @@ import { MetricsReader } from './metrics-reader.ts'
 import { MetricsWriter } from './metrics-writer.ts'
 
 function workers(count: number) {
-  const reader = new MetricsReader()
+  /** Labels, by whom they were folded: each time in the reader, the first time anywhere. */
+  const folded: string[] = []
+  const firstFolded: string[] = []
+  const reader = new MetricsReader({
+    folded: (label) => folded.push(label),
+    firstFolded: (label, place) => firstFolded.push(`${label} ${place.join(' ')}`),
+  })
   const writers = Array.from({ length: count }, (_, i) => new MetricsWriter((news) => reader.hear(`w${i + 1}`, news)))
   /** The lines of one metric, without the names of others. */
   const lines = (name: string) =>
@@ -13,7 +19,7 @@ function workers(count: number) {
       .text()
       .split('\n')
       .filter((line) => line.startsWith(`gatewright_${name}`))
-  return { reader, writers: writers as [MetricsWriter, ...MetricsWriter[]], lines }
+  return { reader, folded, firstFolded, writers: writers as [MetricsWriter, ...MetricsWriter[]], lines }
 }
 
 const REQUEST = ['b', 'http', 'GET', '200', 'Upstream', 'g', 'l', 'r', 'rule']
@@ -128,11 +134,80 @@ verifies('frontend.metrics/cardinality', 'beyond 10,000 series of a metric all n
   expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 1'])
 })
 
-test('a client that calls itself overflow makes no room for more', () => {
+test('the same number holds for all workers together', () => {
+  const { writers, lines } = workers(3)
+  for (const [at, writer] of writers.entries()) {
+    for (let i = 0; i < 5000; i++) writer.series('wireRefusals', [`c${at}-${i}`]).add(1)
+  }
+  expect(lines('wire')).toHaveLength(10_001)
+  expect(lines('wire').at(-1)).toBe('gatewright_wire_refusals_total{code="overflow"} 5000')
+})
+
+/** Labels of an LLM call of a model. */
+const llm = (model: string, rule = 'rule') => ['chat', 'openai', model, model, 'g', 'l', 'r', rule]
+const MODEL = /gen_ai_request_model="([^"]*)"/
+
+verifies('frontend.metrics/cardinality', 'the 201st model of a rule is `other`, in every metric', () => {
+  const { writers, lines, folded, firstFolded } = workers(1)
+  const [writer] = writers
+  for (let i = 0; i < 20_000; i++) {
+    writer.series('llmDuration', llm(`m${i}`)).observe(1)
+    writer.series('tokens', ['input', ...llm(`m${i}`)]).observe(1)
+  }
+  writer.series('llmDuration', llm('m7')).observe(1)
+  for (const metric of ['gen_ai_server_request_duration_count', 'gen_ai_client_token_usage_count']) {
+    const models = lines(metric).map((line) => MODEL.exec(line)![1])
+    expect(models).toEqual([...Array.from({ length: 200 }, (_, i) => `m${i}`), 'other'])
+  }
+  expect(lines('gen_ai_server_request_duration_count').at(-1)).toMatch(/response_model="other".* 19800$/)
+  expect(lines('gen_ai_server_request_duration_count')[7]).toMatch(/"m7".* 2$/)
+  expect(lines('folded')).toEqual(
+    ['gen_ai_request_model', 'gen_ai_response_model'].map(
+      (label) =>
+        `gatewright_folded_label_values_total{label="${label}",gateway="g",listener="l",route="r",route_rule="rule"} 39600`,
+    ),
+  )
+  expect(firstFolded).toEqual(['gen_ai_request_model g l r rule', 'gen_ai_response_model g l r rule'])
+  expect(folded, 'the worker did').toEqual([])
+})
+
+test('each rule has its own 200', () => {
   const { writers, lines } = workers(1)
-  const rest = Array(6).fill('x')
-  for (let i = 0; i < 10_200; i++) writers[0].series('mcpRequests', ['overflow', `${i}`, ...rest]).add(1)
-  expect(lines('mcp')).toHaveLength(10_001)
+  for (const rule of ['a', 'b'])
+    for (let i = 0; i < 200; i++) writers[0].series('llmDuration', llm(`m${i}`, rule)).observe(1)
+  expect(lines('gen_ai_server_request_duration_count')).toHaveLength(400)
+  expect(lines('folded')).toEqual([])
+})
+
+test('the bound holds for the sum of all workers, and what one worker told apart stays counted', () => {
+  const { writers, lines, folded, firstFolded } = workers(3)
+  for (const [at, writer] of writers.entries()) {
+    for (let i = 0; i < 150; i++) writer.series('llmDuration', llm(`m${at}-${i}`)).observe(1)
+  }
+  const counts = lines('gen_ai_server_request_duration_count')
+  expect(counts).toHaveLength(201)
+  expect(counts.at(-1)).toMatch(/gen_ai_request_model="other",gen_ai_response_model="other".* 250$/)
+  expect(folded.filter((label) => label === 'gen_ai_request_model')).toHaveLength(250)
+  // Whoever hears of it counts it in a series, and that tells the log.
+  expect(firstFolded).toEqual([])
+})
+
+test.each([
+  ['resource', (i: number) => ['tools/call', 'tool', 's', `t${i}`, 'g', 'l', 'r', 'rule'], []],
+  ['user', (i: number) => ['tools/call', 'tool', 's', 't', 'g', 'l', 'r', 'rule', `u${i}`], ['user']],
+] as const)('label %s is folded, others are not', (label, values, custom) => {
+  const { writers, lines } = workers(2)
+  for (const writer of writers) for (let i = 0; i < 300; i++) writer.series('mcpRequests', values(i), custom).add(1)
+  expect(lines('mcp')).toHaveLength(201)
+  expect(lines('mcp').filter((line) => line.includes(`${label}="other"`))).toEqual([expect.stringMatching(/ 200$/)])
+})
+
+test.each(['other', 'unknown'])('the value %s takes no room', (value) => {
+  const { writers, lines } = workers(1)
+  for (let i = 0; i < 200; i++) writers[0].series('llmDuration', llm(`m${i}`)).observe(1)
+  writers[0].series('llmDuration', llm(value)).observe(1)
+  expect(lines('gen_ai_server_request_duration_count')).toHaveLength(201)
+  expect(lines('folded')).toEqual([])
 })
 
 test('a long label value is cut', () => {

@@ -8,16 +8,18 @@ const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-const ROUTE = ['gateway', 'listener', 'route', 'route_rule'] as const
+/** Labels that say where in the configuration a request was. */
+export const PLACE = ['gateway', 'listener', 'route', 'route_rule'] as const
 const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
-const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...ROUTE] as const
+const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...PLACE] as const
 const LLM = [
   'gen_ai_operation_name',
   'gen_ai_system',
   'gen_ai_request_model',
   'gen_ai_response_model',
-  ...ROUTE,
+  ...PLACE,
 ] as const
+const MODELS = ['gen_ai_request_model', 'gen_ai_response_model'] as const
 
 export const METRICS = {
   requests: { name: 'requests_total', help: 'Requests that ended.', type: 'counter', labels: REQUEST },
@@ -89,6 +91,7 @@ export const METRICS = {
     help: 'Tokens of LLM requests, as the provider counted them.',
     type: 'histogram',
     labels: ['gen_ai_token_type', ...LLM],
+    chosenByPeers: MODELS,
     buckets: TOKENS,
   },
   llmDuration: {
@@ -96,6 +99,7 @@ export const METRICS = {
     help: 'Seconds that LLM requests took.',
     type: 'histogram',
     labels: LLM,
+    chosenByPeers: MODELS,
     buckets: LLM_DURATION,
   },
   firstToken: {
@@ -103,13 +107,21 @@ export const METRICS = {
     help: 'Seconds to the first token of streamed LLM answers.',
     type: 'histogram',
     labels: LLM,
+    chosenByPeers: MODELS,
     buckets: FIRST_TOKEN,
   },
   mcpRequests: {
     name: 'mcp_requests_total',
     help: 'MCP messages that carry a method.',
     type: 'counter',
-    labels: ['method', 'resource_type', 'server', 'resource', ...ROUTE],
+    labels: ['method', 'resource_type', 'server', 'resource', ...PLACE],
+    chosenByPeers: ['resource'],
+  },
+  foldedValues: {
+    name: 'folded_label_values_total',
+    help: 'Times that a value of a label was counted as other, since the label has 200 values at its place.',
+    type: 'counter',
+    labels: ['label', ...PLACE],
   },
 } as const satisfies Record<string, Metric>
 

@@ -1,0 +1,72 @@
+import type { Metric } from './metric.ts'
+import { PLACE } from './metrics.ts'
+
+/** Values that peers choose have series of their own up to this number, for one label at one place (decision A-113). */
+const MAX_VALUES = 200
+/** Stands for all further values. */
+const OTHER = 'other'
+/** Values that the gateway itself writes; they do not count. */
+const OWN_VALUES: ReadonlySet<string> = new Set([OTHER, 'unknown', 'overflow'])
+
+/** Where the values of a metric stand that matter here. */
+interface Positions {
+  readonly place: readonly number[]
+  readonly chosen: readonly number[]
+}
+
+/**
+ * Bounds the values of labels that clients or backends choose: names of models and tools, and whatever the expressions of custom
+ * labels read. All metrics share the count, so a value that one metric shows is shown by the others as well.
+ */
+export class ChosenValues {
+  readonly #known = new Map<string, Set<string>>()
+  readonly #positions = new Map<Metric, Positions>()
+  readonly #onFolded: (label: string, place: readonly string[]) => void
+
+  /** @param onFolded told of each value that is counted as `other`, with the values of the place labels */
+  constructor(onFolded: (label: string, place: readonly string[]) => void) {
+    this.#onFolded = onFolded
+  }
+
+  /** @returns the values with `other` in place of those that are one too many; the same array when none is */
+  fold(metric: Metric, values: readonly string[], customNames: readonly string[]): readonly string[] {
+    const { place, chosen } = this.#positionsOf(metric)
+    if (chosen.length === 0 && customNames.length === 0) return values
+    const where = place.map((at) => values[at]!)
+    let folded: string[] | undefined
+    const look = (at: number, label: string) => {
+      if (this.#admits(label, where, values[at]!)) return
+      folded ??= [...values]
+      folded[at] = OTHER
+      this.#onFolded(label, where)
+    }
+    for (const at of chosen) look(at, metric.labels[at]!)
+    for (const [i, name] of customNames.entries()) look(metric.labels.length + i, name)
+    return folded ?? values
+  }
+
+  #admits(label: string, place: readonly string[], value: string): boolean {
+    if (OWN_VALUES.has(value)) return true
+    const key = `${label}\n${place.join('\n')}`
+    const known = this.#known.get(key)
+    if (known === undefined) {
+      this.#known.set(key, new Set([value]))
+      return true
+    }
+    if (known.has(value)) return true
+    if (known.size >= MAX_VALUES) return false
+    known.add(value)
+    return true
+  }
+
+  #positionsOf(metric: Metric): Positions {
+    let positions = this.#positions.get(metric)
+    if (positions === undefined) {
+      const find = (names: readonly string[]) =>
+        names.map((name) => metric.labels.indexOf(name)).filter((at) => at >= 0)
+      positions = { place: find(PLACE), chosen: find(metric.chosenByPeers ?? []) }
+      this.#positions.set(metric, positions)
+    }
+    return positions
+  }
+}
