@@ -38,6 +38,25 @@ test('what was received and what was added are one text (RFC 9110, 5.3), cookies
   expect([head.joined('cookie'), head.joined('x')]).toEqual(['a=1; b=2', '1, , 2'])
 })
 
+test.each([
+  ['x-internal-user', ['x-internal-users', 'x', 'x-internal.user']],
+  ['x_internal_user', ['x-internal-users', 'x', 'x-internal.user']],
+  ['x-internal.user', ['x_internal-user', 'x-internal-users', 'x', 'x-internal-user']],
+  ['x', ['x_internal-user', 'x-internal-users', 'x-internal.user', 'x-internal-user']],
+])('_ and - are one in the name of what is removed and replaced (decision A-134): %s', (name, left) => {
+  const head = parsed(
+    'GET / HTTP/1.1\r\nHost: a\r\nX_Internal-User: 1\r\nX-Internal-Users: 2\r\nX: 3\r\nX-Internal.User: 4\r\n\r\n',
+  )
+  head.append('x-internal-user', '5')
+  expect(head.get('x-internal_user')).toBeUndefined()
+  const other = head.clone()
+  head.remove(name)
+  const namesOf = (of: Head) => fieldsOf(of).map((field) => field.split('=')[0])
+  expect(namesOf(head)).toEqual(['host', ...left])
+  other.set(name, '6')
+  expect(namesOf(other)).toEqual(['host', ...left, name])
+})
+
 test('an untouched head goes out as the very text that came in', () => {
   expect(parsed(REQUEST).writeRequest(0, -1, '')).toBe(REQUEST)
   const response = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX: y\r\n\r\n'

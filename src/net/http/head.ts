@@ -172,7 +172,10 @@ export class Head {
     return this.#find(name, 0) >= 0 || this.#findAdded(name) >= 0
   }
 
-  /** Replaces all fields of that name by one. Throws when name or value cannot be a field; check strangers' text before. */
+  /**
+   * Replaces all fields of that name, as `remove` takes them, by one. Throws when name or value cannot be a field; check strangers'
+   * text before.
+   */
   set(name: string, value: string): void {
     const lowerName = checkField(name, value)
     this.remove(lowerName)
@@ -184,15 +187,22 @@ export class Head {
     this.#add(checkField(name, value), value)
   }
 
-  /** Removes all fields of that name. */
+  /** Removes all fields of that name; `_` and `-` are one in it (decision A-134). */
   remove(name: string): void {
-    for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) this.drop(at)
-    for (let i = this.#findAdded(name); i >= 0; i = this.#findAdded(name)) {
+    for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
+    for (let i = this.#added - 1; i >= 0; i--) {
+      if (!isSameName(this.#names[i]!, name)) continue
       this.#added--
       this.#names.copyWithin(i, i + 1)
       this.#values.copyWithin(i, i + 1)
       this.#values[this.#added] = ''
     }
+  }
+
+  /** Whether the received field `at` has that name, `_` and `-` being one in it; also of a dropped field. */
+  isNamed(at: number, name: string): boolean {
+    const start = this.offsets[4 * at]!
+    return this.offsets[4 * at + 1]! - start === name.length && readsLike(this.text, start, name)
   }
 
   /** Takes the received field `at` out of the head. */
@@ -421,6 +431,26 @@ export function isConnectionLevel(name: string): boolean {
     default:
       return false
   }
+}
+
+/** Whether two lower-case names are one to a server that cannot tell `_` from `-`, as with CGI (decision A-134). */
+export function isSameName(name: string, lowerName: string): boolean {
+  return name.length === lowerName.length && readsLike(name, 0, lowerName)
+}
+
+/** As `equalsAt`, with `_` and `-` the same. */
+function readsLike(text: string, start: number, lowerName: string): boolean {
+  for (let i = 0; i < lowerName.length; i++) {
+    const wanted = lowerName.charCodeAt(i)
+    const given = text.charCodeAt(start + i)
+    if (given === wanted) continue
+    if (isDash(wanted) ? !isDash(given) : (given | 32) !== wanted || wanted < 97 || wanted > 122) return false
+  }
+  return true
+}
+
+function isDash(code: number): boolean {
+  return code === 45 || code === 95
 }
 
 /** Whether `text` at `start` reads `lowerName`, in any case of letters. */

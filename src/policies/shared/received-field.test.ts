@@ -12,6 +12,12 @@ test('what was received stays visible, whatever has been changed since', () => {
   expect(receivedValues(request, 'x-new')).toEqual([])
 })
 
+test('_ and - are one in the name (decision A-134)', () => {
+  const { request } = exchangeWith({ headers: { 'X-Api-Key': '1', x_API_key: '2', 'x-api.key': '3' } })
+  expect(receivedValues(request, 'x-api-key')).toEqual(['1', '2'])
+  expect(receivedValues(request, 'x_api_key')).toEqual(['1', '2'])
+})
+
 test('a head made by the gateway has its current values', () => {
   const head = Head.request('GET', '/')
   head.set('x-key', '1')

@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { isSameName } from '#net/http/head.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
 import type { TargetSession } from './target-session.ts'
 
@@ -18,7 +19,7 @@ export function targetHeaders(
   const keepsCredentials = !plan.multiplexes || target.takesCredentials
   exchange.request.each((name, value) => {
     if (OWN_FIELDS.has(name)) return
-    if (!keepsCredentials && CREDENTIALS.has(name)) return
+    if (!keepsCredentials && CREDENTIALS.some((credential) => isSameName(name, credential))) return
     if (plan.multiplexes && name === 'last-event-id') return
     if (session !== undefined && name === 'mcp-protocol-version') return
     headers.push([name, value])
@@ -35,7 +36,7 @@ export function passedHeaders(headers: readonly (readonly [name: string, value: 
   return headers.filter(([name]) => !OWN_FIELDS.has(name) || name === 'content-type' || name === 'content-encoding')
 }
 
-const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie'])
+const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie']
 
 /** Fields that the gateway or the connection writes itself. */
 const OWN_FIELDS = new Set([

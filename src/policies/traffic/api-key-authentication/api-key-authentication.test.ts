@@ -127,6 +127,16 @@ test('two differing keys in one location are no key', () => {
   expect(codeOf(policyWith({ mode: 'Permissive' }).send({ headers }).outcome)).toBe('proceed')
 })
 
+test.each([
+  [{ x_API_key: 'k-alice' }, 'proceed'],
+  [{ 'x-api-key': 'k-alice', X_Api_Key: 'k-alice' }, 'proceed'],
+  [{ 'x-api-key': 'k-alice', X_Api_Key: 'k-bob' }, 'api-key-unknown'],
+])('to what stands behind the gateway %j may be one name (decision A-134)', (headers, code) => {
+  const { exchange, outcome } = policyWith({ location: { header: { name: 'X-Api-Key' } } }).send({ headers })
+  expect(codeOf(outcome)).toBe(code)
+  if (code === 'proceed') expect(linesOf(exchange.request)).toEqual([])
+})
+
 const challenges: [object | undefined, number, string][] = [
   [undefined, 401, 'www-authenticate: Bearer'],
   [{ header: { name: 'Authorization', prefix: 'Bearer ' } }, 401, 'www-authenticate: Bearer'],

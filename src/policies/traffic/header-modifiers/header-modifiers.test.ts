@@ -17,6 +17,8 @@ const cases: [filter: object, lines: string[]][] = [
   [{ set: [field('X-A', 'new')] }, ['x-b: b', 'x-a: new']],
   [{ add: [field('X-A', '3')] }, ['x-a: 1', 'x-a: 2', 'x-b: b', 'x-a: 3']],
   [{ remove: ['X-A', 'x-none'] }, ['x-b: b']],
+  [{ remove: ['X_A'] }, ['x-b: b']],
+  [{ set: [field('x_b', '3')] }, ['x-a: 1', 'x-a: 2', 'x_b: 3']],
   [{ add: [field('x-b', '2')], set: [field('x-b', '3')] }, ['x-a: 1', 'x-a: 2', 'x-b: 3']],
   [{ set: [field('x-a', '3')], remove: ['x-a'] }, ['x-b: b']],
   [{ set: [field('x-b', 'caf\u00e9')] }, ['x-a: 1', 'x-a: 2', 'x-b: caf\u00c3\u00a9']],
