@@ -38,6 +38,7 @@ test('codes are API: none is renamed or dropped by accident', () => {
     'route-shadowed',
     'secret-key-missing',
     'secret-not-found',
+    'selector-invalid',
     'selector-matches-nothing',
     'service-without-endpoints',
     'target-not-attached',

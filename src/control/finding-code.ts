@@ -14,6 +14,7 @@ export const REFERENCE_CODES = [
   'config-map-not-found',
   'config-map-key-missing',
   'selector-matches-nothing',
+  'selector-invalid',
 ] as const
 
 /** What control can find, by stable code. Codes are API: pinned by a test, never renamed. */

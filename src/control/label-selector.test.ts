@@ -20,6 +20,21 @@ const table: readonly (readonly [LabelSelector, boolean])[] = [
   [{ matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, false],
   [{ matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] }, true],
   [{ matchLabels: { tier: 'gold' }, matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }, false],
+  // What Kubernetes refuses selects nothing.
+  [{ matchExpressions: [{ key: 'other', operator: 'NotIn' }] }, false],
+  [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: [] }] }, false],
+  [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: ['not a value'] }] }, false],
+  [{ matchExpressions: [{ key: 'tier', operator: 'In', values: [] }] }, false],
+  [{ matchExpressions: [{ key: 'tier', operator: 'Exists', values: ['gold'] }] }, false],
+  [{ matchExpressions: [{ key: 'other', operator: 'DoesNotExist', values: ['x'] }] }, false],
+  [{ matchExpressions: [{ key: 'not a key', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: '', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: 'a/b/c', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: '/b', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: 'Upper.example/b', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: 'a'.repeat(64), operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: 'team.example/A_b.c-d', operator: 'DoesNotExist' }] }, true],
+  [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: [''] }] }, true],
 ]
 
 for (const [selector, expected] of table) {

@@ -1,16 +1,20 @@
 /** `LabelSelector` of the platform; every part must hold, and one without parts selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Labels
-  readonly matchExpressions?: readonly {
-    readonly key: string
-    readonly operator: string
-    readonly values?: readonly string[]
-  }[]
+  readonly matchExpressions?: readonly LabelExpression[]
+}
+
+interface LabelExpression {
+  readonly key: string
+  readonly operator: string
+  readonly values?: readonly string[]
 }
 
 export type Labels = Readonly<Record<string, string>>
 
+/** A selector that Kubernetes would refuse selects nothing: a condition that cannot be read must not hold for everything. */
 export function selectsLabels(selector: LabelSelector, labels: Labels): boolean {
+  if (selectorFault(selector) !== undefined) return false
   return hasLabels(labels, selector.matchLabels ?? {}) && (selector.matchExpressions ?? []).every(holdsFor(labels))
 }
 
@@ -19,7 +23,7 @@ export function hasLabels(labels: Labels, wanted: Labels): boolean {
 }
 
 function holdsFor(labels: Labels) {
-  return ({ key, operator, values = [] }: NonNullable<LabelSelector['matchExpressions']>[number]): boolean => {
+  return ({ key, operator, values = [] }: LabelExpression): boolean => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined
     switch (operator) {
       case 'In':
@@ -34,4 +38,37 @@ function holdsFor(labels: Labels) {
         return false
     }
   }
+}
+
+/** Why Kubernetes would refuse a selector; undefined: it is in order. */
+export function selectorFault({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string | undefined {
+  const conditions = [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+    ...matchExpressions,
+  ]
+  for (const condition of conditions) {
+    const fault = conditionFault(condition)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+const LABEL_NAME = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/
+const LABEL_PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const MAX_PREFIX = 253
+
+function conditionFault({ key, operator, values = [] }: LabelExpression): string | undefined {
+  if (!isLabelKey(key)) return `${JSON.stringify(key)} is no label key`
+  const compares = operator === 'In' || operator === 'NotIn'
+  if (compares && values.length === 0) return `${operator} on ${key} needs values`
+  if (!compares && values.length > 0) return `${operator} on ${key} takes no values`
+  const bad = values.find((value) => value !== '' && !LABEL_NAME.test(value))
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} is no label value`
+}
+
+/** A name, which may have a DNS name and a slash before it. */
+function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/')
+  if (!LABEL_NAME.test(key.slice(slash + 1))) return false
+  return slash < 0 || (slash <= MAX_PREFIX && LABEL_PREFIX.test(key.slice(0, slash)))
 }

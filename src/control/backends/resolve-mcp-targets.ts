@@ -7,7 +7,7 @@ import { itemPath } from '#schema/index.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
 import { compareText, type Inventory } from '../inventory.ts'
-import { selectsLabels } from '../label-selector.ts'
+import { selectorFault, selectsLabels } from '../label-selector.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
 import type { Scope } from '../scope.ts'
 
@@ -100,7 +100,11 @@ function discoverTargets(
       ]
     }),
   )
-  if (found.length === 0) {
+  const fault = selectorFault(selector.namespaces ?? {}) ?? selectorFault(selector.services ?? {})
+  if (fault !== undefined) {
+    const message = `${fault}: no Service is selected`
+    report({ path: `${path}.selector`, code: 'selector-invalid', message, severity: 'error' })
+  } else if (found.length === 0) {
     const message = `no Service with these labels has a port with appProtocol ${[...MCP_PORTS.keys()].join(' or ')}`
     report({ path: `${path}.selector`, code: 'selector-matches-nothing', message, severity: 'warning' })
   }

@@ -3,12 +3,12 @@ import type { GatewayClassObject } from '#api/gateway-class.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import { keyOf, objectKey } from '#api/object.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
+import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../allowed-namespaces.ts'
 import { append } from '../append.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
-import { selectsLabels } from '../label-selector.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
@@ -67,6 +67,7 @@ export function placeGateways(scope: GatewayScope): PlacedGateways {
     if (!classNames.has(object.spec.gatewayClassName)) continue
     const report = reportOn(object)
     reportUnsupported(object, report)
+    reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
     const parameters = resolveParameters(inventory, object, report)
     const address = scope.addressOf(object)
     const trust = readClientTrust(scope, object, report)
@@ -136,6 +137,7 @@ function placeListener(
 ): Listener {
   const { namespace, name } = gateway.metadata
   const { kinds, complaint: kindsComplaint } = resolveRouteKinds(spec, path, report)
+  reportAllowedNamespaces(spec.allowedRoutes.namespaces, `${path}.allowedRoutes.namespaces`, report)
   const certificates = resolveCertificates(scope, owner, { spec, path }, report)
   const clients = clientTrustAt(scope, { owner, trust }, { spec, path }, report)
   const resolvedRefs = certificates.complaint ?? clients.resolvedRefs ?? kindsComplaint
@@ -189,18 +191,21 @@ function placeListenerSet(
   return { object, gateway, listeners: placeListeners(scope, sockets, owner) }
 }
 
-/** Whether the Gateway takes the ListenerSet; without a word about it, it takes none. */
+/** Without a word about it, a Gateway takes no ListenerSets. */
+function allowedListenerSets({ spec }: GatewayObject): AllowedNamespaces {
+  return spec.allowedListeners?.namespaces ?? { from: 'None' }
+}
+
+/** Whether the Gateway takes the ListenerSet. */
 function listenerSetFault(
   inventory: Inventory,
   gateway: GatewayObject,
   set: ListenerSetObject,
   report: Report,
 ): Complaint | undefined {
-  const { from = 'None', selector } = gateway.spec.allowedListeners?.namespaces ?? {}
   const { namespace } = set.metadata
-  if (from === 'All') return undefined
-  if (from === 'Same' && namespace === gateway.metadata.namespace) return undefined
-  if (from === 'Selector' && selectsLabels(selector ?? {}, inventory.namespaceLabels(namespace))) return undefined
+  const ends = { own: gateway.metadata.namespace, namespace }
+  if (allowsNamespace(inventory, allowedListenerSets(gateway), ends)) return undefined
   const message = `Gateway ${gateway.metadata.namespace}/${gateway.metadata.name} allows no ListenerSets from namespace ${namespace} (spec.allowedListeners)`
   report({ path: 'spec.parentRef', code: 'listener-set-not-allowed', message, severity: 'error' })
   return { reason: 'NotAllowed', message }

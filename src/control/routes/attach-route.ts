@@ -5,13 +5,13 @@ import type { ParentReference } from '#api/parent-reference.ts'
 import type { TCPRouteObject } from '#api/tcp-route.ts'
 import type { TLSRouteObject } from '#api/tls-route.ts'
 import type { Attachment } from '#plan/item.ts'
+import { allowsNamespace } from '../allowed-namespaces.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
 import type { PlacedGateways } from '../gateways/place-gateways.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
-import { selectsLabels } from '../label-selector.ts'
 import type { Complaint } from '../status/condition.ts'
 
 export type RequestRouteObject = HTTPRouteObject | GRPCRouteObject
@@ -147,12 +147,7 @@ function wantedListener({ sectionName, port }: ParentReference): string {
 }
 
 function allowsRoute(inventory: Inventory, listener: Listener, route: RouteObject): boolean {
-  return listener.supportedKinds.includes(route.kind) && allowsNamespace(inventory, listener, route.metadata.namespace)
-}
-
-function allowsNamespace(inventory: Inventory, { spec, owner }: Listener, namespace: string): boolean {
-  const { from, selector } = spec.allowedRoutes.namespaces
-  if (from === 'All') return true
-  if (from === 'Same') return namespace === owner.metadata.namespace
-  return from === 'Selector' && selectsLabels(selector ?? {}, inventory.namespaceLabels(namespace))
+  const { spec, owner, supportedKinds } = listener
+  const ends = { own: owner.metadata.namespace, namespace: route.metadata.namespace }
+  return supportedKinds.includes(route.kind) && allowsNamespace(inventory, spec.allowedRoutes.namespaces, ends)
 }

@@ -1,0 +1,36 @@
+import type { Report } from './finding-code.ts'
+import type { Inventory } from './inventory.ts'
+import { type LabelSelector, selectorFault, selectsLabels } from './label-selector.ts'
+
+/** `namespaces` of `allowedRoutes` and of `allowedListeners`. */
+export interface AllowedNamespaces {
+  readonly from: string
+  readonly selector?: LabelSelector
+}
+
+/** `Selector` without a selector allows no namespace, with an empty one every namespace, as in Kubernetes. */
+export function allowsNamespace(
+  inventory: Inventory,
+  { from, selector }: AllowedNamespaces,
+  { own, namespace }: { readonly own: string; readonly namespace: string },
+): boolean {
+  switch (from) {
+    case 'All':
+      return true
+    case 'Same':
+      return namespace === own
+    case 'Selector':
+      return selector !== undefined && selectsLabels(selector, inventory.namespaceLabels(namespace))
+    default:
+      return false
+  }
+}
+
+/** @param path of the field `namespaces` */
+export function reportAllowedNamespaces({ from, selector }: AllowedNamespaces, path: string, report: Report): void {
+  if (from !== 'Selector') return
+  const fault = selector === undefined ? 'from is Selector, and there is no selector' : selectorFault(selector)
+  if (fault === undefined) return
+  const message = `${fault}: no namespace is allowed`
+  report({ path: `${path}.selector`, code: 'selector-invalid', message, severity: 'error' })
+}
