@@ -1,3 +1,5 @@
+import type { FailureCode } from '#net/failure.ts'
+
 /** A request that the gateway makes by itself: to MCP targets, authorizers, rate-limit services, key-set servers. */
 export interface CallRequest {
   readonly method: string
@@ -21,18 +23,14 @@ export interface CallResponse {
 
 /** Why no response came. */
 export class CallError extends Error {
-  readonly failure:
-    | 'no-endpoint'
-    | 'connect-failed'
-    | 'timeout'
-    | 'reset'
-    | 'protocol-error'
-    | 'cancelled'
-    | 'backend-auth-failed'
+  readonly failure: FailureCode | 'no-endpoint' | 'backend-auth-failed'
+  /** For operators: what the system said. */
+  readonly detail: string | undefined
 
-  constructor(failure: CallError['failure']) {
+  constructor(failure: CallError['failure'], detail?: string) {
     super(`call failed: ${failure}`)
     this.failure = failure
+    this.detail = detail
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Reason, RejectionCode } from '#base/rejections.ts'
+import type { ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
 import type { BodyUse } from './body-use.ts'
@@ -50,8 +51,16 @@ export const NOWHERE: PlaceNames = {
 /** One attempt to reach a backend, as kept for log, metrics and decision record. */
 export interface Attempt {
   readonly endpoint: string
+  /** 0: no response came. */
   readonly status: number
+  /** Why none came: a `FailureCode` of the wire, or of the protocol spoken there. */
   readonly failure: string | undefined
+  /** What the system said about it. */
+  readonly detail?: string | undefined
+  /** No response came, but the server may have acted on the request. */
+  readonly maybeProcessed?: boolean
+  /** It was sent again by the connections themselves, and why; without it by the retry policy, or not at all. */
+  readonly replayed?: ReplayCause
 }
 
 /**
@@ -124,7 +133,7 @@ export class Exchange {
   /** Response fields queued by policies; written last, with replace semantics. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
-  /** Attempts after the first one, by the retry policy. */
+  /** Attempts after the first one, by the retry policy or by the connections themselves. */
   retries = 0
   /** Why the gateway refused; undefined when it did not. */
   refusal: RejectionCode | undefined

@@ -358,7 +358,7 @@ test('a refused connection fails unsent', async () => {
   const client = await connect()
   client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab')
   await client.until((text) => text.endsWith('failed'))
-  expect(proxy.events[0]).toBe('failed connect-failed unsent')
+  expect(proxy.events[0]).toBe('failed connection-refused unsent')
 })
 
 test('a response head that does not come in time', async () => {

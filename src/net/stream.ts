@@ -1,4 +1,5 @@
 import type { Destination } from './destination.ts'
+import type { Abort, ConnectFailure, Failure, ReplayCause } from './failure.ts'
 import type { Head } from './http/head.ts'
 import type { Peer } from './peer.ts'
 
@@ -10,8 +11,7 @@ export const BODY_CHUNKED = 2
 export const BODY_CLOSE = 3
 export type BodyKind = typeof BODY_NONE | typeof BODY_LENGTH | typeof BODY_CHUNKED | typeof BODY_CLOSE
 
-/** Why a body or a message ended before its end. */
-export type Abort = 'connect-failed' | 'timeout' | 'reset' | 'protocol-error' | 'cancelled'
+export type { Abort }
 
 /**
  * Takes the bytes of one body in order. `bytes` may keep nothing of `buffer` after it returns: the memory is shared by all
@@ -159,15 +159,17 @@ export interface ClientHandler {
    * it from here, or `cancel`.
    */
   upgraded(stream: ClientStream): void
-  /** No response head arrived. `sentBytes` false: nothing of the request can have reached the server, a retry is safe. */
-  failed(stream: ClientStream, why: Abort, sentBytes: boolean): void
+  /** It is being sent again, without anybody asking for it; what has come of it so far is nothing. */
+  replayed(stream: ClientStream, cause: ReplayCause): void
+  /** No response head arrived. */
+  failed(stream: ClientStream, failure: Failure): void
 }
 
 /** What happens to a connection without requests. Exactly one of `connected` and `failed` is called, once. */
 export interface ConnectHandler {
   /** What the server sends is `stream.body`; what it is sent goes to `stream.request`. Each ends by itself. */
   connected(stream: ClientStream): void
-  failed(stream: ClientStream, why: Abort): void
+  failed(stream: ClientStream, failure: ConnectFailure): void
   /** The connection broke after its body had come to an orderly end: nothing arrives there any more. */
   broken(stream: ClientStream, why: Abort): void
 }

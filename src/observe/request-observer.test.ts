@@ -215,6 +215,33 @@ test('retries are counted', () => {
   ).toEqual([1, 3])
 })
 
+test('why attempts failed is in line, record and metrics, and so is what was sent again', () => {
+  const { end, lines, reader, observer: it } = observer()
+  const attempts = [
+    { endpoint: 'e', status: 0, failure: 'reset', maybeProcessed: true, replayed: 'stale-connection' as const },
+    { endpoint: 'e', status: 0, failure: 'connection-refused', detail: 'connect ECONNREFUSED', maybeProcessed: false },
+  ]
+  end({ noted: { attempts, retries: 1 } })
+  end({ noted: { attempts: attempts.slice(1) } })
+  expect(lines).toMatchObject([
+    {
+      'retry.attempt': 1,
+      'retry.replayed': 'stale-connection',
+      'retry.maybe_processed': 'true',
+      'upstream.failure': 'connection-refused',
+    },
+    { 'upstream.failure': 'connection-refused' },
+  ])
+  expect(lines[1]).not.toHaveProperty(['retry.maybe_processed'])
+  expect(it.records.list().map((record) => record.attempts)).toContainEqual(attempts)
+  const place = 'gateway="default/main",listener="http",route="default/r",route_rule="first"'
+  const failures = reader.text().match(/upstream_failures_total\{.*/g)
+  expect(failures?.sort()).toEqual([
+    `upstream_failures_total{backend="default/b",failure="connection-refused",${place}} 2`,
+    `upstream_failures_total{backend="default/b",failure="reset",${place}} 1`,
+  ])
+})
+
 test('LLM requests: tokens by type, duration, first token', () => {
   const { end, reader, observer: it } = observer()
   const llm = { operation: 'chat' as const, provider: 'one', requestModel: 'm', inputTokens: 10, outputTokens: 20 }
@@ -288,7 +315,7 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
 
 test('every metric of a request carries the labels', () => {
   const { end, reader } = observer()
-  const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 200, failure: undefined }))
+  const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 0, failure: 'reset' }))
   end(
     {
       settings: settingsOf({ labels: { tier: 'request.headers["tier"]' } }),
@@ -304,7 +331,7 @@ test('every metric of a request carries the labels', () => {
     .split('\n')
     .filter((line) => line.startsWith('gatewright_'))
   expect(series.filter((line) => !line.includes('tier="gold"'))).toEqual([])
-  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0])).size).toBe(8)
+  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0])).size).toBe(9)
 })
 
 test('what the wire refused and connections that were denied are counted', () => {

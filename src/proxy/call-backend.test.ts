@@ -159,7 +159,7 @@ test('a destination that the backend does not have', async () => {
 
 test('nobody listens', async () => {
   const call = await callsTo(await freePort())
-  expect(await failureOf(call())).toBe('connect-failed')
+  expect(await failureOf(call())).toBe('connection-refused')
 })
 
 test('no answer in time', async () => {

@@ -94,9 +94,10 @@ function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request
         stream.cancel()
         reject(new CallError('protocol-error'))
       },
-      failed: (_, why) => {
+      replayed: () => {},
+      failed: (_, { code, detail }) => {
         request.signal.removeEventListener('abort', cancel)
-        reject(new CallError(why))
+        reject(new CallError(code, detail))
       },
     }
     const framing: Framing = length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length }

@@ -1,15 +1,17 @@
 import { clock } from '#base/clock.ts'
-import type { RejectionCode } from '#base/rejections.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
 import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import { recordAnswer } from '#engine/record-answer.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
+import type { Attempt, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
+import { rejectFailure } from '#exchange/reject-failure.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
+import type { Failure, ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
-import { type Abort, BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
+import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
@@ -186,25 +188,48 @@ const UPSTREAM: ClientHandler = {
     flight.stream.tunnel(stream.head, stream)
   },
 
-  failed(stream: ClientStream, why: Abort): void {
+  replayed(stream: ClientStream, cause: ReplayCause): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream === stream) recordReplay(flight, cause)
+  },
+
+  failed(stream: ClientStream, failure: Failure): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
-    recordAttempt(flight, undefined, why)
+    recordAttempt(flight, undefined, failure)
     if (mayRetry(flight)) return retry(flight)
-    respondLocally(flight, reject(failureCode(why), { detail: describeFailure(flight, why) }))
+    respondLocally(flight, rejectFailure(failure, flight.decision.endpoint!.label))
   },
 }
 
 /** Health of the endpoint, and the attempt for log and record. */
-function recordAttempt(flight: InFlight, status: number | undefined, failure?: Abort): void {
+function recordAttempt(flight: InFlight, status: number | undefined, failure?: Failure): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
   recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
-  if (flight.tried.length === 0) return
+  if (failure !== undefined) {
+    const { code, detail, maybeProcessed } = failure
+    noteAttempt(exchange, { endpoint: endpoint.label, status: 0, failure: code, detail, maybeProcessed })
+  } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
+    noteAttempt(exchange, { endpoint: endpoint.label, status: status!, failure: undefined })
+  }
+}
+
+/** The connections sent a request again by themselves. The attempt before counts as any other, towards the retry policy too. */
+function recordReplay(flight: InFlight, cause: ReplayCause): void {
+  const { exchange } = flight
+  const maybeProcessed = cause === 'stale-connection'
+  const { label } = flight.decision.endpoint!
+  noteAttempt(exchange, { endpoint: label, status: 0, failure: 'reset', maybeProcessed, replayed: cause })
+  exchange.retries++
+  if (flight.retriesLeft > 0) flight.retriesLeft--
+}
+
+function noteAttempt(exchange: Exchange, attempt: Attempt): void {
   exchange.attempts ??= []
-  exchange.attempts.push({ endpoint: endpoint.label, status: status ?? 0, failure })
+  exchange.attempts.push(attempt)
 }
 
 /** An attempt is left, and the worker is not busy with too many of them. */
@@ -242,20 +267,12 @@ function endLate(flight: InFlight): void {
   upstream?.cancel()
   flight.backoff?.cancel()
   // An endpoint that did not answer in time is unhealthy (decision A-99); one that answers slowly has been judged by its head.
-  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, 'timeout')
+  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, LATE)
   else flight.releaseEndpoint()
   if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
   flight.exchange.reason = 'Timeout'
   flight.stream.abort()
 }
 
-function failureCode(why: Abort): RejectionCode {
-  return why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
-}
-
-/** For the log. A backend that speaks HTTP/1.1 only says nothing of that to a client of HTTP/2: it resets the connection. */
-function describeFailure({ decision, exchange, framing }: InFlight, why: Abort): string {
-  const { label, destinations } = decision.endpoint!
-  const { http } = chooseDestination(destinations, exchange, framing.upgrade ?? '')
-  return http === 'http2' ? `${why} at ${label}, spoken to in HTTP/2 (backend.http.version)` : `${why} at ${label}`
-}
+/** The request had been under way for as long as it may; how far it came there, nobody knows. */
+const LATE: Failure = { code: 'timeout', detail: undefined, maybeProcessed: true }

@@ -2,6 +2,8 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { decideRelay } from '#engine/decide-relay.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { rejectFailure } from '#exchange/reject-failure.ts'
+import type { ConnectFailure } from '#net/failure.ts'
 import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { RelayInFlight } from './relay-in-flight.ts'
@@ -71,11 +73,13 @@ const UPSTREAM: ConnectHandler = {
     flight.connection.tunnel(stream)
   },
 
-  failed(stream: ClientStream, why: Abort): void {
+  failed(stream: ClientStream, failure: ConnectFailure): void {
     const flight = stream.context as RelayInFlight
+    const { code, detail } = failure
+    const endpoint = flight.endpointLabel ?? ''
     flight.recordUnhealthy()
-    const code = why === 'timeout' ? 'upstream-timeout' : 'upstream-failed'
-    refuse(flight, reject(code, { detail: `${why} at ${flight.endpointLabel}` }))
+    flight.exchange.attempts = [{ endpoint, status: 0, failure: code, detail, maybeProcessed: false }]
+    refuse(flight, rejectFailure(failure, endpoint))
   },
 
   broken(stream: ClientStream): void {

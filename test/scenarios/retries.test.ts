@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Accepted, answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import {
@@ -243,7 +244,66 @@ test('the record of a request lists its attempts', async () => {
     attempts: { endpoint: string; status: number; failure?: string }[]
   }[]
   const attempts = records.find(({ id }) => id === decision)!.attempts
-  expect(attempts.map(({ status, failure }) => [status, failure])).toEqual(Array(3).fill([0, 'connect-failed']))
+  expect(attempts.map(({ status, failure }) => [status, failure])).toEqual(Array(3).fill([0, 'connection-refused']))
+})
+
+interface Attempt {
+  readonly status: number
+  readonly failure?: string
+  readonly maybeProcessed?: boolean
+  readonly replayed?: string
+}
+
+/** The attempts of the last request to `target`, and its line in the log. */
+async function tracesOf(target: string): Promise<{ readonly attempts: readonly Attempt[]; readonly line: string }> {
+  const line = await eventually('the line of the request', () =>
+    gateway.output.stdout.split('\n').findLast((text) => text.includes(`http.path=${target}`)),
+  )
+  const records = (await (await fetch(`${gateway.url(15_000)}/decisions?limit=100`)).json()) as {
+    target: string
+    attempts: readonly Attempt[]
+  }[]
+  return { attempts: records.find((record) => record.target === target)!.attempts, line }
+}
+
+test('a retry of what the backend may have processed says so', async () => {
+  deeds = ['reset']
+  expect(await ask('failures/unsure', { method: 'POST', body: 'x' })).toMatchObject({ status: 200 })
+  const { attempts, line } = await tracesOf('/failures/unsure')
+  expect(attempts).toMatchObject([{ status: 0, failure: 'reset', maybeProcessed: true }, { status: 200 }])
+  expect(line).toContain('retry.attempt=1 retry.maybe_processed=true')
+  expect(line).not.toContain('retry.replayed')
+  expect(line).not.toContain('upstream.failure')
+})
+
+test('a retry of what cannot have been processed does not say that it may', async () => {
+  await ask('dead/sure', { method: 'POST', body: 'x' })
+  const { attempts, line } = await tracesOf('/dead/sure')
+  expect(attempts.map(({ maybeProcessed }) => maybeProcessed)).toEqual([false, false, false])
+  expect(line).not.toContain('retry.maybe_processed')
+  expect(line).toContain('upstream.failure=connection-refused')
+})
+
+test('a request that is sent again on a connection that went stale is an attempt like any other', async () => {
+  await ask('plain')
+  deeds = ['reset']
+  expect(await ask('plain/stale')).toMatchObject({ status: 200 })
+  const { attempts, line } = await tracesOf('/plain/stale')
+  expect(attempts).toMatchObject([
+    { status: 0, failure: 'reset', maybeProcessed: true, replayed: 'stale-connection' },
+    { status: 200 },
+  ])
+  expect(line).toContain('retry.attempt=1 retry.replayed=stale-connection retry.maybe_processed=true')
+})
+
+test('a stale connection counts towards the attempts that a policy allows', async () => {
+  await ask('failures')
+  seen = []
+  deeds = Array<Deed>(9).fill('reset')
+  expect(await ask('failures/stale')).toMatchObject({ status: 503 })
+  expect(seen).toHaveLength(3)
+  const { attempts } = await tracesOf('/failures/stale')
+  expect(attempts.map(({ replayed }) => replayed)).toEqual(['stale-connection', undefined, undefined])
 })
 
 test('a later attempt prefers an endpoint that was not tried', async () => {

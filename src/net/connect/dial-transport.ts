@@ -1,5 +1,5 @@
 import type { Destination } from '../destination.ts'
-import type { Abort } from '../stream.ts'
+import type { ConnectFailure } from '../failure.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
@@ -9,7 +9,7 @@ export interface DialTransportOptions extends Pick<DialOptions, 'wheel' | 'halfO
   /** Told what happens on the transport. */
   readonly owner: TransportOwner
   /** Called once with the connected transport, or with the reason why there is none. */
-  done(transport: Transport | null, why: Abort | null): void
+  done(transport: Transport | null, failure: ConnectFailure | null): void
 }
 
 /** Opens a connection that is read as fast as its kind allows. */
@@ -22,8 +22,8 @@ export function dialTransport(
   return new Dial(destination, context, {
     ...options,
     onread: relay.onread,
-    done: (socket, why) => {
-      if (socket === null) done(null, why)
+    done: (socket, failure) => {
+      if (socket === null) done(null, failure)
       else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null)
       else done(openDataTransport(socket, owner), null)
     },

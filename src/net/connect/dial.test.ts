@@ -5,7 +5,7 @@ import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import type { Destination, DestinationTls } from '../destination.ts'
-import type { Abort } from '../stream.ts'
+import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
@@ -21,7 +21,8 @@ afterEach(() => {
 
 interface Dialled {
   transport: Transport | null
-  why: Abort | null
+  why: ConnectFailureCode | undefined
+  detail: string | undefined
   /** Bytes that came until the peer's end. */
   text: Promise<string>
 }
@@ -41,9 +42,9 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
       drained: () => {},
       closed: () => ended(text),
     }
-    const done = (transport: Transport | null, why: Abort | null) => {
+    const done = (transport: Transport | null, failure: ConnectFailure | null) => {
       if (transport !== null) cleanup.push(() => transport.destroy())
-      resolve({ transport, why, text: all })
+      resolve({ transport, why: failure?.code, detail: failure?.detail, text: all })
     }
     dialTransport(destination, context, { wheel: new TimerWheel(), owner, done })
   })
@@ -110,20 +111,46 @@ test('an address that does not answer does not take the time of those behind it'
   expect(await text).toBe('second')
 })
 
-test.each([
-  ['nobody listens', '127.0.0.1'],
-  ['a name that nobody knows', 'unknown.invalid'],
-])('fails when %s', async (_, host) => {
+test('fails when nobody listens', async () => {
   const server = saying('')
   const port = await serving(server)
   server.close()
-  expect(await dial(to(host, port))).toMatchObject({ transport: null, why: 'connect-failed' })
+  const detail = `connect ECONNREFUSED 127.0.0.1:${port}`
+  expect(await dial(to('127.0.0.1', port))).toMatchObject({ transport: null, why: 'connection-refused', detail })
+  const unixPath = '/nowhere/socket'
+  expect(await dial(to('', 0, { unixPath }))).toMatchObject({ why: 'connection-refused' })
+})
+
+test('of several addresses the last one says why', async () => {
+  const server = saying('')
+  const port = await serving(server)
+  server.close()
+  resolvingTo('127.0.0.3', '127.0.0.2')
+  expect(await dial(to('name.test', port))).toMatchObject({ detail: `connect ECONNREFUSED 127.0.0.2:${port}` })
+})
+
+test.each([
+  ['ENOTFOUND', 'name-unknown'],
+  ['ENODATA', 'name-unknown'],
+  ['EAI_AGAIN', 'name-lookup-failed'],
+  ['EAI_FAIL', 'name-lookup-failed'],
+])('fails when the resolver says %s', async (code, why) => {
+  const error = Object.assign(new Error(`getaddrinfo ${code} name.test`), { code })
+  vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, done: (error: Error) => void) => {
+    process.nextTick(done, error)
+  }) as unknown as typeof dns.lookup)
+  expect(await dial(to('name.test', 80))).toMatchObject({ why, detail: `getaddrinfo ${code} name.test` })
+})
+
+test('fails when the resolver finds nothing', async () => {
+  resolvingTo()
+  expect(await dial(to('name.test', 80))).toMatchObject({ why: 'name-unknown', detail: 'no address of name.test' })
 })
 
 verifies('backend.tcp/connectTimeout', 'the time limit covers the handshake', async () => {
   const port = await serving(net.createServer())
   const result = await dial(to('127.0.0.1', port, { tls: withTls(), connectTimeoutMs: 100 }))
-  expect(result).toMatchObject({ transport: null, why: 'timeout' })
+  expect(result).toMatchObject({ transport: null, why: 'connect-timeout', detail: 'no connection in 100 ms' })
 })
 
 test('a dial that is cancelled says nothing', async () => {
@@ -157,27 +184,42 @@ async function tlsServer(options: tls.TlsOptions = {}): Promise<number> {
   return serving(server)
 }
 
-test.each<[what: string, host: string, settings: Partial<DestinationTls>, expected: string | undefined]>([
+test.each<[what: string, host: string, settings: Partial<DestinationTls>, expected: string]>([
   ['an address that the certificate names', '127.0.0.1', {}, 'unnamed nobody false false'],
   ['a server name that it names', '127.0.0.1', { serverName: 'server.test' }, 'server.test nobody false false'],
   ['a wildcard', '127.0.0.1', { serverName: 'a.wild.test' }, 'a.wild.test nobody false false'],
-  ['another name', '127.0.0.1', { serverName: 'other.test' }, undefined],
+  ['another name', '127.0.0.1', { serverName: 'other.test' }, 'certificate-name'],
   [
     'another name, chain only',
     '127.0.0.1',
     { serverName: 'other.test', verify: 'chain-only' },
     'other.test nobody false false',
   ],
-  ['an unknown authority', '127.0.0.1', { ca: undefined }, undefined],
-  ['an unknown authority, chain only', '127.0.0.1', { ca: undefined, verify: 'chain-only' }, undefined],
+  ['an unknown authority', '127.0.0.1', { ca: undefined }, 'certificate-untrusted'],
+  ['an unknown authority, chain only', '127.0.0.1', { ca: undefined, verify: 'chain-only' }, 'certificate-untrusted'],
   ['nothing verified', '127.0.0.1', { ca: undefined, verify: 'none' }, 'unnamed nobody false false'],
   ['ALPN', '127.0.0.1', { alpn: ['h2', 'http/1.1'] }, 'unnamed nobody h2 false'],
   ['a client certificate', '127.0.0.1', CERTIFICATES.client, 'unnamed client.test false false'],
 ])('TLS: %s', async (_, host, settings, expected) => {
   const port = await tlsServer({ requestCert: true, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
   const { transport, why, text } = await dial(to(host, port, { tls: withTls({ alpn: [], ...settings }) }))
-  if (expected === undefined) expect([transport, why]).toEqual([null, 'connect-failed'])
+  if (transport === null) expect(why).toBe(expected)
   else expect(await text).toBe(expected)
+})
+
+test('TLS: a certificate that has expired', async () => {
+  const port = await tlsServer(CERTIFICATES.expired)
+  const { why, detail } = await dial(to('127.0.0.1', port, { tls: withTls({ ca: CERTIFICATES.expired.cert }) }))
+  expect([why, detail]).toEqual(['certificate-expired', 'certificate has expired'])
+})
+
+test('TLS: a server that does not speak it', async () => {
+  const port = await serving(
+    net.createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 X\r\n\r\n'))),
+  )
+  const { why, detail } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+  expect(why).toBe('handshake-failed')
+  expect(detail).toMatch(/wrong version number|packet length too long/)
 })
 
 const SPIFFE = 'spiffe://cluster.test/ns/default/sa/web'
@@ -197,8 +239,9 @@ verifies('backend.tls/verifySubjectAltNames', 'TLS: a certificate is to carry on
   for (const [subjectAltNames, connects] of accepted) {
     // Whatever the host is called: the list replaces it.
     const settings = withTls({ ca: CERTIFICATES.workload.cert, serverName: 'whatever.test', subjectAltNames })
-    const { transport } = await dial(to('127.0.0.1', port, { tls: settings }))
+    const { transport, why } = await dial(to('127.0.0.1', port, { tls: settings }))
     expect(transport !== null, subjectAltNames.join()).toBe(connects)
+    expect(why).toBe(connects ? undefined : 'certificate-name')
   }
 })
 
@@ -276,7 +319,7 @@ test('TLS: key material that cannot be used fails, after the call, without a con
   const done = vi.fn()
   new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
   expect(done).not.toHaveBeenCalled()
-  expect(await dial(destination)).toMatchObject({ transport: null, why: 'connect-failed' })
-  expect(done.mock.calls).toEqual([[null, 'connect-failed']])
+  expect(await dial(destination)).toMatchObject({ transport: null, why: 'tls-settings-unusable' })
+  expect(done.mock.calls).toMatchObject([[null, { code: 'tls-settings-unusable' }]])
   expect(connections).toBe(0)
 })

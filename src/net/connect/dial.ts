@@ -2,9 +2,10 @@ import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Destination, DestinationTls, TcpKeepalive } from '../destination.ts'
-import type { Abort } from '../stream.ts'
+import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { checkSubjectAltNames } from './check-subject-alt-names.ts'
+import { connectFailure, lookupFailure } from './connect-failure.ts'
 
 export interface DialOptions {
   readonly wheel: TimerWheel
@@ -13,7 +14,7 @@ export interface DialOptions {
   /** Our direction stays open when the server has ended its own. */
   readonly halfOpen?: boolean
   /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
-  done(socket: net.Socket | null, why: Abort | null): void
+  done(socket: net.Socket | null, failure: ConnectFailure | null): void
 }
 
 /** What connections to one destination have in common. */
@@ -47,6 +48,12 @@ function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureC
 /** Upstream connections are always probed (decision A-41). */
 const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
+/** Key material that cannot be used fails as the handshake would (decision A-108). */
+const UNUSABLE: ConnectFailure = {
+  code: 'tls-settings-unusable',
+  detail: 'the certificates or keys for the connection cannot be used',
+}
+
 /** The longest an address is tried while others are left. */
 const MAX_ATTEMPT_MS = 3000
 
@@ -63,6 +70,8 @@ export class Dial {
   readonly #attempt: WheelTimer
   #addresses: string[] = []
   #socket: net.Socket | null = null
+  /** Of the address that was tried last. */
+  #lastFailure: ConnectFailure = { code: 'connect-failed', detail: undefined }
   #over = false
 
   constructor(destination: Destination, context: DialContext, options: DialOptions) {
@@ -71,11 +80,10 @@ export class Dial {
     this.#context = context
     this.#options = options
     this.#wheel = wheel
-    this.#total = new WheelTimer(() => this.#finish(null, 'timeout'))
-    this.#attempt = new WheelTimer(() => this.#tryNext())
+    this.#total = new WheelTimer(() => this.#expire())
+    this.#attempt = new WheelTimer(() => this.#giveUpAddress())
     wheel.arm(this.#total, destination.connectTimeoutMs)
-    // Key material that cannot be used fails as the handshake would (decision A-108).
-    if (context.secureContext === null) process.nextTick(() => this.#finish(null, 'connect-failed'))
+    if (context.secureContext === null) process.nextTick(() => this.#finish(null, UNUSABLE))
     else this.#resolve()
   }
 
@@ -93,7 +101,7 @@ export class Dial {
     }
     dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
       if (this.#over) return
-      if (error !== null || found.length === 0) return this.#finish(null, 'connect-failed')
+      if (error !== null || found.length === 0) return this.#finish(null, lookupFailure(host, error))
       this.#addresses = found.map((one) => one.address)
       this.#tryNext()
     })
@@ -102,7 +110,7 @@ export class Dial {
   #tryNext(): void {
     this.#drop()
     const address = this.#addresses.shift()
-    if (address === undefined) return this.#finish(null, 'connect-failed')
+    if (address === undefined) return this.#finish(null, this.#lastFailure)
     if (this.#addresses.length > 0) {
       const share = this.#destination.connectTimeoutMs / (this.#addresses.length + 1)
       this.#wheel.arm(this.#attempt, Math.min(MAX_ATTEMPT_MS, share))
@@ -149,7 +157,10 @@ export class Dial {
     this.#socket = socket
     const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
-    const fail = () => this.#tryNext()
+    const fail = (error: Error) => {
+      this.#lastFailure = connectFailure(error, this.#destination.tls !== undefined)
+      this.#tryNext()
+    }
     socket.once('error', fail)
     socket.once(event, () => {
       socket.off('error', fail)
@@ -158,11 +169,22 @@ export class Dial {
     })
   }
 
-  #finish(socket: net.Socket | null, why: Abort | null): void {
+  /** It shares the time with those behind it. */
+  #giveUpAddress(): void {
+    this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not answer' }
+    this.#tryNext()
+  }
+
+  #expire(): void {
+    const { connectTimeoutMs } = this.#destination
+    this.#finish(null, { code: 'connect-timeout', detail: `no connection in ${connectTimeoutMs} ms` })
+  }
+
+  #finish(socket: net.Socket | null, failure: ConnectFailure | null): void {
     if (this.#over) return
     this.#over = true
     this.#stop()
-    this.#options.done(socket, why)
+    this.#options.done(socket, failure)
   }
 
   #stop(): void {

@@ -1,6 +1,6 @@
+import type { ConnectFailure } from '../failure.ts'
 import { INCOMPLETE } from '../http/head-outcome.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
-import type { Abort } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
 import { EarlyTransport } from '../transport/early-transport.ts'
 import { HoldBuffer } from '../transport/hold-buffer.ts'
@@ -63,10 +63,10 @@ export class ClientConnection implements TransportOwner, Carrier {
   }
 
   /** The dial has failed. */
-  dialFailed(why: Abort): void {
+  dialFailed(failure: ConnectFailure): void {
     const exchange = this.#exchange
     this.destroy()
-    exchange?.fail(why)
+    exchange?.failUnsent(failure)
   }
 
   /** Begins to carry `exchange`; its request is written to `transport` next. */
@@ -132,8 +132,9 @@ export class ClientConnection implements TransportOwner, Carrier {
     this.destroy()
     if (exchange === null) return
     const text = stale ? exchange.replayText : ''
-    if (text === '') exchange.fail('reset')
-    else this.#owner.replay(exchange, text)
+    if (text === '') return exchange.fail('reset')
+    exchange.noteReplay()
+    this.#owner.replay(exchange, text)
   }
 
   #run(buffer: Buffer, start: number, end: number): void {

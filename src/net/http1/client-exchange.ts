@@ -1,3 +1,4 @@
+import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { isIdempotent } from '../http/request-rules.ts'
 import { MAX_INTERIM_RESPONSES } from '../limits.ts'
@@ -134,8 +135,21 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     const wasWaiting = this.#phase === WAITING
     const connection = this.#leave()
     connection?.destroy()
-    if (wasWaiting) this.#handler.failed(this, why, connection?.connected ?? false)
+    const maybeProcessed = connection?.connected ?? false
+    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed })
     else this.body.abort(why)
+  }
+
+  /** There is no connection to be had. */
+  failUnsent(failure: ConnectFailure): void {
+    if (this.#phase === OVER) return
+    this.#leave()?.destroy()
+    this.#handler.failed(this, { ...failure, maybeProcessed: false })
+  }
+
+  /** What was sent of it on a connection that broke is sent again on another one. */
+  noteReplay(): void {
+    this.#handler.replayed(this, 'stale-connection')
   }
 
   // What the reader and the writer call.

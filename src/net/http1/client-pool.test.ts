@@ -181,6 +181,7 @@ test('a connection is not used again when the answer began before the request ha
       },
       informed: () => {},
       upgraded: () => {},
+      replayed: () => {},
       failed: () => {},
     }
     const stream = pool.send(destination, head, { kind: BODY_LENGTH, length: 5 }, 0, handler, undefined)
@@ -204,6 +205,7 @@ test('a response before the end of its request ends the connection', async () =>
       response: (stream) => stream.body.pipe(sink),
       informed: () => {},
       upgraded: () => {},
+      replayed: () => {},
       failed: () => {},
     }
     const stream = pool.send(destination, head, { kind: BODY_LENGTH, length: 5 }, 0, handler, undefined)
@@ -235,7 +237,10 @@ test('a response that does not come in time', async () => {
 test('key material that cannot be used fails the request', async () => {
   const { pool, destination } = await rig(answering(() => OK))
   const tls = { serverName: undefined, ca: 'nothing', cert: 'x', key: 'y', verify: 'full', alpn: undefined } as const
-  expect(await ask(pool, { ...destination, key: 'tls', tls })).toMatchObject({ failure: 'connect-failed', sent: false })
+  expect(await ask(pool, { ...destination, key: 'tls', tls })).toMatchObject({
+    failure: 'tls-settings-unusable',
+    sent: false,
+  })
 })
 
 test('a server that is no TLS server fails the request unsent', async () => {
@@ -244,7 +249,7 @@ test('a server that is no TLS server fails the request unsent', async () => {
   })
   const tls = { serverName: undefined, ca: CERTIFICATES.ca, cert: undefined, key: undefined, alpn: undefined } as const
   const secured: Destination = { ...destination, key: 'tls', tls: { ...tls, verify: 'full' } }
-  expect(await ask(pool, secured)).toMatchObject({ failure: 'connect-failed', sent: false })
+  expect(await ask(pool, secured)).toMatchObject({ failure: 'handshake-failed', sent: false })
 })
 
 test('a head stays as it was until it is released', async () => {
@@ -299,7 +304,7 @@ test('cancel ends the connection and says nothing', async () => {
     ended = resolve
   })
   const { pool, destination } = await rig((peer) => peer.socket.on('end', ended))
-  const handler = { response: vi.fn(), informed: vi.fn(), upgraded: vi.fn(), failed: vi.fn() }
+  const handler = { response: vi.fn(), informed: vi.fn(), upgraded: vi.fn(), replayed: vi.fn(), failed: vi.fn() }
   const head = Head.request('GET', '/')
   head.authority = 'x'
   const stream = pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined)

@@ -3,9 +3,10 @@ import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
 import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import type { Destination } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
-import { type Abort, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '../stream.ts'
+import { BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '../stream.ts'
 import type { WheelTimer } from '../timer-wheel.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import type { Transport } from '../transport/transport.ts'
@@ -116,9 +117,9 @@ class Group implements ConnectionGroup, ConnectionOwner {
     const connection = new ClientConnection(this)
     this.#size++
     this.#context ??= dialContext(this.#destination)
-    const done = (transport: Transport | null, why: Abort | null) => {
+    const done = (transport: Transport | null, failure: ConnectFailure | null) => {
       this.#dials.delete(connection)
-      if (transport === null) connection.dialFailed(why ?? 'connect-failed')
+      if (transport === null) connection.dialFailed(failure!)
       else connection.attach(transport)
     }
     const options = { wheel: this.#pool.settings.wheel, owner: connection, done }

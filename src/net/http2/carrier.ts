@@ -6,6 +6,8 @@ export interface Carrier {
   readonly reused: boolean
   /** The connection is gone. */
   readonly ended: boolean
+  /** What the server sent was no HTTP/2, not even its beginning. */
+  readonly isForeign: boolean
   /** Opens a stream. Throws when the runtime does not take the fields. */
   open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream
   /** Whether the server said that it has not processed that stream and will not (RFC 9113, 6.8). */

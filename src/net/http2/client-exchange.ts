@@ -1,5 +1,6 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
 import type { BodyMemory } from '../body/body-memory.ts'
+import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
@@ -28,6 +29,8 @@ const MAX_REPLAYS = 3
 
 /** Secrets of one client stay out of the compression state that it shares with others (RFC 7541, 7.1.3). */
 const NEVER_INDEXED = ['authorization', 'proxy-authorization', 'cookie']
+
+const NOT_HTTP2 = { code: 'not-http2', detail: 'the server sent something else than HTTP/2' } as const
 
 /** No response head yet; on a session or waiting for one. */
 const WAITING = 0
@@ -98,9 +101,16 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
 
   release(): void {}
 
-  /** No session could be had, or the one that carried it had to be given up. */
+  /** The session that carried it had to be given up, or the time is up. */
   fail(why: Abort): void {
     this.#end(why, this.#stream !== null)
+  }
+
+  /** No session can be had. */
+  failUnsent({ code, detail }: Omit<Failure, 'maybeProcessed'>): void {
+    if (this.#phase === OVER) return
+    this.#leave()
+    this.#handler.failed(this, { code, detail, maybeProcessed: false })
   }
 
   /** Sends the request on `session`. Throws when the runtime does not take its head. */
@@ -200,8 +210,10 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     if (this.#mayReplay(untouched, session)) {
       this.#replays++
       this.#detach()
+      this.#handler.replayed(this, untouched ? 'not-processed' : 'stale-connection')
       return this.#owner.replay(this)
     }
+    if (session.isForeign) return this.failUnsent(NOT_HTTP2)
     const why = stream.rstCode === NGHTTP2_PROTOCOL_ERROR ? 'protocol-error' : 'reset'
     this.#end(why, !untouched)
   }
@@ -216,11 +228,11 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     return session.ended && session.reused && this.#idempotent && this.#replays === 0
   }
 
-  #end(why: Abort, sentBytes: boolean): void {
+  #end(why: Abort, maybeProcessed: boolean): void {
     if (this.#phase === OVER) return
     const wasWaiting = this.#phase === WAITING
     this.#leave()
-    if (wasWaiting) this.#handler.failed(this, why, sentBytes)
+    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed })
     else this.body.abort(why)
   }
 

@@ -34,7 +34,7 @@ import {
   uint32,
   WINDOW_UPDATE,
 } from '../testing/frames.ts'
-import { destinationOf, RawServer } from '../testing/raw-peers.ts'
+import { type Accepted, destinationOf, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 
@@ -366,8 +366,21 @@ const cut: [what: string, serve: (peer: FramePeer, stream: number) => void, expe
       ),
     { failure: 'reset' },
   ],
-  ['no HTTP/2 at all', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'reset' }],
+  ['no HTTP/2 any more', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), { failure: 'reset' }],
 ]
+const foreign: [what: string, serve: (peer: Accepted) => void, failure: string][] = [
+  ['answers in HTTP/1.1 and closes', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), 'not-http2'],
+  ['answers in HTTP/1.1 and waits', (peer) => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), 'not-http2'],
+  ['says nothing and closes', (peer) => peer.socket.end(), 'reset'],
+]
+test.each(foreign)('a server that is sent the preface and %s', async (_, serve, failure) => {
+  const server = await new RawServer((peer) => peer.socket.once('data', () => serve(peer))).start()
+  cleanup.push(() => server.close())
+  const { pool } = newPool()
+  const result = await ask(pool, { ...server.destination, http: 'http2' }, { method: 'POST', body: 'x' })
+  expect(result.failure).toBe(failure)
+})
+
 test.each(cut)('never whole: %s', async (_, serve, expected) => {
   const { pool, destination } = await frames(answeringFrames(serve))
   expect(await ask(pool, destination, { method: 'POST' })).toMatchObject(expected)
@@ -480,7 +493,8 @@ test('a server that refuses for ever is not asked for ever', async () => {
   const { pool, destination, server } = await frames(
     answeringFrames((peer, stream) => peer.reset(stream, NGHTTP2_REFUSED_STREAM)),
   )
-  expect(await ask(pool, destination)).toMatchObject({ failure: 'reset', sent: false })
+  const replays = ['not-processed', 'not-processed', 'not-processed']
+  expect(await ask(pool, destination)).toMatchObject({ failure: 'reset', sent: false, replays })
   expect(server.peers[0]!.frames.filter(({ type }) => type === HEADERS)).toHaveLength(4)
 })
 
@@ -500,8 +514,8 @@ test('a GOAWAY lets requests in hand finish; the next ones go elsewhere', async 
 })
 
 test.each([
-  ['GET', { status: 200, body: 'ok' }],
-  ['POST', { failure: 'reset', sent: true }],
+  ['GET', { status: 200, body: 'ok', replays: ['stale-connection'] }],
+  ['POST', { failure: 'reset', sent: true, replays: [] }],
 ] as const)('an idle connection that closes under a %s', async (method, expected) => {
   let requests = 0
   const { pool, destination } = await frames(
@@ -611,7 +625,7 @@ test('a body that is not what was announced resets the stream', async () => {
         stream.request.end()
       }, 5)
     })
-    expect(why).toBe('protocol-error')
+    expect(why).toMatchObject({ code: 'protocol-error' })
     await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
     expect(server.peers[0]!.of(DATA, 1).every(({ flags }) => (flags & END_STREAM) === 0)).toBe(true)
   }
@@ -714,9 +728,12 @@ test('a busy connection is not asked', async () => {
 test('nobody there, and key material that cannot be used, fail unsent', async () => {
   const { pool } = newPool()
   const nowhere: Destination = { ...destinationOf(1), http: 'http2' }
-  expect(await ask(pool, nowhere)).toMatchObject({ failure: 'connect-failed', sent: false })
+  expect(await ask(pool, nowhere)).toMatchObject({ failure: 'connection-refused', sent: false })
   const tls = { serverName: undefined, ca: 'nothing', cert: 'x', key: 'y', verify: 'full', alpn: ['h2'] } as const
-  expect(await ask(pool, { ...nowhere, key: 'tls', tls })).toMatchObject({ failure: 'connect-failed', sent: false })
+  expect(await ask(pool, { ...nowhere, key: 'tls', tls })).toMatchObject({
+    failure: 'tls-settings-unusable',
+    sent: false,
+  })
 })
 
 test('a time limit passes while there is no connection yet', async () => {
@@ -755,7 +772,13 @@ test('many requests at once, with bodies, on few connections', async () => {
 
 const TRAILING: Framing = { kind: BODY_CHUNKED, length: -1, trails: true }
 
-const NO_HANDLER: ClientHandler = { response: () => {}, informed: () => {}, upgraded: () => {}, failed: () => {} }
+const NO_HANDLER: ClientHandler = {
+  response: () => {},
+  informed: () => {},
+  upgraded: () => {},
+  replayed: () => {},
+  failed: () => {},
+}
 
 function request(method: string): Head {
   const head = Head.request(method, '/')

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net'
 import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import type { Destination } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
-import type { Abort, ClientHandler, ClientStream, Framing } from '../stream.ts'
+import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 import { ASSUMED_STREAMS, ClientSession, type SessionOwner } from './client-session.ts'
@@ -115,22 +116,22 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
   #open(): void {
     this.#dials++
     this.#context ??= dialContext(this.#destination)
-    const done = (socket: Socket | null, why: Abort | null) => this.#dialled(socket, why)
+    const done = (socket: Socket | null, failure: ConnectFailure | null) => this.#dialled(socket, failure)
     new Dial(this.#destination, this.#context, { wheel: this.wheel, done })
   }
 
-  #dialled(socket: Socket | null, why: Abort | null): void {
+  #dialled(socket: Socket | null, failure: ConnectFailure | null): void {
     this.#dials--
     if (socket !== null) {
       this.adopt(this.#context!, socket)
       if (this.#waiting.length > this.#dials * ASSUMED_STREAMS) this.#open()
-    } else if (this.#dials === 0) this.#failAll(why ?? 'connect-failed')
+    } else if (this.#dials === 0) this.#failAll(failure!)
   }
 
-  #failAll(why: Abort): void {
+  #failAll(failure: ConnectFailure): void {
     const waiting = this.#waiting
     this.#waiting = []
-    for (const exchange of waiting) exchange.fail(why)
+    for (const exchange of waiting) exchange.failUnsent(failure)
     this.#forgetIfEmpty()
   }
 

@@ -46,6 +46,7 @@ export class ClientSession implements Carrier {
   ended = false
   readonly #owner: SessionOwner
   readonly #session: ClientHttp2Session
+  readonly #socket: Socket
   readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
   /** While the last requests are in hand. */
@@ -54,15 +55,19 @@ export class ClientSession implements Carrier {
   #limit = ASSUMED_STREAMS
   #draining = false
   #pinging = false
+  /** The server has begun, with the SETTINGS that its side of HTTP/2 begins with (RFC 9113, 3.4). */
+  #begun = false
   #heardMs = clock.monotonic()
   /** The last stream that the server will have processed, by its GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY
 
   constructor(socket: Socket, owner: SessionOwner) {
     this.#owner = owner
+    this.#socket = socket
     this.#session = http2.connect('http://upstream', { ...OPTIONS, createConnection: () => socket })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW))
     this.#session.on('remoteSettings', ({ maxConcurrentStreams }) => {
+      this.#begun = true
       // Nothing can be sent to a server that allows none; it may refuse.
       this.#limit = Math.max(1, maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
       if (this.hasRoom) owner.roomIn(this)
@@ -82,6 +87,10 @@ export class ClientSession implements Carrier {
   /** One more request can be sent now. */
   get hasRoom(): boolean {
     return !this.#draining && this.#active < this.#limit && !this.#session.destroyed
+  }
+
+  get isForeign(): boolean {
+    return !this.#begun && this.#session.destroyed && this.#socket.bytesRead > 0
   }
 
   leftAlone(streamId: number | undefined): boolean {

@@ -1,4 +1,5 @@
 import type { Destination } from '../destination.ts'
+import type { Failure, ReplayCause } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
@@ -57,9 +58,9 @@ export class NegotiatedStream implements ClientStream, ClientHandler {
   }
 
   /** No connection could be had. */
-  fail(why: Abort): void {
+  failUnsent({ code, detail }: Omit<Failure, 'maybeProcessed'>): void {
     if (!this.#leave()) return
-    this.#request.handler.failed(this, why, false)
+    this.#request.handler.failed(this, { code, detail, maybeProcessed: false })
   }
 
   cancel(): void {
@@ -87,19 +88,23 @@ export class NegotiatedStream implements ClientStream, ClientHandler {
     this.#request.handler.upgraded(this)
   }
 
-  failed(_: ClientStream, why: Abort, sentBytes: boolean): void {
-    if (this.#leave()) this.#request.handler.failed(this, why, sentBytes)
+  replayed(_: ClientStream, cause: ReplayCause): void {
+    this.#request.handler.replayed(this, cause)
+  }
+
+  failed(_: ClientStream, failure: Failure): void {
+    if (this.#leave()) this.#request.handler.failed(this, failure)
   }
 
   #expire(): void {
     const stream = this.#stream
     stream?.cancel()
-    this.failed(this, 'timeout', stream !== undefined)
+    this.failed(this, { code: 'timeout', detail: undefined, maybeProcessed: stream !== undefined })
   }
 
   #cut(why: Abort): void {
     if (why === 'cancelled') this.cancel()
-    else this.fail(why)
+    else this.failUnsent({ code: why, detail: undefined })
   }
 
   /** The waiting is over. @returns false when it was before */

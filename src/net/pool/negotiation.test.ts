@@ -111,7 +111,7 @@ verifies('backend.tls/alpnProtocols', 'what is offered is what the list says', a
     ['h2', 'http/1.1'],
     ['http/1.1', 'x', 'h2'],
   ]) {
-    expect(await ask(pool, to(port, 'negotiated', alpn))).toMatchObject({ failure: 'connect-failed', sent: false })
+    expect(await ask(pool, to(port, 'negotiated', alpn))).toMatchObject({ failure: 'handshake-failed', sent: false })
   }
   expect(offered).toEqual([
     ['h2', 'http/1.1'],
@@ -121,7 +121,7 @@ verifies('backend.tls/alpnProtocols', 'what is offered is what the list says', a
 
 test('a server that cannot speak what alone is offered', async () => {
   const { port } = await serving(onlyHttp1())
-  expect(await ask(newPool(), to(port, 'http2', ['h2']))).toMatchObject({ failure: 'connect-failed', sent: false })
+  expect(await ask(newPool(), to(port, 'http2', ['h2']))).toMatchObject({ failure: 'handshake-failed', sent: false })
 })
 
 test('a server that is another one now is asked anew', async () => {
@@ -158,7 +158,7 @@ test('a request that is given up while the handshake goes on is not sent', async
   const head = Head.request('GET', '/given-up')
   head.authority = 'x'
   const nothing = () => {}
-  const handler = { response: nothing, informed: nothing, upgraded: nothing, failed: nothing }
+  const handler = { response: nothing, informed: nothing, upgraded: nothing, replayed: nothing, failed: nothing }
   pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined).cancel()
   await given
   expect(asked).toEqual(['/kept'])

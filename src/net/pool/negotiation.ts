@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import type { Destination } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
-import type { Abort, ClientHandler, ClientStream, Framing } from '../stream.ts'
+import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import { NegotiatedStream } from './negotiated-stream.ts'
 
@@ -58,8 +59,8 @@ export class Negotiation {
   #dial(): void {
     const { http1, http2, wheel } = this.#pools
     const context = dialContext(this.#destination)
-    const done = (socket: Socket | null, why: Abort | null) => {
-      if (socket === null) this.#failAll(why ?? 'connect-failed')
+    const done = (socket: Socket | null, failure: ConnectFailure | null) => {
+      if (socket === null) this.#failAll(failure!)
       else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, context, socket)
       else this.#use(http1, this.#http1, context, socket)
     }
@@ -71,8 +72,8 @@ export class Negotiation {
     for (const stream of this.#take()) stream.sendTo(pool, destination)
   }
 
-  #failAll(why: Abort): void {
-    for (const stream of this.#take()) stream.fail(why)
+  #failAll(failure: ConnectFailure): void {
+    for (const stream of this.#take()) stream.failUnsent(failure)
   }
 
   #take(): NegotiatedStream[] {

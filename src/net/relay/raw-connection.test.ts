@@ -3,6 +3,7 @@ import type net from 'node:net'
 import tls from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import type { Destination } from '../destination.ts'
+import type { ConnectFailureCode } from '../failure.ts'
 import { createClientPool } from '../pool/client-pool.ts'
 import type { Abort, BodySink, BodySource, ClientPool, ClientStream, ConnectHandler } from '../stream.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
@@ -59,7 +60,7 @@ class Collected implements BodySink {
 interface Outcome {
   readonly stream: ClientStream
   readonly connected: boolean
-  readonly why: Abort | undefined
+  readonly why: ConnectFailureCode | undefined
   /** Resolves when the connection is told to be broken. */
   readonly broken: Promise<Abort>
 }
@@ -76,7 +77,7 @@ function connect(destination: Destination, pool: ClientPool = createClientPool()
         cleanup.push(() => stream.cancel())
         resolve({ stream, connected: true, why: undefined, broken })
       },
-      failed: (stream, why) => resolve({ stream, connected: false, why, broken }),
+      failed: (stream, { code: why }) => resolve({ stream, connected: false, why, broken }),
       broken: (_, why) => breaks(why),
     }
     pool.connect(destination, handler, 'mine')
@@ -214,7 +215,7 @@ test('nobody there', async () => {
   const server = await serve(() => {})
   const { port } = server
   server.close()
-  expect(await connect(destinationOf(port))).toMatchObject({ connected: false, why: 'connect-failed' })
+  expect(await connect(destinationOf(port))).toMatchObject({ connected: false, why: 'connection-refused' })
 })
 
 test('whoever gives up before the connection stands hears nothing', async () => {
@@ -266,6 +267,6 @@ test('over TLS, without a protocol, each direction ends by itself as well', asyn
 test('a certificate that is not trusted, and key material that cannot be used, fail like a connection', async () => {
   const { port } = await serveTls()
   const to = (settings: object) => ({ ...destinationOf(port), tls: { ...TRUSTED, ...settings } })
-  expect(await connect(to({ ca: undefined }))).toMatchObject({ connected: false, why: 'connect-failed' })
-  expect(await connect(to({ cert: 'x', key: 'y' }))).toMatchObject({ connected: false, why: 'connect-failed' })
+  expect(await connect(to({ ca: undefined }))).toMatchObject({ connected: false, why: 'certificate-untrusted' })
+  expect(await connect(to({ cert: 'x', key: 'y' }))).toMatchObject({ connected: false, why: 'tls-settings-unusable' })
 })

@@ -1,6 +1,7 @@
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
 import type { Destination } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import type { Abort, BodySink, BodySource, ClientStream, ConnectHandler } from '../stream.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
@@ -44,9 +45,9 @@ export class RawConnection extends RawDuplex implements ClientStream {
 
   /** Begins; the first call. */
   dial(destination: Destination, wheel: TimerWheel): void {
-    const done = (transport: Transport | null, why: Abort | null) => {
+    const done = (transport: Transport | null, failure: ConnectFailure | null) => {
       this.#dial = undefined
-      if (transport === null) return this.#fail(why ?? 'connect-failed')
+      if (transport === null) return this.#fail(failure!)
       this.begin(transport)
       this.#handler.connected(this)
     }
@@ -69,9 +70,9 @@ export class RawConnection extends RawDuplex implements ClientStream {
 
   protected gone(): void {}
 
-  #fail(why: Abort): void {
+  #fail(failure: ConnectFailure): void {
     if (this.over) return
     this.over = true
-    this.#handler.failed(this, why)
+    this.#handler.failed(this, failure)
   }
 }

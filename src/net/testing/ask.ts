@@ -1,5 +1,6 @@
 import { FixedBody } from '../body/fixed-body.ts'
 import type { Destination } from '../destination.ts'
+import type { FailureCode, ReplayCause } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import {
   type Abort,
@@ -17,8 +18,13 @@ export interface Result {
   readonly status: number
   readonly body: string
   readonly trailers: Head | undefined
-  readonly failure: Abort | undefined
+  readonly failure: FailureCode | undefined
+  /** What the system said about the failure. */
+  readonly detail: string | undefined
+  /** The server may have acted on the request that failed. */
   readonly sent: boolean | undefined
+  /** Why it was sent again. */
+  readonly replays: readonly ReplayCause[]
   /** Why the response body was cut short. */
   readonly aborted: Abort | undefined
   readonly informed: readonly number[]
@@ -41,14 +47,25 @@ export function ask(pool: ClientPool, destination: Destination, asked: Asked = {
   const { method = 'GET', path = '/', body = '', chunked = false, timeoutMs = 0, backed = false } = asked
   return new Promise((resolve) => {
     const informed: number[] = []
-    const result = { status: 0, body: '', trailers: undefined, failure: undefined, sent: undefined, aborted: undefined }
+    const replays: ReplayCause[] = []
+    const result = {
+      informed,
+      replays,
+      status: 0,
+      body: '',
+      trailers: undefined,
+      failure: undefined,
+      detail: undefined,
+      sent: undefined,
+      aborted: undefined,
+    }
     const sink = new TextSink()
     sink.backed = backed
     const handler: ClientHandler = {
       response: (stream) => {
         const { status } = stream.head
         const settle = (aborted?: Abort) => {
-          resolve({ ...result, informed, stream, status, body: sink.text, trailers: stream.trailers, aborted })
+          resolve({ ...result, stream, status, body: sink.text, trailers: stream.trailers, aborted })
         }
         sink.onEnd = settle
         sink.abort = settle
@@ -56,7 +73,9 @@ export function ask(pool: ClientPool, destination: Destination, asked: Asked = {
       },
       informed: (_, { status }) => informed.push(status),
       upgraded: (stream) => stream.cancel(),
-      failed: (stream, failure, sent) => resolve({ ...result, informed, stream, failure, sent }),
+      replayed: (_, cause) => replays.push(cause),
+      failed: (stream, { code, detail, maybeProcessed }) =>
+        resolve({ ...result, stream, failure: code, detail, sent: maybeProcessed }),
     }
     const head = Head.request(method, path)
     head.authority = 'x'

@@ -6,6 +6,8 @@ export const CERTIFICATES = {
   server: { cert: read('server.pem'), key: read('server.key') },
   /** Its own authority. */
   serverRsa: { cert: read('server-rsa.pem'), key: read('server-rsa.key') },
+  /** Its own authority, for expired.test and 127.0.0.1. */
+  expired: { cert: read('expired.pem'), key: read('expired.key') },
   client: { cert: read('client.pem'), key: read('client.key') },
   workload: { cert: read('workload.pem'), key: read('workload.key') },
   meshCa: read('mesh-ca.pem'),

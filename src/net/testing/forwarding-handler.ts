@@ -1,5 +1,6 @@
 import { FixedBody } from '../body/fixed-body.ts'
 import type { Destination } from '../destination.ts'
+import type { Failure, ReplayCause } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import type { Peer } from '../peer.ts'
 import {
@@ -69,10 +70,14 @@ export class ForwardingHandler implements StreamHandler, ClientHandler {
     else this.#answer(stream, 502, 'request upgrade failed')
   }
 
-  failed(upstream: ClientStream, why: Abort, sentBytes: boolean): void {
-    this.events.push(`failed ${why} ${sentBytes ? 'sent' : 'unsent'}`)
+  replayed(_: ClientStream, cause: ReplayCause): void {
+    this.events.push(`replayed ${cause}`)
+  }
+
+  failed(upstream: ClientStream, { code, maybeProcessed }: Failure): void {
+    this.events.push(`failed ${code} ${maybeProcessed ? 'sent' : 'unsent'}`)
     const stream = upstream.context as ServerStream
-    this.#answer(stream, why === 'timeout' ? 504 : 503, 'upstream call failed')
+    this.#answer(stream, code === 'timeout' ? 504 : 503, 'upstream call failed')
   }
 
   #answer(stream: ServerStream, status: number, text: string): void {

@@ -7,6 +7,7 @@ import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
 import type { AccessLogSettings, Observed } from '../observer.ts'
+import { writeAttempts } from './attempt-fields.ts'
 import type { DefaultField } from './default-fields.ts'
 import type { LineFormat } from './field-line.ts'
 import { writeLlmFields } from './llm-fields.ts'
@@ -106,6 +107,7 @@ export class AccessLog {
     }
     if (exchange.llm !== undefined) writeLlmFields(exchange.llm, durationMs, { text, number })
     if (exchange.retries > 0) number('retry.attempt', exchange.retries)
+    if (exchange.attempts !== undefined) writeAttempts(exchange.attempts, text)
     text('error', error)
     if (exchange.reason !== 'Upstream') text('reason', exchange.reason)
     if (exchange.refusal !== undefined) {

@@ -37,6 +37,12 @@ export const METRICS = {
     labels: REQUEST,
   },
   retries: { name: 'retries_total', help: 'Attempts after the first one.', type: 'counter', labels: REQUEST },
+  upstreamFailures: {
+    name: 'upstream_failures_total',
+    help: 'Attempts to which no response came.',
+    type: 'counter',
+    labels: ['backend', 'failure', ...PLACE],
+  },
   wireRefusals: {
     name: 'wire_refusals_total',
     help: 'Messages that were refused before they became requests.',

@@ -3,6 +3,7 @@ import type { ObservedRelay } from '../observer.ts'
 import { countConnection } from './connection-metrics.ts'
 import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
+import { countUpstreamFailures } from './upstream-metrics.ts'
 
 /** Counts relayed connections; they are no requests, but their time counts like that of one. */
 export class RelayMetrics {
@@ -26,6 +27,7 @@ export class RelayMetrics {
       ...routeLabels(place),
       ...customValues(exchange, settings),
     ]
+    countUpstreamFailures(this.#writer, exchange, settings)
     this.#writer.series('duration', likeRequest, customNames(settings)).observe(durationMs / 1000)
   }
 }

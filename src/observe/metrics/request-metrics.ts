@@ -3,6 +3,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Observed, ObserveSettings } from '../observer.ts'
 import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
+import { countUpstreamFailures } from './upstream-metrics.ts'
 
 /** How many series a place remembers, and by how long a text: with labels of their own, clients may choose both. */
 const MAX_KNOWN = 1000
@@ -123,6 +124,7 @@ export class RequestMetrics {
     if (exchange.retries > 0) {
       this.#writer.series('retries', series.labels, customNames(settings)).add(exchange.retries)
     }
+    if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, exchange, settings)
     if (exchange.llm !== undefined) this.#recordLlm(exchange, settings, seconds)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(exchange, settings)
   }

@@ -1,4 +1,5 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
+import type { Attempt } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { readSse } from '#protocols/http/sse.ts'
 import { mediaTypeOf } from './accept.ts'
@@ -65,25 +66,22 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
   try {
     const sent = { method, path: target.path, headers, body, timeoutMs: 0, signal }
     const response = await deps.call(target.destination, sent)
-    noteAttempt(request, target, response.status, undefined)
+    noteAttempt(request, { endpoint: target.name, status: response.status, failure: undefined })
     return readReply(call.target, response, { claim: deps.claim, abort: () => controller.abort() })
   } catch (error) {
     if (!(error instanceof CallError)) throw error
-    noteAttempt(request, target, 0, error.failure)
-    return { kind: 'failed', failure: error.failure, detail: `${error.failure} at target ${target.name}` }
+    const { failure, detail } = error
+    noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
+    const at = `${failure} at target ${target.name}`
+    return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
   }
 }
 
-function noteAttempt(
-  { exchange, deps }: McpRequest,
-  { name }: McpTargetPlan,
-  status: number,
-  failure: string | undefined,
-): void {
+function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {
   // The exchange of a client that left may serve another request already.
   if (deps.signal.aborted) return
   exchange.attempts ??= []
-  exchange.attempts.push({ endpoint: name, status, failure })
+  exchange.attempts.push(attempt)
 }
 
 interface Reading {

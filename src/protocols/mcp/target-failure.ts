@@ -1,6 +1,7 @@
 import type { RejectionCode } from '#base/rejections.ts'
 import type { CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { failureRejection } from '#exchange/reject-failure.ts'
 import type { TargetFailure, TargetReply } from './call-target.ts'
 import { passedHeaders } from './forward-headers.ts'
 import { INTERNAL_ERROR, type MessageId } from './json-rpc.ts'
@@ -19,7 +20,7 @@ export function hasFailed(reply: TargetReply): reply is FailedReply {
  */
 export function answerFailure(exchange: Exchange, failed: FailedReply, id: MessageId | undefined): McpAnswer {
   if (failed.kind === 'refused') return passThrough(failed.response)
-  const rejection = { code: FAILURE_CODES[failed.failure], detail: failed.detail }
+  const rejection = { code: rejectionOf(failed.failure), detail: failed.detail }
   if (id === undefined) return refuse(exchange, rejection.code, { detail: rejection.detail })
   return refuseRequest(exchange, rejection, { id, code: INTERNAL_ERROR, message: 'the target could not be reached' })
 }
@@ -28,15 +29,17 @@ function passThrough(response: CallResponse): McpAnswer {
   return { status: response.status, headers: passedHeaders(response.headers), body: response.body }
 }
 
-const FAILURE_CODES: Readonly<Record<TargetFailure, RejectionCode>> = {
-  'no-endpoint': 'mcp-targets-unavailable',
-  'connect-failed': 'upstream-failed',
-  timeout: 'upstream-timeout',
-  reset: 'upstream-failed',
-  'protocol-error': 'upstream-failed',
-  cancelled: 'upstream-failed',
-  'backend-auth-failed': 'backend-auth-failed',
-  'invalid-answer': 'upstream-failed',
+function rejectionOf(failure: TargetFailure): RejectionCode {
+  switch (failure) {
+    case 'no-endpoint':
+      return 'mcp-targets-unavailable'
+    case 'backend-auth-failed':
+      return 'backend-auth-failed'
+    case 'invalid-answer':
+      return 'upstream-failed'
+    default:
+      return failureRejection(failure)
+  }
 }
 
 /** A stream broke after its response had begun; only log and decision record can still say why. */

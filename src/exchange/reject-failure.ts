@@ -1,0 +1,17 @@
+import type { RejectionCode } from '#base/rejections.ts'
+import type { FailureCode } from '#net/failure.ts'
+import { type Refusal, reject } from './outcome.ts'
+
+/** What the client of a request is told that no backend answered (decision A-109). The cause is for operators. */
+export function failureRejection(code: FailureCode): RejectionCode {
+  return code === 'timeout' || code === 'connect-timeout' ? 'upstream-timeout' : 'upstream-failed'
+}
+
+/** The refusal of a request or connection that failed at `endpoint`. */
+export function rejectFailure(
+  { code, detail }: { readonly code: FailureCode; readonly detail: string | undefined },
+  endpoint: string,
+): Refusal {
+  const at = `${code} at ${endpoint}`
+  return reject(failureRejection(code), { detail: detail === undefined ? at : `${at}: ${detail}` })
+}

@@ -1,0 +1,57 @@
+import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
+
+/** The names of a certificate may be many, and they come from the peer. */
+const MAX_DETAIL_LENGTH = 300
+
+const CODES: Readonly<Record<string, ConnectFailureCode>> = {
+  ECONNREFUSED: 'connection-refused',
+  // A socket in the file system that is not there, or that nobody may open.
+  ENOENT: 'connection-refused',
+  EACCES: 'connection-refused',
+  EHOSTUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ENETDOWN: 'unreachable',
+  ETIMEDOUT: 'connect-timeout',
+  EMFILE: 'resources-exhausted',
+  ENFILE: 'resources-exhausted',
+  ENOBUFS: 'resources-exhausted',
+  ENOMEM: 'resources-exhausted',
+  EADDRNOTAVAIL: 'resources-exhausted',
+  // What X509_verify_cert says, in Node's names.
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-untrusted',
+  CERT_UNTRUSTED: 'certificate-untrusted',
+  CERT_REJECTED: 'certificate-invalid',
+  CERT_REVOKED: 'certificate-invalid',
+  CERT_CHAIN_TOO_LONG: 'certificate-invalid',
+  CERT_SIGNATURE_FAILURE: 'certificate-invalid',
+  INVALID_CA: 'certificate-invalid',
+  INVALID_PURPOSE: 'certificate-invalid',
+  PATH_LENGTH_EXCEEDED: 'certificate-invalid',
+}
+
+/** Answers of the resolver that mean that there is no such name, or nothing at it. */
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
+
+/** @param secured TLS was to follow: what breaks the connection then is the handshake */
+export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): ConnectFailure {
+  return { code: codeOf(error, secured), detail: error.message.slice(0, MAX_DETAIL_LENGTH) }
+}
+
+/** `error` null: the resolver found nothing. */
+export function lookupFailure(host: string, error: NodeJS.ErrnoException | null): ConnectFailure {
+  if (error === null) return { code: 'name-unknown', detail: `no address of ${host}` }
+  const code = NO_SUCH_NAME.has(error.code ?? '') ? 'name-unknown' : 'name-lookup-failed'
+  return { code, detail: error.message.slice(0, MAX_DETAIL_LENGTH) }
+}
+
+function codeOf({ code = '' }: NodeJS.ErrnoException, secured: boolean): ConnectFailureCode {
+  return CODES[code] ?? (secured ? 'handshake-failed' : 'connect-failed')
+}
