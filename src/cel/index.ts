@@ -35,7 +35,7 @@ export type {
 export { CelError, type CelErrorCode, noSuchKey } from './error.ts'
 export { FLATTEN_FUNCTIONS, Flattened } from './functions/flatten.ts'
 export type { RandomSource } from './functions/gateway.ts'
-export { fromJson, JsonMap, toJson, toJsonText } from './json.ts'
+export { fromJson, JsonMap, toExactJson, toJson, toJsonText } from './json.ts'
 export { EntryMap } from './map-value.ts'
 export { define, type Overload } from './overload.ts'
 export { parse } from './parser.ts'

@@ -1,4 +1,4 @@
-import { isRawNumber } from '#base/exact-json.ts'
+import { isRawNumber, rawNumber } from '#base/exact-json.ts'
 import { CelError } from './error.ts'
 import { formatDuration, formatTimestamp } from './time-format.ts'
 import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
@@ -68,14 +68,21 @@ function fromObject(json: object): Value {
 /** No data that means something is nested deeper. */
 const MAX_DEPTH = 1000
 
-/** What becomes of an int that a JavaScript number cannot hold, given its digits. */
-type LargeInt = (digits: string) => unknown
+/** What becomes of a number that a JavaScript number cannot hold, given its digits. */
+type LargeNumber = (digits: string) => unknown
+
+const WHOLE = /^-?\d+$/
 
 /** A number that a double would change. */
 function fromDigits(text: string): Value {
-  if (!/^-?\d+$/.test(text)) return new Double(Number(text))
+  if (!WHOLE.test(text)) return new Double(Number(text), text)
   const exact = BigInt(text)
-  return BigInt.asIntN(64, exact) === exact ? exact : new Double(Number(text))
+  return BigInt.asIntN(64, exact) === exact ? fromJson(exact) : new Double(Number(text), text)
+}
+
+function convertDouble({ value, written }: Double, largeNumber: LargeNumber): unknown {
+  if (written !== undefined && (largeNumber === rawNumber || WHOLE.test(written))) return largeNumber(written)
+  return Number.isFinite(value) ? value : (written ?? String(value))
 }
 
 /**
@@ -88,54 +95,54 @@ export function toJson(value: Value): unknown {
   return convert(value, String, 0)
 }
 
-/** The value as JSON text, with ints of any size as numbers: what came as a number goes as the same number. Throws as above. */
+/** The same, but what came as a number is written as the same number, digit by digit. Throws as above. */
+export function toExactJson(value: Value): unknown {
+  return convert(value, rawNumber, 0)
+}
+
+/** `toExactJson` as text. Throws as above. */
 export function toJsonText(value: Value): string {
-  return JSON.stringify(convert(value, rawNumber, 0))
+  return JSON.stringify(toExactJson(value))
 }
 
-/** Newer than the type definitions; a string where the runtime has no raw JSON. */
-function rawNumber(digits: string): unknown {
-  const json = JSON as typeof JSON & { rawJSON?: (text: string) => unknown }
-  return json.rawJSON === undefined ? digits : json.rawJSON(digits)
-}
-
-function convert(value: Value, largeInt: LargeInt, depth: number): unknown {
+function convert(value: Value, largeNumber: LargeNumber, depth: number): unknown {
   switch (typeof value) {
     case 'bigint':
-      return largeInt(String(value))
+      return largeNumber(String(value))
     case 'object':
-      return value === null ? null : convertObject(value, largeInt, depth)
+      return value === null ? null : convertObject(value, largeNumber, depth)
     default:
       return value
   }
 }
 
-function convertObject(value: Value & object, largeInt: LargeInt, depth: number): unknown {
+function convertObject(value: Value & object, largeNumber: LargeNumber, depth: number): unknown {
   checkDepth(depth)
-  if (value instanceof Double) return Number.isFinite(value.value) ? value.value : String(value.value)
-  if (value instanceof Uint) return typeof value.value === 'number' ? value.value : largeInt(String(value.value))
-  if (value instanceof JsonMap) return convertData(value.json, largeInt, depth)
-  if (value instanceof MapValue) return convertMap(value, largeInt, depth)
+  if (value instanceof Double) return convertDouble(value, largeNumber)
+  if (value instanceof Uint) return typeof value.value === 'number' ? value.value : largeNumber(String(value.value))
+  if (value instanceof JsonMap) return convertData(value.json, largeNumber, depth)
+  if (value instanceof MapValue) return convertMap(value, largeNumber, depth)
   if (value instanceof Uint8Array) return encodeBase64(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
-  if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeInt, depth)
+  if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeNumber, depth)
   if (value instanceof TypeValue) return value.name
-  if (value instanceof HostObject) return convertHost(value, largeInt, depth)
-  return value.map((element) => convert(element, largeInt, depth + 1))
+  if (value instanceof HostObject) return convertHost(value, largeNumber, depth)
+  return value.map((element) => convert(element, largeNumber, depth + 1))
 }
 
 /** Data of the host as it is; only what holds something that JSON has not is copied. */
-function convertData(data: unknown, largeInt: LargeInt, depth: number): unknown {
-  if (data === null || typeof data !== 'object') return typeof data === 'bigint' ? largeInt(String(data)) : data
+function convertData(data: unknown, largeNumber: LargeNumber, depth: number): unknown {
+  if (data === null || typeof data !== 'object') return typeof data === 'bigint' ? largeNumber(String(data)) : data
   checkDepth(depth)
-  if (Array.isArray(data)) return convertElements(data, largeInt, depth)
+  if (isRawNumber(data) && largeNumber === rawNumber) return data
+  if (Array.isArray(data)) return convertElements(data, largeNumber, depth)
   const value = fromObject(data)
-  if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeInt, depth)
+  if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeNumber, depth)
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(data)) {
     const member = (data as Record<string, unknown>)[key]
-    const converted = convertData(member, largeInt, depth + 1)
+    const converted = convertData(member, largeNumber, depth + 1)
     if (converted === member) continue
     copy ??= Object.assign(Object.create(null), data)
     copy![key] = converted
@@ -143,8 +150,8 @@ function convertData(data: unknown, largeInt: LargeInt, depth: number): unknown 
   return copy ?? data
 }
 
-function convertElements(data: readonly unknown[], largeInt: LargeInt, depth: number): readonly unknown[] {
-  const converted = data.map((element) => convertData(element, largeInt, depth + 1))
+function convertElements(data: readonly unknown[], largeNumber: LargeNumber, depth: number): readonly unknown[] {
+  const converted = data.map((element) => convertData(element, largeNumber, depth + 1))
   return converted.some((element, i) => element !== data[i]) ? converted : data
 }
 
@@ -153,22 +160,24 @@ function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError('nested too deep for JSON')
 }
 
-function convertMap(map: MapValue, largeInt: LargeInt, depth: number): unknown {
+function convertMap(map: MapValue, largeNumber: LargeNumber, depth: number): unknown {
   const object: Record<string, unknown> = Object.create(null)
   for (const key of map.keys()) {
     const value = map.get(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt, depth + 1)
+    if (value !== undefined && !(value instanceof CelError))
+      object[keyText(key)] = convert(value, largeNumber, depth + 1)
   }
   return object
 }
 
-function convertHost(host: HostObject, largeInt: LargeInt, depth: number): unknown {
+function convertHost(host: HostObject, largeNumber: LargeNumber, depth: number): unknown {
   const own = host.toJson()
   if (own !== undefined) return own
   const object: Record<string, unknown> = Object.create(null)
   for (const key of host.keys()) {
     const value = host.index(key)
-    if (value !== undefined && !(value instanceof CelError)) object[keyText(key)] = convert(value, largeInt, depth + 1)
+    if (value !== undefined && !(value instanceof CelError))
+      object[keyText(key)] = convert(value, largeNumber, depth + 1)
   }
   return object
 }

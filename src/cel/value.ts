@@ -47,8 +47,11 @@ export class Uint {
 
 export class Double {
   readonly value: number
-  constructor(value: number) {
+  /** As JSON had it, where the value is written otherwise or is not the same: `1.0`, `18446744073709551616`. */
+  readonly written: string | undefined
+  constructor(value: number, written?: string) {
     this.value = value
+    this.written = written
   }
 }
 

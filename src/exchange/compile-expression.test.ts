@@ -31,6 +31,15 @@ function compiled(source: string, place: ExpressionPlace = 'request') {
   return { expression, problems }
 }
 
+test('JSON that was read and is written again keeps its numbers', () => {
+  const { expression } = compiled(
+    '{"a": json("[9007199254740993,18446744073709551616,1.0,1e400,-0.0]"), "b": 1.0 + 1.0}',
+  )
+  const text = '{"a":[9007199254740993,18446744073709551616,1.0,1e400,-0.0],"b":2}'
+  expect(JSON.stringify(expression.json(exchange()))).toBe(text)
+  expect(new TextDecoder().decode(expression.body(exchange())?.bytes)).toBe(text)
+})
+
 test.each([
   ['request.method', 'GET'],
   ['request.path', '/a/b'],

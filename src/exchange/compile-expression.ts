@@ -6,6 +6,7 @@ import {
   Flattened,
   type Problem,
   type Program,
+  toExactJson,
   toJson,
   toJsonText,
   type Value,
@@ -81,7 +82,7 @@ class CelExpression implements Expression {
 
   json(exchange: Exchange): Json | undefined {
     const value = this.#value(exchange)
-    return value === undefined ? undefined : jsonOf(value)
+    return value === undefined ? undefined : orFailure(() => toExactJson(value) as Json)
   }
 
   writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void {

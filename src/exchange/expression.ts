@@ -34,7 +34,7 @@ export interface Expression {
   isTrue(exchange: Exchange): boolean
   /** A string result, or bytes as latin-1 text; undefined when it failed or has another type. */
   text(exchange: Exchange): string | undefined
-  /** The result as JSON (bytes as base64); undefined when it failed. */
+  /** The result as JSON (bytes as base64), in which every number is written as it came; undefined when it failed. */
   json(exchange: Exchange): Json | undefined
   /**
    * The result as attributes of a log or trace: one called `name`, or one for each member of a flattened value, called

@@ -1,10 +1,10 @@
 import { decodeBase64Url } from '#base/base64url.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import { CelError, noSuchKey, TOO_LARGE } from '../error.ts'
 import { fromJson, toJsonText } from '../json.ts'
 import { define, type Overload } from '../overload.ts'
 import { decodeUtf8 } from '../text.ts'
 import type { Result, Value } from '../value.ts'
-import { Double } from '../value.ts'
 import { isTooLarge } from '../value-size.ts'
 import { findMember } from './json-member.ts'
 
@@ -29,24 +29,13 @@ function withText(bytes: Uint8Array, run: (text: string) => Result): Result {
   return text === undefined ? NOT_JSON : run(text)
 }
 
-/** Numbers that `JSON.parse` would not keep as written: `1.0`, `1e3`, more than 15 digits. May be found in a string. */
-const DELICATE_NUMBER = /(?:^|[:,[\s])-?(?:\d{16}|\d+\.0+(?:$|[\s,\]}])|\d+(?:\.\d+)?[eE])/
-
-/** Parses JSON; numbers keep their sort: `1` is an int, `1.0` a double, large ints stay exact. */
+/** Parses JSON; numbers keep their sort, `1` is an int, `1.0` a double, and what is written again is as it was. */
 function parseJson(text: string): Result {
   try {
-    return fromJson(DELICATE_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text))
+    return fromJson(parseExactJson(text))
   } catch {
     return NOT_JSON
   }
-}
-
-function exactNumber(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value
-  if (/[.eE]/.test(context.source)) return new Double(value)
-  if (Number.isSafeInteger(value)) return value
-  const exact = BigInt(context.source)
-  return exact >= -(2n ** 63n) && exact < 2n ** 63n ? exact : value
 }
 
 function jsonField(text: string, name: string): Result {

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import { Double, Duration, fromJson, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
@@ -103,7 +104,7 @@ function durationOf(ms: number | undefined): Duration | undefined {
 function parseJson(body: Uint8Array | null | undefined): Result | undefined {
   if (body === null || body === undefined) return undefined
   try {
-    return fromJson(JSON.parse(new TextDecoder().decode(body)))
+    return fromJson(parseExactJson(new TextDecoder().decode(body)))
   } catch {
     return undefined
   }

@@ -257,6 +257,13 @@ test('what an MCP message is not about is absent', () => {
   }
 })
 
+test('llmRequest keeps its numbers', () => {
+  const exchange = everything()
+  exchange.requestBody = new TextEncoder().encode('{"user":9007199254740993,"seed":1.0}')
+  expect(JSON.stringify(read('llmRequest', exchange, 'llm'))).toBe('{"user":9007199254740993,"seed":1.0}')
+  expect(read('llmRequest.user == 9007199254740993 && llmRequest.user != 9007199254740992', exchange, 'llm')).toBe(true)
+})
+
 test('llmRequest is the JSON that is being changed', () => {
   const exchange = everything()
   expect(read('llmRequest.model', exchange, 'llm')).toBe('m')
@@ -286,14 +293,17 @@ test('a fraction is no whole number, and an empty list says nothing', () => {
 })
 
 test.each([
-  ['12345678901234567890', 12345678901234567000],
-  ['-1234567890123456789', '-1234567890123456789'],
-  ['0.12345678901234567890', 0.12345678901234568],
-])('a number of a tool that no double holds, %s, is none of another value', (written, shown) => {
+  ['12345678901234567890', '12345678901234567890', '12345678901234567000'],
+  ['-1234567890123456789', '-1234567890123456789', '-1234567890123456789'],
+  ['0.12345678901234567890', 0.12345678901234568, '0.12345678901234568'],
+])('a number of a tool that no double holds, %s, is none of another value', (written, shown, text) => {
   const exchange = everything()
   exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`)
-  expect(read('mcp.tool.arguments.id', exchange, 'log')).toBe(shown)
-  expect(read('string(mcp.tool.arguments.id)', exchange, 'log')).toBe(String(shown))
+  const lines: unknown[] = []
+  const expression = compileExpression('mcp.tool.arguments.id', 'log', () => {})
+  expression.writeAttributes(exchange, 'id', (name, value) => lines.push(name, value))
+  expect(lines).toEqual(['id', shown])
+  expect(read('string(mcp.tool.arguments.id)', exchange, 'log')).toBe(text)
 })
 
 test('every variable that can be read anywhere is read by a test', () => {

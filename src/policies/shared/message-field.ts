@@ -1,3 +1,4 @@
+import { numberIn } from '#base/exact-json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { isAuthority, isFieldName, isTarget } from '#net/http/field-syntax.ts'
@@ -50,8 +51,8 @@ export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => Fiel
 
 export const RESPONSE_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
   ':status': (value) => (exchange, head) => {
-    const status = value.json(exchange)
-    if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) head.status = status
+    const status = numberIn(value.json(exchange))
+    if (status !== undefined && Number.isInteger(status) && status >= 200 && status <= 599) head.status = status
   },
 }
 

@@ -1,3 +1,4 @@
+import { parseExactJson } from '#base/exact-json.ts'
 import { decodeText } from './json/decode-text.ts'
 import { readsAt } from './json/reads-at.ts'
 
@@ -21,7 +22,7 @@ export function parseData(piece: Uint8Array, start: number, end: number): unknow
     if (line.startsWith('data:')) data += `${line.slice(5)}\n`
   }
   try {
-    return JSON.parse(data)
+    return parseExactJson(data)
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import { callTarget, discard } from './call-target.ts'
 import { openReference, takeReference } from './client-reference.ts'
-import { idKey, type NotificationMessage, type ResponseMessage } from './json-rpc.ts'
+import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from './json-rpc.ts'
 import { ACCEPTED, type McpAnswer, refuse } from './mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { Session } from './session-state.ts'
@@ -32,7 +32,7 @@ function cancelledTargets(
   all: readonly SessionTarget[],
 ): readonly SessionTarget[] {
   const requestId = params?.requestId
-  if (typeof requestId !== 'string' && typeof requestId !== 'number') return all
+  if (!isMessageId(requestId)) return all
   const working = targetsInFlight(deps.memory, session, requestId)
   return working === undefined ? all : all.filter(({ plan }) => working.includes(plan.name))
 }

@@ -1,3 +1,4 @@
+import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 import { callTarget, discard, type TargetMessage } from './call-target.ts'
 import { interleave } from './interleave.ts'
@@ -164,7 +165,6 @@ export function decisiveError({ plan }: McpRequest, outcomes: readonly TargetOut
 
 /** Text of an error response with an error as a target sent it. */
 export function passedError({ exchange }: McpRequest, id: MessageId, error: JsonObject): string {
-  const { code } = error
-  if (exchange.mcp !== undefined && typeof code === 'number') exchange.mcp.errorCode = code
+  if (exchange.mcp !== undefined) exchange.mcp.errorCode = numberIn(error.code) ?? exchange.mcp.errorCode
   return JSON.stringify({ jsonrpc: '2.0', id, error })
 }

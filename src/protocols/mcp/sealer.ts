@@ -1,3 +1,5 @@
+import { parseExactJson } from '#base/exact-json.ts'
+
 /**
  * Protects texts that leave the gateway and come back (session ids, cursors, references to requests): nobody else can read or
  * make one. All workers and replicas that share a key open each other's.
@@ -24,6 +26,6 @@ export function openJson<Shape extends { readonly k: string }>(
 ): Shape | undefined {
   const bytes = sealer.open(text)
   if (bytes === undefined) return undefined
-  const value = JSON.parse(decoder.decode(bytes)) as Shape
+  const value = parseExactJson(decoder.decode(bytes)) as Shape
   return value.k === kind ? value : undefined
 }

@@ -1,7 +1,14 @@
 import type { JsonObject } from '#exchange/exchange.ts'
 import type { TargetMessage } from './call-target.ts'
 import { sealReference } from './client-reference.ts'
-import { idKey, isObject, type MessageId, type NotificationMessage, type RequestMessage } from './json-rpc.ts'
+import {
+  idKey,
+  isMessageId,
+  isObject,
+  type MessageId,
+  type NotificationMessage,
+  type RequestMessage,
+} from './json-rpc.ts'
 import type { McpRequest, SessionTarget } from './mcp-request.ts'
 import { publicUri } from './naming.ts'
 import type { Session } from './session-state.ts'
@@ -43,7 +50,7 @@ export class ToClient {
     const meta = params._meta
     if (!isObject(meta)) return params
     const token = meta.progressToken
-    if (typeof token !== 'string' && typeof token !== 'number') return params
+    if (!isMessageId(token)) return params
     return { ...params, _meta: { ...meta, progressToken: this.#seal('progress', token) } }
   }
 
@@ -56,7 +63,7 @@ export class ToClient {
     }
     if (method === 'notifications/cancelled') {
       const { requestId } = params
-      if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined
+      if (!isMessageId(requestId)) return undefined
       const sealed = this.#references.get(idKey(requestId))
       return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
     }

@@ -56,6 +56,12 @@ verifies('traffic.apiKeyAuthentication/optional-present', 'Optional, unknown and
   expect(codeOf(policy.send(bearer('nobody')).outcome)).toBe('api-key-unknown')
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('proceed')
 })
+test('metadata keep their numbers', () => {
+  const entry = '{"key":"k","metadata":{"tenant":9007199254740993}}'
+  const { exchange } = policyWith({}, { secrets: { keys: { a: entry } } }).send(bearer('k'))
+  expect(JSON.stringify(exchange.identity.apiKey?.metadata)).toBe('{"tenant":9007199254740993}')
+})
+
 verifies('traffic.apiKeyAuthentication/permissive-missing', 'Permissive, no key', () => {
   expect(codeOf(policyWith({ mode: 'Permissive' }).send({}).outcome)).toBe('proceed')
 })

@@ -1,4 +1,5 @@
 import { fromByteText, toByteText, trimSpace } from '#base/byte-text.ts'
+import { parseExactJson } from '#base/exact-json.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 
 /** A key as a Secret entry defines it; the key as byte text. */
@@ -36,7 +37,8 @@ function parseJsonEntry(text: string): ApiKeyEntry | string {
 
 function parseJson(text: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(text)
+    // The text begins with a brace.
+    return parseExactJson(text) as Record<string, unknown>
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { isRawNumber } from '#base/exact-json.ts'
+import { numberIn } from '#base/exact-json.ts'
 import type { SignatureAlgorithm } from '#base/verifying-key.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 import type { TokenKey } from './read-key-set.ts'
@@ -38,7 +38,7 @@ export class TokenVerifier {
     if (typeof token === 'string') return token
     const failure = this.#findFailure(token) ?? findFailureInTime(token.claims, now)
     if (failure !== undefined) return failure
-    const valid = { identity: { claims: token.claims, token: text }, expires: secondsIn(token.claims.exp)! }
+    const valid = { identity: { claims: token.claims, token: text }, expires: numberIn(token.claims.exp)! }
     this.#verified.add(text, valid)
     return valid
   }
@@ -88,21 +88,15 @@ function findFailureInAudience(
   return named.some((one) => typeof one === 'string' && audiences.includes(one)) ? undefined : 'other-audience'
 }
 
-/** RFC 7519, 4.1.4 and 4.1.5; `exp` is required (decision A-57). */
+/** RFC 7519, 2, 4.1.4 and 4.1.5; `exp` is required (decision A-57). Times may have fractions, of more digits than a double holds. */
 function findFailureInTime({ exp, nbf }: JsonObject, now: number): TokenFailure | undefined {
-  const expires = secondsIn(exp)
+  const expires = numberIn(exp)
   if (expires === undefined) return 'no-expiry'
   if (now >= expires + LEEWAY) return 'expired'
   if (nbf === undefined) return undefined
-  const from = secondsIn(nbf)
+  const from = numberIn(nbf)
   if (from === undefined) return 'bad-not-before'
   return now < from - LEEWAY ? 'not-yet' : undefined
-}
-
-/** A `NumericDate` (RFC 7519, 2): fractions are allowed, and there may be more of them than a double holds. */
-function secondsIn(claim: unknown): number | undefined {
-  if (isRawNumber(claim)) return Number(claim.rawJSON)
-  return typeof claim === 'number' ? claim : undefined
 }
 
 function withoutSlash(issuer: string): string {

@@ -1,3 +1,5 @@
+import { numberIn } from '#base/exact-json.ts'
+
 /** Member `key` of a parsed JSON value; undefined when that is no object. */
 export function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
@@ -23,6 +25,6 @@ export function elementsOf(value: unknown): readonly unknown[] {
 
 /** Member `key` if it can count something: tokens, positions. */
 export function countAt(value: unknown, key: string): number | undefined {
-  const member = memberOf(value, key)
-  return typeof member === 'number' && Number.isFinite(member) && member >= 0 ? member : undefined
+  const count = numberIn(memberOf(value, key))
+  return count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined
 }

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { skipValue, walkElements, walkMembers } from './json-text.ts'
+
+const members: [text: string, found: [key: string, value: string][] | undefined][] = [
+  ['{}', []],
+  ['{ }', []],
+  ['{"a":1}', [['a', '1']]],
+  [
+    '{"a" : [1, {"b": "]}"}] , "a":{"c":"\\""} }',
+    [
+      ['a', '[1, {"b": "]}"}]'],
+      ['a', '{"c":"\\""}'],
+    ],
+  ],
+  [
+    '{"\\u0061":"\\\\","":true}',
+    [
+      ['a', '"\\\\"'],
+      ['', 'true'],
+    ],
+  ],
+  ['{"\\q":1}', [['\\q', '1']]],
+  ['{"a":1', undefined],
+  ['{"a":}', undefined],
+  ['{"a" 1}', undefined],
+  ['{"a":1,}', undefined],
+  ['{"a":"x}', undefined],
+  ['{"a":[1}', undefined],
+  ['{a:1}', undefined],
+  ['[1]', undefined],
+  ['', undefined],
+]
+
+test.each(members)('members of %s', (text, expected) => {
+  const found: [string, string][] = []
+  const end = walkMembers(text, 0, (key, start) => {
+    const end = skipValue(text, start)
+    if (end >= 0) found.push([key, text.slice(start, end)])
+    return end
+  })
+  expect(end < 0 ? undefined : found).toEqual(expected)
+  if (expected !== undefined) expect(end).toBe(text.length)
+})
+
+test.each<[string, string[] | undefined]>([
+  ['[]', []],
+  ['[1 , {"a":[2]},"]"]', ['1', '{"a":[2]}', '"]"']],
+  ['[1,]', undefined],
+  ['[1', undefined],
+  ['{}', undefined],
+])('elements of %s', (text, expected) => {
+  const found: string[] = []
+  const end = walkElements(text, 0, (start) => {
+    const end = skipValue(text, start)
+    if (end >= 0) found.push(text.slice(start, end))
+    return end
+  })
+  expect(end < 0 ? undefined : found).toEqual(expected)
+})

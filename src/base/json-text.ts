@@ -1,0 +1,109 @@
+/**
+ * Places of the parts of a JSON text, without building anything of it. A text that is no JSON is noticed only where the way on depends
+ * on it: -1 stands for "does not go on". All of it takes time in proportion to the text.
+ */
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/**
+ * Visits the members of the object that starts at `at`, those of equal name one by one.
+ * @param visit takes the key and where the value starts; says where it ends (`skipValue`), so that nothing need be walked twice
+ * @returns the index after the object; -1 when there is no whole object
+ */
+export function walkMembers(text: string, at: number, visit: (key: string, start: number) => number): number {
+  if (text.charCodeAt(at) !== OPEN_BRACE) return -1
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSE_BRACE) return at + 1
+  for (;;) {
+    const keyEnd = text.charCodeAt(at) === QUOTE ? skipString(text, at) : -1
+    const colon = keyEnd < 0 ? -1 : skipSpace(text, keyEnd)
+    if (colon < 0 || text.charCodeAt(colon) !== COLON) return -1
+    const end = visit(decodeKey(text.slice(at + 1, keyEnd - 1)), skipSpace(text, colon + 1))
+    if (end < 0) return -1
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === CLOSE_BRACE) return at + 1
+    if (text.charCodeAt(at) !== COMMA) return -1
+    at = skipSpace(text, at + 1)
+  }
+}
+
+/** The same for the elements of an array. */
+export function walkElements(text: string, at: number, visit: (start: number) => number): number {
+  if (text.charCodeAt(at) !== OPEN_BRACKET) return -1
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSE_BRACKET) return at + 1
+  for (;;) {
+    const end = visit(at)
+    if (end < 0) return -1
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === CLOSE_BRACKET) return at + 1
+    if (text.charCodeAt(at) !== COMMA) return -1
+    at = skipSpace(text, at + 1)
+  }
+}
+
+/** Index of the first character from `at` on that is no JSON whitespace. */
+export function skipSpace(text: string, at: number): number {
+  while (isSpace(text.charCodeAt(at))) at++
+  return at
+}
+
+function isSpace(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
+}
+
+/** Index after the string whose opening quote is at `at`. */
+function skipString(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let escapes = quote
+    while (text.charCodeAt(escapes - 1) === BACKSLASH) escapes--
+    if (((quote - escapes) & 1) === 0) return quote + 1
+  }
+  return -1
+}
+
+/** Index after the value that starts at `at`. */
+export function skipValue(text: string, at: number): number {
+  const char = text.charCodeAt(at)
+  if (char === QUOTE) return skipString(text, at)
+  if (char === OPEN_BRACE || char === OPEN_BRACKET) return skipContainer(text, at)
+  let end = at
+  while (end < text.length && !endsScalar(text.charCodeAt(end))) end++
+  return end === at ? -1 : end
+}
+
+function skipContainer(text: string, at: number): number {
+  let depth = 0
+  while (at >= 0 && at < text.length) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = skipString(text, at)
+      continue
+    }
+    at++
+    if (char === OPEN_BRACE || char === OPEN_BRACKET) depth++
+    else if ((char === CLOSE_BRACE || char === CLOSE_BRACKET) && --depth === 0) return at
+  }
+  return -1
+}
+
+function endsScalar(char: number): boolean {
+  return char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET || isSpace(char)
+}
+
+/** A key with escapes that mean nothing stands for itself. */
+function decodeKey(literal: string): string {
+  if (!literal.includes('\\')) return literal
+  try {
+    return JSON.parse(`"${literal}"`)
+  } catch {
+    return literal
+  }
+}
