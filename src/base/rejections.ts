@@ -65,6 +65,7 @@ export const REJECTIONS = {
   'mcp-not-acceptable': { status: 406, text: 'mcp: not acceptable', reason: 'MCP' },
   'mcp-content-type': { status: 415, text: 'mcp: unsupported media type', reason: 'MCP' },
   'mcp-message-invalid': { status: 400, text: 'mcp: invalid message', reason: 'MCP' },
+  'mcp-message-ambiguous': { status: 400, text: 'mcp: ambiguous message', reason: 'MCP' },
   'mcp-session-missing': { status: 400, text: 'mcp: session header is required', reason: 'MCP' },
   'mcp-session-invalid': { status: 400, text: 'mcp: invalid session', reason: 'MCP' },
   'mcp-session-unknown': { status: 404, text: 'mcp: unknown session', reason: 'MCP' },

@@ -215,6 +215,34 @@ verifies(
   },
 )
 
+test('a message that a target could read differently reaches none', async () => {
+  const { plan } = compileTestMcp({ targets: [{ name: 'notes' }] }, [rule('Deny', 'mcp.tool.name == "add"')])
+  const front = await startFront(plan)
+  const { client, transport } = await connect(front)
+  const add = '{"text":"forbidden","name":"x","Name":"y"}'
+  const bodies = [
+    `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","Name":"add","arguments":${add}}}`,
+    `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":${add},"name":"search"}}`,
+    `{"jsonrpc":"2.0","id":7,"method":"tools/list","m\\u0065thod":"tools/call","params":{"name":"add","arguments":${add}}}`,
+  ]
+  for (const body of bodies) {
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-session-id': transport.sessionId ?? '',
+    }
+    const refused = await fetch(front.url, { method: 'POST', headers, body })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      error: { code: -32600, message: expect.stringContaining('ambiguous member') },
+    })
+    expect(front.exchanges.at(-1)?.refusal).toBe('mcp-message-ambiguous')
+  }
+  expect((await client.readResource({ uri: 'notes://all' })).contents).not.toMatchObject([
+    { text: expect.stringContaining('forbidden') },
+  ])
+})
+
 test('a client of the newest revision falls back to a session', async () => {
   const front = await startFront(both)
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })

@@ -39,6 +39,29 @@ test.each([
   expect(rewriteCard(response(readFixture(name)), behindPrefix)).toMatchObject({ removedSignatures: signed })
 })
 
+const HERE = 'http://10.0.0.5:9000/'
+const THROUGH = 'https://gw.example/a2a'
+test.each([
+  ['a member twice', `{"url":"http://x.example/","name":"n","url":"${HERE}"}`, `{"url":"${THROUGH}","name":"n"}`],
+  ['a member in another case', `{"url":"${HERE}","Url":"${HERE}"}`, `{"url":"${THROUGH}"}`],
+  ['only in another case', `{"name":"n","URL":"${HERE}"}`, '{"name":"n"}'],
+  [
+    'in an interface',
+    `{"supportedInterfaces":[{"url":"${HERE}","u\u0072l":"${HERE}","Url":"${HERE}","tenant":"t"},7]}`,
+    `{"supportedInterfaces":[{"url":"${THROUGH}","tenant":"t"},7]}`,
+  ],
+  ['nothing to rewrite, and twice', '{"name":"a","name":"b"}', '{"name":"b"}'],
+])('a card has one reading: %s', (_, card, expected) => {
+  const rewritten = rewriteCard(response(card), behindPrefix)
+  expect(rewritten.kind === 'rewritten' && new TextDecoder().decode(rewritten.body)).toBe(expected)
+})
+
+test('a rewritten card keeps its numbers', () => {
+  const rest = '"limits":[9007199254740993,18446744073709551616,1e400,-0,1.0]}'
+  const rewritten = rewriteCard(response(`{"url":"${HERE}",${rest}`), behindPrefix)
+  expect(rewritten.kind === 'rewritten' && new TextDecoder().decode(rewritten.body)).toBe(`{"url":"${THROUGH}",${rest}`)
+})
+
 const paths: [client: string, upstream: string, url: string, expected: string][] = [
   // client's path            path at the agent       url in the card                 rewritten
   [CARD, CARD, 'http://b:9000/', 'https://gw.example'],

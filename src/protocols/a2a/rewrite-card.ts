@@ -1,3 +1,6 @@
+import { isRawNumber, parseExactJson } from '#base/exact-json.ts'
+import { foldCase } from '#base/fold-case.ts'
+import { findAmbiguousMember, type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
 import { type CardPlace, mapPaths, type PathMap, toClientPath } from './card-place.ts'
 import { isJson } from './read-method.ts'
@@ -28,18 +31,17 @@ export interface CardResponse {
 /**
  * Makes the interfaces that an agent card names lead through the gateway (decision B86): `url` and `additionalInterfaces` of
  * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts and gRPC ones stay as they are, and so does everything
- * that is not a card.
+ * that is not a card. A card that leaves rewritten has one reading: no member twice, none beside one of its name in another case.
  */
 export function rewriteCard(response: CardResponse, place: CardPlace): CardRewrite {
   const why = checkRewritable(response)
   if (why !== undefined) return { kind: 'kept', why }
-  const card = parseCard(response.body)
-  if (card === undefined) return { kind: 'kept', why: 'not-json' }
+  const received = parseCard(response.body)
+  if (received === undefined) return { kind: 'kept', why: 'not-json' }
 
-  const { signatures, ...unsigned } = rewriteInterfaces(card, place)
-  const text = JSON.stringify(unsigned)
-  const { signatures: _, ...original } = card
-  if (text === JSON.stringify(original)) return { kind: 'kept', why: 'nothing-to-rewrite' }
+  const { signatures, ...original } = received.card
+  const text = JSON.stringify(rewriteInterfaces(original, place))
+  if (!received.isAmbiguous && text === JSON.stringify(original)) return { kind: 'kept', why: 'nothing-to-rewrite' }
   return { kind: 'rewritten', body: new TextEncoder().encode(text), removedSignatures: signatures !== undefined }
 }
 
@@ -50,13 +52,43 @@ function checkRewritable({ status, contentType, contentEncoding, body }: CardRes
   return isJson(contentType) ? undefined : 'not-json'
 }
 
-function parseCard(body: Uint8Array): JsonObject | undefined {
+interface ReceivedCard {
+  readonly card: JsonObject
+  /** Another reader of its text could find other interfaces in it. */
+  readonly isAmbiguous: boolean
+}
+
+function parseCard(body: Uint8Array): ReceivedCard | undefined {
   try {
-    const card: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    return isObject(card) ? card : undefined
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    const card = parseExactJson(text)
+    if (!isObject(card)) return undefined
+    const isAmbiguous = findAmbiguousMember(text, CARD) !== undefined
+    return { card: isAmbiguous ? withoutVariants(card, CARD) : card, isAmbiguous }
   } catch {
     return undefined
   }
+}
+
+const INTERFACE = shapeOf({ url: undefined, transport: undefined, protocolBinding: undefined })
+const CARD = shapeOf({
+  url: undefined,
+  preferredTransport: undefined,
+  additionalInterfaces: INTERFACE,
+  supportedInterfaces: INTERFACE,
+  signatures: undefined,
+})
+
+/** Without members that a client may take for one of those that are rewritten: only its exact name leads through the gateway. */
+function withoutVariants(object: JsonObject, { members, folded }: ObjectShape): JsonObject {
+  const kept = Object.entries(object).filter(([key]) => members.has(key) || !folded.has(foldCase(key)))
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      const shape = members.get(key)
+      if (shape === undefined || !Array.isArray(value)) return [key, value]
+      return [key, value.map((entry) => (isObject(entry) ? withoutVariants(entry, shape) : entry))]
+    }),
+  )
 }
 
 interface Rewriter {
@@ -112,5 +144,5 @@ function authorityOf({ hostname, port, protocol }: URL): string {
 }
 
 function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }

@@ -1,5 +1,6 @@
 import type { BodySettings } from './body-settings.ts'
 import type { PromptGuards } from './guards/compile-guards.ts'
+import type { ExactNames } from './json/exact-names.ts'
 import type { ModelAliases, ModelName } from './model-aliases.ts'
 import type { PromptEnrichment } from './prompt-enrichment.ts'
 import type { Credential, Provider } from './providers/provider.ts'
@@ -33,6 +34,8 @@ export interface AiSettings {
   readonly routes: RouteTypes
   readonly aliases: ModelAliases | undefined
   readonly body: BodySettings | undefined
+  /** Members of a body that something reads or changes. */
+  readonly members: ExactNames
   readonly prompt: PromptEnrichment | undefined
   readonly guards: PromptGuards | undefined
 }

@@ -28,6 +28,11 @@ export function compileBodySettings(
   }
 }
 
+/** Members that the settings set. */
+export function configuredFields({ defaults = [], overrides = [], transformations = [] }: AiSettingsSpec): string[] {
+  return [...defaults, ...overrides, ...transformations].map(({ field }) => field)
+}
+
 function toJson({ field, value }: FieldValueSpec): readonly [string, string] {
   return [field, JSON.stringify(value)]
 }

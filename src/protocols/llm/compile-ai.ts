@@ -2,8 +2,9 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiSettingsSpec } from './ai-settings.ts'
-import { compileBodySettings } from './body-settings.ts'
+import { compileBodySettings, configuredFields } from './body-settings.ts'
 import { compileGuards } from './guards/compile-guards.ts'
+import { exactNames } from './json/exact-names.ts'
 import { compileAliases, toModelName } from './model-aliases.ts'
 import { compilePrompt } from './prompt-enrichment.ts'
 import type { AiBackendSpec, LlmProviderSpec, NamedLlmProviderSpec } from './provider-spec.ts'
@@ -98,6 +99,7 @@ function compileSettings(source: AiSettingsSource | undefined): AiSettings {
     routes: compileRouteTypes(spec.routes),
     aliases: compileAliases(spec.modelAliases),
     body: compileBodySettings(spec, (path, text) => source.expression(path, text, 'llm')),
+    members: exactNames([...USUAL_MEMBERS, ...configuredFields(spec)]),
     prompt: compilePrompt(spec.prompt),
     guards: compileGuards(spec.promptGuard, (path, message) =>
       report(path, { code: 'guard-not-runnable', message, severity: 'error' }),
@@ -105,10 +107,18 @@ function compileSettings(source: AiSettingsSource | undefined): AiSettings {
   }
 }
 
+/** What the gateway or the expressions of users read of requests, in any format. */
+const USUAL_MEMBERS = [
+  ...['model', 'stream', 'stream_options', 'user', 'metadata', 'messages', 'system', 'instructions', 'input'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'temperature', 'top_p', 'seed'],
+  ...['frequency_penalty', 'presence_penalty', 'dimensions', 'encoding_format', 'tools', 'tool_choice'],
+]
+
 const DEFAULT_SETTINGS: AiSettings = {
   routes: compileRouteTypes(undefined),
   aliases: undefined,
   body: undefined,
+  members: exactNames(USUAL_MEMBERS),
   prompt: undefined,
   guards: undefined,
 }

@@ -134,14 +134,8 @@ test('a transformation that fails removes the field', () => {
   expect(sent('{"max_tokens":9999,"model":"m"}', { ai }).text).toBe('{"model":"m"}')
 })
 
-const refusals: [
-  name: string,
-  body: string | undefined,
-  setup: Setup,
-  status: number,
-  code: string,
-  message: string,
-][] = [
+type LlmRefusal = [name: string, body: string | undefined, setup: Setup, status: number, code: string, message: string]
+const refusals: LlmRefusal[] = [
   ['no model', '{"messages":[]}', {}, 400, 'llm-model-missing', 'model is required'],
   ['model is no string', '{"model":4}', {}, 400, 'llm-model-missing', 'model is required'],
   ['bad JSON', '{"model":"m",}', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 13'],
@@ -155,6 +149,24 @@ const refusals: [
     'llm-body-invalid',
     'invalid request body: duplicate key at byte 13',
   ],
+  ...['Model', '\u017ftream', 'Max_Tokens', 'U\u017fer', 'Messages'].map(
+    (key): LlmRefusal => [
+      `${key} beside model`,
+      `{"model":"m","${key}":"x"}`,
+      {},
+      400,
+      'llm-body-invalid',
+      'invalid request body: key in another case at byte 13',
+    ],
+  ),
+  [
+    'a configured field in another case',
+    '{"model":"m","TOPK":1}',
+    { ai: { overrides: [{ field: 'topK', value: 4 }] } },
+    400,
+    'llm-body-invalid',
+    'invalid request body: key in another case at byte 13',
+  ],
   [
     'not there yet',
     CHAT,
@@ -164,6 +176,21 @@ const refusals: [
     'not implemented for this provider: from Completions to provider aws.bedrock',
   ],
 ]
+test.each(['Models', 'topk', 'Nothing', 'x-Model'])('%s is no member that anything reads', (key) => {
+  expect(sent(`{"model":"m","${key}":1}`).text).toBe(`{"model":"m","${key}":1}`)
+})
+
+test('an option of usage in another case does not hide usage from limits', () => {
+  const body = '{"model":"m","stream":true,"stream_options":{"include_usage":true,"Include_Usage":false}}'
+  const { text } = sent(body, { reads: { tokens: true } })
+  expect(text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true}}')
+})
+
+test('Detect knows nothing of a body that can be read in two ways', () => {
+  const ai = { routes: { '*': 'Detect' } } as const
+  expect(sent('{"model":"a","Model":"b"}', { ai }).facts).toMatchObject({ requestModel: '' })
+})
+
 for (const [name, body, setup, status, code, message] of refusals) {
   test(`refusal in the dialect of chat completions: ${name}`, () => {
     const refusal = refused(body, setup)

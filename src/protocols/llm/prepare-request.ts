@@ -8,6 +8,7 @@ import { enrichMessages, moveMaxTokens, requestUsage } from './completions/reque
 import type { PromptGuards } from './guards/compile-guards.ts'
 import { guardRequest } from './guards/guard-request.ts'
 import { BodyEdits } from './json/edit-members.ts'
+import { type ExactNames, findCaseVariant } from './json/exact-names.ts'
 import { findMember, type JsonFault, type Members, scanMembers, stringAt, valueIs } from './json/scan-members.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import { enrichConversation } from './messages/request.ts'
@@ -112,7 +113,7 @@ function prepareAsIs(
 }
 
 function detectFacts(provider: AiProviderPlan, body: Uint8Array | undefined, answer: KeptAnswer | undefined): LlmFacts {
-  const members = body === undefined ? undefined : scanMembers(body)
+  const members = body === undefined ? undefined : scanExactly(body, provider.settings.members)
   if (members === undefined || 'fault' in members) return buildFacts(provider, 'Detect', { answer })
   const request = new SentRequest('Detect', members)
   return buildFacts(provider, 'Detect', {
@@ -138,7 +139,7 @@ function prepareTyped(
   if (input.body === undefined) return refuse(type, 'body-too-large')
   const coding = exchange.request.joined('content-encoding')
   if (coding !== undefined && coding !== 'identity') return refuseCoding(type)
-  const received = scanMembers(input.body)
+  const received = scanExactly(input.body, settings.members)
   if ('fault' in received) return refuseFault(type, received)
 
   const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
@@ -170,6 +171,14 @@ function prepareTyped(
   const request = new SentRequest(type, members, body)
   const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept })
   return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage, kept } }
+}
+
+/** The members of a body in which every name that matters can only be read in one way (decision B29). */
+function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
+  const members = scanMembers(body)
+  if ('fault' in members) return members
+  const variant = findCaseVariant(members, names)
+  return variant < 0 ? members : { fault: 'ambiguous-key', at: members.offsets[4 * variant]! - 1 }
 }
 
 /** The members of the changed body; both the change and what was scanned before are well-formed. */
@@ -210,6 +219,8 @@ function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {
       return refuse(type, 'llm-body-invalid', 'request must be an object')
     case 'duplicate-key':
       return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
+    case 'ambiguous-key':
+      return refuse(type, 'llm-body-invalid', `key in another case at byte ${at}`)
     case 'not-json':
       return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
   }

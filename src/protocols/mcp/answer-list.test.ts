@@ -66,6 +66,16 @@ test('numbers of schemas survive', async () => {
   expect((await client.request(1, 'tools/list')).text).toContain('9223372036854775807')
 })
 
+test('an item that is called something else in another case is left out, and so is a list in another case', async () => {
+  const hidden = ['{"name":"a","Name":"secret"}', '{"name":"a","na\u006de":"b","NAME":"secret"}', '{"Name":"secret"}']
+  const json = `{"jsonrpc":"2.0","id":1,"result":{"tools":[${hidden},{"name":"x"}],"Tools":[{"name":"secret"}],"_meta":{}}}`
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "secret"'] } } },
+  ])
+  const { client } = await start({ a: target(() => ({ json })) }, plan)
+  expect((await client.request(1, 'tools/list')).messages[0]?.result).toEqual({ tools: [{ name: 'x' }], _meta: {} })
+})
+
 test('resources and templates are named by URI', async () => {
   const a = lists({
     'resources/list': { resources: [{ uri: 'memo://x', name: 'x' }, { name: 'without URI' }] },

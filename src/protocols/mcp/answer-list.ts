@@ -1,3 +1,4 @@
+import { isCaseVariant } from '#base/fold-case.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
 import { filterItems, hasRules } from './authorization.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError, type TargetOutcome } from './fan-out.ts'
@@ -83,12 +84,24 @@ function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: read
     const { nextCursor } = result
     if (typeof nextCursor === 'string') cursors[open.target.plan.name] = nextCursor
   }
-  if (!request.plan.multiplexes) return { ...outcomes[0]?.result, [list.member]: items }
+  if (!request.plan.multiplexes)
+    return { ...withoutVariants(outcomes[0]?.result ?? {}, list.member), [list.member]: items }
   const nextCursor = sealCursor(request.deps.sealer, owner, cursors satisfies Cursors)
   return { [list.member]: items, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** The items of one target that the client may see, under their public names. Items without a name cannot be used: left out. */
+/** A client that does not care about case would read another list there than the one that was judged (decision B71). */
+function withoutVariants(result: JsonObject, member: string): JsonObject {
+  return Object.fromEntries(Object.entries(result).filter(([key]) => !isCaseVariant(key, member)))
+}
+
+/** Whether an item says in one way what it is called: one without a name cannot be used, and of two names only one was judged. */
+function isNamed(item: Json, nameMember: string): item is JsonObject {
+  if (!isObject(item) || typeof item[nameMember] !== 'string') return false
+  return !Object.keys(item).some((key) => isCaseVariant(key, nameMember))
+}
+
+/** The items of one target that the client may see, under their public names. */
 function visibleItems(
   { plan, exchange }: McpRequest,
   target: SessionTarget,
@@ -96,7 +109,7 @@ function visibleItems(
   value: Json | undefined,
 ): JsonObject[] {
   if (!Array.isArray(value)) return []
-  const named = value.filter((item): item is JsonObject => isObject(item) && typeof item[nameMember] === 'string')
+  const named = value.filter((item) => isNamed(item, nameMember))
   const nameOf = (item: JsonObject) => item[nameMember] as string
   const allowed = hasRules(plan.authorization)
     ? filterItems(plan.authorization, exchange, { items: named, kind: itemKind, target: target.plan.name, nameOf })

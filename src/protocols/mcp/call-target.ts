@@ -136,8 +136,9 @@ function hold(claim: BodyClaim, bytes: number): void {
 
 function readMessage(text: string): Message {
   const message = parseMessage(text)
-  if (typeof message === 'string') throw new TargetStreamError(`the target sent something that is ${message}`)
-  return message
+  if (message.kind !== 'unreadable') return message
+  const { problem, detail = problem } = message
+  throw new TargetStreamError(`the target sent something that is no message: ${detail}`)
 }
 
 async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<string> {

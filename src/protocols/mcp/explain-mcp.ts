@@ -1,3 +1,4 @@
+import { parseExactJson } from '#base/exact-json.ts'
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { initializeText } from './answer-initialize.ts'
@@ -29,7 +30,9 @@ export interface McpTargetRequest {
  */
 export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
   const message = parseMessage(new TextDecoder().decode(body ?? new Uint8Array(0)))
-  if (typeof message === 'string') return answered(undefined, `refused: the body is ${message}`)
+  if (message.kind === 'unreadable') {
+    return answered(undefined, `refused: ${message.detail ?? `the body is ${message.problem}`}`)
+  }
   if (plan.refusal !== undefined) return answered(undefined, `refused: ${plan.refusal}`)
   switch (message.kind) {
     case 'response':
@@ -65,7 +68,7 @@ function explainRequest(
     case 'ping':
       return answered(method, 'answered by the gateway')
     case 'initialize': {
-      const sent = JSON.parse(initializeText(plan.multiplexes, message)) as JsonObject
+      const sent = parseExactJson(initializeText(plan.multiplexes, message)) as JsonObject
       const note = plan.multiplexes ? 'the answers are merged' : 'the answer of the target is passed on'
       return { method, requests: sendAll(plan.targets, sent), note }
     }

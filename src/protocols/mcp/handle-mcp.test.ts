@@ -81,6 +81,19 @@ test('a batch is refused in JSON-RPC', async () => {
   expect(messages).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch not supported' } }])
 })
 
+test.each([
+  ['{"jsonrpc":"2.0","id":1,"method":"tools/list","Method":"tools/call","params":{"name":"a_x"}}', null, 'Method'],
+  ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","Name":"b_y"}}', 1, 'Name'],
+  ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_x","name":"b_y"}}', 1, 'name'],
+])('what targets could read differently is refused: %s', async (message, id, member) => {
+  const { client, seen } = await startSession()
+  const received = await client.send({ message })
+  const error = { code: -32600, message: `ambiguous member "${member}"` }
+  expect(received).toMatchObject({ status: 400, messages: [{ jsonrpc: '2.0', id, error }] })
+  expect(received.exchange).toMatchObject({ refusal: 'mcp-message-ambiguous', mcp: { errorCode: -32600 } })
+  expect(seen).toEqual([])
+})
+
 test('a client of the revision without sessions learns which revisions there are', async () => {
   const { client } = await startSession()
   const message = { jsonrpc: '2.0', id: 3, method: 'server/discover' }

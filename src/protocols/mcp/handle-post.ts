@@ -10,12 +10,12 @@ import {
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
   type Message,
-  type MessageProblem,
   parseMessage,
   type RequestMessage,
   resultText,
+  type UnreadableMessage,
 } from './json-rpc.ts'
-import { answerError, answerMessages, type McpAnswer, refuse } from './mcp-answer.ts'
+import { answerError, answerMessages, type McpAnswer, refuse, refuseRequest } from './mcp-answer.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { methodRoute } from './methods.ts'
 import { serveWithoutSession } from './serve-without-session.ts'
@@ -29,7 +29,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   const refused = checkMediaTypes(request)
   if (refused !== undefined) return refused
   const message = readMessage(body)
-  if (typeof message === 'string') return refuseUnreadable(request, message)
+  if (message.kind === 'unreadable') return refuseUnreadable(request, message)
   if (exchange.mcp !== undefined && message.kind !== 'response') exchange.mcp.method = message.method
 
   const unsupported = checkRevision(exchange, message.kind === 'request' ? message.id : null)
@@ -60,16 +60,20 @@ function checkMediaTypes({ exchange }: McpRequest): McpAnswer | undefined {
   return undefined
 }
 
-function readMessage(body: Uint8Array | undefined): Message | MessageProblem {
-  if (body === undefined) return 'not-json'
+function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage {
   try {
-    return parseMessage(decoder.decode(body))
+    return parseMessage(body === undefined ? '' : decoder.decode(body))
   } catch {
-    return 'not-json'
+    // No UTF-8.
+    return parseMessage('')
   }
 }
 
-function refuseUnreadable({ exchange }: McpRequest, problem: MessageProblem): McpAnswer {
+function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: UnreadableMessage): McpAnswer {
+  if (detail !== undefined) {
+    const error = { id, code: INVALID_REQUEST, message: detail }
+    return refuseRequest(exchange, { code: 'mcp-message-ambiguous', detail }, error)
+  }
   const json = problem === 'batch' ? { json: errorText(null, INVALID_REQUEST, 'batch not supported') } : {}
   return refuse(exchange, 'mcp-message-invalid', { detail: `the body is ${problem}`, ...json })
 }

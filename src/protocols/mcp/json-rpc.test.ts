@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExactJson } from '#base/exact-json.ts'
-import { errorText, idKey, parseMessage } from './json-rpc.ts'
+import { errorText, idKey, parseMessage, type RequestMessage } from './json-rpc.ts'
 
 const kinds: [text: string, expected: string][] = [
   ['{"jsonrpc":"2.0","id":1,"method":"ping"}', 'request'],
@@ -30,24 +29,60 @@ const kinds: [text: string, expected: string][] = [
 
 test.each(kinds)('%s is %s', (text, expected) => {
   const message = parseMessage(text)
-  expect(typeof message === 'string' ? message : message.kind).toBe(expected)
+  expect(message.kind === 'unreadable' ? message.problem : message.kind).toBe(expected)
 })
 
-test.each(['9007199254740993', '[0.12345678901234567890]', '{"a":-18446744073709551615}', '[1e400000000000000000]'])(
-  '%s keeps its numbers',
-  (text) => expect(JSON.stringify(parseExactJson(text))).toBe(text),
-)
+const call = (rest: string) => `{"jsonrpc":"2.0","id":7,"method":"tools/call",${rest}}`
+const ambiguous: [text: string, member: string, id: number | null][] = [
+  ['{"jsonrpc":"2.0","id":7,"method":"tools/list","Method":"tools/call","params":{"name":"x"}}', 'Method', null],
+  ['{"jsonrpc":"2.0","id":7,"method":"tools/call","method":"tools/list"}', 'method', null],
+  ['{"jsonrpc":"2.0","id":7,"ID":8,"method":"ping"}', 'ID', null],
+  ['{"jsonrpc":"2.0","id":7,"\u0130d":8,"method":"ping"}', '\u0130d', null],
+  ['{"jsonrpc":"2.0","id":7,"id":8,"result":{}}', 'id', null],
+  ['{"jsonrpc":"2.0","id":7,"result":{},"Result":{}}', 'Result', null],
+  [call('"params":{"name":"allowed"},"param\u017f":{"name":"forbidden"}'), 'param\u017f', null],
+  [call('"params":{"name":"allowed","Name":"forbidden"}'), 'Name', 7],
+  [call('"params":{"name":"allowed","name":"forbidden"}'), 'name', 7],
+  [call('"params":{"name":"allowed","na\\u006de":"forbidden"}'), 'name', 7],
+  [call('"params":{"name":"x","Arguments":{}}'), 'Arguments', 7],
+  [call('"params":{"name":"x","_meta":{"progressToken":1,"ProgressTo\u212aen":2}}'), 'ProgressTo\u212aen', 7],
+  ['{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"URI":"a:b"}}', 'URI', 7],
+  ['{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":"a","Cursor":"b"}}', 'Cursor', 7],
+  [
+    '{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"ref":{"type":"t","name":"a","name":"b"}}}',
+    'name',
+    7,
+  ],
+  ['{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"ref":{"type":"t","Uri":"a"}}}', 'Uri', 7],
+  ['{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"requestID":2}}', 'requestID', null],
+  ['{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b","Uri":"c:d"}}', 'Uri', null],
+]
 
-test('numbers that a double holds are plain numbers', () => {
-  expect(parseExactJson('[1234567890123456, 12, "12345678901234567890"]')).toEqual([
-    1234567890123456,
-    12,
-    '12345678901234567890',
-  ])
+test.each(ambiguous)('%s is ambiguous', (text, member, id) => {
+  const detail = `ambiguous member "${member}"`
+  expect(parseMessage(text)).toEqual({ kind: 'unreadable', problem: 'ambiguous', detail, id })
 })
+
+test.each([
+  call('"params":{"name":"x","arguments":{"name":1,"Name":2,"name":3,"method":4,"Method":5}}'),
+  call('"params":{"name":"x","task":{"ttl":1,"TTL":2}}'),
+  '{"jsonrpc":"2.0","method":"x/own","params":{"Name":"a","URI":"b"}}',
+  '{"jsonrpc":"2.0","id":7,"result":{"a":1,"a":2,"A":3}}',
+])('%s has one reading', (text) => expect(parseMessage(text)).not.toHaveProperty('problem'))
 
 test('ids of different types are different', () => {
   expect(new Set([idKey(1), idKey('1'), idKey('a')]).size).toBe(3)
+})
+
+test.each([
+  ['1.0', '1'],
+  ['1e3', '1000'],
+  ['-0', '0'],
+  ['9007199254740993', '9007199254740993'],
+  ['1.5', '1.5'],
+])('the id %s may be answered as %s', (id, written) => {
+  const message = parseMessage(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`) as RequestMessage
+  expect(idKey(message.id)).toBe(written)
 })
 
 test('an error names its request, or none', () => {

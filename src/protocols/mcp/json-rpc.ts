@@ -1,5 +1,7 @@
-import { isRawNumber, parseExactJson, type RawNumber } from '#base/exact-json.ts'
+import { isRawNumber, numberIn, parseExactJson, type RawNumber } from '#base/exact-json.ts'
+import { findAmbiguousMember } from '#base/json-ambiguity.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
+import { messageShape } from './message-shape.ts'
 
 export type MessageId = string | number | RawNumber
 
@@ -44,40 +46,67 @@ export interface ResponseMessage {
   readonly text: string
 }
 
-export type MessageProblem = 'not-json' | 'batch' | 'not-a-message'
+/** A text that is no message, or one that its receivers may read in different ways. */
+export interface UnreadableMessage {
+  readonly kind: 'unreadable'
+  readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'ambiguous'
+  /** What is ambiguous, in words. */
+  readonly detail: string | undefined
+  /** Of the request; null where there is none, or none that is beyond doubt. */
+  readonly id: MessageId | null
+}
 
-/** Reads one message (JSON-RPC 2.0, 4 and 5). Batches left the protocol with revision 2025-06-18 (decision B68). */
-export function parseMessage(text: string): Message | MessageProblem {
+/**
+ * Reads one message (JSON-RPC 2.0, 4 and 5). Batches left the protocol with revision 2025-06-18 (decision B68). What is read of a message
+ * must have one reading for everybody (decision B71): a target may be another one than the rules were asked about.
+ */
+export function parseMessage(text: string): Message | UnreadableMessage {
   let value: unknown
   try {
     value = parseExactJson(text)
   } catch {
-    return 'not-json'
+    return unreadable('not-json')
   }
-  if (Array.isArray(value)) return 'batch'
-  return isObject(value) ? toMessage(value, text) : 'not-a-message'
+  if (Array.isArray(value)) return unreadable('batch')
+  if (!isObject(value)) return unreadable('not-a-message')
+  const ambiguous = findAmbiguousMember(text, messageShape(value.method))
+  const message = toMessage(value, text)
+  if (ambiguous === undefined) return message
+  const detail = `ambiguous member ${JSON.stringify(ambiguous.key.slice(0, 64))}`
+  return unreadable('ambiguous', detail, ambiguous.depth > 1 && message.kind === 'request' ? message.id : null)
 }
 
-function toMessage(json: JsonObject, text: string): Message | MessageProblem {
+function unreadable(
+  problem: UnreadableMessage['problem'],
+  detail?: string,
+  id: MessageId | null = null,
+): UnreadableMessage {
+  return { kind: 'unreadable', problem, detail, id }
+}
+
+const NOT_A_MESSAGE = unreadable('not-a-message')
+
+function toMessage(json: JsonObject, text: string): Message | UnreadableMessage {
   const { id, method, params } = json
-  if (json.jsonrpc !== '2.0') return 'not-a-message'
+  if (json.jsonrpc !== '2.0') return NOT_A_MESSAGE
   if (method === undefined) return toResponse(json, text)
-  if (typeof method !== 'string' || (params !== undefined && !isObject(params))) return 'not-a-message'
+  if (typeof method !== 'string' || (params !== undefined && !isObject(params))) return NOT_A_MESSAGE
   if (id === undefined) return { kind: 'notification', method, params, json, text }
-  return isMessageId(id) ? { kind: 'request', id, method, params, json, text } : 'not-a-message'
+  return isMessageId(id) ? { kind: 'request', id, method, params, json, text } : NOT_A_MESSAGE
 }
 
-function toResponse(json: JsonObject, text: string): ResponseMessage | MessageProblem {
+function toResponse(json: JsonObject, text: string): ResponseMessage | UnreadableMessage {
   const { id = null, result, error } = json
-  if (id !== null && !isMessageId(id)) return 'not-a-message'
-  if ((result === undefined) === (error === undefined)) return 'not-a-message'
+  if (id !== null && !isMessageId(id)) return NOT_A_MESSAGE
+  if ((result === undefined) === (error === undefined)) return NOT_A_MESSAGE
   if (result !== undefined) {
-    if (id === null || !isObject(result)) return 'not-a-message'
+    if (id === null || !isObject(result)) return NOT_A_MESSAGE
     return { kind: 'response', id, result, error: undefined, json, text }
   }
-  if (!isObject(error)) return 'not-a-message'
-  const { code, message } = error
-  if (typeof code !== 'number' || typeof message !== 'string') return 'not-a-message'
+  if (!isObject(error)) return NOT_A_MESSAGE
+  const { message } = error
+  const code = numberIn(error.code)
+  if (code === undefined || typeof message !== 'string') return NOT_A_MESSAGE
   return { kind: 'response', id: id ?? undefined, result: undefined, error: { code, message }, json, text }
 }
 
@@ -85,13 +114,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }
 
-function isMessageId(value: unknown): value is MessageId {
+/** Also of progress tokens. */
+export function isMessageId(value: unknown): value is MessageId {
   return typeof value === 'string' || typeof value === 'number' || isRawNumber(value)
 }
 
-/** Ids as keys of maps: `1` and `"1"` are different ids. */
+/** Ids as keys of maps: `1` and `"1"` are different ids, `1` and `1.0` are not: a target may write a number in its own way. */
 export function idKey(id: MessageId): string {
-  return JSON.stringify(id)
+  const number = numberIn(id)
+  return Number.isSafeInteger(number) ? String(number) : JSON.stringify(id)
 }
 
 export function isAnswerTo(message: Message | undefined, id: MessageId): message is ResponseMessage {

@@ -44,7 +44,7 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
 export function refuseRequest(
   exchange: Exchange,
   rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
-  error: { readonly id: MessageId; readonly code: number; readonly message: string },
+  error: { readonly id: MessageId | null; readonly code: number; readonly message: string },
 ): McpAnswer {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = error.code
   const { code, ...options } = rejection

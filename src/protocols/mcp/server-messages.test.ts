@@ -56,6 +56,24 @@ test('two targets may ask with the same id; each gets its own answer', async () 
   ])
 })
 
+test('a target gets its own id and token back, of whatever size', async () => {
+  const id = '9007199254740993'
+  const ask = `{"jsonrpc":"2.0","id":${id},"method":"elicitation/create","params":{"_meta":{"progressToken":${id}}}}`
+  const large = target((call) =>
+    call.message?.method === 'tools/call' ? { events: [`data: ${ask}\n\n`, answer(call)] } : {},
+  )
+  const { client, seen } = await start({ a: large })
+  const { messages } = await client.request(7, 'tools/call', { name: 'x' })
+  const { progressToken } = messages[0]!.params!._meta as { progressToken: string }
+  seen.length = 0
+  await client.notify('notifications/progress', { progressToken, progress: 1 })
+  await client.send({ message: { jsonrpc: '2.0', id: messages[0]?.id, result: {} } })
+  expect(seen.map(({ text }) => text)).toEqual([
+    `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${id},"progress":1}}`,
+    `{"jsonrpc":"2.0","id":${id},"result":{}}`,
+  ])
+})
+
 test('an answer counts once, in its own session, and only when somebody asked', async () => {
   const { client, seen } = await start({ a: asking, b: asking })
   const { id } = await askedBy(client, 'a_x')

@@ -214,6 +214,23 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['header not UTF-8', `${Buffer.of(0x7b, 0xff).toString('base64url')}.${BODY}.x`, 'malformed'],
   ['claims not an object', signToken(KEY, 'ES256', '"ann"'), 'malformed'],
   ['claims very deep', signToken(KEY, 'ES256', `{"a":${'['.repeat(4000)}`), 'malformed'],
+  [
+    'a claim twice',
+    signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":${NOW + 9},"sub":"a","sub":"b"}`),
+    'duplicate-member',
+  ],
+  [
+    'a claim twice, escaped',
+    signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":${NOW + 9},"sub":"a","s\\u0075b":"b"}`),
+    'duplicate-member',
+  ],
+  [
+    'twice within a claim',
+    signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":${NOW + 9},"x":[{"role":"a","role":"b"}]}`),
+    'duplicate-member',
+  ],
+  ['claims that differ in case', signToken(KEY, 'ES256', { ...CLAIMS, Sub: 'bob' }), undefined],
+  ['alg twice', `${encode(`{"alg":"none","alg":"ES256","kid":"${KEY.jwk.kid}"}`)}.${BODY}.x`, 'duplicate-member'],
   ['no alg', `${header({ alg: undefined })}.${BODY}.x`, 'malformed'],
   ['too long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(13_000) }), 'too-long'],
   ['long', signToken(KEY, 'ES256', { ...CLAIMS, fill: 'x'.repeat(11_000) }), undefined],

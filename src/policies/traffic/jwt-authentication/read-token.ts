@@ -1,6 +1,7 @@
 import { decodeBase64Url } from '#base/base64url.ts'
 import { bytesOf } from '#base/byte-text.ts'
 import { parseExactJson } from '#base/exact-json.ts'
+import { EXACT_NAMES, findAmbiguousMember } from '#base/json-ambiguity.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 import type { TokenFailure } from './token-failure.ts'
 
@@ -25,20 +26,25 @@ export function readToken(text: string): UnverifiedToken | TokenFailure {
   if (text.length > MAX_LENGTH) return 'too-long'
   if (!COMPACT.test(text)) return 'malformed'
   const [header, payload, signature] = text.split('.').map(decodeBase64Url)
-  const { alg, kid, crit } = objectIn(header) ?? {}
+  const names = objectIn(header)
   const claims = objectIn(payload)
+  if (names === 'duplicate-member' || claims === 'duplicate-member') return 'duplicate-member'
+  const { alg, kid, crit } = names ?? {}
   if (typeof alg !== 'string' || claims === undefined || signature === undefined) return 'malformed'
   if (crit !== undefined) return 'critical-extension'
   if (typeof kid !== 'string') return 'no-kid'
   return { algorithm: alg, kid, claims, signature, signed: bytesOf(text.slice(0, text.lastIndexOf('.'))) }
 }
 
-function objectIn(bytes: Uint8Array | undefined): JsonObject | undefined {
+/** Names keep their case; one that is there twice means two things to two readers (RFC 7519, 4; RFC 8725, 2.4). */
+function objectIn(bytes: Uint8Array | undefined): JsonObject | 'duplicate-member' | undefined {
   try {
-    const value = parseExactJson(decoder.decode(bytes))
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+    const text = decoder.decode(bytes)
+    const value = parseExactJson(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return findAmbiguousMember(text, EXACT_NAMES) === undefined ? (value as JsonObject) : 'duplicate-member'
   } catch {
-    // No UTF-8, no JSON, or nested too deep to be parsed.
+    // No UTF-8, no JSON, or nested too deep to be read.
     return undefined
   }
 }

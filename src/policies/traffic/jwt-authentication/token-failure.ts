@@ -3,6 +3,7 @@ export const TOKEN_FAILURES = {
   several: 'several tokens that differ were sent, or something that is none',
   'too-long': 'the token is too long',
   malformed: 'the token is not a signed JSON Web Token in compact form',
+  'duplicate-member': 'a member of the header or of the claims of the token is there twice',
   'critical-extension': 'the token asks for an extension that is not known',
   'no-kid': 'the token does not name its key: its header has no "kid"',
   'no-issuer': 'the token has no claim "iss"',

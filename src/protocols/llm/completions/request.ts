@@ -1,11 +1,13 @@
 import type { PromptMessage } from '../ai-settings.ts'
 import { BodyEdits } from '../json/edit-members.ts'
+import { exactNames, findCaseVariant } from '../json/exact-names.ts'
 import { type Insertion, insertElements } from '../json/insert-elements.ts'
 import { findMember, type Members, scanMembers, valueAt, valueIs } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
 import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 const INCLUDE_USAGE = encode('{"include_usage":true}')
+const USAGE_OPTION = exactNames(['include_usage'])
 const TRUE = encode('true')
 const NEW_LIMIT = encode('max_completion_tokens')
 
@@ -23,7 +25,7 @@ export function requestUsage(members: Members, needed: boolean, edits: BodyEdits
   }
   if (!needed) return false
   const options = scanMembers(valueAt(members, index))
-  if ('fault' in options) {
+  if ('fault' in options || findCaseVariant(options, USAGE_OPTION) >= 0) {
     // What a provider makes of it is not known; limits must hold all the same.
     edits.set('stream_options', index, INCLUDE_USAGE)
     return true

@@ -27,6 +27,14 @@ verifies(
   },
 )
 
+test('texts are found whatever the case of their member: which one a provider reads is not known', () => {
+  const body =
+    '{"model":"m","messages":[{"role":"user","content":"k-1","Content":[{"type":"text","Te\u212at":"x","TEXT":"k-2"}]}]}'
+  expect(sent(body, guarded({ matches: ['k-\\d'] })).text).toBe(
+    '{"model":"m","messages":[{"role":"user","content":"<masked>","Content":[{"type":"text","Te\u212at":"x","TEXT":"<masked>"}]}]}',
+  )
+})
+
 verifies('backend.ai.promptGuard.regex/action-reject', 'a match refuses the request', () => {
   const setup = guarded({ matches: ['secret'], action: 'Reject' })
   expect(sent(chat('nothing'), setup).text).toBe(chat('nothing'))

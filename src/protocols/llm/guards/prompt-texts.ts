@@ -67,8 +67,9 @@ function collectNested(node: ObjectNode, into: PromptTexts): void {
 
 /** A document: plain text in `data`, or content. */
 function collectSource(source: ObjectNode, into: PromptTexts): void {
-  const type = source.members.find(([key]) => key === 'type')?.[1]
-  const isText = type?.kind === 'string' && textOf(into.bytes, type) === 'text'
+  const isText = source.members.some(
+    ([key, value]) => key === 'type' && value.kind === 'string' && textOf(into.bytes, value) === 'text',
+  )
   for (const [key, value] of source.members) {
     if (key === 'content' || (key === 'data' && isText)) collectTexts(value, into)
   }

@@ -16,7 +16,7 @@ export interface Members {
 
 /** Why a text is not a usable JSON object; `at` is a byte position from 0. */
 export interface JsonFault {
-  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key'
+  readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key' | 'ambiguous-key'
   readonly at: number
 }
 

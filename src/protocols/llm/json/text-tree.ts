@@ -1,3 +1,4 @@
+import { foldCase } from '#base/fold-case.ts'
 import { decodeText } from './decode-text.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
@@ -5,14 +6,15 @@ import { skipSpace, skipString, skipValue } from './skip-value.ts'
 export type TextNode =
   | { readonly kind: 'string'; readonly start: number; readonly end: number }
   | { readonly kind: 'array'; readonly items: readonly TextNode[] }
+  /** Keys without their case. */
   | { readonly kind: 'object'; readonly members: readonly (readonly [key: string, value: TextNode])[] }
   | { readonly kind: 'other' }
 
 const OTHER: TextNode = { kind: 'other' }
 
 /**
- * The strings inside a value that has been scanned before, with their places. Members of equal name are all kept: which of them a
- * provider reads is not known.
+ * The strings inside a value that has been scanned before, with their places. Members of equal name are all kept, whatever
+ * its case: which of them a provider reads is not known.
  */
 export function readTextTree(bytes: Uint8Array, start: number): TextNode {
   return readNode(bytes, start).node
@@ -67,7 +69,7 @@ function readObject(bytes: Uint8Array, start: number): Read {
     const key = textOf(bytes, { start: at, end: keyEnd }) ?? ''
     at = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
     const { node, end } = readNode(bytes, at)
-    members.push([key, node])
+    members.push([foldCase(key), node])
     at = skipSpace(bytes, end)
     if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
   }

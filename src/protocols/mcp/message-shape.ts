@@ -1,0 +1,53 @@
+import { type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
+import type { Json } from '#exchange/exchange.ts'
+
+/**
+ * The members of messages that rules, routing or rewriting read, by method, in both directions: they must be beyond doubt (decision B71).
+ * What is inside of arguments is between client and target.
+ */
+
+const META = shapeOf({ progressToken: undefined })
+
+function paramsWith(members: Readonly<Record<string, ObjectShape | undefined>>): ObjectShape {
+  return shapeOf({ ...members, _meta: META })
+}
+
+function messageWith(params: ObjectShape): ObjectShape {
+  return shapeOf({
+    jsonrpc: undefined,
+    id: undefined,
+    method: undefined,
+    params,
+    result: undefined,
+    error: undefined,
+  })
+}
+
+const NAMED = messageWith(paramsWith({ name: undefined, arguments: undefined }))
+const LOCATED = messageWith(paramsWith({ uri: undefined }))
+const PAGED = messageWith(paramsWith({ cursor: undefined }))
+const REFERRING = messageWith(paramsWith({ ref: shapeOf({ type: undefined, name: undefined, uri: undefined }) }))
+
+const SHAPES: ReadonlyMap<Json | undefined, ObjectShape> = new Map([
+  ['initialize', messageWith(paramsWith({ protocolVersion: undefined, capabilities: shapeOf({ tasks: undefined }) }))],
+  ['tools/list', PAGED],
+  ['prompts/list', PAGED],
+  ['resources/list', PAGED],
+  ['resources/templates/list', PAGED],
+  ['tools/call', NAMED],
+  ['prompts/get', NAMED],
+  ['resources/read', LOCATED],
+  ['resources/subscribe', LOCATED],
+  ['resources/unsubscribe', LOCATED],
+  ['completion/complete', REFERRING],
+  ['notifications/cancelled', messageWith(paramsWith({ requestId: undefined }))],
+  ['notifications/progress', messageWith(paramsWith({ progressToken: undefined }))],
+  ['notifications/resources/updated', LOCATED],
+])
+
+const USUAL = messageWith(paramsWith({}))
+
+/** What is read of a message with this method; undefined: it answers one. */
+export function messageShape(method: Json | undefined): ObjectShape {
+  return SHAPES.get(method) ?? USUAL
+}
