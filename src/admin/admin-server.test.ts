@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DecisionIds } from '#observe/decision-ids.ts'
 import { DecisionRing } from '#observe/decision-ring.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type AdminServerOptions, NotLoopback, startAdminServer } from './admin-server.ts'
@@ -19,7 +20,7 @@ const report: StatusReport = {
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
 }
-const ring = new DecisionRing('w1', 4)
+const ring = new DecisionRing('w1', new DecisionIds(), 4)
 for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
 
 let quits = 0

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { DecisionIds } from '#observe/decision-ids.ts'
 import { type DecisionRecord, DecisionRing } from '#observe/decision-ring.ts'
 import { selectDecisions } from './select-decisions.ts'
 
-const blank = new DecisionRing('w1', 1).take()
+const blank = new DecisionRing('w1', new DecisionIds(), 1).take()
 const records: readonly DecisionRecord[] = [
   { ...blank, id: 'w1-3', route: 'default/a', code: 'rate-limited' },
   { ...blank, id: 'w1-2', route: 'default/b', code: 'rate-limited' },

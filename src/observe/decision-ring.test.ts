@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { DecisionRing, decisionId } from './decision-ring.ts'
+import { DecisionIds } from './decision-ids.ts'
+import { DecisionRing } from './decision-ring.ts'
+
+const ids = new DecisionIds()
 
 function fill(ring: DecisionRing, from: number, to: number): void {
   for (let number = from; number <= to; number++) {
@@ -10,30 +13,31 @@ function fill(ring: DecisionRing, from: number, to: number): void {
 }
 
 test('an empty ring has no records', () => {
-  expect(new DecisionRing('w1', 3).list()).toEqual([])
+  expect(new DecisionRing('w1', ids, 3).list()).toEqual([])
 })
 
 test('the newest comes first, with the id that the client was shown', () => {
-  const ring = new DecisionRing('w2', 5)
+  const ring = new DecisionRing('w2', ids, 5)
   fill(ring, 35, 37)
-  expect(ring.list().map(({ id, target }) => `${id} ${target}`)).toEqual(['w2-11 /37', 'w2-10 /36', 'w2-z /35'])
-  expect(decisionId('w2', 37)).toBe('w2-11')
+  expect(ring.list().map(({ id, worker, target }) => `${id} ${worker} ${target}`)).toEqual(
+    [37, 36, 35].map((number) => `${ids.idOf(number)} w2 /${number}`),
+  )
 })
 
 test('a full ring forgets the oldest', () => {
-  const ring = new DecisionRing('w', 3)
+  const ring = new DecisionRing('w', ids, 3)
   fill(ring, 1, 8)
   expect(ring.list().map(({ target }) => target)).toEqual(['/8', '/7', '/6'])
 })
 
 test('requests that end out of order are listed by number', () => {
-  const ring = new DecisionRing('w', 3)
+  const ring = new DecisionRing('w', ids, 3)
   for (const number of [2, 3, 1]) ring.take().number = number
-  expect(ring.list().map(({ id }) => id)).toEqual(['w-3', 'w-2', 'w-1'])
+  expect(ring.list().map(({ id }) => id)).toEqual([3, 2, 1].map((number) => ids.idOf(number)))
 })
 
 test('a list is a copy: later requests do not change it', () => {
-  const ring = new DecisionRing('w', 1)
+  const ring = new DecisionRing('w', ids, 1)
   fill(ring, 1, 1)
   const list = ring.list()
   fill(ring, 2, 2)

@@ -1,9 +1,12 @@
 import type { Attempt } from '#exchange/exchange.ts'
+import type { DecisionIds } from './decision-ids.ts'
 
 /** What the gateway decided about one request; never holds credentials, bodies or prompts. */
 export interface DecisionRecord {
-  /** What a refusal shows to its client: `<worker>-<number>`. */
+  /** What a refusal shows to its client (`DecisionIds`). */
   id: string
+  /** Name of the worker that decided. */
+  worker: string
   /** When it ended, milliseconds since the epoch. */
   time: number
   method: string
@@ -39,20 +42,17 @@ interface KeptRecord extends DecisionRecord {
   number: number
 }
 
-/** The id of the decision with a number. */
-export function decisionId(worker: string, number: number): string {
-  return `${worker}-${number.toString(36)}`
-}
-
 /** The last decisions of one worker. Records are made once and overwritten, so keeping them allocates nothing. */
 export class DecisionRing {
   readonly #records: KeptRecord[] = []
   readonly #worker: string
+  readonly #ids: DecisionIds
   readonly #capacity: number
   #next = 0
 
-  constructor(worker: string, capacity: number) {
+  constructor(worker: string, ids: DecisionIds, capacity: number) {
     this.#worker = worker
+    this.#ids = ids
     this.#capacity = capacity
   }
 
@@ -72,7 +72,7 @@ export class DecisionRing {
   list(): DecisionRecord[] {
     return this.#records
       .toSorted((a, b) => b.number - a.number)
-      .map(({ number, ...record }) => ({ ...record, id: decisionId(this.#worker, number) }))
+      .map(({ number, ...record }) => ({ ...record, id: this.#ids.idOf(number), worker: this.#worker }))
   }
 }
 
@@ -80,6 +80,7 @@ function emptyRecord(): KeptRecord {
   return {
     number: 0,
     id: '',
+    worker: '',
     time: 0,
     method: '',
     authority: '',

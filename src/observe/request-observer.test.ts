@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Abort } from '#net/stream.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { DecisionIds } from './decision-ids.ts'
 import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
@@ -9,6 +10,7 @@ import { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RequestObserver } from './request-observer.ts'
 import { type ObservedInputs, observed, observedRelay, PEER, PLACE, settingsOf } from './testing.ts'
 
+const ids = new DecisionIds()
 const { now, monotonic } = clock
 let elapsed = 0
 
@@ -28,6 +30,7 @@ function observer() {
   const reader = new MetricsReader({ folded: () => {}, firstFolded: () => {} })
   const observer = new RequestObserver(
     'w1',
+    ids,
     new AccessLog(JSON_LINE, (line) => lines.push(JSON.parse(line))),
     new MetricsWriter((news) => reader.hear('w1', news)),
     (...bug) => bugs.push(bug),
@@ -66,7 +69,8 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
   )
   expect(it.records.list()).toEqual([
     {
-      id: 'w1-7',
+      id: ids.idOf(7),
+      worker: 'w1',
       time: 1_800_000_000_000,
       method: 'GET',
       authority: 'example.com',

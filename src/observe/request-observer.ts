@@ -4,6 +4,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, WireRefusal } from '#net/stream.ts'
+import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
 import type { AccessLog } from './log/access-log.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
@@ -23,14 +24,15 @@ export class RequestObserver implements Observer {
   readonly #writer: MetricsWriter
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
-  /** @param worker name of the thread, in ids of decisions */
+  /** @param worker name of the thread, for records */
   constructor(
     worker: string,
+    ids: DecisionIds,
     log: AccessLog,
     writer: MetricsWriter,
     reportBug: (decisionId: string, error: unknown) => void,
   ) {
-    this.records = new DecisionRing(worker, RECORDS)
+    this.records = new DecisionRing(worker, ids, RECORDS)
     this.#log = log
     this.#writer = writer
     this.#metrics = new RequestMetrics(writer)

@@ -25,7 +25,6 @@ import {
   type ServerStream,
 } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
-import { decisionId } from '#observe/decision-ring.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
@@ -112,7 +111,7 @@ export class InFlight implements BodyReader, Observed {
     this.filter = undefined
     this.abort = undefined
     this.status = 0
-    this.decisionNumber = context.nextId()
+    this.decisionNumber = context.decisionIds.next()
     this.decision.reset()
 
     const { head, peer } = stream
@@ -130,9 +129,9 @@ export class InFlight implements BodyReader, Observed {
     return this.decision.backend!
   }
 
-  /** `<worker>-<number>`, what a refusal shows to its client. */
+  /** What a refusal shows to its client. */
   get decisionId(): string {
-    return decisionId(this.context.workerName, this.decisionNumber)
+    return this.context.decisionIds.idOf(this.decisionNumber)
   }
 
   /** A body is there and has not been gathered. */

@@ -4,6 +4,7 @@ import type { Workloads } from '#exchange/workload.ts'
 import type { BodyMemory } from '#net/body/body-memory.ts'
 import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
+import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
@@ -11,7 +12,7 @@ import type { Load } from './load.ts'
 
 /** What all requests of one worker share. */
 export interface ProxyContext {
-  readonly workerName: string
+  readonly decisionIds: DecisionIds
   /** What expressions may know of the gateway itself. */
   readonly gateway: GatewayIdentity | undefined
   readonly workloads: Workloads
@@ -28,5 +29,4 @@ export interface ProxyContext {
   readonly random: () => number
   /** Monotonic milliseconds. */
   readonly now: () => number
-  nextId(): number
 }

@@ -1,7 +1,6 @@
 import type { EndpointPlace } from '#engine/backend-place.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
-import { decisionId } from '#observe/decision-ring.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import type { ProxyContext } from './proxy-context.ts'
@@ -25,13 +24,13 @@ export class RelayInFlight implements ObservedRelay {
   constructor(context: ProxyContext, connection: RelayedConnection) {
     this.context = context
     this.connection = connection
-    this.decisionNumber = context.nextId()
+    this.decisionNumber = context.decisionIds.next()
     this.exchange = connectionExchange(context, connection.peer)
     this.exchange.startMonotonicMs = context.now()
   }
 
   get decisionId(): string {
-    return decisionId(this.context.workerName, this.decisionNumber)
+    return this.context.decisionIds.idOf(this.decisionNumber)
   }
 
   get endpointLabel(): string | undefined {

@@ -13,6 +13,7 @@ import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
@@ -28,8 +29,7 @@ import { Relay } from './relay.ts'
 
 /** What a proxy is made of besides its plan. */
 export interface ProxyServerOptions {
-  /** Shown in decision ids. */
-  readonly name: string
+  readonly decisionIds: DecisionIds
   readonly gateway?: GatewayIdentity
   readonly memory: SlotMemory
   readonly importKey: ImportKey
@@ -71,17 +71,16 @@ export class ProxyServer {
   #slots: ReadonlyMap<string, number> = new Map()
 
   constructor(options: ProxyServerOptions) {
-    const { name, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys } = options
+    const { decisionIds, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     const slotOf = (key: string) => this.#slots.get(key)
     const plan = new LivePlan({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
     const pool = createClientPool({ bodyMemory })
-    let lastId = 0
     this.#plan = plan
     this.#pool = pool
     this.#context = {
-      workerName: name,
+      decisionIds,
       gateway,
       workloads: plan.workloads,
       index: plan.index,
@@ -94,7 +93,6 @@ export class ProxyServer {
       draining: this.#draining.signal,
       random: Math.random,
       now: turnMonotonic,
-      nextId: () => ++lastId,
     }
   }
 

@@ -1,5 +1,6 @@
 import { openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
 import { LineWriter } from '#observe/log/line-writer.ts'
@@ -21,8 +22,10 @@ const port = parentPort!
 
 let items: ReadonlyMap<string, PlanItem> = new Map()
 const lines = new LineWriter(start.logFile === undefined ? 1 : openSync(start.logFile, 'a'))
+const decisionIds = new DecisionIds()
 const observer = new RequestObserver(
   start.name,
+  decisionIds,
   new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line)),
   new MetricsWriter((news) => tell({ kind: 'metrics', news })),
   (decisionId, error) =>
@@ -30,7 +33,7 @@ const observer = new RequestObserver(
 )
 const mcpMemory = new LocalMcpMemory((key, untilMs) => tell({ kind: 'spent', key, untilMs }))
 const proxy = new ProxyServer({
-  name: start.name,
+  decisionIds,
   gateway: {
     podName: process.env.POD_NAME,
     namespace: process.env.NAMESPACE,

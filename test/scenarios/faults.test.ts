@@ -118,7 +118,7 @@ test.each([
   const answer = await ask(path)
   expect(answer.status).toBe(status)
   expect(answer.text).toBe(text)
-  expect(answer.decision).toMatch(/^w\d+-[0-9a-z]+$/)
+  expect(answer.decision).toMatch(/^[0-9a-f]{16}$/)
 })
 
 test('the record of a refusal tells operators more than its client', async () => {
