@@ -82,6 +82,9 @@ export interface ServerStream {
   abort(): void
 }
 
+/** Name and value of a response field. */
+export type ResponseField = readonly [name: string, value: string]
+
 /** What a listener does with requests. One object serves all connections. */
 export interface StreamHandler {
   /** A complete request head; the handler answers now or later with `stream.respond`. */
@@ -96,8 +99,13 @@ export interface StreamHandler {
    * upstream for it.
    */
   aborted(stream: ServerStream, why: Abort): void
-  /** A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself. */
-  refused(peer: Peer, code: WireRefusal): void
+  /**
+   * A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself, and then aborts
+   * the request that it is at work on.
+   * @param stream undefined when `request` was not called for it
+   * @returns a field to add to the answer, if any
+   */
+  refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined
 }
 
 /** A connection whose bytes are relayed as they are (TCP and TLS routes). Nothing of it is read before `tunnel`. */

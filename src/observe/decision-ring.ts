@@ -56,6 +56,11 @@ export class DecisionRing {
     this.#capacity = capacity
   }
 
+  /** Keeps a decision about something that was no request; what is not given is empty. */
+  keep(decision: Partial<KeptRecord>): void {
+    Object.assign(this.take(), emptyRecord(), decision)
+  }
+
   /** The record to fill for the next decision; the oldest one when the ring is full. */
   take(): KeptRecord {
     const at = this.#next

@@ -36,6 +36,12 @@ export interface ConnectionPlace {
   readonly protocol: 'http' | 'https' | 'tcp' | 'tls'
 }
 
+/** A message that was refused before it became a request. */
+export interface UnreadRequest {
+  readonly place: ConnectionPlace
+  readonly decisionNumber: number
+}
+
 /** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
@@ -63,7 +69,12 @@ export interface Observer {
   connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void
   /** A TLS handshake has succeeded. */
   handshakeEnded(place: ConnectionPlace, durationMs: number): void
-  refusedByWire(peer: Peer, code: WireRefusal): void
+  /**
+   * The wire refused a message.
+   * @param unread tells of one that never became a request; without it `ended` does
+   * @returns the id of its record, when one is kept
+   */
+  refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined
   /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */

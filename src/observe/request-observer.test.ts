@@ -7,6 +7,7 @@ import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
 import { MetricsWriter } from './metrics/metrics-writer.ts'
+import type { ConnectionPlace } from './observer.ts'
 import { RequestObserver } from './request-observer.ts'
 import { type ObservedInputs, observed, observedRelay, PEER, PLACE, settingsOf } from './testing.ts'
 
@@ -340,7 +341,7 @@ test('every metric of a request carries the labels', () => {
 
 test('what the wire refused and connections that were denied are counted', () => {
   const { observer: it, metrics, lines, bugs } = observer()
-  it.refusedByWire(PEER, 'malformed-request')
+  expect(it.refusedByWire('malformed-request'), 'a request tells of itself').toBe(undefined)
   it.connectionDenied(PEER, 'why')
   it.connectionRefused(PEER, 'proxy-header-missing')
   it.bug('w1-1', 'cause')
@@ -350,4 +351,54 @@ test('what the wire refused and connections that were denied are counted', () =>
     { error: 'proxy-header-missing', reason: 'InvalidRequest' },
   ])
   expect(bugs).toEqual([['w1-1', 'cause']])
+})
+
+const UNREAD: ConnectionPlace = { peer: PEER, gateway: 'default/main', listener: '', protocol: 'http' }
+
+test('what the wire refused before it was a request: a line with its peer, and a record by id', () => {
+  const { observer: it, lines } = observer()
+  const id = it.refusedByWire('host-invalid', { place: UNREAD, decisionNumber: 7 })
+  expect(id).toBe(ids.idOf(7))
+  expect(lines).toEqual([
+    {
+      level: 'info',
+      time: '2027-01-15T08:00:00.000000Z',
+      scope: 'request',
+      gateway: 'default/main',
+      'src.addr': '192.0.2.7:40000',
+      'dst.addr': '127.0.0.1:8080',
+      'http.status': 400,
+      error: 'invalid host',
+      reason: 'InvalidRequest',
+      code: 'host-invalid',
+      decision: id,
+    },
+  ])
+  expect(it.records.list()).toMatchObject([
+    {
+      id,
+      gateway: 'default/main',
+      target: '',
+      status: 400,
+      code: 'host-invalid',
+      detail: 'sent by 192.0.2.7:40000',
+      reason: 'InvalidRequest',
+      attempts: [],
+    },
+  ])
+})
+
+test('a flood of them has 100 lines and records, and then 10 in a second; all are counted', () => {
+  const { observer: it, lines, metrics } = observer()
+  const told = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      it.refusedByWire('malformed-request', { place: UNREAD, decisionNumber: i + 1 }),
+    ).filter((id) => id !== undefined).length
+  expect(told(5000)).toBe(100)
+  expect([lines.length, it.records.list().length]).toEqual([100, 100])
+  elapsed = 1000
+  expect(told(500)).toBe(10)
+  expect(lines[100]).toMatchObject({ code: 'malformed-request', untold: 4900 })
+  expect(lines[101]).not.toHaveProperty('untold')
+  expect(metrics()).toEqual({ wire_refusals_total: 5500 })
 })

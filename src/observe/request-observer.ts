@@ -1,3 +1,4 @@
+import { Allowance } from '#base/allowance.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import { turnMonotonic, turnNow } from '#base/turn.ts'
 import type { Exchange } from '#exchange/exchange.ts'
@@ -11,9 +12,13 @@ import { countConnection, observeHandshake } from './metrics/connection-metrics.
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
-import type { ConnectionPlace, Observed, ObservedRelay, Observer } from './observer.ts'
+import type { ConnectionPlace, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
 
 const RECORDS = 1024
+
+/** Messages refused by the wire that have a line and a record: so many at once, and in a second. */
+const UNREAD_BURST = 100
+const UNREAD_PER_SECOND = 10
 
 /** Turns the end of every request and relayed connection into an access-log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
@@ -22,6 +27,11 @@ export class RequestObserver implements Observer {
   readonly #metrics: RequestMetrics
   readonly #relays: RelayMetrics
   readonly #writer: MetricsWriter
+  readonly #ids: DecisionIds
+  /** For messages that never became requests: they cost their sender next to nothing. */
+  readonly #unreadAllowance = new Allowance(UNREAD_BURST, UNREAD_PER_SECOND)
+  /** How many of them have had neither line nor record since the last that had. */
+  #untold = 0
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
   /** @param worker name of the thread, for records */
@@ -33,6 +43,7 @@ export class RequestObserver implements Observer {
     reportBug: (decisionId: string, error: unknown) => void,
   ) {
     this.records = new DecisionRing(worker, ids, RECORDS)
+    this.#ids = ids
     this.#log = log
     this.#writer = writer
     this.#metrics = new RequestMetrics(writer)
@@ -66,8 +77,18 @@ export class RequestObserver implements Observer {
     observeHandshake(this.#writer, place, durationMs)
   }
 
-  refusedByWire(_peer: Peer, code: WireRefusal): void {
+  refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined {
     this.#writer.series('wireRefusals', [code]).add(1)
+    if (unread === undefined) return undefined
+    if (!this.#unreadAllowance.take()) {
+      this.#untold++
+      return undefined
+    }
+    const decisionId = this.#ids.idOf(unread.decisionNumber)
+    this.#log.logUnread(unread.place, code, { decisionId, untold: this.#untold })
+    this.#untold = 0
+    this.#keepUnread(unread, code)
+    return decisionId
   }
 
   connectionDenied(peer: Peer, why: string): void {
@@ -82,6 +103,21 @@ export class RequestObserver implements Observer {
 
   bug(decisionId: string, error: unknown): void {
     this.#reportBug(decisionId, error)
+  }
+
+  #keepUnread({ place, decisionNumber }: UnreadRequest, code: WireRefusal): void {
+    const { peer, gateway, listener } = place
+    const { status, reason } = REJECTIONS[code]
+    this.records.keep({
+      number: decisionNumber,
+      time: turnNow(),
+      gateway,
+      listener,
+      status,
+      code,
+      detail: `sent by ${peer.remoteAddress}:${peer.remotePort}`,
+      reason,
+    })
   }
 
   #keep(request: Observed, durationMs: number, note: string | undefined): void {

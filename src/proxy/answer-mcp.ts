@@ -9,6 +9,7 @@ import { callOf } from './call-backend.ts'
 import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
 import { recordResponse } from './record-bodies.ts'
+import { DECISION } from './reply.ts'
 import { fail, respondLocally, writeQueuedHeaders } from './respond.ts'
 
 /** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
@@ -50,7 +51,7 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
   const { exchange, stream, turn } = flight
   const head = Head.response(answer.status)
   for (const [name, value] of answer.headers) head.append(name, value)
-  if (exchange.refusal !== undefined) head.set('gatewright-decision', flight.decisionId)
+  if (exchange.refusal !== undefined) head.set(DECISION, flight.decisionId)
   exchange.response = head
   runResponsePolicies(exchange, flight.decision)
   writeQueuedHeaders(flight)

@@ -1,13 +1,16 @@
+import { REJECTIONS } from '#base/rejections.ts'
 import { decide } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
+import type { Abort, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
 import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
+import { connectionPlace } from './connection-place.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { settleBodies } from './record-bodies.ts'
+import { DECISION } from './reply.ts'
 import { fail, respondLocally } from './respond.ts'
 
 /** Serves the requests of one socket: the first page of a request's way (docs/architecture.md). */
@@ -61,9 +64,30 @@ export class Receiver implements StreamHandler {
     flight.dropBodies()
   }
 
-  refused(peer: Peer, code: WireRefusal): void {
-    this.#context.observer.refusedByWire(peer, code)
+  refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined {
+    const { observer, decisionIds } = this.#context
+    const flight = stream?.context as InFlight | undefined
+    if (flight !== undefined) {
+      observer.refusedByWire(code)
+      return noteRefusal(flight, code)
+    }
+    const decisionNumber = decisionIds.next()
+    const place = connectionPlace(this.socket, peer, peer.secure ? 'https' : 'http')
+    const decisionId = observer.refusedByWire(code, { place, decisionNumber })
+    return decisionId === undefined ? undefined : [DECISION, decisionId]
   }
+}
+
+/** The request is told of by `aborted`, which follows. One whose answer has begun keeps its status. */
+function noteRefusal(flight: InFlight, code: WireRefusal): ResponseField {
+  const { exchange } = flight
+  if (!flight.responded) {
+    const { status, reason } = REJECTIONS[code]
+    exchange.refusal = code
+    exchange.reason = reason
+    flight.status = status
+  }
+  return [DECISION, flight.decisionId]
 }
 
 /** Tokens are known only now; what was used counts even when the client did not wait for it (decision B38). */

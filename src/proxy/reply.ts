@@ -5,6 +5,9 @@ import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 
+/** The response field that leads operators from a refusal to its record. */
+export const DECISION = 'gatewright-decision'
+
 /** A response of which all is there: one that the gateway makes itself, or one that was gathered for a policy. */
 export interface Reply {
   readonly head: Head
@@ -35,7 +38,7 @@ function grpcReply(refusal: Refusal, decisionId: string): Reply {
 
 function addFields(head: Head, refusal: Refusal, decisionId: string): void {
   for (const [name, value] of refusal.headers) head.append(name, value)
-  head.set('gatewright-decision', decisionId)
+  head.set(DECISION, decisionId)
 }
 
 function encodeGrpcMessage(text: string): string {

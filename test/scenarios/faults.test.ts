@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -168,8 +169,64 @@ const malformed: [name: string, request: string, status: number][] = [
 test.each(malformed)('%s is refused and the connection closed', async (_, bytes, status) => {
   const text = await raw(bytes, /\r\n\r\n.+/s)
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  const id = decisionIn(text)
+  expect(await record(id)).toMatchObject({ id, status, reason: status === 405 ? 'Internal' : 'InvalidRequest' })
+  await lineOf(id)
   expect((await ask('/echo')).status, 'nobody else notices').toBe(200)
 })
+
+test.each([
+  ['host-invalid', 'invalid host', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+  [
+    'malformed-request',
+    'malformed request',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n',
+  ],
+])('a refusal by the wire (%s) has a line and a record that name its sender', async (code, text, bytes) => {
+  const id = decisionIn(await raw(bytes, /\r\n\r\n.+/s))
+  expect(await record(id)).toMatchObject({
+    code,
+    gateway: 'default/main',
+    detail: expect.stringMatching(/^sent by 127\.0\.0\.1:\d+$/),
+  })
+  expect(await lineOf(id)).toMatch(
+    new RegExp(
+      `gateway=default/main listener=http src.addr=127.0.0.1:\\d+ dst.addr=127.0.0.1:${port} http.status=400 error="${text}" reason=InvalidRequest code=${code} decision=${id}$`,
+    ),
+  )
+})
+
+test('a request whose body breaks the framing has one line and one record, with the refusal', async () => {
+  const id = decisionIn(
+    await raw('POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', /\r\n\r\n.+/s),
+  )
+  expect(await record(id)).toMatchObject({
+    code: 'malformed-request',
+    status: 400,
+    target: '/echo',
+    route: 'default/echo',
+  })
+  expect(await lineOf(id)).toContain('http.path=/echo http.version=HTTP/1.1 http.status=400')
+})
+
+function decisionIn(response: string): string {
+  return /\r\ngatewright-decision: ([0-9a-f]{16})\r\n/i.exec(response)?.[1] ?? 'none'
+}
+
+async function record(id: string): Promise<unknown> {
+  const records = (await (await fetch(`${gateway.url(15000)}/decisions?limit=50`)).json()) as { id: string }[]
+  const found = records.filter((each) => each.id === id)
+  expect(found, 'one record').toHaveLength(1)
+  return found[0]
+}
+
+/** The only line of the access log about a decision. */
+async function lineOf(id: string): Promise<string> {
+  const lines = () => gateway.output.stdout.split('\n').filter((line) => line.includes(`decision=${id}`))
+  await eventually('a line', () => lines().length > 0)
+  expect(lines()).toHaveLength(1)
+  return lines()[0]!
+}
 
 test('a request that ends in the middle of its head is dropped without an answer from a backend', async () => {
   const text = await new Promise<string>((resolve) => {

@@ -321,7 +321,7 @@ test.each([
   const [line] = transport.text.split('\r\n')
   expect(line).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   expect(transport.text.slice((line ?? '').length)).toBe(
-    `\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
+    `\r\ncontent-type: text/plain\r\nx-refusal: refused ${code}\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`,
   )
   expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
 })

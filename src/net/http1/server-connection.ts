@@ -358,12 +358,12 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   }
 
   #refuse(code: WireRefusal): void {
-    this.#settings.handler.refused(this.peer, code)
     const serving = this.#phase === SERVING && !this.#answered
+    const field = this.#settings.handler.refused(this.peer, code, serving ? this : undefined)
     if (serving && this.#responded) return this.#fail('protocol-error')
     this.#phase = LINGERING
     if (serving) this.#abandon(code === 'request-timeout-reading' ? 'timeout' : 'protocol-error')
-    this.#transport.writeText(refusalText(code))
+    this.#transport.writeText(refusalText(code, field))
     this.#linger()
   }
 

@@ -400,7 +400,7 @@ test.each<[what: string, fields: Record<string, string>, limits: Limits]>([
 ])('a request body that stalls is answered 408: %s', async (_, fields, limits) => {
   await start(limits, readAll)
   expect(await statusOf(stall(await rig.client(), fields))).toBe(408)
-  expect(rig.handler.events.slice(1)).toEqual(['aborted timeout', 'refused request-timeout-reading'])
+  expect(rig.handler.events.slice(1)).toEqual(['refused request-timeout-reading', 'aborted timeout'])
 })
 
 test('a call of gRPC may be silent for longer than others', async () => {

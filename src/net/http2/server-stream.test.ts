@@ -393,6 +393,7 @@ test.each<[what: string, fields: (readonly [string, string])[], status: number]>
   const client = await start()
   const answer = await ask(client, [':path', '/', ':authority', 'a', ...fields.flat()])
   expect(answer.status).toBe(status)
+  expect(answer.fields.slice(-2)).toEqual(['x-refusal', rig.handler.events[0]])
   expect(rig.handler.events).toEqual([expect.stringMatching(/^refused /)])
   expect((await ask(client, {})).status).toBe(200)
 })

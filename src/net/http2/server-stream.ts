@@ -17,6 +17,7 @@ import {
   BODY_LENGTH,
   BODY_NONE,
   type BodyKind,
+  type ResponseField,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,
@@ -204,22 +205,23 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#over = true
     this.#reusable = true
     this.body.start(this.#stream, BODY_NONE, 0)
-    this.#answerRefusal(code)
+    this.#answerRefusal(code, this.#owner.handler.refused(this.peer, code, undefined))
   }
 
   /** Refuses a request that the handler is at work on. */
   #refuse(code: WireRefusal): void {
     if (this.#responded) return this.#fail('protocol-error')
+    const field = this.#owner.handler.refused(this.peer, code, this)
     this.#abandon(code === 'request-timeout-reading' ? 'timeout' : 'protocol-error')
-    this.#answerRefusal(code)
+    this.#answerRefusal(code, field)
   }
 
-  #answerRefusal(code: WireRefusal): void {
+  #answerRefusal(code: WireRefusal, field: ResponseField | undefined): void {
     const stream = this.#stream
-    this.#owner.handler.refused(this.peer, code)
     if (stream.closed || stream.destroyed) return
     const { status, text } = REJECTIONS[code]
     const fields = [':status', String(status), 'content-type', 'text/plain', 'content-length', String(text.length)]
+    if (field !== undefined) fields.push(...field)
     respondWith(stream, fields, {})
     // Of a HEAD request the stream is ended already.
     if (!stream.writableEnded) stream.end(text)

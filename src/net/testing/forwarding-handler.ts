@@ -48,7 +48,7 @@ export class ForwardingHandler implements StreamHandler, ClientHandler {
     upstream?.cancel()
   }
 
-  refused(_peer: Peer, code: WireRefusal): void {
+  refused(_peer: Peer, code: WireRefusal): undefined {
     this.events.push(`refused ${code}`)
   }
 

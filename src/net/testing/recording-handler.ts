@@ -6,6 +6,7 @@ import {
   BODY_LENGTH,
   type BodySink,
   type BodySource,
+  type ResponseField,
   type ServerStream,
   type StreamHandler,
   type WireRefusal,
@@ -58,8 +59,10 @@ export class RecordingHandler implements StreamHandler {
     this.events.push(`aborted ${why}`)
   }
 
-  refused(_peer: Peer, code: WireRefusal): void {
-    this.events.push(`refused ${code}`)
+  refused(_peer: Peer, code: WireRefusal): ResponseField {
+    const event = `refused ${code}`
+    this.events.push(event)
+    return ['x-refusal', event]
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reason } from '#base/rejections.ts'
+import { REJECTIONS, type Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { turnNow } from '#base/turn.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
@@ -6,7 +6,8 @@ import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
-import type { AccessLogSettings, Observed } from '../observer.ts'
+import type { WireRefusal } from '#net/stream.ts'
+import type { AccessLogSettings, ConnectionPlace, Observed } from '../observer.ts'
 import { writeAttempts } from './attempt-fields.ts'
 import type { DefaultField } from './default-fields.ts'
 import type { LineFormat } from './field-line.ts'
@@ -49,6 +50,29 @@ export class AccessLog {
         format.text('reason', reason) +
         format.end,
     )
+  }
+
+  /** A message that the wire refused. `untold`: how many before it had no line. */
+  logUnread(
+    { peer, gateway, listener }: ConnectionPlace,
+    code: WireRefusal,
+    { decisionId, untold }: { readonly decisionId: string; readonly untold: number },
+  ): void {
+    const format = this.#format
+    const { status, text, reason } = REJECTIONS[code]
+    let line = format.start(turnNow())
+    if (gateway !== '') line += format.text('gateway', gateway)
+    if (listener !== '') line += format.text('listener', listener)
+    line +=
+      format.text('src.addr', `${peer.remoteAddress}:${peer.remotePort}`) +
+      format.text('dst.addr', `${peer.localAddress}:${peer.localPort}`) +
+      format.json('http.status', status) +
+      format.text('error', text) +
+      format.text('reason', reason) +
+      format.text('code', code) +
+      format.text('decision', decisionId)
+    if (untold > 0) line += format.json('untold', untold)
+    this.#write(line + format.end)
   }
 
   #line(

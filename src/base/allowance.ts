@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { clock } from './clock.ts'
 
 /** How much of something that costs us more than its sender is put up with: `burst` at once, `perSecond` for as long as it likes. */
 export class Allowance {
