@@ -15,12 +15,14 @@ export interface Secured {
 }
 
 /**
- * What Node's own TLS server reads and writes at the end of a handshake, and has no public name: what came of verifying the client
- * certificate (a resumed session carries it along), and the mark that HTTP/2 waits for.
+ * What Node's own TLS server reads and does at the end of a handshake, and has no public name: what came of verifying the client
+ * certificate (a resumed session carries it along), the mark that HTTP/2 waits for, and the release without which errors of TLS
+ * are told to nobody from here on.
  */
 interface ServerInternals {
   readonly ssl?: { verifyError?(): Error | null }
   secureConnecting: boolean
+  _releaseControl(): void
 }
 
 /** Does the handshake on a paused socket; `done` is called at most once, and not after `socket` was destroyed by the caller. */
@@ -43,11 +45,15 @@ export function terminateTls(
     done('handshake-failed')
   }
   secured.on('error', fail).on('close', fail)
-  secured.on('secure', () => {
+  secured.once('secure', () => {
     secured.off('close', fail).off('error', fail)
-    secured.on('error', () => {})
     const internals = secured as unknown as ServerInternals
     internals.secureConnecting = false
+    internals._releaseControl()
+    // Node tells of an error of TLS, and leaves the socket open.
+    secured.on('error', () => secured.destroy())
+    // TLS 1.2 lets a client ask for any number of handshakes, at the cost of the server.
+    secured.disableRenegotiation()
     const shown = clientCertificate === 'none' ? undefined : secured.getPeerX509Certificate()
     // A session may outlive the certificate that it was begun with.
     const valid = shown !== undefined && internals.ssl?.verifyError?.() === null && !hasExpired(shown)

@@ -7,6 +7,7 @@ import { verifies } from '#test/support/verifies.ts'
 import type { Destination, DestinationTls } from '../destination.ts'
 import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
+import { CORRUPT_RECORD, WireTap } from '../testing/wire-tap.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
 import { Dial, dialContext } from './dial.ts'
@@ -322,4 +323,43 @@ test('TLS: key material that cannot be used fails, after the call, without a con
   expect(await dial(destination)).toMatchObject({ transport: null, why: 'tls-settings-unusable' })
   expect(done.mock.calls).toMatchObject([[null, { code: 'tls-settings-unusable' }]])
   expect(connections).toBe(0)
+})
+
+/** A server that says nothing. */
+async function silentServer(options: tls.TlsOptions = {}): Promise<{ port: number; client: Promise<tls.TLSSocket> }> {
+  const { promise, resolve } = Promise.withResolvers<tls.TLSSocket>()
+  const server = tls.createServer({ ...CERTIFICATES.server, ...options }, (socket) => {
+    socket.on('error', () => {})
+    resolve(socket)
+    cleanup.push(() => socket.destroy())
+  })
+  return { port: await serving(server), client: promise }
+}
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  '%s: a record that cannot be read ends the connection',
+  async (maxVersion) => {
+    const { port } = await silentServer({ maxVersion })
+    const tap = await WireTap.start(port)
+    cleanup.push(() => tap.close())
+    const { transport, text } = await dial(to('127.0.0.1', tap.port, { tls: withTls() }))
+    expect(transport!.usable).toBe(true)
+    await tap.addToClient(CORRUPT_RECORD)
+    expect(await text).toBe('')
+    expect(transport!.usable).toBe(false)
+  },
+)
+
+test('a server that renegotiates gets no second handshake', async () => {
+  const { port, client } = await silentServer({ maxVersion: 'TLSv1.2' })
+  const { transport } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+  expect(transport).not.toBeNull()
+  const socket = await client
+  let renegotiated = false
+  socket.on('secure', () => {
+    renegotiated = true
+  })
+  socket.renegotiate({}, () => {})
+  await expect(once(socket, 'close')).rejects.toThrow('no renegotiation')
+  expect(renegotiated).toBe(false)
 })

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
@@ -36,6 +37,8 @@ function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureC
     cert,
     key,
     minVersion: 'TLSv1.2',
+    // A server of TLS 1.2 may ask for any number of handshakes.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(groups === undefined ? {} : { ecdhCurve: groups }),
   } as const
   try {
@@ -147,6 +150,8 @@ export class Dial {
     }
     const socket = tls.connect(options)
     socket.setNoDelay(true)
+    // Node tells of an error of TLS behind the handshake, and leaves the socket open.
+    socket.on('error', () => socket.destroy())
     socket.on('session', (session) => {
       this.#context.session = session
     })
