@@ -1,3 +1,4 @@
+import { pathFault } from '#net/http/path-form.ts'
 import {
   type ConfigProblem,
   defaulted,
@@ -29,16 +30,19 @@ import {
 } from './platform-fields.ts'
 import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
 
-const ODD_PATH = /\/\/|\/\.\.?(?:\/|$)|%2f|#/i
+const ODD_PATH = /\/\/|%2f|%5c|#/i
 
-/** As the Gateway API has it for `Exact` and `PathPrefix`: what servers could read in two ways is no path to match. */
+/**
+ * As the Gateway API has it for `Exact` and `PathPrefix`: what servers could read in two ways is no path to match. Nor is one that no
+ * request can have (decision A-51).
+ */
 function checkPath(match: { readonly type: string; readonly value: string }, path: string): readonly ConfigProblem[] {
   const { type, value } = match
   if (type === 'RegularExpression') return []
   const at = fieldPath(path, 'value')
   if (!value.startsWith('/')) return [problem(at, 'invalid-path', 'must start with /')]
-  const odd = ODD_PATH.exec(value)
-  return odd === null ? [] : [problem(at, 'invalid-path', `must not contain ${odd[0]}`)]
+  const odd = ODD_PATH.exec(value)?.[0] ?? pathFault(value)
+  return odd === undefined ? [] : [problem(at, 'invalid-path', `must not contain ${odd}`)]
 }
 
 const pathMatch = withRule(
@@ -48,7 +52,8 @@ const pathMatch = withRule(
   }),
   {
     reads: ['type', 'value'],
-    description: 'A path starts with / and is plain: no empty, . or .. segments, no %2f, no #.',
+    description:
+      'A path starts with / and is plain: no empty, . or .. segments, no %2f, %5c, \\ or #, no broken escapes.',
     check: checkPath,
   },
 )

@@ -147,7 +147,7 @@ const PLATFORM_OBJECTS = [
     { spec: { rules: [{ matches: [{ path: { value: 'x' } }] }] } },
     ['spec.rules[0].matches[0].path.value invalid-path'],
   ],
-  ...['/a//b', '/a/./b', '/a/..', '/.', '/a%2Fb', '/a#b'].map(
+  ...['/a//b', '/a/./b', '/a/..', '/.', '/a%2Fb', '/a%5cb', '/a\\b', '/%2e%2e/b', '/a%zz', '/a%00', '/a#b'].map(
     (value) =>
       [
         'HTTPRoute',

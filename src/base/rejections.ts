@@ -7,6 +7,7 @@ export const REJECTIONS = {
   'malformed-request': { status: 400, text: 'malformed request', reason: 'InvalidRequest' },
   'host-invalid': { status: 400, text: 'invalid host', reason: 'InvalidRequest' },
   'path-invalid': { status: 400, text: 'invalid path', reason: 'InvalidRequest' },
+  'path-ambiguous': { status: 400, text: 'ambiguous path', reason: 'InvalidRequest' },
   'request-timeout-reading': { status: 408, text: 'request timeout', reason: 'InvalidRequest' },
   'method-not-allowed': { status: 405, text: 'method not allowed', reason: 'Internal' },
   'body-too-large': { status: 413, text: 'request body too large', reason: 'InvalidRequest' },

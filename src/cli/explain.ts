@@ -22,7 +22,7 @@ export interface ExplainFlags {
 
 /** Shows what a gateway on these objects would do with one request or connection. No socket is opened. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
-  const { method, url } = readRequest(request, flags.data)
+  const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
   const { items, state } = loadPlan(store)
   const plan = new LivePlan(state)
@@ -49,14 +49,17 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
     )
     return EXIT.findings
   }
-  const head = buildHead(method, url, flags)
+  const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
-  console.log(formatExplanation({ method, url, explanation, store }))
+  console.log(formatExplanation({ method, url: text, explanation, store }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }
 
-function readRequest(request: readonly string[], data: string | undefined): { method: string; url: URL } {
+function readRequest(
+  request: readonly string[],
+  data: string | undefined,
+): { readonly method: string; readonly url: URL; readonly text: string } {
   if (request.length > 2)
     throw new UsageError(`expected [METHOD] URL, got ${request.length} words: ${request.join(' ')}`)
   const text = request.at(-1)!
@@ -65,7 +68,7 @@ function readRequest(request: readonly string[], data: string | undefined): { me
     throw new UsageError(`${text} is no http or https URL, such as http://localhost:8080/path`)
   }
   if (isConnection(url) && url.port === '') throw new UsageError(`${text} names no port`)
-  return { method: request.length === 2 ? request[0]! : data === undefined ? 'GET' : 'POST', url }
+  return { method: request.length === 2 ? request[0]! : data === undefined ? 'GET' : 'POST', url, text }
 }
 
 /** `tcp://host:port`, `tls://host:port`. */
@@ -83,14 +86,24 @@ function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
 }
 
+/**
+ * Path and query of a URL as they were typed: `URL` resolves dot segments, which the gateway refuses. What a target cannot hold is
+ * escaped, as clients do.
+ */
+function targetIn(text: string): string {
+  const target = /^[^:]*:\/*[^/?#\\]*([^#]*)/.exec(text)?.[1] ?? ''
+  const escaped = target.toWellFormed().replace(/[^!-~]/gu, encodeURIComponent)
+  return escaped === '' || escaped.startsWith('?') ? `/${escaped}` : escaped
+}
+
 /** The request as a client would send it, read by the parser of the wire. */
-function buildHead(method: string, url: URL, { header = [], data }: ExplainFlags): Head {
+function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head {
   const has = (name: string) => header.some((field) => field.toLowerCase().startsWith(`${name}:`))
   const fields = [...header]
   if (!has('host')) fields.unshift(`host: ${url.host}`)
   if (data !== undefined && !has('content-type')) fields.push('content-type: application/json')
   if (data !== undefined) fields.push(`content-length: ${Buffer.byteLength(data)}`)
-  const text = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
+  const text = `${methodAndTarget} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
   const head = parseHeadText(Buffer.from(text).toString('latin1'))
   if (typeof head === 'number') throw new UsageError('the request is not valid HTTP; the gateway would refuse it')
   return head

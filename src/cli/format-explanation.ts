@@ -18,7 +18,8 @@ import {
 
 export interface ExplanationText {
   readonly method: string
-  readonly url: URL
+  /** As it was typed. */
+  readonly url: string
   readonly explanation: Explanation
   readonly store: FileStore
 }
@@ -29,6 +30,7 @@ export function formatExplanation({ method, url, explanation, store }: Explanati
   return [
     `${method} ${url}`,
     '',
+    ...formatPath(explanation),
     ...formatListener(explanation, where),
     ...formatRoute(explanation, where),
     ...formatPolicies(explanation.policies, where),
@@ -36,6 +38,11 @@ export function formatExplanation({ method, url, explanation, store }: Explanati
     ...formatBackend(explanation),
     ...formatOutcome(explanation),
   ].join('\n')
+}
+
+/** Only where rules see another path than was sent. */
+function formatPath({ path: { received, matched } }: Explanation): string[] {
+  return received === matched ? [] : [`path      ${received} is matched as ${matched}`, '']
 }
 
 const MISSES_SHOWN = 12

@@ -18,6 +18,8 @@ export interface BackendPlace {
   /** Backends of type `ai` and `mcp`. */
   readonly ai: AiPlan | undefined
   readonly mcp: McpPlan | undefined
+  /** The first expression of its policies and settings that reads the path, in words; undefined: none does. */
+  readonly pathReader: string | undefined
 }
 
 /** One address that requests can be sent to. */

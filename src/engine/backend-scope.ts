@@ -1,7 +1,6 @@
 import type { PlaceNames } from '#exchange/exchange.ts'
 import type { WeightedBackend } from '#plan/item.ts'
-import type { CompileContext } from '#policies/policy.ts'
-import type { SharedState } from './compile-context.ts'
+import type { PlanCompileContext, SharedState } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
 import type { MergedField } from './merge.ts'
 
@@ -17,7 +16,8 @@ export interface BackendUse {
 /** What building asks for. */
 export interface BackendScope {
   readonly lookups: Lookups
-  readonly context: CompileContext
+  /** For this backend alone. */
+  readonly context: PlanCompileContext
   readonly state: SharedState
 }
 

@@ -28,20 +28,17 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
     protocol: use.carries === 'bytes' ? 'tcp' : (PROTOCOL[item.type as keyof typeof PROTOCOL] ?? 'http'),
   }
   const found = item.broken === undefined ? findAddresses(item, scope.lookups) : refused('backend-invalid', item.broken)
-  if ('kind' in found) return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined }
+  if ('kind' in found) {
+    return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined, pathReader: undefined }
+  }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, scope.lookups)
   const reached = { item, carries: use.carries, alone: found.flat().length === 1 }
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...reached, address }, merge(address.section), scope)),
   )
-  return {
-    item,
-    names,
-    refusal: undefined,
-    groups,
-    ai: item.type === 'ai' ? buildAi(item, merge, scope) : undefined,
-    mcp: item.type === 'mcp' ? buildMcp(item, merge, scope) : undefined,
-  }
+  const ai = item.type === 'ai' ? buildAi(item, merge, scope) : undefined
+  const mcp = item.type === 'mcp' ? buildMcp(item, merge, scope) : undefined
+  return { item, names, refusal: undefined, groups, ai, mcp, pathReader: scope.context.pathReaders[0] }
 }
 
 function refused(code: 'backend-invalid', detail: string): Refusal {

@@ -2,6 +2,7 @@ import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
 import type { CompileContext, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import { buildChain, type Chain, type ChainLink } from './chain.ts'
+import type { PlanCompileContext } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
 import { type MergedField, mergePolicies } from './merge.ts'
 import { RESPONSE } from './order.ts'
@@ -16,7 +17,8 @@ export interface ChainPlan {
 }
 
 /** Merges what is attached to the targets and compiles it, in order. */
-export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: CompileContext): Chain {
+export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCompileContext): Chain {
+  const readersBefore = context.pathReaders.length
   const merged = mergeSection(plan, lookups)
   const links: ChainLink[] = []
   for (const field of plan.order) {
@@ -24,7 +26,7 @@ export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: Compil
     const run = entry === undefined ? undefined : compileMerged(plan.section, entry, context)
     if (entry !== undefined && run !== undefined) links.push({ merged: entry, run })
   }
-  return buildChain(plan.stage, links, RESPONSE)
+  return buildChain(plan.stage, links, RESPONSE, context.pathReaders[readersBefore])
 }
 
 export function mergeSection(

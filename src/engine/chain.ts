@@ -23,6 +23,8 @@ export interface Chain {
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
+  /** The first expression that reads the path of the request, in words; undefined: none does. */
+  readonly pathReader: string | undefined
 }
 
 const nothing: Step = () => undefined
@@ -31,6 +33,7 @@ export function buildChain(
   stage: Chain['stage'],
   links: readonly ChainLink[],
   responseOrder: readonly string[],
+  pathReader?: string,
 ): Chain {
   const rank = (link: ChainLink) => {
     const position = responseOrder.indexOf(link.merged.field)
@@ -47,6 +50,7 @@ export function buildChain(
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
+    pathReader,
   }
 }
 

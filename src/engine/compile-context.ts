@@ -1,10 +1,11 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Finding } from '#base/finding.ts'
-
+import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import { decidesByPath } from '#exchange/path-reads.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { SlotMemory } from '#state/slots.ts'
@@ -23,6 +24,8 @@ export interface SharedState {
 
 /** What policies may ask for while they are compiled, answered from the plan. */
 export class PlanCompileContext implements CompileContext {
+  /** The expressions so far by which the path of a request decides something, in words (decision A-51). */
+  readonly pathReaders: string[] = []
   readonly #lookups: Lookups
   readonly #state: SharedState
   readonly #findings: (finding: Finding) => void
@@ -52,7 +55,11 @@ export class PlanCompileContext implements CompileContext {
     place: ExpressionPlace,
     use?: ExpressionUse,
   ): Expression {
-    return compileExpression(text, place, (problem) => this.report(source, path, problem), use)
+    const expression = compileExpression(text, place, (problem) => this.report(source, path, problem), use)
+    if (decidesByPath(expression, place)) {
+      this.pathReaders.push(`${source.path}${path} of ${describeOrigin(source.origin)}`)
+    }
+    return expression
   }
 
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined {

@@ -4,9 +4,9 @@ import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { CardPlace } from '#protocols/a2a/card-place.ts'
 import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-request.ts'
+import { refuseOtherRouteType, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
-import { checkTarget } from './check-target.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
 import {
   chooseBackend,
@@ -17,6 +17,7 @@ import {
   type SocketPlace,
 } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
+import { RequestPath } from './route/request-path.ts'
 import type { NearMiss } from './route/route-table.ts'
 
 const NO_MISSES: readonly NearMiss[] = []
@@ -24,6 +25,7 @@ const NO_MISSES: readonly NearMiss[] = []
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
 export class Decision {
   readonly host: HostReader = new HostReader()
+  readonly path: RequestPath = new RequestPath()
   listener: RequestListenerPlace | undefined
   /** What policies say about the listener. */
   frontend: FrontendSettings | undefined
@@ -72,21 +74,25 @@ export interface DecideInputs {
 }
 
 /**
- * The way of a request until its backend is known: listener, target, pre-routing policies, host under TLS, route, post-routing policies, backend.
+ * The way of a request until its backend is known: listener, path, pre-routing policies, host under TLS, route, post-routing policies, backend.
  * @returns undefined when it is to be forwarded to `decision.backend`; else why not, or what to answer. Synchronous unless a policy
  * has to wait.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
   const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (place) => place)
-  if (listener === undefined) return checkTarget(exchange) ?? reject('listener-not-found')
+  if (listener === undefined) return decision.path.read(exchange) ?? reject('listener-not-found')
   const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
   decision.frontend = frontend
   exchange.place = listener.names
-  const ambiguous = checkTarget(exchange)
-  if (ambiguous !== undefined) return ambiguous
+  const unfit = decision.path.read(exchange)
+  if (unfit !== undefined) return unfit
 
   const chain = listener.preRouting.get(inputs.index)
+  if (decision.path.ambiguous) {
+    const refused = refuseReader(decision.path, undefined, chain.pathReader)
+    if (refused !== undefined) return refused
+  }
   decision.preRouting = chain
   const outcome = runPhase(chain, exchange, decision.preProgress, frontend.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? route(inputs, listener, exchange, decision))
@@ -122,9 +128,12 @@ function route(
 ): Outcome | Promise<Outcome> {
   const astray = misdirection(inputs, listener, exchange, decision)
   if (astray !== undefined) return astray
+  const { path } = decision
+  const unfit = path.read(exchange)
+  if (unfit !== undefined) return unfit
   const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
-  if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request)
-  const hit = listener.routes.find(host, exchange.request)
+  if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
+  const hit = listener.routes.find(host, exchange.request, path)
   if (hit === undefined) return reject('route-not-found')
   const rule = hit.place
   decision.rule = rule
@@ -133,6 +142,11 @@ function route(
   exchange.matchedPrefix = hit.match.path.type === 'PathPrefix' ? hit.match.path.value : undefined
 
   const chain = rule.postRouting.get(inputs.index)
+  if (path.ambiguous) {
+    const refused =
+      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseReader(path, hit.match, chain.pathReader)
+    if (refused !== undefined) return refused
+  }
   decision.postRouting = chain
   const outcome = runPhase(chain, exchange, decision.postProgress, decision.frontend!.maxBufferBytes)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? toBackend(inputs, rule, exchange, decision))
@@ -140,13 +154,18 @@ function route(
 }
 
 function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, decision: Decision): Outcome {
+  const { path, match } = decision
+  const unfit = path.read(exchange)
+  if (unfit !== undefined) return unfit
   const weighted = chooseBackend(rule, inputs.random)
   if (weighted === undefined) return reject('no-valid-backends')
   const backend = weighted.place.get(inputs.index)
   if (backend === undefined) return reject('backend-missing', { detail: weighted.reference.path })
   decision.backend = backend
   exchange.place = backend.names
-  return backend.refusal
+  if (backend.refusal !== undefined || !path.ambiguous) return backend.refusal
+  const refused = refuseReader(path, match, backend.pathReader)
+  return refused ?? (backend.ai && refuseOtherRouteType(path, match, backend.ai, exchange))
 }
 
 /**

@@ -32,6 +32,7 @@ function explained(
 
 test('a request that would be forwarded: place, draws, bytes', async () => {
   const explanation = await explained(PLAN)
+  expect(explanation.path).toEqual({ received: '/api/x', matched: '/api/x' })
   expect(explanation.listener?.name).toBe('http')
   expect(explanation.route).toEqual({ item: R, match: R.matches[0] })
   expect(explanation.backends).toEqual([
@@ -161,4 +162,11 @@ test('a caller is looked up among the pods, as by the proxy', async () => {
   })
   expect((await explained([...PLAN, rules, pod])).outcome).toBeUndefined()
   expect((await explained([...PLAN, rules])).outcome).toMatchObject({ kind: 'refusal', code: 'authorization-denied' })
+})
+
+test('a path is shown as it was sent and as it is matched', async () => {
+  const { path, route, upstream } = await explained(PLAN, { target: '//%61pi//x%20y?q=%61' })
+  expect(path).toEqual({ received: '//%61pi//x%20y', matched: '/api/x%20y' })
+  expect(route?.item).toBe(R)
+  expect(upstream).toMatch('GET //api//x%20y?q=%61 HTTP/1.1')
 })

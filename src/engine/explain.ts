@@ -2,6 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Trace, TraceStep } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
+import { matchedPath } from '#net/http/path-form.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
 import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
@@ -26,6 +27,8 @@ import type { NearMiss } from './route/route-table.ts'
 
 /** What the engine would do with one request, and who said so. */
 export interface Explanation {
+  /** As it was sent, and as routes and expressions see it (decision A-51). */
+  readonly path: { readonly received: string; readonly matched: string }
   readonly listener: ListenerItem | undefined
   readonly route: { readonly item: RouteItem; readonly match: RouteMatch } | undefined
   readonly nearMisses: readonly NearMiss[]
@@ -59,6 +62,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
   exchange.trace = trace
   exchange.workloads = plan.workloads
   const decision = new Decision()
+  const received = exchange.originalTarget.split('?', 1)[0]!
   const { index } = plan
   // Always the first draw, so that the same question has the same answer.
   const first = () => 0
@@ -68,6 +72,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
   return {
+    path: { received, matched: matchedPath(received) },
     listener: listener?.item,
     route: rule === undefined || match === undefined ? undefined : { item: rule.item, match },
     nearMisses: decision.nearMisses,

@@ -106,7 +106,8 @@ test('a changed listener is a new place with new rules', () => {
 
 test('a route that leaves is not served any more', () => {
   const plan = planWith(LISTENER, R, S, B)
-  const find = (target: string) => listenerOf(plan).routes.find('h', exchangeWith({ target }).request)?.place.item
+  const find = (target: string) =>
+    listenerOf(plan).routes.find('h', exchangeWith({ target }).request, { matched: target, query: '' })?.place.item
   expect(find('/s')).toBe(S)
   plan.update(planOf(LISTENER, R, B))
   expect(find('/s')).toBe(R)
@@ -119,7 +120,7 @@ test('what was taken from an earlier version goes on working', () => {
   const { index } = plan
   const listener = listenerOf(plan)
   plan.update(planOf(LISTENER))
-  expect(listener.routes.find('h', exchangeWith().request)?.place.item).toBe(R)
+  expect(listener.routes.find('h', exchangeWith().request, { matched: '/', query: '' })?.place.item).toBe(R)
   expect(listener.attached[0]!.rule.backends[0]!.place.get(index)?.item).toBe(B)
 })
 
@@ -153,7 +154,9 @@ test('a rule at two listeners has a place at each, with the policies of each', (
   const chainAt = (name: string) => listenerOf(plan, name).attached[0]!.rule.postRouting.get(plan.index)
   expect(chainAt('http').links).toEqual([])
   expect(chainAt('other').links.map(({ merged }) => merged.field)).toEqual(['csrf'])
-  expect(listenerOf(plan, 'other').routes.find('b.test', exchangeWith().request)).toBeUndefined()
+  expect(
+    listenerOf(plan, 'other').routes.find('b.test', exchangeWith().request, { matched: '/', query: '' }),
+  ).toBeUndefined()
   expect(listenerOf(plan, 'other').attached[0]!.rule.names.listener).toBe('other')
 })
 
@@ -162,8 +165,8 @@ test('a route whose hostnames at the listener changed is found by the new ones',
   const plan = planWith(LISTENER, at('a.test'))
   plan.update(planOf(LISTENER, at('b.test')))
   const { routes } = listenerOf(plan)
-  expect(routes.find('a.test', exchangeWith().request)).toBeUndefined()
-  expect(routes.find('b.test', exchangeWith().request)).toBeDefined()
+  expect(routes.find('a.test', exchangeWith().request, { matched: '/', query: '' })).toBeUndefined()
+  expect(routes.find('b.test', exchangeWith().request, { matched: '/', query: '' })).toBeDefined()
 })
 
 test('a pod is found by each of its addresses, as long as the plan has it', () => {

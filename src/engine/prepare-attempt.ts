@@ -42,6 +42,8 @@ export function prepareAttempt(
 }
 
 function finish(endpoint: EndpointPlace, exchange: Exchange, decision: Decision): Outcome {
+  const unfit = decision.path.read(exchange)
+  if (unfit !== undefined) return unfit
   rewriteHost(endpoint, exchange)
   const { backend } = decision
   if (backend?.item.type === 'a2a') prepareAgent(endpoint, exchange, decision)
@@ -89,6 +91,8 @@ function prepareProvider(endpoint: EndpointPlace, exchange: Exchange, decision: 
   }
   const { request } = exchange
   request.target = prepared.path
+  const unfit = decision.path.read(exchange)
+  if (unfit !== undefined) return unfit
   for (const name of prepared.headers.remove) request.remove(name)
   for (const [name, value] of prepared.headers.set) request.set(name, value)
   if (prepared.body !== undefined) exchange.newRequestBody = prepared.body

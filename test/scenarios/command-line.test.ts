@@ -104,6 +104,21 @@ test('explain shows three levels of policies, what lost, the steps and the bytes
   await expect(stdout).toMatchFileSnapshot('command-line/explain-levels.txt')
 })
 
+test('explain takes the path as it was typed, and shows how it is matched', async () => {
+  const { code, stdout } = await gatewright(
+    'explain',
+    '-f',
+    'examples/quickstart',
+    'http://localhost:8080//%6cevels/d%20é?x=%61',
+  )
+  expect(stdout).toContain('path      //%6cevels/d%20%C3%A9 is matched as /levels/d%20%C3%A9\n')
+  expect(stdout).toContain('  GET //levels/d%20%C3%A9?x=%61 HTTP/1.1\n')
+  expect(code).toBe(0)
+  const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
+  expect(refused.stdout).toContain('answer    400 invalid path (path-invalid: the path holds a dot segment)')
+  expect(refused.code).toBe(1)
+})
+
 test('explain of a refusal says which step refused, and exits 1', async () => {
   const { code, stdout } = await gatewright(
     'explain',

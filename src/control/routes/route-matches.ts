@@ -1,5 +1,6 @@
 import type { GrpcRouteMatchSpec } from '#api/grpc-route.ts'
 import type { HttpRouteMatchSpec } from '#api/http-route.ts'
+import { matchedPath } from '#net/http/path-form.ts'
 import type { RouteMatch, ValueMatch } from '#plan/item.ts'
 
 type HeaderMatch = NonNullable<HttpRouteMatchSpec['headers']>[number]
@@ -25,10 +26,14 @@ function httpMatch({ path, method, headers, queryParams }: HttpRouteMatchSpec): 
   }
 }
 
-/** A prefix matches whole path elements, so `/a/` and `/a` are the same prefix (Gateway API, PathPrefix). */
+/**
+ * Paths are compared in one form, however they are written (decision A-51). A prefix matches whole path elements, so `/a/` and `/a` are
+ * the same prefix (Gateway API, PathPrefix).
+ */
 function httpPath({ type, value }: HttpRouteMatchSpec['path']): RouteMatch['path'] {
-  if (type !== 'PathPrefix') return { type, value }
-  return { type, value: value.replace(/\/+$/, '') || '/' }
+  if (type === 'RegularExpression') return { type, value }
+  if (type === 'Exact') return { type, value: matchedPath(value) }
+  return { type, value: matchedPath(value).replace(/\/+$/, '') || '/' }
 }
 
 /** gRPC methods are paths: `/service/method` (decision A-52). */

@@ -4,6 +4,7 @@ import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import { compileHeaderTest, compilePattern, compileQueryTest } from './match-value.ts'
 import { trimPrefix } from './path-tree.ts'
+import type { RoutedPath } from './request-path.ts'
 
 /** One match of one rule, ready to test. `P` is whatever the engine keeps per rule and listener. */
 export interface Candidate<P> {
@@ -11,7 +12,7 @@ export interface Candidate<P> {
   readonly item: RouteItem
   readonly match: RouteMatch
   readonly pattern: RE2JS | undefined
-  readonly headers: readonly ((head: Head) => boolean)[]
+  readonly headers: readonly ((head: Head, path: RoutedPath) => boolean)[]
   readonly query: readonly ((query: URLSearchParams) => boolean)[]
 }
 
@@ -27,12 +28,12 @@ export function compileCandidate<P>(item: RouteItem, match: RouteMatch, place: P
 }
 
 /** Everything but host and path. */
-export function fits<P>(candidate: Candidate<P>, query: string, head: Head): boolean {
+export function fits<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): boolean {
   const { match, headers } = candidate
   if (match.method !== undefined && match.method !== head.method) return false
-  for (const test of headers) if (!test(head)) return false
+  for (const test of headers) if (!test(head, path)) return false
   if (candidate.query.length === 0) return true
-  const params = new URLSearchParams(query)
+  const params = new URLSearchParams(path.query)
   for (const test of candidate.query) if (!test(params)) return false
   return true
 }
@@ -54,16 +55,16 @@ function lengthOf({ path }: RouteMatch): number {
 }
 
 /** The first thing of a match that a request does not fit, in words; undefined when it fits. */
-export function whyNot<P>(candidate: Candidate<P>, path: string, query: string, head: Head): string | undefined {
+export function whyNot<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): string | undefined {
   const { match } = candidate
-  if (!pathFits(candidate, path)) return `path ${path} is not ${describePath(match)}`
+  if (!pathFits(candidate, path.matched)) return `path ${path.matched} is not ${describePath(match)}`
   if (match.method !== undefined && match.method !== head.method) return `method ${head.method} is not ${match.method}`
   for (const [i, test] of candidate.headers.entries()) {
     const wanted = match.headers[i]!
-    if (!test(head))
+    if (!test(head, path))
       return `header ${wanted.name} is ${head.get(wanted.name.toLowerCase()) ?? 'absent'}, not ${wanted.value}`
   }
-  const params = new URLSearchParams(query)
+  const params = new URLSearchParams(path.query)
   for (const [i, test] of candidate.query.entries()) {
     const wanted = match.queryParams[i]!
     if (!test(params))

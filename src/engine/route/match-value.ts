@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 import type { Head } from '#net/http/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
+import type { RoutedPath } from './request-path.ts'
 
 /** A test of one value: equality or a regular expression over the whole of it. A pattern that does not compile matches nothing. */
 function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: string) => boolean {
@@ -20,11 +21,11 @@ export function compilePattern(source: string): RE2JS | undefined {
 }
 
 /** Repeated fields are tested one by one; a joined value is not split. Pseudo-headers may be matched. */
-export function compileHeaderTest(match: ValueMatch): (head: Head) => boolean {
+export function compileHeaderTest(match: ValueMatch): (head: Head, path: RoutedPath) => boolean {
   const name = match.name.toLowerCase()
   const test = compileValueTest(match)
   if (name === ':method') return (head) => test(head.method)
-  if (name === ':path') return (head) => test(head.target)
+  if (name === ':path') return (_, path) => test(path.matched + path.query)
   if (name === ':authority') return (head) => test(head.authority)
   return (head) => {
     const first = head.get(name)

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { RouteItem, RouteMatch, ValueMatch } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { matchOf, routeItem } from '../testing.ts'
+import type { RoutedPath } from './request-path.ts'
 import { RouteTable } from './route-table.ts'
 
 interface Rule {
@@ -24,7 +25,12 @@ function tableOf(rules: readonly Rule[]): RouteTable<string> {
 }
 
 function taker(rules: readonly Rule[], target: string, inputs: ExchangeInputs = {}, host = 'example.com') {
-  return tableOf(rules).find(host, exchangeWith({ ...inputs, target }).request)?.place
+  return tableOf(rules).find(host, exchangeWith({ ...inputs, target }).request, routedPath(target))?.place
+}
+
+function routedPath(target: string): RoutedPath {
+  const [path = '', query] = target.split('?')
+  return { matched: path, query: query === undefined ? '' : `?${query}` }
 }
 
 const exactly = (name: string, value: string): ValueMatch => ({ name, type: 'Exact', value })
@@ -107,7 +113,8 @@ test('a lower host tier is asked when no rule of the higher one fits', () => {
 test('a rule with several hostnames and several matches is found by each', () => {
   const item = routeItem('both', { matches: [matchOf('exact /a'), matchOf('GET prefix /b')] })
   const table = tableOf([{ name: 'both', item, hostnames: ['x.test', '*.y.test'] }])
-  const found = (host: string, target: string) => table.find(host, exchangeWith({ target }).request)?.match
+  const found = (host: string, target: string) =>
+    table.find(host, exchangeWith({ target }).request, routedPath(target))?.match
   expect(found('x.test', '/a')).toBe(item.matches[0])
   expect(found('deep.z.y.test', '/b/c')).toBe(item.matches[1])
   expect(found('y.test', '/a')).toBeUndefined()
@@ -164,7 +171,7 @@ test('near misses name the first thing that does not fit', () => {
   }
   const table = tableOf([rule('only', wanted)])
   const why = (target: string, inputs: ExchangeInputs) =>
-    table.nearMisses('h', exchangeWith({ ...inputs, target }).request)
+    table.nearMisses('h', exchangeWith({ ...inputs, target }).request, routedPath(target))
   expect(why('/b', {})).toMatchObject([{ why: 'path /b is not under prefix /a', takesPath: false }])
   expect(why('/a', {})).toMatchObject([{ why: 'method GET is not PUT', takesPath: true }])
   expect(why('/a', { method: 'PUT' })).toMatchObject([{ why: 'header x is absent, not 1', takesPath: true }])
@@ -187,7 +194,7 @@ test('any table finds what trying every match one by one finds', () => {
         const table = tableOf(rules)
         for (const { host, ...inputs } of requests) {
           const head = exchangeWith(inputs).request
-          const hit = table.find(host, head)
+          const hit = table.find(host, head, routedPath(head.target))
           const expected = findOneByOne(rules, host, inputs)
           // Of matches that agree in everything any one may take it; they would be the same rule.
           if (hit === undefined || expected === undefined) expect(hit).toBe(expected)

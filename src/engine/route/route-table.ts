@@ -3,6 +3,7 @@ import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
+import type { RoutedPath } from './request-path.ts'
 
 export interface RouteHit<P> {
   readonly place: P
@@ -38,25 +39,17 @@ export class RouteTable<P> {
   }
 
   /** @param host lower case, without port */
-  find(host: string, head: Head): RouteHit<P> | undefined {
-    const target = head.target
-    const mark = target.indexOf('?')
-    const path = mark < 0 ? target : target.slice(0, mark)
-    const query = mark < 0 ? '' : target.slice(mark + 1)
-    return this.#hosts.first(host, (tier) => tier.find(path, query, head))
+  find(host: string, head: Head, path: RoutedPath): RouteHit<P> | undefined {
+    return this.#hosts.first(host, (tier) => tier.find(path, head))
   }
 
   /** Every rule whose host matches, with why it is not the one that takes the request; the one that does is in it too. */
-  nearMisses(host: string, head: Head): NearMiss[] {
-    const target = head.target
-    const mark = target.indexOf('?')
-    const path = mark < 0 ? target : target.slice(0, mark)
-    const query = mark < 0 ? '' : target.slice(mark + 1)
+  nearMisses(host: string, head: Head, path: RoutedPath): NearMiss[] {
     const misses: NearMiss[] = []
     this.#hosts.first(host, (tier) => {
       for (const candidate of tier.candidates) {
-        const why = whyNot(candidate, path, query, head) ?? 'it fits as well, but a more specific rule goes first'
-        misses.push({ item: candidate.item, match: candidate.match, why, takesPath: pathFits(candidate, path) })
+        const why = whyNot(candidate, path, head) ?? 'it fits as well, but a more specific rule goes first'
+        misses.push({ item: candidate.item, match: candidate.match, why, takesPath: pathFits(candidate, path.matched) })
       }
       return undefined
     })
@@ -87,13 +80,13 @@ class Tier<P> {
     this.candidates.sort(byRank)
   }
 
-  find(path: string, query: string, head: Head): RouteHit<P> | undefined {
-    for (let i = this.#paths.find(path, this.#found) - 1; i >= 0; i--) {
-      const hit = firstFit(this.#found[i]!, query, head)
+  find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
+    for (let i = this.#paths.find(path.matched, this.#found) - 1; i >= 0; i--) {
+      const hit = firstFit(this.#found[i]!, path, head)
       if (hit !== undefined) return hit
     }
     for (const candidate of this.#patterns) {
-      if (candidate.pattern?.matches(path) && fits(candidate, query, head)) return candidate
+      if (candidate.pattern?.matches(path.matched) && fits(candidate, path, head)) return candidate
     }
     return undefined
   }
@@ -105,7 +98,7 @@ class Tier<P> {
   }
 }
 
-function firstFit<P>(candidates: readonly Candidate<P>[], query: string, head: Head): Candidate<P> | undefined {
-  for (const candidate of candidates) if (fits(candidate, query, head)) return candidate
+function firstFit<P>(candidates: readonly Candidate<P>[], path: RoutedPath, head: Head): Candidate<P> | undefined {
+  for (const candidate of candidates) if (fits(candidate, path, head)) return candidate
   return undefined
 }

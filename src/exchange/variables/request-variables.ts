@@ -1,22 +1,31 @@
 import { clock } from '#base/clock.ts'
 import { Duration, Timestamp, type Variable } from '#cel/index.ts'
+import { matchedPathOf, matchedTarget } from '#net/http/path-form.ts'
 import type { Exchange } from '../exchange.ts'
 import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
-/** The request as it is now, after what earlier policies changed. */
+/** The request as it is now, after what earlier policies changed; its path as rules see it (decision A-51). */
 export const REQUEST: readonly Declared[] = [
   { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method },
   { path: 'request.uri', type: 'string', always: true, read: uriOf },
   { path: 'request.host', type: 'wrapper(string)', read: ({ request }) => request.authority || null },
   { path: 'request.scheme', type: 'string', always: true, read: ({ scheme }) => scheme },
-  { path: 'request.path', type: 'string', always: true, read: ({ request }) => pathOf(request.target) },
-  { path: 'request.pathAndQuery', type: 'string', always: true, read: ({ request }) => request.target },
+  { path: 'request.path', type: 'string', always: true, read: ({ request }) => matchedPathOf(request.target) },
+  {
+    path: 'request.pathAndQuery',
+    type: 'string',
+    always: true,
+    read: ({ request }) => matchedTarget(request.target),
+  },
   { path: 'request.version', type: 'string', always: true, read: ({ version }) => versionText(version) },
   headerVariable('request.headers', 'request', ({ request }) => request, true),
   { path: 'request.startTime', type: 'timestamp', always: true, read: startTime },
 ]
+
+/** Those that show the path. */
+export const PATH_VARIABLES = ['request.uri', 'request.path', 'request.pathAndQuery'] as const
 
 /**
  * Bodies; there because some expression reads them, which is known beforehand (specification 2, 2.1). Whole while something is decided,
@@ -64,12 +73,7 @@ export const ENDED: readonly Declared[] = [
 ]
 
 function uriOf({ scheme, request }: Exchange): string {
-  return `${scheme}://${request.authority}${request.target}`
-}
-
-function pathOf(target: string): string {
-  const mark = target.indexOf('?')
-  return mark < 0 ? target : target.slice(0, mark)
+  return `${scheme}://${request.authority}${matchedTarget(request.target)}`
 }
 
 function versionText(version: Exchange['version']): string {

@@ -1,4 +1,5 @@
 import { isTarget } from '#net/http/field-syntax.ts'
+import { afterPrefix, pathFault } from '#net/http/path-form.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
 import { splitTarget } from './query.ts'
 
@@ -27,7 +28,8 @@ export function compilePathModifier(
   const replacement = (isFull ? spec.replaceFullPath : spec.replacePrefixMatch) ?? ''
   if (!isPath(replacement)) {
     const field = isFull ? 'replaceFullPath' : 'replacePrefixMatch'
-    const message = 'must be empty or a path that begins with / and has no query; requests are refused'
+    const message =
+      'must be empty or a path that begins with / and has no query, dot segments or malformed escapes; requests are refused'
     context.report(source, `.path.${field}`, { severity: 'error', code: 'path-invalid', message })
     return IMPOSSIBLE
   }
@@ -36,7 +38,8 @@ export function compilePathModifier(
 }
 
 function isPath(text: string): boolean {
-  return text === '' || (text.startsWith('/') && isTarget(text) && !text.includes('?'))
+  if (text === '') return true
+  return text.startsWith('/') && isTarget(text) && !text.includes('?') && pathFault(text) === undefined
 }
 
 /**
@@ -46,11 +49,9 @@ function isPath(text: string): boolean {
  */
 function replacePrefix(target: string, matchedPrefix: string | undefined, replacement: string): string | undefined {
   if (matchedPrefix === undefined) return undefined
-  const prefix = withoutFinalSlash(matchedPrefix)
   const { path, query } = splitTarget(target)
-  if (!path.startsWith(prefix)) return undefined
-  const rest = path.slice(prefix.length)
-  if (rest !== '' && !rest.startsWith('/')) return undefined
+  const rest = afterPrefix(path, withoutFinalSlash(matchedPrefix))
+  if (rest === undefined) return undefined
   if (rest === '') return (replacement === '' ? '/' : replacement) + query
   return withoutFinalSlash(replacement) + rest + query
 }

@@ -1,11 +1,12 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { normalPath } from '#net/http/path-form.ts'
 import { cardSuffix } from './classify-request.ts'
 
 /** Where a card was asked for, on both sides of the gateway. */
 export interface CardPlace {
   /** How the client reaches the gateway: `https://agents.example`. */
   readonly clientOrigin: string
-  /** Path of the client's request as it was received, without query. */
+  /** Path of the client's request before any policy, in normal form, without query. */
   readonly clientPath: string
   /** Path of the request to the agent, without query. */
   readonly upstreamPath: string
@@ -22,7 +23,7 @@ export function cardPlace(exchange: Exchange, backendAuthority: string): CardPla
   const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : exchange.scheme
   return {
     clientOrigin: `${scheme}://${exchange.originalAuthority}`,
-    clientPath: withoutQuery(exchange.originalTarget),
+    clientPath: normalPath(withoutQuery(exchange.originalTarget)),
     upstreamPath: withoutQuery(exchange.request.target),
     backendAuthority,
   }
@@ -48,7 +49,7 @@ export interface PathMap {
  */
 export function mapPaths({ clientPath, upstreamPath }: CardPlace): PathMap {
   const suffix = cardSuffix(clientPath)
-  const clientBase = suffix === undefined ? '' : clientPath.slice(0, -suffix.length)
+  const clientBase = suffix !== undefined && clientPath.endsWith(suffix) ? clientPath.slice(0, -suffix.length) : ''
   const client = clientPath.split('/')
   const upstream = upstreamPath.split('/')
   while (client.length > 1 && upstream.length > 1 && client.at(-1) === upstream.at(-1)) {

@@ -6,6 +6,7 @@ const requests: [method: string, target: string, expected: A2aRequest][] = [
   ['GET', '/.well-known/agent-card.json', 'agent-card'],
   ['GET', '/.well-known/agent.json', 'agent-card'],
   ['GET', '/agents/travel/.well-known/agent-card.json?v=1', 'agent-card'],
+  ['GET', '/a//%2ewell-known//agent%2Ejson', 'agent-card'],
   ['GET', '/?x=/.well-known/agent.json', 'other'],
   ['GET', '/.well-known/agent-card.json/', 'other'],
   ['GET', '/x.well-known/agent.json', 'other'],

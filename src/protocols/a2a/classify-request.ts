@@ -1,3 +1,5 @@
+import { matchedPathOf } from '#net/http/path-form.ts'
+
 /** What an A2A agent is asked for, as far as the gateway cares. */
 export type A2aRequest = 'agent-card' | 'call' | 'other'
 
@@ -14,6 +16,6 @@ export function classifyRequest(method: string, target: string): A2aRequest {
 
 /** The part of a path that says "agent card"; undefined when it names none. A query is no part of it. */
 export function cardSuffix(target: string): string | undefined {
-  const path = target.split('?', 1)[0]!
+  const path = matchedPathOf(target)
   return CARD_PATHS.find((suffix) => path.endsWith(suffix))
 }

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import { pathFault } from '#net/http/path-form.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
 import type { AiSettingsSpec } from './ai-settings.ts'
 import { compileBodySettings, configuredFields } from './body-settings.ts'
@@ -141,6 +142,11 @@ function reportSettings(spec: AiSettingsSpec, report: Report): void {
 }
 
 function reportProvider(spec: LlmProviderSpec, report: Report): void {
+  for (const field of ['path', 'pathPrefix'] as const) {
+    const fault = pathFault(toPath(spec[field] ?? '').split('?', 1)[0]!)
+    if (fault === undefined) continue
+    report(`.${field}`, { code: 'path-invalid', message: `holds ${fault}: requests are refused`, severity: 'error' })
+  }
   if (spec.pathPrefix === undefined) return
   const kind = providerKind(spec)
   if (!takesPathPrefix(kind)) {

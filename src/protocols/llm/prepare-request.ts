@@ -65,9 +65,16 @@ export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refus
   return provider === undefined ? refusal : formatRefusal(routeTypeOf(provider, exchange), refusal)
 }
 
-/** The route type of a request at a provider; decides whether the body is needed (`bodyNeed`). */
-export function routeTypeOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
-  return resolveRouteType(provider.settings.routes, exchange.request.target, exchange.originalTarget)
+/**
+ * The route type of a request at a provider; decides whether the body is needed (`bodyNeed`).
+ * @param target another one than the request has
+ */
+export function routeTypeOf(
+  provider: AiProviderPlan,
+  { request, originalTarget }: Exchange,
+  target: string = request.target,
+): RouteType {
+  return resolveRouteType(provider.settings.routes, target, originalTarget)
 }
 
 /**

@@ -117,11 +117,11 @@ test("a parameter of the provider's path cannot be changed from outside (B13)", 
 
 test('a model cannot lead out of the path that it is part of', () => {
   const provider = { providerThree: { ...resource, apiVersion: '2024-10-21' } }
-  for (const model of ['', '.', '..', '\\ud800']) {
+  for (const model of ['', '.', '..', '\\ud800', '../x?y#z', 'a/../b', 'a\\\\..', './a', '\\u0000']) {
     expect(refused(`{"model":"${model}"}`, { provider }).code).toBe('llm-body-invalid')
   }
-  expect(sent('{"model":"../x?y#z"}', { provider }).path).toBe(
-    '/openai/deployments/..%2Fx%3Fy%23z/chat/completions?api-version=2024-10-21',
+  expect(sent('{"model":"org/x?y#z..."}', { provider }).path).toBe(
+    '/openai/deployments/org%2Fx%3Fy%23z.../chat/completions?api-version=2024-10-21',
   )
 })
 
@@ -231,6 +231,16 @@ test('what a provider cannot take, and what is not there yet, by status', () => 
     const problem = code === 'llm-unsupported' ? 'unsupported-conversion' : 'not-implemented'
     expect(compile({ provider }, as(type)).problems).toEqual([`.routes["*"]: ${problem}`])
   }
+})
+
+test('a configured path that no request may have is reported', () => {
+  expect(compile({ provider: { providerOne: {}, path: '/v1/../x?a=/../b' } }).problems).toEqual([
+    '.provider.path: path-invalid',
+  ])
+  expect(compile({ provider: { providerOne: {}, pathPrefix: 'a/%zz' } }).problems).toEqual([
+    '.provider.pathPrefix: path-invalid',
+  ])
+  expect(compile({ provider: { providerOne: {}, path: 'v1/%2F?a=/../b' } }).problems).toEqual([])
 })
 
 verifies('backend.ai.provider/pathPrefix-providers', 'a prefix elsewhere is reported', () => {

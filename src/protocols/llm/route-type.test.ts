@@ -30,6 +30,15 @@ verifies(
   },
 )
 
+test('suffixes and paths are compared in one form (A-51)', () => {
+  const spelled = compileRouteTypes({ '/v1//%6dessages': 'Messages', '/@a': 'Detect' })
+  for (const target of ['/v1/messages', '//v1//messages?x', '/%761/mess%61ges']) {
+    expect(resolveRouteType(spelled, target, target)).toBe('Messages')
+  }
+  expect(resolveRouteType(spelled, '/%40a', '/')).toBe('Detect')
+  expect(resolveRouteType(spelled, '/', '/x//%40a')).toBe('Detect')
+})
+
 verifies('llm.routes/unset', 'without routes everything is Completions', () => {
   for (const none of [undefined, {}])
     expect(resolveRouteType(compileRouteTypes(none), '/v1/messages', '/')).toBe('Completions')

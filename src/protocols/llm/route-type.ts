@@ -1,3 +1,5 @@
+import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
+
 /** How a request is understood (specification 1, 4.3). */
 export type RouteType =
   | 'Completions'
@@ -21,11 +23,14 @@ export interface RouteTypes {
   readonly otherwiseGiven: boolean
 }
 
-/** Longest suffix first, ties by byte order, `*` last; an empty map counts as unset (decisions B01, B03). */
+/**
+ * Longest suffix first, ties by byte order, `*` last; an empty map counts as unset (decisions B01, B03). Suffixes are compared in
+ * the form in which paths are matched (decision A-51).
+ */
 export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | undefined): RouteTypes {
   const suffixes = Object.entries(routes ?? {})
     .filter(([suffix]) => suffix !== '*')
-    .map(([suffix, type]) => ({ suffix, type }))
+    .map(([suffix, type]) => ({ suffix: matchedPath(suffix), type }))
     .sort((one, other) => other.suffix.length - one.suffix.length || (one.suffix < other.suffix ? -1 : 1))
   const otherwise = routes?.['*']
   return { suffixes, otherwise: otherwise ?? 'Completions', otherwiseGiven: otherwise !== undefined }
@@ -46,9 +51,8 @@ export function resolveRouteType(routes: RouteTypes, target: string, originalTar
 }
 
 function matchSuffix(suffixes: RouteTypes['suffixes'], target: string): RouteType | undefined {
-  const query = target.indexOf('?')
-  const end = query < 0 ? target.length : query
-  for (const { suffix, type } of suffixes) if (target.endsWith(suffix, end)) return type
+  const path = matchedPathOf(target)
+  for (const { suffix, type } of suffixes) if (path.endsWith(suffix)) return type
   return undefined
 }
 

@@ -50,6 +50,7 @@ const refusals: [name: string, request: TestRequest, status: number, refusal: st
     501,
     'method-not-implemented',
   ],
+  ['OAuth metadata, spelled oddly', { method: 'GET', target: '//.well-known/x' }, 404, 'route-not-found'],
   ['OAuth metadata', { method: 'GET', target: '/.well-known/oauth-protected-resource/mcp' }, 404, 'route-not-found'],
   [
     'a notification of no session',

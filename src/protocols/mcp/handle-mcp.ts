@@ -1,5 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { beginToolCall, NO_MCP } from '#exchange/mcp-facts.ts'
+import { matchedPathOf } from '#net/http/path-form.ts'
 import { accepts } from './accept.ts'
 import { prepareClose } from './close-targets.ts'
 import { allowedMethods, checkHasSessions, checkRevision, findSession } from './find-session.ts'
@@ -56,7 +57,7 @@ function checkPlace({ plan, exchange, deps }: McpRequest): McpAnswer | undefined
   if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
     return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
   }
-  const path = head.target.split('?', 1)[0]!
+  const path = matchedPathOf(head.target)
   // Clients look for OAuth metadata here; "not found" tells them that there is none.
   if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
   if (isLegacyEntry(exchange, path)) {

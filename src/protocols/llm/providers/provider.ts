@@ -1,5 +1,6 @@
 import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
+import { pathFault } from '#net/http/path-form.ts'
 import type { ClientFormat } from '../route-type.ts'
 
 /** One provider with its settings, as the table in `providers.ts` builds it. */
@@ -48,10 +49,14 @@ export interface HeaderEdits {
 
 export const NO_EDITS: HeaderEdits = { set: [], remove: [] }
 
-/** A model name as one segment of a path; undefined for names that would lead elsewhere (RFC 3986, 5.2.4). */
+/**
+ * A model name as one segment of a path; undefined for names that would lead elsewhere (RFC 3986, 5.2.4), also where a server decodes
+ * it before it looks for segments (decision A-51).
+ */
 export function toSegment(model: string): string | undefined {
-  if (model === '' || model === '.' || model === '..' || !model.isWellFormed()) return undefined
-  return encodeURIComponent(model)
+  if (model === '' || !model.isWellFormed()) return undefined
+  const segment = encodeURIComponent(model)
+  return pathFault(`/${segment}/`) === undefined ? segment : undefined
 }
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1). */

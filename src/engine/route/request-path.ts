@@ -1,0 +1,99 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import { isAmbiguous, matchedPath, normalPath, otherReadings, pathFault } from '#net/http/path-form.ts'
+import type { RouteMatch } from '#plan/item.ts'
+
+/** What routes compare of a request target. */
+export interface RoutedPath {
+  /** The matched form (net/http/path-form.ts). */
+  readonly matched: string
+  /** With its `?`, or empty. */
+  readonly query: string
+}
+
+const SLASH = 0x2f
+const QUESTION = 0x3f
+
+/** The first character of a target that ends its path, or begins something that has other spellings. */
+const END_OR_MARK = /[?%\\;]|\/[/.]/
+
+const NONE: readonly string[] = []
+
+/**
+ * Reads the paths of one connection's requests (decision A-51). Every policy may change the target, so whoever goes by it reads it
+ * again, which costs one comparison as long as it is the same.
+ */
+export class RequestPath implements RoutedPath {
+  #matched = ''
+  #ambiguous = false
+  /** The target that was read, after its path was put into normal form. */
+  #target = ''
+  /** Index of the `?`; -1 without one. */
+  #mark = -1
+
+  get matched(): string {
+    return this.#matched
+  }
+
+  /** Servers may take it for another one: see `otherReadings`. */
+  get ambiguous(): boolean {
+    return this.#ambiguous
+  }
+
+  get query(): string {
+    return this.#mark < 0 ? '' : this.#target.slice(this.#mark)
+  }
+
+  /**
+   * Reads the target of a request and puts its path into normal form, unless the path is unfit whatever the rules are. CONNECT is
+   * refused here too: no route can take it.
+   */
+  read(exchange: Exchange): Refusal | undefined {
+    const { request } = exchange
+    if (request.method === 'CONNECT') return reject('method-not-allowed')
+    const { target } = request
+    if (target === this.#target) return undefined
+    const first = target.charCodeAt(0) === SLASH ? target.search(END_OR_MARK) : 0
+    if (first >= 0 && target.charCodeAt(first) !== QUESTION) return this.#readClosely(exchange, target)
+    this.#target = target
+    this.#mark = first
+    this.#matched = first < 0 ? target : target.slice(0, first)
+    this.#ambiguous = false
+    return undefined
+  }
+
+  /**
+   * What servers may take the path for, besides the matched form.
+   * @param match the one that took it; where it names parameters (`;`), servers behind are known to keep them
+   */
+  otherReadings(match: RouteMatch | undefined): readonly string[] {
+    if (!this.#ambiguous) return NONE
+    const path = this.#mark < 0 ? this.#target : this.#target.slice(0, this.#mark)
+    return otherReadings(path, match?.path.value.includes(';') ?? false)
+  }
+
+  #readClosely({ request, originalTarget }: Exchange, target: string): Refusal | undefined {
+    this.#target = ''
+    this.#mark = -1
+    this.#matched = target
+    this.#ambiguous = false
+    if (target.charCodeAt(0) !== SLASH) {
+      // The target of OPTIONS alone (RFC 9112, 3.2.4).
+      return target === '*' && request.method === 'OPTIONS' ? undefined : reject('path-invalid')
+    }
+    const mark = target.indexOf('?')
+    const path = mark < 0 ? target : target.slice(0, mark)
+    const fault = pathFault(path)
+    if (fault !== undefined) {
+      const origin = target === originalTarget ? 'the path' : 'the path that policies made'
+      return reject('path-invalid', { detail: `${origin} holds ${fault}` })
+    }
+    const normal = normalPath(path)
+    this.#target = mark < 0 ? normal : normal + target.slice(mark)
+    this.#mark = mark < 0 ? -1 : normal.length
+    this.#matched = matchedPath(normal)
+    this.#ambiguous = isAmbiguous(normal)
+    if (normal !== path) request.target = this.#target
+    return undefined
+  }
+}

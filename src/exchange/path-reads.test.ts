@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { Head } from '#net/http/head.ts'
+import { compileExpression } from './compile-expression.ts'
+import { Exchange } from './exchange.ts'
+import type { ExpressionPlace } from './expression.ts'
+import { decidesByPath } from './path-reads.ts'
+import { variablesAt } from './variables/environments.ts'
+
+function exchangeAt(target: string): Exchange {
+  const exchange = new Exchange()
+  const head = Head.request('GET', target)
+  head.set('host', 'example.com')
+  exchange.reset(head, {
+    remoteAddress: '192.0.2.7',
+    remotePort: 1,
+    rawAddress: '192.0.2.7',
+    rawPort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 2,
+    secure: false,
+    serverName: undefined,
+    certificate: undefined,
+  })
+  return exchange
+}
+
+const decides = (text: string, place: ExpressionPlace = 'request') =>
+  decidesByPath(
+    compileExpression(text, place, () => {}),
+    place,
+  )
+
+test.each<[text: string, decides: boolean]>([
+  ['request.path == "/"', true],
+  ['request.uri.query("a") == []', true],
+  ['request.pathAndQuery.contains("x")', true],
+  ['has(request.path)', true],
+  ['request["path"] == "/"', true],
+  ['request.?path.orValue("") == ""', true],
+  ['[request].exists(r, r.path == "/")', true],
+  ['toJson(variables()) == ""', true],
+  ['request.host == "/path"', false],
+  ['request.headers["path"] == ""', false],
+  ['source.address == "request.path"', false],
+])('%s decides by the path: %s', (text, expected) => {
+  expect(decides(text)).toBe(expected)
+})
+
+test.each<[place: ExpressionPlace, decides: boolean]>([
+  ['request', true],
+  ['response', true],
+  ['mcp', true],
+  ['llm', true],
+  ['request-cost', true],
+  ['token-cost', true],
+  ['health', false],
+  ['log', false],
+  ['metric', false],
+  ['trace', false],
+])('at %s: %s', (place, expected) => {
+  expect(decides('request.path', place)).toBe(expected)
+})
+
+test('every variable that shows the path is known', () => {
+  for (const { path } of variablesAt('log').filter((variable) => !('unavailable' in variable))) {
+    const expression = compileExpression(path, 'log', () => {})
+    const shown = JSON.stringify(expression.json(exchangeAt('/shown')) ?? '')
+    if (shown.includes('/shown')) expect(decidesByPath(expression, 'request'), path).toBe(true)
+  }
+})
+
+test.each([
+  ['request.path', '/@a/b%2Fc'],
+  ['request.pathAndQuery', '/@a/b%2Fc?d=%61//'],
+  ['request.uri', 'http://example.com/@a/b%2Fc?d=%61//'],
+])('%s is the matched form', (text, value) => {
+  const expression = compileExpression(text, 'log', () => {})
+  expect(expression.json(exchangeAt('//%40a///%62%2fc?d=%61//'))).toBe(value)
+})

@@ -1,0 +1,14 @@
+import type { Expression, ExpressionPlace } from './expression.ts'
+import { PATH_VARIABLES } from './variables/request-variables.ts'
+
+/** Where an expression decides nothing about the request: what it makes of the path is only written down. */
+const ONLY_OBSERVING: ReadonlySet<ExpressionPlace> = new Set(['log', 'metric', 'trace', 'resource', 'health'])
+
+/**
+ * Whether the path of a request can decide by an expression what happens to it. Known from its text alone: `request` as a whole, as in
+ * `variables()`, holds the path as well.
+ */
+export function decidesByPath({ references }: Expression, place: ExpressionPlace): boolean {
+  if (ONLY_OBSERVING.has(place)) return false
+  return references.has('request') || PATH_VARIABLES.some((path) => references.has(path))
+}

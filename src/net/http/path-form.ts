@@ -1,0 +1,119 @@
+// The forms of one path (decision A-51; docs/behaviour/http.md, "Paths"). A path has no query and begins with a slash.
+
+const ESCAPE = /%[0-9A-Fa-f]{2}/g
+
+/** A separator in any spelling that a server may take for one, and `;`, which ends the name of a segment for some. */
+const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i
+
+/** More bytes than a character needs: lenient decoders read `/` or `.` out of them (RFC 3629, 3). */
+const OVERLONG = /%(?:c[01]%[89ab]|e0%[89]|f0%8|f8%8[0-7]|fc%8[0-3])/i
+
+/** What makes a path unfit whatever the rules are, in words; undefined when it is sound. */
+export function pathFault(path: string): string | undefined {
+  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return 'a malformed percent escape'
+  if (path.includes('\\')) return 'a backslash'
+  if (path.includes('%00')) return 'NUL'
+  if (OVERLONG.test(path)) return 'an overlong UTF-8 sequence'
+  return DOT_SEGMENT.test(path) ? 'a dot segment' : undefined
+}
+
+/** The form that is forwarded: unreserved characters are decoded, other escapes upper-cased (RFC 3986, 6.2.2). */
+export function normalPath(path: string): string {
+  return path.includes('%') ? path.replace(ESCAPE, decodeUnreserved) : path
+}
+
+/**
+ * The form that is matched and shown to expressions. Servers decode more than the unreserved characters and merge slashes, so every
+ * character that can stand in a path by itself is decoded, and a run of `/` is one. `%2F` and `%5C` stay: see `otherReadings`.
+ */
+export function matchedPath(path: string): string {
+  const decoded = path.includes('%') ? path.replace(ESCAPE, decodeVisible) : path
+  return decoded.includes('//') ? decoded.replace(/\/{2,}/g, '/') : decoded
+}
+
+/** The same of a whole request target, whose query stays as it is. */
+export function matchedTarget(target: string): string {
+  const mark = target.indexOf('?')
+  return mark < 0 ? matchedPath(target) : matchedPath(target.slice(0, mark)) + target.slice(mark)
+}
+
+/** The matched path of a request target. */
+export function matchedPathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return matchedPath(mark < 0 ? target : target.slice(0, mark))
+}
+
+/** Whether servers differ in what a path in normal form names. */
+export function isAmbiguous(normal: string): boolean {
+  return /;|%2F|%5C/.test(normal)
+}
+
+/**
+ * What servers may take a path in normal form for, besides what is matched: `%2F` and `%5C` as separators, and segments without
+ * their parameters (`;x`, RFC 3986, 3.3), which some drop before they decode and some afterwards.
+ * @param keepsParameters `;` is known to be part of the names
+ */
+export function otherReadings(normal: string, keepsParameters: boolean): readonly string[] {
+  const readings = new Set<string>()
+  const bare = keepsParameters ? normal : withoutParameters(normal)
+  for (const text of normal === bare ? [normal] : [normal, bare]) {
+    for (const decoded of withSeparators(text)) {
+      readings.add(matchedPath(decoded))
+      if (!keepsParameters) readings.add(matchedPath(withoutParameters(decoded)))
+    }
+  }
+  readings.delete(matchedPath(normal))
+  return [...readings]
+}
+
+function withSeparators(path: string): Set<string> {
+  const slashes = path.replaceAll('%2F', '/')
+  return new Set([path, slashes, path.replaceAll('%5C', '/'), slashes.replaceAll('%5C', '/')])
+}
+
+function withoutParameters(path: string): string {
+  return path.includes(';') ? path.replace(/;[^/]*/g, '') : path
+}
+
+/**
+ * What a path in normal form has behind a prefix in matched form; undefined when it does not begin with it, or the prefix ends
+ * within a segment.
+ * @param prefix without a slash at its end
+ */
+export function afterPrefix(normal: string, prefix: string): string | undefined {
+  const end = normal.startsWith(prefix) ? prefix.length : endOfPrefix(normal, prefix)
+  if (end === undefined) return undefined
+  const rest = normal.slice(end)
+  return rest === '' || rest.startsWith('/') ? rest : undefined
+}
+
+/** Where a prefix ends in a path that spells it in another way. */
+function endOfPrefix(normal: string, prefix: string): number | undefined {
+  let end = 0
+  for (let at = 0; at < prefix.length; ) {
+    const piece = PIECE.exec(normal.slice(end))?.[0] ?? ''
+    const matched = matchedPath(piece)
+    if (piece === '' || !prefix.startsWith(matched, at)) return undefined
+    end += piece.length
+    at += matched.length
+  }
+  return end
+}
+
+/** A run of slashes, an escape, or a character. */
+const PIECE = /^(?:\/+|%..|.)/
+
+function decodeUnreserved(triplet: string): string {
+  const character = characterOf(triplet)
+  return /[-._~0-9A-Za-z]/.test(character) ? character : triplet.toUpperCase()
+}
+
+/** Characters whose escapes mean something else than themselves stay escaped. */
+function decodeVisible(triplet: string): string {
+  const character = characterOf(triplet)
+  return /[!-~]/.test(character) && !'/\\%?#'.includes(character) ? character : triplet.toUpperCase()
+}
+
+function characterOf(triplet: string): string {
+  return String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+}
