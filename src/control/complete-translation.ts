@@ -1,7 +1,9 @@
 import type { Finding } from '#base/finding.ts'
 import type { Origin } from '#base/origin.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
 import { assembleTranslation } from './assemble-translation.ts'
 import { REFERENCE_CODES } from './finding-code.ts'
+import { observedFindings } from './observed-findings.ts'
 import type { Binding, Translation } from './translation.ts'
 
 /**
@@ -27,6 +29,18 @@ export function withCompileProblems(translation: Translation, problems: readonly
 export function withBindings(translation: Translation, bindings: ReadonlyMap<string, Binding>): Translation {
   const { items, facts, findings } = translation
   return assembleTranslation({ items, facts, findings, bindings })
+}
+
+/** Says what traffic has shown about backends. */
+export function withObserved(translation: Translation, observed: readonly BackendFact[]): Translation {
+  if (observed.length === 0) return translation
+  const { items, facts, findings, bindings } = translation
+  return assembleTranslation({
+    items,
+    facts,
+    bindings,
+    findings: [...findings, ...observedFindings(items, observed)],
+  })
 }
 
 function objectOf({ kind, namespace, name }: Origin): string {

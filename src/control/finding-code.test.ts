@@ -5,6 +5,7 @@ test('codes are API: none is renamed or dropped by accident', () => {
   expect([...FINDING_CODES].sort()).toEqual([
     'backend-kind-unknown',
     'backend-not-found',
+    'backend-not-http2',
     'backend-port-missing',
     'backend-port-unknown',
     'backend-takes-requests',

@@ -21,6 +21,8 @@ export const REFERENCE_CODES = [
 export const FINDING_CODES = [
   ...REFERENCE_CODES,
   'service-without-endpoints',
+  // what traffic shows
+  'backend-not-http2',
   // Gateways and listeners
   'no-gateway',
   'parameters-invalid',

@@ -48,8 +48,8 @@ function gatewayOn(port: number): ApiObject {
   })
 }
 
-function startLoop(first: ApiObject) {
-  let objects = [first]
+function startLoop(...first: ApiObject[]) {
+  let objects = first
   const deltas: PlanDelta[] = []
   const statuses: (readonly ObjectStatus[])[] = []
   const loop = startControlLoop({
@@ -145,4 +145,35 @@ test('a closed loop publishes nothing more', () => {
   loop.run()
   loop.bound(new Map())
   expect([deltas, statuses, timers]).toEqual([[], [], []])
+})
+
+const backend = (port: number) =>
+  admitObject({ kind: 'ProxyBackend', metadata: { name: 'b' }, spec: { static: { host: '127.0.0.1', port } } })
+
+test('what traffic shows about a backend is in its status until there is another plan', () => {
+  const { loop, statuses, change } = startLoop(backend(1))
+  loop.run()
+  const fact = { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', endpoint: '127.0.0.1:1' } as const
+  const accepted = { type: 'Accepted', status: 'True' }
+  expect(statuses).toMatchObject([[{ name: 'b', status: { conditions: [accepted] } }]])
+  loop.observed(1, fact)
+  const message =
+    'the server at 127.0.0.1:1 does not speak the HTTP/2 that requests are sent in: set policies.http.version to HTTP1'
+  const told = { type: 'Reachable', status: 'False', reason: 'NotHTTP2', message }
+  expect(statuses.at(-1)).toMatchObject([{ name: 'b', status: { conditions: [accepted, told] } }])
+  loop.observed(1, { ...fact, endpoint: '127.0.0.1:2' })
+  expect(statuses).toHaveLength(2)
+  change(backend(2))
+  pass(10)
+  expect(statuses).toHaveLength(3)
+  expect(statuses.at(-1)?.[0]?.status.conditions).toHaveLength(1)
+  loop.observed(1, fact)
+  expect(statuses, 'seen on the plan before').toHaveLength(3)
+})
+
+test('what traffic shows about something that is not there is told to nobody', () => {
+  const { loop, statuses } = startLoop(backend(1))
+  loop.run()
+  loop.observed(1, { backend: 'ProxyBackend/default/other', code: 'backend-not-http2', endpoint: 'e' })
+  expect(statuses.slice(1).flat()).toEqual([])
 })

@@ -1,10 +1,11 @@
 import type { ApiObject } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
 import { applyDelta, diffPlans, type PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { assembleTranslation } from './assemble-translation.ts'
-import { withBindings, withCompileProblems } from './complete-translation.ts'
+import { withBindings, withCompileProblems, withObserved } from './complete-translation.ts'
 import { createRouteMemo } from './routes/translate-routes.ts'
 import { type TranslateOptions, translate } from './translate.ts'
 import type { Binding, ObjectStatus, Translation } from './translation.ts'
@@ -36,6 +37,8 @@ export interface ControlLoop {
   run(): void
   /** The data plane tells which listeners take connections, by key of the item. */
   bound(bindings: ReadonlyMap<string, Binding>): void
+  /** Traffic shows something about a backend of the plan of that version. It is told until there is another plan. */
+  observed(version: number, fact: BackendFact): void
   /** Stops; nothing is published any more. */
   close(): void
 }
@@ -43,6 +46,7 @@ export interface ControlLoop {
 export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   let translation: Translation | undefined
   let bindings: ReadonlyMap<string, Binding> = new Map()
+  let seen: readonly BackendFact[] = []
   let version = 0
   let published = new Map<string, string>()
   let cancel: (() => void) | undefined
@@ -51,8 +55,9 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   let closed = false
   const memo = createRouteMemo()
 
-  const publishStatuses = (complete: Translation) => {
-    translation = complete
+  const publishStatuses = (settled: Translation) => {
+    translation = settled
+    const complete = withObserved(settled, seen)
     const texts = new Map(complete.statuses.map((status) => [statusKey(status), JSON.stringify(status.status)]))
     const changed = complete.statuses.filter(
       (status) => published.get(statusKey(status)) !== texts.get(statusKey(status)),
@@ -73,6 +78,8 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     const items = delta === undefined ? before : applyDelta(before, delta)
     if (delta !== undefined) {
       version = delta.version
+      // Things may be different now; if they are not, traffic will show it again.
+      seen = []
       options.publishPlan(delta)
     }
     const problems = options.compile?.(items) ?? []
@@ -91,6 +98,12 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     bound(reported) {
       bindings = reported
       if (translation !== undefined && !closed) publishStatuses(withBindings(translation, bindings))
+    },
+    observed(seenOn, fact) {
+      const known = seen.some(({ backend, code }) => backend === fact.backend && code === fact.code)
+      if (closed || translation === undefined || seenOn !== version || known) return
+      seen = [...seen, fact]
+      publishStatuses(translation)
     },
     close() {
       closed = true

@@ -7,11 +7,16 @@ export function failureRejection(code: FailureCode): RejectionCode {
   return code === 'timeout' || code === 'connect-timeout' ? 'upstream-timeout' : 'upstream-failed'
 }
 
+/** What to do about failures that will not go away by themselves. */
+const ADVICE: Partial<Record<FailureCode, string>> = {
+  'not-http2': ' (set backend.http.version to HTTP1, or appProtocol of the Service port to http)',
+}
+
 /** The refusal of a request or connection that failed at `endpoint`. */
 export function rejectFailure(
   { code, detail }: { readonly code: FailureCode; readonly detail: string | undefined },
   endpoint: string,
 ): Refusal {
-  const at = `${code} at ${endpoint}`
+  const at = `${code} at ${endpoint}${ADVICE[code] ?? ''}`
   return reject(failureRejection(code), { detail: detail === undefined ? at : `${at}: ${detail}` })
 }

@@ -77,6 +77,7 @@ export class Instance {
           events.workerReplaced(name, why, cause)
         },
         metrics: (worker, news) => this.#metrics.hear(worker, news),
+        fact: (version, fact) => this.#loop.observed(version, fact),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )

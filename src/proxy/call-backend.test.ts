@@ -8,6 +8,7 @@ import { answering, RawServer } from '#net/testing/raw-peers.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { BackendFacts } from './backend-facts.ts'
 import { callOf } from './call-backend.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
@@ -51,7 +52,7 @@ async function callsTo(port: number, policies: Readonly<Record<FieldName, unknow
     backend,
     ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, `${KEY}/one`, spec)),
   )
-  const flight = new InFlight({ pool, index: plan.index } as unknown as ProxyContext)
+  const flight = new InFlight({ pool, index: plan.index, facts: new BackendFacts(() => {}) } as unknown as ProxyContext)
   const exchange = exchangeWith({ headers: { cookie: 'of the client' } })
   exchange.identity.jwt = { claims: { sub: 'alice' }, token: 't0ken' }
   await decide({ index: plan.index, socket, random: () => 0 }, exchange, flight.decision)

@@ -3,6 +3,7 @@ import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { type BodyReader, Exchange, type Identity } from '#exchange/exchange.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
+import type { FailureCode } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
 import {
   type Abort,
@@ -29,7 +30,8 @@ export function callOf(flight: InFlight): Call {
   return async (destination, request) => {
     const endpoint = findEndpoint(backend, destination)
     if (endpoint === undefined || endpoint.refusal !== undefined) throw new CallError('no-endpoint')
-    return sendCall(context.pool, endpoint, await prepareHead(caller, endpoint, request), request)
+    const learn = (failure: FailureCode) => context.facts.learn(backend.item.key, endpoint.label, failure)
+    return sendCall({ pool: context.pool, endpoint, learn }, await prepareHead(caller, endpoint, request), request)
   }
 }
 
@@ -79,7 +81,14 @@ const WHOLE: BodyReader = {
   readResponseBody: () => Promise.resolve(undefined),
 }
 
-function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request: CallRequest): Promise<CallResponse> {
+/** Where a call goes, and who hears why it failed. */
+interface CallWay {
+  readonly pool: ClientPool
+  readonly endpoint: EndpointPlace
+  readonly learn: (failure: FailureCode) => void
+}
+
+function sendCall({ pool, endpoint, learn }: CallWay, head: Head, request: CallRequest): Promise<CallResponse> {
   return new Promise((resolve, reject) => {
     if (request.signal.aborted) return reject(new CallError('cancelled'))
     const { body } = request
@@ -97,6 +106,7 @@ function sendCall(pool: ClientPool, endpoint: EndpointPlace, head: Head, request
       replayed: () => {},
       failed: (_, { code, detail }) => {
         request.signal.removeEventListener('abort', cancel)
+        learn(code)
         reject(new CallError(code, detail))
       },
     }

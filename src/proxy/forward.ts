@@ -196,9 +196,11 @@ const UPSTREAM: ClientHandler = {
   failed(stream: ClientStream, failure: Failure): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
+    const { label } = flight.decision.endpoint!
+    flight.context.facts.learn(flight.backend.item.key, label, failure.code)
     recordAttempt(flight, undefined, failure)
     if (mayRetry(flight)) return retry(flight)
-    respondLocally(flight, rejectFailure(failure, flight.decision.endpoint!.label))
+    respondLocally(flight, rejectFailure(failure, label))
   },
 }
 

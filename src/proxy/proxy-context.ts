@@ -8,6 +8,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { BackendFacts } from './backend-facts.ts'
 import type { Load } from './load.ts'
 
 /** What all requests of one worker share. */
@@ -22,6 +23,7 @@ export interface ProxyContext {
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly load: Load
+  readonly facts: BackendFacts
   readonly bodyMemory: BodyMemory
   readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
   /** Aborted when the proxy begins to drain. */

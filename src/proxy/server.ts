@@ -15,10 +15,12 @@ import { workerWheel } from '#net/timer-wheel.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
 import type { SlotMemory } from '#state/slots.ts'
+import { BackendFacts } from './backend-facts.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import { connectionPlace } from './connection-place.ts'
@@ -40,6 +42,8 @@ export interface ProxyServerOptions {
   readonly ticketKeys: Uint8Array
   /** Memory for bodies of all requests together. */
   readonly bodyMemoryBytes: number
+  /** Takes what traffic shows about backends. */
+  readonly tellFact: (fact: BackendFact) => void
 }
 
 /** A socket that could not be opened. */
@@ -88,6 +92,7 @@ export class ProxyServer {
       wheel: workerWheel,
       observer,
       load: new Load(),
+      facts: new BackendFacts(options.tellFact),
       bodyMemory,
       mcp: { sealer, memory: mcpMemory },
       draining: this.#draining.signal,
@@ -108,6 +113,7 @@ export class ProxyServer {
     this.#slots = slots
     this.#plan.update(items)
     this.#context.index = this.#plan.index
+    this.#context.facts.forget()
     this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))
     const failed: FailedSocket[] = []
     const givenUp: OpenSocket[] = []

@@ -1,5 +1,6 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
 import type { SessionKeys } from './sealer.ts'
 
 /** What the main thread tells a proxy worker. Plans travel as JSON text: cheaper to copy than object graphs. */
@@ -34,6 +35,8 @@ export type FromWorker =
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
   | SpentOnce
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
+  /** Traffic shows something about a backend of the plan of that version. */
+  | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   | { readonly kind: 'drained' }
 
 /** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */

@@ -21,6 +21,7 @@ const start = workerData as WorkerStart
 const port = parentPort!
 
 let items: ReadonlyMap<string, PlanItem> = new Map()
+let planVersion = 0
 const lines = new LineWriter(start.logFile === undefined ? 1 : openSync(start.logFile, 'a'))
 const decisionIds = new DecisionIds()
 const observer = new RequestObserver(
@@ -46,6 +47,7 @@ const proxy = new ProxyServer({
   mcpMemory,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
+  tellFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
 
 function tell(message: FromWorker): void {
@@ -56,6 +58,7 @@ async function hear(message: ToWorker): Promise<void> {
   if (message.kind === 'plan') {
     const delta = JSON.parse(message.delta) as PlanDelta
     items = applyDelta(items, delta)
+    planVersion = delta.version
     const failed = await proxy.update(items, new Map(message.slots), message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'spent') {

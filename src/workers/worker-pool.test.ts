@@ -32,6 +32,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       applied: () => applied++,
       replaced: (name, why, cause) => replaced.push({ name, why, cause }),
       metrics: () => {},
+      fact: () => {},
       bug: (_, stack) => {
         throw new Error(stack)
       },

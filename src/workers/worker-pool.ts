@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
@@ -36,6 +37,8 @@ export interface WorkerPoolEvents {
   /** A worker died, or its loop got stuck, and another one is being started. */
   replaced(name: string, why: ReplacedFor, cause: string): void
   metrics(worker: string, news: MetricsNews): void
+  /** Traffic shows something about a backend of the plan of that version. */
+  fact(version: number, fact: BackendFact): void
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
@@ -200,6 +203,8 @@ export class WorkerPool {
       this.#events.metrics(member.name, message.news)
     } else if (message.kind === 'spent') {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
+    } else if (message.kind === 'fact') {
+      this.#events.fact(message.version, message.fact)
     } else if (message.kind === 'bug') {
       this.#events.bug(message.decisionId, message.stack)
     }

@@ -126,12 +126,28 @@ test.each([
   })
 })
 
-test('a backend that does not speak the version of its client: the log says which field decides', async () => {
+test('a backend that does not speak the version of its client: log and status say what to configure', async () => {
   const answer = await ask(await connectPlain(), [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
   expect(answer).toMatchObject({ status: 503, body: expect.stringContaining('upstream call failed') })
-  await eventually('the line is written', async () => {
-    return gateway.output.stdout.includes('spoken to in HTTP/2 (backend.http.version)') || undefined
+  const line = await eventually('the line of the request', () =>
+    gateway.output.stdout.split('\n').find((text) => text.includes('http.path=/unasked')),
+  )
+  const remedy = 'set backend.http.version to HTTP1, or appProtocol of the Service port to http'
+  expect(line).toContain(`error="upstream call failed: not-http2 at 127.0.0.1:${echoPort} (${remedy})`)
+  expect(line).toContain('upstream.failure=not-http2')
+  const told = await eventually('the status of the backend', async () => {
+    const { objects } = (await (await fetch(`${gateway.url(15_000)}/status`)).json()) as {
+      objects: { origin: { kind: string; name: string }; status?: { conditions?: { type: string }[] } }[]
+    }
+    const backend = objects.find(({ origin }) => origin.kind === 'ProxyBackend' && origin.name === 'unasked')
+    return backend?.status?.conditions?.find(({ type }) => type === 'Reachable')
   })
+  expect(told).toMatchObject({
+    status: 'False',
+    reason: 'NotHTTP2',
+    message: `the server at 127.0.0.1:${echoPort} does not speak the HTTP/2 that requests are sent in: set policies.http.version to HTTP1`,
+  })
+  expect(gateway.output.stderr).toContain('backend-not-http2')
 })
 
 verifies('frontend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in this order', async () => {

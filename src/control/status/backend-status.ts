@@ -3,8 +3,15 @@ import type { TranslatedBackend } from '../backends/translate-backend.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
 /** `status` of a ProxyBackend (specification 1, 2.3; decision A-37). */
-export function backendStatus({ object, item }: TranslatedBackend, errors: readonly Finding[]) {
-  return { conditions: [accepted(object, item.broken, errors)] }
+export function backendStatus({ object, item }: TranslatedBackend, findings: readonly Finding[]) {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const unreachable = findings.filter(({ code }) => code === 'backend-not-http2')
+  return { conditions: [accepted(object, item.broken, errors), ...unreachable.map((it) => notReachable(object, it))] }
+}
+
+/** Only traffic shows whether a server can be talked to: the condition is there when it has shown that it cannot. */
+function notReachable(object: TranslatedBackend['object'], { message }: Finding): ConditionDraft {
+  return conditionsOf(object)('Reachable', 'False', 'NotHTTP2', message)
 }
 
 function accepted(

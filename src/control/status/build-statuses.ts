@@ -16,7 +16,8 @@ export function buildStatuses(
   findings: readonly Finding[],
   bindings: ReadonlyMap<string, Binding>,
 ): readonly ObjectStatus[] {
-  const errors = errorsByObject(findings)
+  const found = findingsByObject(findings)
+  const findingsOn = (object: ApiObject) => found.get(keyOf(object)) ?? []
   const traffic = { attachedRoutes: countAttached(facts.routes), bindings }
   return [
     ...facts.classes.map((object) =>
@@ -25,9 +26,9 @@ export function buildStatuses(
     ...facts.gateways.gateways.map((gateway) => statusOf(gateway.object, gatewayStatus(gateway, traffic))),
     ...facts.gateways.listenerSets.map((set) => statusOf(set.object, listenerSetStatus(set, traffic))),
     ...facts.routes.map((route) => statusOf(route.route.object, routeStatus(route, facts.idleServices))),
-    ...facts.backends.map((it) => statusOf(it.object, backendStatus(it, errors.get(keyOf(it.object)) ?? []))),
+    ...facts.backends.map((it) => statusOf(it.object, backendStatus(it, findingsOn(it.object)))),
     ...facts.policies.map((it) =>
-      statusOf(it.object, policyStatus(it, facts.reach, errors.get(keyOf(it.object)) ?? [])),
+      statusOf(it.object, policyStatus(it, facts.reach, findingsOn(it.object).filter(isError))),
     ),
   ]
 }
@@ -39,13 +40,17 @@ function statusOf(
   return { kind, namespace: metadata.namespace, name: metadata.name, status }
 }
 
-function errorsByObject(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
-  const errors = new Map<string, Finding[]>()
+function findingsByObject(findings: readonly Finding[]): ReadonlyMap<string, readonly Finding[]> {
+  const found = new Map<string, Finding[]>()
   for (const finding of findings) {
     const { kind, namespace, name } = finding.origin
-    if (finding.severity === 'error') append(errors, objectKey(kind, namespace, name), finding)
+    append(found, objectKey(kind, namespace, name), finding)
   }
-  return errors
+  return found
+}
+
+function isError({ severity }: Finding): boolean {
+  return severity === 'error'
 }
 
 function countAttached(routes: readonly TranslatedRoute[]): ReadonlyMap<string, number> {
