@@ -19,8 +19,15 @@ export type JsonObject = { readonly [name: string]: Json }
 export interface Identity {
   /** Claims of a validated token, and the token itself for `backend.auth.passthrough`. */
   jwt: { readonly claims: JsonObject; readonly token: string } | undefined
-  apiKey: { readonly key: string; readonly entry: string; readonly metadata: JsonObject } | undefined
+  apiKey: ApiKeyIdentity | undefined
   basicAuth: { readonly username: string; readonly credential: string } | undefined
+}
+
+export interface ApiKeyIdentity {
+  readonly key: string
+  /** `<namespace>/<Secret>/<entry>`: entries of one name in two Secrets are two callers. */
+  readonly entry: string
+  readonly metadata: JsonObject
 }
 
 /** Names of where a request is in the configuration; constant per listener and route rule. */

@@ -7,6 +7,8 @@ export interface McpFacts {
   /** Tool or prompt name, or resource URI, as the target knows it. */
   name: string | undefined
   errorCode: number | undefined
+  /** Answers of targets to what they were not asked, by target; they were dropped. */
+  strayAnswers: Map<string, number> | undefined
   /** Where the content of a tool call is kept; undefined while no log expression reads it (decision B99). */
   readonly toolCall: McpToolCall | undefined
 }
@@ -19,6 +21,7 @@ export const NO_MCP: McpFacts = {
   resourceType: undefined,
   name: undefined,
   errorCode: undefined,
+  strayAnswers: undefined,
   toolCall: undefined,
 }
 

@@ -54,6 +54,21 @@ function observer() {
   return { observer, lines, bugs, reader, end, metrics }
 }
 
+test('answers of targets to what they were not asked are counted and told', () => {
+  const { observer: it, lines, end, reader } = observer()
+  const strayAnswers = new Map([
+    ['a', 2],
+    ['b', 1],
+  ])
+  end({ mcp: { method: 'tools/list', strayAnswers } }, 0, 'reset')
+  const told =
+    'answers of targets to what they were not asked were dropped: 2 of a, 1 of b; client connection ended: reset'
+  expect(lines).toMatchObject([{ error: told }])
+  expect(it.records.list()).toMatchObject([{ detail: told }])
+  expect(reader.text()).toMatch(/^gatewright_mcp_stray_answers_total\{server="a",.*\} 2$/m)
+  expect(reader.text()).toMatch(/^gatewright_mcp_stray_answers_total\{server="b",.*\} 1$/m)
+})
+
 verifies('service/metrics', 'a request: line, metrics and record', () => {
   const { observer: it, lines, end, metrics, reader } = observer()
   end({ endpointLabel: 'e:1', status: 201 }, 1234)

@@ -54,7 +54,7 @@ export class RequestObserver implements Observer {
   ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
     const { exchange } = request
     const durationMs = turnMonotonic() - exchange.startMonotonicMs
-    const note = noteOn(aborted, 'client connection')
+    const note = joinNotes(noteOnStrayAnswers(exchange), noteOn(aborted, 'client connection'))
     this.#log.log(request, durationMs, describeError(exchange, note))
     this.#metrics.record(request, durationMs, sentBytes)
     this.#keep(request, durationMs, note)
@@ -154,6 +154,16 @@ function describeError(exchange: Exchange, note: string | undefined): string | u
   if (refusal === undefined) return note
   const { text } = REJECTIONS[refusal]
   return refusalDetail === undefined ? text : `${text}: ${refusalDetail}`
+}
+
+function joinNotes(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : `${one}; ${other}`
+}
+
+function noteOnStrayAnswers({ mcp }: Exchange): string | undefined {
+  if (mcp?.strayAnswers === undefined) return undefined
+  const counts = [...mcp.strayAnswers].map(([target, count]) => `${count} of ${target}`).join(', ')
+  return `answers of targets to what they were not asked were dropped: ${counts}`
 }
 
 function noteOn(aborted: Abort | undefined, what: string): string | undefined {

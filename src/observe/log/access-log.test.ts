@@ -100,6 +100,10 @@ test('retries: the number of the last one, when there was one', () => {
 
 test('a token`s subject, when it is text', () => {
   expect(jsonOf({ jwt: { sub: 'alice' } })['jwt.sub']).toBe('alice')
+  expect(jsonOf({ jwt: { iss: 'https://idp', sub: 'alice' } })).toMatchObject({
+    'jwt.iss': 'https://idp',
+    'jwt.sub': 'alice',
+  })
   expect(jsonOf({ jwt: { sub: 7 } })).not.toHaveProperty('jwt.sub')
 })
 

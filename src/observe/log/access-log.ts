@@ -118,7 +118,8 @@ export class AccessLog {
       // Over HTTP/1 no client can speak gRPC.
       if (exchange.version === '2') number('grpc.status', readGrpcStatus(exchange))
     }
-    text('jwt.sub', subject(exchange))
+    text('jwt.iss', claim(exchange, 'iss'))
+    text('jwt.sub', claim(exchange, 'sub'))
     text('protocol', exchange.place?.protocol)
     text('a2a.method', exchange.a2aMethod)
     if (exchange.mcp !== undefined) {
@@ -184,7 +185,8 @@ function shortSession(id: string | undefined): string | undefined {
   return id === undefined ? undefined : sha256OfByteText(id).slice(0, 12)
 }
 
-function subject(exchange: Exchange): string | undefined {
-  const sub = exchange.identity.jwt?.claims.sub
-  return typeof sub === 'string' ? sub : undefined
+/** A subject is one only at its issuer. */
+function claim({ identity }: Exchange, name: 'iss' | 'sub'): string | undefined {
+  const value = identity.jwt?.claims[name]
+  return typeof value === 'string' ? value : undefined
 }

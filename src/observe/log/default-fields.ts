@@ -17,6 +17,7 @@ const DEFAULT_FIELDS = [
   'http.status',
   'grpc.status',
   'tls.sni',
+  'jwt.iss',
   'jwt.sub',
   'protocol',
   'a2a.method',

@@ -123,6 +123,12 @@ export const METRICS = {
     labels: ['method', 'resource_type', 'server', 'resource', ...PLACE],
     chosenByPeers: ['resource'],
   },
+  mcpStrayAnswers: {
+    name: 'mcp_stray_answers_total',
+    help: 'Answers of MCP servers to requests that they were not asked; they were dropped.',
+    type: 'counter',
+    labels: ['server', ...PLACE],
+  },
   foldedValues: {
     name: 'folded_label_values_total',
     help: 'Times that a value of a label was counted as other, since the label has 200 values at its place.',

@@ -127,6 +127,7 @@ export class RequestMetrics {
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, exchange, settings)
     if (exchange.llm !== undefined) this.#recordLlm(exchange, settings, seconds)
     if (exchange.mcp?.method !== undefined) this.#recordMcp(exchange, settings)
+    if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(exchange, exchange.mcp.strayAnswers)
   }
 
   #seriesOf(request: Observed): RequestSeries {
@@ -215,6 +216,12 @@ export class RequestMetrics {
     const series = new LlmSeries(this.#writer, llm, labels, customNames(settings))
     if (isPlain) this.#lastLlm.set(place, series)
     return series
+  }
+
+  #recordStrayAnswers({ place = NOWHERE }: Exchange, strayAnswers: ReadonlyMap<string, number>): void {
+    for (const [target, count] of strayAnswers) {
+      this.#writer.series('mcpStrayAnswers', [target, ...routeLabels(place)]).add(count)
+    }
   }
 
   #recordMcp(exchange: Exchange, settings: ObserveSettings | undefined): void {

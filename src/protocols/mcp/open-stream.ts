@@ -65,7 +65,9 @@ async function* mergeStreams(
   open: readonly OpenStream[],
 ): AsyncGenerator<Uint8Array> {
   const { plan, exchange, deps } = request
-  const toClients = open.map(({ target }) => new ToClient(request, session, target))
+  // A single target may go on here with the answer whose stream broke off.
+  const resumes = !plan.multiplexes && exchange.request.has('last-event-id')
+  const toClients = open.map(({ target }) => new ToClient(request, session, target, resumes))
   const closesTogether = plan.failureMode === 'FailClosed'
   const streams = open.map(({ reply }) => withEnd(reply.messages))
   try {

@@ -206,6 +206,58 @@ test('a single target keeps its event ids; the client resumes with them', async 
   expect(seen[0]?.headers['last-event-id']).toBe('3')
 })
 
+/** Claims to answer the requests 1 to 9 whenever it may say something, and whatever it is asked in the end. */
+const guessing: FakeTarget = target((call) => {
+  const guesses = Array.from({ length: 9 }, (_, id) => ({ jsonrpc: '2.0', id: id + 1, result: { by: call.target } }))
+  if (call.method === 'GET') return { events: guesses }
+  const id = call.message?.id
+  const result = { by: call.target, tools: [{ name: 'x' }], isRight: true }
+  return { events: [...guesses.filter((guess) => guess.id !== id), { jsonrpc: '2.0', id, result }] }
+})
+
+test('only the target that was asked may answer an id', async () => {
+  const honest = target((call) => (call.method === 'GET' ? { status: 405 } : { json: answer(call, { tools: [] }) }))
+  const { client } = await start({ a: honest, b: guessing })
+  const listening = await client.send(listen)
+  expect(listening.messages).toEqual([])
+  expect(listening.exchange.mcp?.strayAnswers).toEqual(new Map([['b', 9]]))
+
+  const called = await client.request(7, 'tools/call', { name: 'b_x' })
+  expect(called.messages).toMatchObject([{ id: 7, result: { by: 'b', isRight: true } }])
+  expect(called.exchange.mcp?.strayAnswers).toEqual(new Map([['b', 8]]))
+
+  const listed = await client.request(3, 'tools/list')
+  expect(listed.messages.map(({ id }) => id)).toEqual([3])
+  expect(listed.exchange.mcp?.strayAnswers).toEqual(new Map([['b', 8]]))
+
+  expect((await client.request(5, 'tools/call', { name: 'a_x' })).exchange.mcp?.strayAnswers).toBeUndefined()
+})
+
+test('a target that is being initialised may answer nothing else', async () => {
+  const early: FakeTarget = (call) => {
+    if (call.message?.method !== 'initialize') return asking(call)
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} }
+    return {
+      events: [
+        { jsonrpc: '2.0', id: 5, result: {} },
+        { jsonrpc: '2.0', id: call.message.id, result },
+      ],
+    }
+  }
+  const client = new TestClient(mcpPlan(['a']), fakeTargets({ a: early }).call)
+  const received = await client.initialize()
+  expect(received.messages.map(({ id }) => id)).toEqual([0])
+  expect(received.exchange.mcp?.strayAnswers).toEqual(new Map([['a', 1]]))
+})
+
+test('a single target may answer on a stream that its client resumes, and on no other', async () => {
+  const { client } = await start({ a: guessing })
+  expect((await client.send({ ...listen, headers: { 'last-event-id': '3' } })).messages).toHaveLength(9)
+  expect((await client.send(listen)).messages).toEqual([])
+  const several = await start({ a: asking, b: guessing })
+  expect((await several.client.send({ ...listen, headers: { 'last-event-id': '3' } })).messages).toEqual([])
+})
+
 test('a ping of a target on the stream can be answered', async () => {
   const { client, seen } = await start({ a: speaks({ jsonrpc: '2.0', id: 'p', method: 'ping' }), b: withoutStream })
   const { messages } = await client.send(listen)

@@ -46,12 +46,35 @@ const strangers: [name: string, owner: Partial<SessionOwner>][] = [
   ['nobody', { identity: nobody }],
   ['another subject', { identity: user({ iss: 'https://idp', sub: 'bob' }) }],
   ['another issuer', { identity: user({ iss: 'https://other', sub: 'alice' }) }],
+  ['an issuer and a subject that read alike', { identity: user({ iss: 'https://idp","alice', sub: '' }) }],
+  ['a token without subject', { identity: user({ iss: 'https://idp' }) }],
+  [
+    'an API key besides',
+    {
+      identity: { ...owner.identity, apiKey: { key: 'x', entry: 'default/keys/alice', metadata: {} } },
+    },
+  ],
   ['an API key', { identity: { ...nobody, apiKey: { key: 'x', entry: 'alice', metadata: {} } } }],
   ['a user', { identity: { ...nobody, basicAuth: { username: 'alice', credential: 'x' } } }],
 ]
 
 test.each(strangers)('%s finds no session', (_, other) => {
   expect(open(sealed.id, { owner: other })).toBe('unknown')
+})
+
+test('entries of one name in two Secrets are two callers', () => {
+  const by = (entry: string) => ({ ...owner, identity: { ...nobody, apiKey: { key: 'x', entry, metadata: {} } } })
+  const { id } = sealSession(sealer, by('default/first/alice'), session)
+  expect(open(id, { owner: by('default/first/alice') })).toMatchObject({ id })
+  expect(open(id, { owner: by('default/second/alice') })).toBe('unknown')
+  expect(open(id, { owner: by('other/first/alice') })).toBe('unknown')
+})
+
+test('without a subject only the same token is the same caller', () => {
+  const by = (token: string) => ({ ...owner, identity: { ...nobody, jwt: { claims: { iss: 'i' }, token } } })
+  const { id } = sealSession(sealer, by('a.b.c'), session)
+  expect(open(id, { owner: by('a.b.c') })).toMatchObject({ id })
+  expect(open(id, { owner: by('a.b.d') })).toBe('unknown')
 })
 
 test('it ends after a day', () => {

@@ -103,14 +103,14 @@ function looksSealed(id: string): boolean {
   return /^[A-Za-z0-9_-]{64,}$/.test(id)
 }
 
-/** Same caller, same digest: `iss` and `sub` of a token, the entry of an API key, or the user of basic authentication. */
+/**
+ * Same caller, same digest: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic authentication, or
+ * all of these that were shown. A token without `sub` names nobody, so only the same token again is the same caller.
+ */
 function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
-  return sha256OfByteText(toByteText(JSON.stringify(nameCaller()))).slice(0, 32)
-
-  function nameCaller(): readonly (Json | undefined)[] {
-    if (jwt !== undefined) return ['jwt', jwt.claims.iss, jwt.claims.sub]
-    if (apiKey !== undefined) return ['apiKey', apiKey.entry]
-    if (basicAuth !== undefined) return ['basicAuth', basicAuth.username]
-    return []
-  }
+  const caller: Record<string, Json> = {}
+  if (jwt !== undefined) caller.jwt = [jwt.claims.iss ?? null, jwt.claims.sub ?? { token: jwt.token }]
+  if (apiKey !== undefined) caller.apiKey = apiKey.entry
+  if (basicAuth !== undefined) caller.basicAuth = basicAuth.username
+  return sha256OfByteText(toByteText(JSON.stringify(caller))).slice(0, 32)
 }

@@ -18,13 +18,19 @@ export class ToClient {
   readonly #request: McpRequest
   readonly #session: Pick<Session, 'key'>
   readonly #target: SessionTarget
+  readonly #relaysAnswers: boolean
   /** Requests of the target on this stream, by its own id: a later cancellation names it. */
   readonly #references = new Map<string, string>()
 
-  constructor(request: McpRequest, session: Pick<Session, 'key'>, target: SessionTarget) {
+  /**
+   * @param relaysAnswers answers to requests of other streams may come on this one; otherwise whoever reads the stream takes the one
+   *   answer that belongs here, and all others are dropped: targets know each other's ids, and a client would believe any of them
+   */
+  constructor(request: McpRequest, session: Pick<Session, 'key'>, target: SessionTarget, relaysAnswers = false) {
     this.#request = request
     this.#session = session
     this.#target = target
+    this.#relaysAnswers = relaysAnswers
   }
 
   /** The text for the client; undefined for what only the target and the gateway understand. Untouched messages are not rewritten. */
@@ -36,8 +42,17 @@ export class ToClient {
       case 'notification':
         return this.#translateNotification(message)
       case 'response':
-        return message.text
+        return this.#relaysAnswers ? message.text : this.#drop()
     }
+  }
+
+  #drop(): undefined {
+    const { exchange, deps } = this.#request
+    // The exchange of a client that left may serve another request already.
+    if (exchange.mcp === undefined || deps.signal.aborted) return
+    exchange.mcp.strayAnswers ??= new Map()
+    const { name } = this.#target.plan
+    exchange.mcp.strayAnswers.set(name, (exchange.mcp.strayAnswers.get(name) ?? 0) + 1)
   }
 
   #translateRequest({ id, params, json }: RequestMessage): JsonObject {

@@ -94,12 +94,12 @@ verifies(
     const policy = policyWith()
     expect(policy.send(bearer('k-alice')).exchange.identity.apiKey).toEqual({
       key: 'k-alice',
-      entry: 'alice',
+      entry: 'default/keys/alice',
       metadata: {},
     })
     expect(policy.send(bearer('k-bob')).exchange.identity.apiKey).toEqual({
       key: 'k-bob',
-      entry: 'bob',
+      entry: 'default/keys/bob',
       metadata: { group: 'ops' },
     })
   },
@@ -179,10 +179,10 @@ verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then t
     { secretRef: undefined, secretSelector: { matchLabels: {} } },
     { secrets: { b: { early: 'same' }, a: { z: 'same', y: 'same' } } },
   )
-  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('y')
+  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/y')
   expect(policy.context.problems.map((problem) => problem.message)).toEqual([
-    'Secret a, entry z: the same key as entry y, which counts',
-    'Secret b, entry early: the same key as entry y, which counts',
+    'Secret a, entry z: the same key as entry default/a/y, which counts',
+    'Secret b, entry early: the same key as entry default/a/y, which counts',
   ])
 })
 

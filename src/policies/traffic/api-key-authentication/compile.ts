@@ -56,8 +56,10 @@ function collectHolders(source: Source, context: CompileContext): ReadonlyMap<st
       }
       const digest = digestKey(entry.key)
       const earlier = holders.get(digest)
-      if (earlier === undefined) holders.set(digest, { entry: name, metadata: entry.metadata })
-      else {
+      if (earlier === undefined) {
+        const identity = `${source.origin.namespace}/${secret.name}/${name}`
+        holders.set(digest, { entry: identity, metadata: entry.metadata })
+      } else {
         const message = `${label}: the same key as entry ${earlier.entry}, which counts`
         context.report(source, path, { severity: 'warning', code: 'api-key-duplicate', message })
       }

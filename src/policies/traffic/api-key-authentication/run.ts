@@ -1,5 +1,5 @@
 import { digestKey } from '#base/sha256.ts'
-import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import type { ApiKeyIdentity, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
 import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
 import type { ApiKeyAuthenticationSpec } from './schema.ts'
@@ -16,10 +16,7 @@ export interface ApiKeyPlan {
 }
 
 /** Who a key belongs to. */
-export interface KeyHolder {
-  readonly entry: string
-  readonly metadata: JsonObject
-}
+export type KeyHolder = Pick<ApiKeyIdentity, 'entry' | 'metadata'>
 
 /** Specification 1, 5.5. Only a key that is known is removed; `Permissive` lets an unknown one travel on (decision A-59). */
 export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
