@@ -6,6 +6,7 @@ export const REJECTIONS = {
   // reading the request
   'malformed-request': { status: 400, text: 'malformed request', reason: 'InvalidRequest' },
   'host-invalid': { status: 400, text: 'invalid host', reason: 'InvalidRequest' },
+  'connection-invalid': { status: 400, text: 'invalid connection field', reason: 'InvalidRequest' },
   'path-invalid': { status: 400, text: 'invalid path', reason: 'InvalidRequest' },
   'path-ambiguous': { status: 400, text: 'ambiguous path', reason: 'InvalidRequest' },
   'request-timeout-reading': { status: 408, text: 'request timeout', reason: 'InvalidRequest' },

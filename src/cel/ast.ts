@@ -177,3 +177,39 @@ export type Expr =
   | Bind
   | Block
   | Bad
+
+/** The expressions that an expression is made of, in the order of the text. */
+export function partsOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'literal':
+    case 'ident':
+    case 'bad':
+      return []
+    case 'select':
+    case 'has':
+    case 'unary':
+      return [expr.operand]
+    case 'index':
+      return [expr.operand, expr.index]
+    case 'call':
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args]
+    case 'binary':
+      return [expr.left, expr.right]
+    case 'logic':
+      return expr.operands
+    case 'conditional':
+      return [expr.then, expr.otherwise]
+    case 'list':
+      return expr.elements.map(({ value }) => value)
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expr.fields.map(({ value }) => value)
+    case 'comprehension':
+      return expr.filter === undefined ? [expr.range, expr.body] : [expr.range, expr.filter, expr.body]
+    case 'bind':
+      return [expr.value, expr.body]
+    case 'block':
+      return [...expr.slots, expr.body]
+  }
+}

@@ -7,6 +7,7 @@ import type { Code, Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
 import { CelError, TOO_LARGE } from './error.ts'
 import { findFailures } from './failure/find-failures.ts'
+import { type MembersRead, membersRead } from './members-read.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { type Problem, ProblemList } from './source.ts'
@@ -47,13 +48,15 @@ export interface Compiled<C> {
   /** Absent when a problem is an error. */
   readonly program?: Program<C>
   readonly problems: readonly Problem[]
+  /** Which members of the host object `path` an evaluation may read, as they are written. */
+  readonly membersRead: (path: string) => MembersRead
 }
 
 /** Parses, checks and compiles an expression for a place of use. Never throws; all problems are reported at once. */
 export function compile<C>(source: string, environment: Environment<C>, options: CompileOptions = {}): Compiled<C> {
   const problems = new ProblemList(source)
   const expr = parseInto(source, problems)
-  if (problems.hasErrors) return { problems: problems.problems }
+  if (problems.hasErrors) return { problems: problems.problems, membersRead: () => new Set() }
   const checked = check(expr, environment, problems)
   const whole = { start: expr.start, end: expr.end }
   if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
@@ -62,7 +65,8 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     const result = typeof node.constant === 'boolean' ? `is always ${node.constant}` : 'always has the same result'
     problems.warn('constant', whole, `expression ${result}`)
   }
-  if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems }
+  const members = (path: string) => membersRead(expr, checked, environment, path)
+  if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, membersRead: members }
   const evaluate = evaluator(node.code, node.constant, checked.slotCount)
   const program: Program<C> = {
     source,
@@ -76,7 +80,7 @@ export function compile<C>(source: string, environment: Environment<C>, options:
       return value === true || value === false ? value : notBoolean(value)
     },
   }
-  return { program, problems: problems.problems }
+  return { program, problems: problems.problems, membersRead: members }
 }
 
 function firstFailure<C>(

@@ -1,5 +1,6 @@
 import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { type FieldUse, joinFieldUse } from '#exchange/field-use.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
@@ -25,6 +26,7 @@ export interface Chain {
   readonly llmReads: LlmReads
   /** The first expression that reads the path of the request, in words; undefined: none does. */
   readonly pathReader: string | undefined
+  readonly fields: FieldUse
 }
 
 const nothing: Step = () => undefined
@@ -51,6 +53,7 @@ export function buildChain(
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
     pathReader,
+    fields: joinFieldUse(links.flatMap(({ run }) => run.fields ?? [])),
   }
 }
 

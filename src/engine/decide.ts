@@ -1,12 +1,14 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { CardPlace } from '#protocols/a2a/card-place.ts'
 import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-request.ts'
 import { refuseOtherRouteType, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
+import { checkConnection, checkNominated } from './check-connection.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
 import {
   chooseBackend,
@@ -85,7 +87,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   decision.listener = listener
   decision.frontend = frontend
   exchange.place = listener.names
-  const unfit = decision.path.read(exchange)
+  const unfit = decision.path.read(exchange) ?? checkConnection(exchange.request)
   if (unfit !== undefined) return unfit
 
   const chain = listener.preRouting.get(inputs.index)
@@ -194,6 +196,20 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
   return chain === undefined || chain.responses.length === 0 ? undefined : runResponses(chain, exchange, reached)
 }
 
+/**
+ * Whether a policy in force sets or removes a field of the head: it may then not come by another way, behind the body or before the
+ * response (docs/behaviour/http.md, "Trailers and interim responses").
+ */
+export function isWritten(
+  message: 'request' | 'response',
+  name: string,
+  { preRouting, postRouting, endpoint }: Decision,
+): boolean {
+  const foldedName = foldName(name)
+  const isWrittenBy = (chain: Chain | undefined) => chain?.fields.writes[message].has(foldedName) === true
+  return isWrittenBy(preRouting) || isWrittenBy(postRouting) || isWrittenBy(endpoint?.chain)
+}
+
 /** What of the body response policies wait for. */
 export function readsResponseBody({ postRouting, preRouting, endpoint }: Decision): BodyUse {
   const post = postRouting?.readsResponseBody ?? false
@@ -207,6 +223,8 @@ export function readsResponseBody({ postRouting, preRouting, endpoint }: Decisio
  * limit is refused where all of it is read (decision A-49).
  */
 function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes: number): Outcome | Promise<Outcome> {
+  const taken = checkNominated(exchange.request, chain)
+  if (taken !== undefined) return taken
   const { readsRequestBody: use } = chain
   if (use === false) return runChain(chain, exchange, progress)
   if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress)

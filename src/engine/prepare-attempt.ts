@@ -9,6 +9,7 @@ import { prepareLlmRequest, routeTypeOf } from '#protocols/llm/prepare-request.t
 import { bodyNeed } from '#protocols/llm/route-type.ts'
 import type { EndpointPlace } from './backend-place.ts'
 import { runChain } from './chain.ts'
+import { checkNominated } from './check-connection.ts'
 import { type Decision, readsResponseBody } from './decide.ts'
 
 /** A larger body is passed on without being looked into, where looking is a courtesy only. */
@@ -36,6 +37,8 @@ export function prepareAttempt(
 ): Outcome | Promise<Outcome> {
   decision.endpoint = endpoint
   if (endpoint.refusal !== undefined) return endpoint.refusal
+  const taken = checkNominated(exchange.request, endpoint.chain)
+  if (taken !== undefined) return taken
   const outcome = runChain(endpoint.chain, exchange, decision.backendProgress)
   if (outcome instanceof Promise) return outcome.then((late) => late ?? finish(endpoint, exchange, decision))
   return outcome ?? finish(endpoint, exchange, decision)

@@ -4,6 +4,7 @@ import {
   type CompileOptions,
   compile,
   Flattened,
+  type MembersRead,
   type Problem,
   type Program,
   toExactJson,
@@ -29,11 +30,15 @@ export function compileExpression(
   report: Report,
   use: ExpressionUse = 'value',
 ): Expression {
-  const { program, problems } = compile<Exchange>(source, environmentOf(place), use === 'condition' ? CONDITION : {})
+  const { program, problems, membersRead } = compile<Exchange>(
+    source,
+    environmentOf(place),
+    use === 'condition' ? CONDITION : {},
+  )
   for (const problem of problems) report(describe(problem))
   if (program === undefined) return brokenExpression(source)
   reportUndelivered(program.references, place, report)
-  return new CelExpression(program)
+  return new CelExpression(program, membersRead('request.headers'))
 }
 
 /** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
@@ -60,12 +65,14 @@ class CelExpression implements Expression {
   readonly source: string
   readonly references: ReadonlySet<string>
   readonly broken = false
+  readonly requestFields: MembersRead
   readonly canFail: Expression['canFail']
   readonly #program: Program<Exchange>
 
-  constructor(program: Program<Exchange>) {
+  constructor(program: Program<Exchange>, requestFields: MembersRead) {
     this.source = program.source
     this.references = program.references
+    this.requestFields = requestFields
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
   }
@@ -128,6 +135,7 @@ function brokenExpression(source: string): Expression {
   return {
     source,
     references: new Set(),
+    requestFields: new Set(),
     broken: true,
     canFail: undefined,
     isTrue: () => false,

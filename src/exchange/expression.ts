@@ -26,6 +26,8 @@ export interface Expression {
   readonly source: string
   /** Static dotted paths that it reads: `request.body`, `jwt.sub`. */
   readonly references: ReadonlySet<string>
+  /** Names of request fields that it reads, as they are written; `all` when only an evaluation knows. */
+  readonly requestFields: ReadonlySet<string> | 'all'
   /** It does not compile: every evaluation fails. The problem has been reported. */
   readonly broken: boolean
   /** How an evaluation may fail, as a warning with its place; undefined when the text shows no way, and for a broken one. */

@@ -162,6 +162,8 @@ export interface ClientHandler {
   response(stream: ClientStream): void
   /** 1xx other than 101. */
   informed(stream: ClientStream, head: Head): void
+  /** The fields behind the response body, before they are given on: what the handler takes out of them is gone. */
+  trailed?(stream: ClientStream, trailers: Head): void
   /**
    * 101 to some protocol, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
    * it from here, or `cancel`.
@@ -188,8 +190,13 @@ export interface Framing {
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
   readonly upgrade?: string
-  /** Fields may follow the body, as `BodySource.trails` says; over HTTP/1 they are dropped. */
-  readonly trails?: boolean
+  /** Fields that it admits may follow the body; without it, and over HTTP/1, none do. */
+  readonly trailers?: TrailerGate | undefined
+}
+
+/** Says which fields may follow a body. */
+export interface TrailerGate {
+  admits(lowerName: string): boolean
 }
 
 /** A pool of upstream connections of one worker. */

@@ -4,6 +4,7 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import type { FieldUse } from '#exchange/field-use.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
@@ -26,6 +27,8 @@ export interface PolicyRun {
   /** What of the body must be there before the first policy of the phase. */
   readonly readsRequestBody?: BodyUse
   readonly readsResponseBody?: BodyUse
+  /** Fields that it reads and changes; undefined: none. */
+  readonly fields?: FieldUse
   /** What its expressions read of an LLM answer. */
   readonly llmReads?: LlmReads
 }

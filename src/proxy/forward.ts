@@ -11,10 +11,19 @@ import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
 import type { Failure, ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
-import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
+import {
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodySource,
+  type ClientHandler,
+  type ClientStream,
+  type TrailerGate,
+} from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
 import { answerMcp } from './answer-mcp.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
+import { screenInterim, screenTrailers } from './passing-fields.ts'
 import { recordRequest } from './record-bodies.ts'
 import { fail, respondLocally } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
@@ -108,12 +117,12 @@ function send(flight: InFlight): void {
   if (body === undefined) {
     framing.kind = stream.body.kind
     framing.length = stream.body.length
-    framing.trails = stream.body.trails === true
+    framing.trailers = gateOf(flight, stream.body)
   } else {
     const announces = body.length > 0 || stream.body.kind !== BODY_NONE
     framing.kind = announces ? BODY_LENGTH : BODY_NONE
     framing.length = announces ? body.length : -1
-    framing.trails = body.trails
+    framing.trailers = gateOf(flight, body)
   }
   framing.upgrade = stream.head.upgrade
   if (flight.pristine !== undefined && flight.tried.length > 1) {
@@ -138,6 +147,11 @@ function send(flight: InFlight): void {
   if (body === undefined)
     return (flight.partialRequest ?? flight.keptRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
   body.pipe(upstream.request)
+}
+
+/** Fields behind a request body go to backends of gRPC, and to no others: who else waits for some does not say so. */
+function gateOf({ exchange, trailerGate }: InFlight, { kind, trails }: BodySource): TrailerGate | undefined {
+  return trails === true && kind !== BODY_NONE && isGrpcRequest(exchange.request) ? trailerGate : undefined
 }
 
 /** A body that is in memory, if there is one. What followed the client's own says nothing about one that took its place. */
@@ -169,7 +183,14 @@ const UPSTREAM: ClientHandler = {
 
   informed(stream: ClientStream, head: Head): void {
     const flight = stream.context as InFlight
-    if (flight.upstream === stream) flight.stream.inform(head)
+    if (flight.upstream !== stream) return
+    screenInterim(flight.decision, head)
+    flight.stream.inform(head)
+  },
+
+  trailed(stream: ClientStream, trailers: Head): void {
+    const flight = stream.context as InFlight
+    if (flight.upstream === stream) screenTrailers(flight.decision, flight.exchange, trailers)
   },
 
   upgraded(stream: ClientStream): void {
@@ -183,6 +204,7 @@ const UPSTREAM: ClientHandler = {
     }
     // `timeouts.request` stops at a 101 (decision A-92).
     flight.endDeadline()
+    screenInterim(flight.decision, stream.head)
     flight.status = 101
     flight.responded = true
     flight.stream.tunnel(stream.head, stream)

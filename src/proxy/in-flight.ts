@@ -23,9 +23,11 @@ import {
   type BodySource,
   type ClientStream,
   type ServerStream,
+  type TrailerGate,
 } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
+import { RequestTrailerGate } from './passing-fields.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 /** A larger body is not kept for a retry (decision A-93). */
@@ -42,6 +44,7 @@ export class InFlight implements BodyReader, Observed {
   readonly context: ProxyContext
   readonly exchange = new Exchange()
   readonly decision = new Decision()
+  readonly trailerGate: TrailerGate = new RequestTrailerGate(this.decision)
   stream!: ServerStream
   socket!: SocketPlace
   /** Rises with every request and when one is abandoned. */
@@ -82,11 +85,11 @@ export class InFlight implements BodyReader, Observed {
   decisionNumber = 0
   /** What it holds of the worker's memory for bodies; made by the first body that stays. */
   #claim: BodyClaim | undefined
-  readonly framing: { kind: BodyKind; length: number; upgrade: string; trails: boolean } = {
+  readonly framing: { kind: BodyKind; length: number; upgrade: string; trailers: TrailerGate | undefined } = {
     kind: BODY_NONE,
     length: -1,
     upgrade: '',
-    trails: false,
+    trailers: undefined,
   }
 
   constructor(context: ProxyContext) {

@@ -81,6 +81,7 @@ export function refused(body: string | undefined, setup?: Setup): Refusal {
 function expressionOf(source: string, result: string | number | undefined): Expression {
   return {
     source,
+    requestFields: new Set(),
     references: new Set(),
     broken: false,
     canFail: undefined,

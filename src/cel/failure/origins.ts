@@ -1,4 +1,4 @@
-import type { Expr } from '../ast.ts'
+import { type Expr, partsOf } from '../ast.ts'
 import type { Checked } from '../checker/check-state.ts'
 
 /** What the value of a local variable is: that of an expression, one of its elements or keys, or a position in it. */
@@ -51,39 +51,4 @@ function definitionOf<C>(expr: Expr, index: number, { types }: Checked<C>): Defi
   if (expr.kind !== 'comprehension') return { expr, part: 'element' }
   const isPosition = expr.variables.length === 2 && index === 0 && types.get(expr.range)?.kind === 'list'
   return { expr: expr.range, part: isPosition ? 'position' : 'element' }
-}
-
-function partsOf(expr: Expr): readonly Expr[] {
-  switch (expr.kind) {
-    case 'literal':
-    case 'ident':
-    case 'bad':
-      return []
-    case 'select':
-    case 'has':
-    case 'unary':
-      return [expr.operand]
-    case 'index':
-      return [expr.operand, expr.index]
-    case 'call':
-      return expr.target === undefined ? expr.args : [expr.target, ...expr.args]
-    case 'binary':
-      return [expr.left, expr.right]
-    case 'logic':
-      return expr.operands
-    case 'conditional':
-      return [expr.then, expr.otherwise]
-    case 'list':
-      return expr.elements.map(({ value }) => value)
-    case 'map':
-      return expr.entries.flatMap(({ key, value }) => [key, value])
-    case 'struct':
-      return expr.fields.map(({ value }) => value)
-    case 'comprehension':
-      return [expr.range, expr.body]
-    case 'bind':
-      return [expr.value, expr.body]
-    case 'block':
-      return [...expr.slots, expr.body]
-  }
 }

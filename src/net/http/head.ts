@@ -7,6 +7,8 @@ const NONE = 0
 const LENGTH = 1
 const CHUNKED = 2
 
+const NOTHING: readonly string[] = []
+
 /**
  * The head of one HTTP/1 message: the latin-1 text as it came from the wire, a table of offsets into it, and edits kept beside
  * it. Nothing is decoded before somebody asks; fields that nobody touched go out as they came in, in runs as long as possible.
@@ -49,6 +51,8 @@ export class Head {
   upgrade = ''
   /** `TE: trailers`. */
   takesTrailers = false
+  /** Fields that the Connection field of a request names, but for those that are about the connection; in lower case. */
+  nominated: readonly string[] = NOTHING
 
   #method: string | undefined
   #target: string | undefined
@@ -281,6 +285,7 @@ export class Head {
     this.expectsContinue = false
     this.upgrade = ''
     this.takesTrailers = false
+    this.nominated = NOTHING
     this.#method = undefined
     this.#target = undefined
     this.#status = 0
@@ -317,6 +322,7 @@ export class Head {
     this.expectsContinue = other.expectsContinue
     this.upgrade = other.upgrade
     this.takesTrailers = other.takesTrailers
+    this.nominated = other.nominated
     this.#method = other.#method
     this.#target = other.#target
     this.#status = other.#status
@@ -431,6 +437,11 @@ export function isConnectionLevel(name: string): boolean {
     default:
       return false
   }
+}
+
+/** One text for all names that are one to a server that cannot tell `_` from `-` (decision A-134). */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-')
 }
 
 /** Whether two lower-case names are one to a server that cannot tell `_` from `-`, as with CGI (decision A-134). */

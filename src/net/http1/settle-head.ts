@@ -1,15 +1,16 @@
 import { trimSpace } from '#base/byte-text.ts'
 import { isAuthority, isFieldName, isTarget } from '../http/field-syntax.ts'
-import type { Head } from '../http/head.ts'
+import { type Head, isConnectionLevel } from '../http/head.ts'
 import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
 
-/** Fields whose loss would change who is asked, by whom, or where the message ends (decision A-94). */
-const NOT_NOMINATED = new Set(['host', 'authorization', 'content-length'])
+/** Fields whose loss would change where the message goes or ends. */
+const NOT_DROPPED = new Set(['host', 'content-length'])
 const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'])
 
 /**
  * Second half of reading a request head, for the few that need their text: other target forms than origin form, options of
- * Connection, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1).
+ * Connection, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1) and noted: whether they may be, policies
+ * decide (decision A-94).
  * @returns 0, or a negative outcome of `head-outcome.ts`
  */
 export function settleRequest(head: Head): number {
@@ -60,19 +61,30 @@ function settleConnection(head: Head, ofRequest: boolean): number {
         if (option === 'close') head.saysClose = true
         else if (option === 'keep-alive') head.saysKeepAlive = true
         else if (option === 'upgrade') nominatesUpgrade = true
-        else if (NOT_NOMINATED.has(option) || !isFieldName(option)) return MALFORMED
+        else if (!isFieldName(option) || (!ofRequest && NOT_DROPPED.has(option))) return MALFORMED
         else nominated.add(option)
       }
     }
   }
-  if (nominated.size > 0) dropNominated(head, nominated)
+  if (nominated.size > 0) {
+    dropNominated(head, nominated)
+    if (ofRequest) head.nominated = [...nominated].filter((name) => !isAboutConnection(name))
+  }
   if (nominatesUpgrade && takesUpgrade(head, upgrade, ofRequest)) head.upgrade = upgrade
   return 0
 }
 
+/** Fields that are rightly named there. */
+function isAboutConnection(name: string): boolean {
+  return name === 'http2-settings' || (name !== 'content-length' && isConnectionLevel(name))
+}
+
 /** In one pass: there may be as many options as fit into a head. */
 function dropNominated(head: Head, nominated: ReadonlySet<string>): void {
-  for (let at = 0; at < head.received; at++) if (nominated.has(head.receivedName(at).toLowerCase())) head.drop(at)
+  for (let at = 0; at < head.received; at++) {
+    const name = head.receivedName(at).toLowerCase()
+    if (nominated.has(name) && !NOT_DROPPED.has(name)) head.drop(at)
+  }
 }
 
 /**

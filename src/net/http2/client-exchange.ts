@@ -116,7 +116,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   /** Sends the request on `session`. Throws when the runtime does not take its head. */
   start(session: Carrier): void {
     const endStream = this.request.kind === BODY_NONE
-    const stream = session.open(this.#fields, { endStream, waitForTrailers: this.request.trails })
+    const stream = session.open(this.#fields, { endStream, waitForTrailers: this.request.mayTrail })
     this.#session = session
     this.#stream = stream
     const seesEnd = watchEndOfStream(stream)
@@ -178,6 +178,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     const trailers = new Head()
     if (readTrailerFields(fields, trailers, RESPONSE_LIMITS) < 0) return this.#refuse()
     this.trailers = trailers
+    this.#handler.trailed?.(this, trailers)
   }
 
   #responseKind(ended: boolean): BodyKind {

@@ -148,6 +148,29 @@ test.each<[fields: string[]]>([
   expect(readResponseFields(fields, new Head(), LIMITS)).toBe(MALFORMED)
 })
 
+test.each([
+  ...['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'host', 'content-length', 'content-type', 'te'],
+  ...[
+    'x-forwarded-for',
+    'forwarded',
+    'proxy_authorization',
+    'x_forwarded_host',
+    'location',
+    'if-match',
+    'cache-control',
+  ],
+])('behind a body %s says nothing (RFC 9110, 6.5.1)', (name) => {
+  const head = new Head()
+  expect(readTrailerFields([name, '1', 'x', '2'], head, LIMITS)).toBe(0)
+  expect(fieldObject(head)).toEqual({ x: ['2'] })
+})
+
+test('a gate says what may follow a body', () => {
+  const head = new Head()
+  expect(readTrailerFields(['x', '1', 'y', '2', 'x', '3'], head, LIMITS)).toBe(0)
+  expect(fieldObject(head, { admits: (name) => name !== 'x' })).toEqual({ y: ['2'] })
+})
+
 test('trailers keep what does not frame a message', () => {
   const head = new Head()
   const fields = ['grpc-status', '0', 'content-length', '3', 'te', 'trailers', 'host', 'a', 'x', '1', 'x', '2']

@@ -1,5 +1,5 @@
 import { isAuthority, isFieldName, isFieldValue, isTarget } from '../http/field-syntax.ts'
-import { type Head, isConnectionLevel } from '../http/head.ts'
+import { foldName, type Head, isConnectionLevel } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,
@@ -8,6 +8,7 @@ import {
   METHOD_NOT_IMPLEMENTED,
 } from '../http/head-outcome.ts'
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
+import type { TrailerGate } from '../stream.ts'
 
 /** What a field costs besides its text (RFC 9113, 6.5.2). */
 const FIELD_OVERHEAD = 32
@@ -46,7 +47,7 @@ export function readResponseFields(fields: readonly string[], head: Head, limits
   return readFields(fields, 2, '', head, limits, noteResponseField)
 }
 
-/** Reads the fields behind a body; those that say something about the message itself are left out (RFC 9110, 6.5.1). */
+/** Reads the fields behind a body; those that have to be known before it are left out (RFC 9110, 6.5.1). */
 export function readTrailerFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
   return readFields(fields, 0, '', head, limits, noteTrailerField)
 }
@@ -78,10 +79,10 @@ export function responseFields(head: Head, length: number): string[] {
  * The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. Without a prototype:
  * `constructor` is a name like any other.
  */
-export function fieldObject(head: Head): Record<string, string[]> {
+export function fieldObject(head: Head, gate?: TrailerGate): Record<string, string[]> {
   const object = Object.create(null) as Record<string, string[]>
   head.each((name, value) => {
-    if (!travels(name)) return
+    if (!travels(name) || gate?.admits(name) === false) return
     object[name] ??= []
     object[name].push(value)
   })
@@ -229,8 +230,21 @@ function noteResponseField(head: Head, name: string, value: string): number {
 }
 
 function noteTrailerField(_head: Head, name: string): number {
-  return name === 'host' || name === 'http2-settings' || isConnectionLevel(name) ? DROP : KEEP
+  const foldedName = foldName(name)
+  const leads = LEADS.has(foldedName) || foldedName.startsWith('x-forwarded-') || isConnectionLevel(foldedName)
+  return leads ? DROP : KEEP
 }
+
+/**
+ * Fields that mean something in front of a body only: who asks, for what, how the body is to be read and the response to be treated
+ * (RFC 9110, 6.5.1). Behind it they would pass by whoever looked at the head.
+ */
+const LEADS: ReadonlySet<string> = new Set([
+  ...['host', 'forwarded', 'http2-settings', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie'],
+  ...['www-authenticate', 'proxy-authenticate', 'content-encoding', 'content-range', 'content-type', 'cache-control'],
+  ...['expect', 'max-forwards', 'pragma', 'range', 'if-match', 'if-none-match', 'if-modified-since', 'if-range'],
+  ...['if-unmodified-since', 'age', 'date', 'expires', 'location', 'retry-after', 'vary', 'warning'],
+])
 
 /** As `noteLength` of HTTP/1: digits that every reader takes for the same number. */
 function noteLength(head: Head, value: string): number {

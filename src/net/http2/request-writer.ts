@@ -10,6 +10,7 @@ import {
   type BodySink,
   type BodySource,
   type Framing,
+  type TrailerGate,
 } from '../stream.ts'
 import { fieldObject } from './heads.ts'
 
@@ -29,8 +30,6 @@ export class RequestWriter implements BodySink {
   /** Whoever gives is asked to wait until there is a stream. */
   backed = true
   readonly kind: BodyKind
-  /** Fields may follow. */
-  readonly trails: boolean
   readonly #owner: RequestWriterOwner
   #stream: ClientHttp2Stream | null = null
   #open: boolean
@@ -38,15 +37,21 @@ export class RequestWriter implements BodySink {
   /** The body so far, for another sending; undefined where there is none, or no second one is possible. */
   #kept: HeldBytes | undefined
   #isWhole = true
+  readonly #gate: TrailerGate | undefined
   #trailers: Record<string, string[]> = {}
 
-  constructor(owner: RequestWriterOwner, { kind, length, trails }: Framing, memory: BodyMemory) {
+  constructor(owner: RequestWriterOwner, { kind, length, trailers }: Framing, memory: BodyMemory) {
     this.#owner = owner
     this.kind = kind
-    this.trails = trails === true && kind !== BODY_NONE
+    this.#gate = trailers
     this.#open = kind !== BODY_NONE
     if (this.#open) this.#kept = new HeldBytes(new BodyClaim(memory), MAX_KEPT_BYTES, length)
     this.#left = kind === BODY_LENGTH ? length : 0
+  }
+
+  /** Fields may follow. */
+  get mayTrail(): boolean {
+    return this.#gate !== undefined && this.kind !== BODY_NONE
   }
 
   /** All that has been given can be sent again. */
@@ -90,7 +95,7 @@ export class RequestWriter implements BodySink {
   end(trailers?: Head): void {
     if (!this.#open) return
     if (this.#left > 0) return this.abort('protocol-error')
-    if (trailers !== undefined) this.#trailers = fieldObject(trailers)
+    if (trailers !== undefined && this.#gate !== undefined) this.#trailers = fieldObject(trailers, this.#gate)
     this.#letGo()
     this.#stream?.end()
   }

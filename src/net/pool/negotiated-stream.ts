@@ -83,6 +83,10 @@ export class NegotiatedStream implements ClientStream, ClientHandler {
     this.#request.handler.informed(this, head)
   }
 
+  trailed(_: ClientStream, trailers: Head): void {
+    this.#request.handler.trailed?.(this, trailers)
+  }
+
   upgraded(): void {
     this.#leave()
     this.#request.handler.upgraded(this)

@@ -11,8 +11,11 @@ import {
   type ClientStream,
   type ServerStream,
   type StreamHandler,
+  type TrailerGate,
   type WireRefusal,
 } from '../stream.ts'
+
+const EVERYTHING: TrailerGate = { admits: () => true }
 
 /** The smallest proxy: everything goes to one destination, nothing is looked at. */
 export class ForwardingHandler implements StreamHandler, ClientHandler {
@@ -28,7 +31,12 @@ export class ForwardingHandler implements StreamHandler, ClientHandler {
 
   request(stream: ServerStream): void {
     const { head, body } = stream
-    const framing = { kind: body.kind, length: body.length, upgrade: head.upgrade, trails: body.trails === true }
+    const framing = {
+      kind: body.kind,
+      length: body.length,
+      upgrade: head.upgrade,
+      trailers: body.trails === true ? EVERYTHING : undefined,
+    }
     const upstream = this.pool.send(this.destination, head, framing, this.responseTimeoutMs, this, stream)
     stream.context = upstream
     body.pipe(upstream.request)

@@ -1,6 +1,7 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { type FieldUse, fieldUse } from '#exchange/field-use.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
@@ -93,6 +94,20 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
       return onlyOne(cookieValues(receivedValues(exchange.request, 'cookie'), location.name))
     case 'expression':
       return fromExpression(location.expression, exchange)
+  }
+}
+
+/** Fields that reading a credential there, and taking it out, has to do with. */
+export function fieldsAt(location: CredentialLocation): FieldUse {
+  switch (location.kind) {
+    case 'header':
+      return fieldUse({ request: [location.name] })
+    case 'queryParameter':
+      return fieldUse({})
+    case 'cookie':
+      return fieldUse({ request: ['cookie'] })
+    case 'expression':
+      return fieldUse({ expressions: [location.expression] })
   }
 }
 

@@ -3,12 +3,13 @@ import { type Transformation, transformRequest, transformResponse } from './tran
 
 /** A transformation without conditions, as a run. */
 export function runTransformation(transformation: Transformation): PolicyRun {
-  const { request, response, readsRequestBody, readsResponseBody, llmReads } = transformation
+  const { request, response, readsRequestBody, readsResponseBody, llmReads, fields } = transformation
   return {
     ...(request === undefined ? {} : { request: (exchange) => transformRequest(request, exchange) }),
     ...(response === undefined ? {} : { response: (exchange) => transformResponse(response, exchange) }),
     readsRequestBody,
     readsResponseBody,
     llmReads,
+    fields,
   }
 }

@@ -1,6 +1,7 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange, Json } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { type FieldUse, fieldUse } from '#exchange/field-use.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
@@ -24,6 +25,7 @@ export interface Transformation {
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
+  readonly fields: FieldUse
 }
 
 type Message = 'request' | 'response'
@@ -58,7 +60,13 @@ export function compileTransformation(
     readsRequestBody: readsRequestBody(expressions),
     readsResponseBody: readsResponseBody(expressions),
     llmReads: llmReadsOf(expressions),
+    fields: fieldUse({ expressions, request: namesIn(spec.request), response: namesIn(spec.response) }),
   }
+}
+
+/** What is added leaves the rest of its name as it was. */
+function namesIn({ set = [], remove = [] }: TransformSpec = {}): string[] {
+  return [...set.map(({ name }) => name), ...remove]
 }
 
 function compileTransform(site: Site, spec: TransformSpec): Transform {

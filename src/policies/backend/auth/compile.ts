@@ -5,6 +5,7 @@ import {
   authorizationHeader,
   canHold,
   compileWritableLocation,
+  fieldsAt,
   type WritableLocation,
 } from '../../shared/credential-location.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
@@ -18,12 +19,17 @@ export function compileBackendAuth(sources: readonly Source[], context: CompileC
   const source = sources[0]!
   const { passthrough, location: where } = source.spec
   const location = where === undefined ? undefined : compileWritableLocation(where)
-  if (passthrough !== undefined) return { request: (exchange) => passCredential(location, exchange) }
+  if (passthrough !== undefined) {
+    return {
+      request: (exchange) => passCredential(location, exchange),
+      fields: fieldsAt(location ?? authorizationHeader('Bearer')),
+    }
+  }
 
   const place = location ?? authorizationHeader('Bearer')
   const credential = credentialOf(source, place, context)
-  if (typeof credential !== 'string') return { request: () => credential }
-  return { request: (exchange) => sendCredential(place, credential, exchange) }
+  if (typeof credential !== 'string') return { request: () => credential, fields: fieldsAt(place) }
+  return { request: (exchange) => sendCredential(place, credential, exchange), fields: fieldsAt(place) }
 }
 
 /** Byte text of the configured credential, or why there is none. */

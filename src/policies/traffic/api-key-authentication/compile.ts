@@ -3,7 +3,12 @@ import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { challengeFor } from '../../shared/challenge.ts'
-import { authorizationHeader, type CredentialLocation, compileLocation } from '../../shared/credential-location.ts'
+import {
+  authorizationHeader,
+  type CredentialLocation,
+  compileLocation,
+  fieldsAt,
+} from '../../shared/credential-location.ts'
 import { parseEntry } from './parse-entry.ts'
 import { type ApiKeyPlan, type KeyHolder, runApiKey } from './run.ts'
 import type { ApiKeyAuthenticationSpec } from './schema.ts'
@@ -18,6 +23,7 @@ export function compileApiKey(sources: readonly Source[], context: CompileContex
   return {
     request: (exchange) => runApiKey(plan, exchange),
     readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
+    fields: fieldsAt(location),
   }
 }
 

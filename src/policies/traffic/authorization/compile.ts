@@ -1,3 +1,4 @@
+import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { compileRules, expressionsOf } from '../../shared/rules.ts'
@@ -13,5 +14,6 @@ export function compileAuthorization(
   return {
     request: (exchange) => runAuthorization(plan, exchange),
     readsRequestBody: readsRequestBody(expressionsOf(rules)),
+    fields: fieldUse({ expressions: expressionsOf(rules) }),
   }
 }

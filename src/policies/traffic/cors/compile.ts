@@ -1,3 +1,4 @@
+import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { type OriginPattern, parseOriginPattern } from './origin-pattern.ts'
 import { type CorsPlan, runCors, varyByOrigin } from './run.ts'
@@ -12,6 +13,7 @@ export function compileCors(sources: readonly Source[], context: CompileContext)
   return {
     request: (exchange) => runCors(plan, exchange),
     response: varyByOrigin,
+    fields: fieldUse({ reads: ['origin', 'access-control-request-method', 'access-control-request-headers'] }),
   }
 }
 

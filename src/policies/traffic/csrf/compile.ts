@@ -1,3 +1,4 @@
+import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { parseOrigin } from '../../shared/web-origin.ts'
 import { checkCsrf, originKey } from './run.ts'
@@ -14,5 +15,8 @@ export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context:
       context.report(source, `.additionalOrigins[${index}]`, { severity: 'error', code: 'invalid-origin', message })
     }
   }
-  return { request: (exchange) => checkCsrf(additional, exchange) }
+  return {
+    request: (exchange) => checkCsrf(additional, exchange),
+    fields: fieldUse({ reads: ['origin', 'sec-fetch-site'] }),
+  }
 }

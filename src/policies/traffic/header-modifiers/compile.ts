@@ -1,5 +1,7 @@
+import { fieldUse } from '#exchange/field-use.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { HttpHeaderFilterSpec } from '../../shared/header-filter.ts'
 import {
   type CompiledModifier,
   compileHeaderModifier,
@@ -15,6 +17,7 @@ export function compileHeaderModifiers(
   const source = sources[0]!
   const { request, response } = source.spec
   return {
+    fields: fieldUse({ request: namesIn(request), response: namesIn(response) }),
     ...(request === undefined
       ? {}
       : { request: modifyRequest(compileHeaderModifier(source, 'request', request, context)) }),
@@ -22,6 +25,11 @@ export function compileHeaderModifiers(
       ? {}
       : { response: modifyResponse(compileHeaderModifier(source, 'response', response, context)) }),
   }
+}
+
+/** What is added leaves the rest of its name as it was. */
+function namesIn({ set = [], remove = [] }: HttpHeaderFilterSpec = {}): string[] {
+  return [...set.map(({ name }) => name), ...remove]
 }
 
 function modifyRequest(modifier: CompiledModifier): Step {

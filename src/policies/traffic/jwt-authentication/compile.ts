@@ -2,7 +2,12 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { challengeFor } from '../../shared/challenge.ts'
-import { authorizationHeader, type CredentialLocation, compileLocation } from '../../shared/credential-location.ts'
+import {
+  authorizationHeader,
+  type CredentialLocation,
+  compileLocation,
+  fieldsAt,
+} from '../../shared/credential-location.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { type KeySet, readKeySet } from './read-key-set.ts'
 import { type JwtPlan, runJwt } from './run.ts'
@@ -20,6 +25,7 @@ export function compileJwtAuthentication(sources: readonly Source[], context: Co
   return {
     request: (exchange) => runJwt(plan, exchange),
     readsRequestBody: location.kind === 'expression' && readsRequestBody([location.expression]),
+    fields: fieldsAt(location),
   }
 }
 

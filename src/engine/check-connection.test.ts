@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import type { PlanItem } from '#plan/item.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { Decision, decide, isWritten } from './decide.ts'
+import { prepareAttempt } from './prepare-attempt.ts'
+import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem, toBackend } from './testing.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/r'
+
+/** Takes a request with a Connection field to its endpoint. */
+async function sent(connection: string | undefined, ...policies: readonly PlanItem[]) {
+  const route = routeItem('r', { backends: toBackend('b') })
+  const { plan, socket } = livePlan(listenerItem(), route, backendItem('b'), ...policies)
+  const exchange = exchangeWith({ headers: connection === undefined ? {} : { connection } })
+  const decision = new Decision()
+  const outcome = await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)
+  const late = outcome ?? (await prepareAttempt(decision.backend!.groups[0]![0]!, exchange, decision))
+  return { decision, refused: late?.kind === 'refusal' ? `${late.code}: ${late.detail}` : undefined }
+}
+
+test.each([
+  'host',
+  'Cookie',
+  'close, AUTHORIZATION',
+  'content-length',
+  'Content-Type',
+  'forwarded',
+  'X_Forwarded_Proto',
+])('a Connection may never name %s', async (connection) => {
+  const { refused } = await sent(connection)
+  expect(refused).toMatch(/^connection-invalid: Connection names [a-z_-]+, an end-to-end field$/)
+})
+
+test.each([undefined, 'close', 'keep-alive', 'te', 'upgrade, http2-settings', 'x-role'])(
+  'without a policy it may name %s',
+  async (connection) => {
+    expect((await sent(connection)).refused).toBeUndefined()
+  },
+)
+
+const READS = 'default(request.headers["x-role"], "") != "a"'
+const rule = (expression: string) => ({ action: 'Require', policy: { matchExpressions: [expression] } })
+const fields = (filter: object) => ({ request: filter })
+const set = { set: [{ name: 'X-Role', value: 'a' }] }
+const computed = { set: [{ name: 'X-Role', value: '"a"' }] }
+
+test.each<[field: FieldName, target: string, spec: object]>([
+  ['traffic.authorization', ROUTE, rule(READS)],
+  ['traffic.authorization', ROUTE, rule('request.headers.all(name, request.headers[name] != "")')],
+  ['PreRouting.authorization', GATEWAY, rule(READS)],
+  ['traffic.headerModifiers', ROUTE, fields(set)],
+  ['traffic.headerModifiers', ROUTE, fields({ remove: ['x_role'] })],
+  ['traffic.transformation', ROUTE, fields(computed)],
+  ['traffic.transformation', ROUTE, fields({ remove: ['x-role'] })],
+  ['traffic.transformation', ROUTE, { response: { set: [{ name: 'x', value: READS }] } }],
+  ['traffic.transformation', ROUTE, { conditional: [{ condition: READS, policy: fields({ remove: ['x'] }) }] }],
+  ['traffic.rateLimit', ROUTE, { conditional: [{ condition: READS, policy: { local: [] } }] }],
+  ['traffic.directResponse', ROUTE, { conditional: [{ condition: `!(${READS})`, policy: { status: 200 } }] }],
+  [
+    'traffic.apiKeyAuthentication',
+    ROUTE,
+    { mode: 'Optional', location: { header: { name: 'X-Role' } }, secretRef: {} },
+  ],
+  ['backend.auth', 'ProxyBackend/default/b', { key: 'k', location: { header: { name: 'X-Role' } } }],
+  ['backend.transformation', 'ProxyBackend/default/b', fields(computed)],
+])('%s at %s: a Connection may not name what it reads or writes: %j', async (field, target, spec) => {
+  const { refused } = await sent('keep-alive, X-Role', policyItem(field, target, spec))
+  const name = field.split('.')[1]
+  expect(refused).toMatch(new RegExp(`^connection-invalid: Connection names x-role, which ${name} of \\w+ \\S+ `))
+  expect((await sent('close', policyItem(field, target, spec))).refused).toBeUndefined()
+})
+
+test('what policies set or remove is known for each message', async () => {
+  const { decision } = await sent(
+    undefined,
+    policyItem('traffic.headerModifiers', ROUTE, {
+      request: { set: [{ name: 'A-1', value: 'x' }], add: [{ name: 'added', value: 'x' }] },
+      response: { remove: ['b_1'] },
+    }),
+    policyItem('backend.transformation', 'ProxyBackend/default/b', fields({ remove: ['c'] })),
+  )
+  const names = ['a_1', 'a-1', 'added', 'B-1', 'c', 'other']
+  expect(names.filter((name) => isWritten('request', name, decision))).toEqual(['a_1', 'a-1', 'c'])
+  expect(names.filter((name) => isWritten('response', name, decision))).toEqual(['B-1'])
+})
