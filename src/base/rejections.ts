@@ -50,6 +50,7 @@ export const REJECTIONS = {
   'upstream-timeout': { status: 504, text: 'upstream call timeout', reason: 'Timeout' },
   'request-timeout': { status: 504, text: 'request timeout', reason: 'Timeout' },
   'upgrade-failed': { status: 502, text: 'request upgrade failed', reason: 'Internal' },
+  'response-headers-too-large': { status: 502, text: 'response header fields too large', reason: 'Internal' },
   'response-too-large': { status: 502, text: 'response body too large', reason: 'Internal' },
   // LLM
   'llm-body-invalid': { status: 400, text: 'invalid request body', reason: 'InvalidRequest' },

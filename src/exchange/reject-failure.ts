@@ -4,6 +4,7 @@ import { type Refusal, reject } from './outcome.ts'
 
 /** What the client of a request is told that no backend answered (decision A-109). The cause is for operators. */
 export function failureRejection(code: FailureCode): RejectionCode {
+  if (code === 'request-headers-too-large') return 'headers-too-large'
   return code === 'timeout' || code === 'connect-timeout' ? 'upstream-timeout' : 'upstream-failed'
 }
 

@@ -21,7 +21,7 @@ export type ConnectFailureCode =
   | 'connect-failed'
 
 /** Why a request got no response; stable like `ConnectFailureCode`. */
-export type FailureCode = ConnectFailureCode | 'not-http2' | Abort
+export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | Abort
 
 /** A connection that did not come to stand. */
 export interface ConnectFailure {

@@ -86,5 +86,11 @@ export const MAX_METHOD_BYTES = 64
 /** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */
 export const RESPONSE_LIMITS: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 1000 }
 
+/**
+ * The largest head that leaves over HTTP/2, as RFC 9113, 6.5.2 counts it. nghttp2 takes none that is larger, and Node ends the whole
+ * connection over one.
+ */
+export const MAX_SENT_HEAD_BYTES = 65_536
+
 /** Interim responses before a final one. They pass whether or not the client takes them. */
 export const MAX_INTERIM_RESPONSES = 100

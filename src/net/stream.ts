@@ -69,9 +69,10 @@ export interface ServerStream {
    * HEAD requests and 204/304 send no body whatever `kind` says; there, BODY_NONE with a length announces that length.
    * Every response, also one without a body, is complete with `response.end()`, which `body.pipe` calls. `head` is read at
    * once and may change afterwards.
+   * @returns false when the connection takes no head of that size: nothing was sent, and another response may be
    */
-  respond(head: Head, kind: BodyKind, length: number): void
-  /** Sends an interim response (100, 103). */
+  respond(head: Head, kind: BodyKind, length: number): boolean
+  /** Sends an interim response (100, 103), unless it is too large for the connection. */
   inform(head: Head): void
   /**
    * Accepts the upgrade that `this.head.upgrade` asked for: sends `head` (a 101) and relays bytes both ways between this

@@ -10,7 +10,7 @@ import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
 import { recordResponse } from './record-bodies.ts'
 import { DECISION } from './reply.ts'
-import { fail, respondLocally, writeQueuedHeaders } from './respond.ts'
+import { fail, respondLocally, sendHead, writeQueuedHeaders } from './respond.ts'
 
 /** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
 export function answerMcp(flight: InFlight): void {
@@ -55,18 +55,16 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
   exchange.response = head
   runResponsePolicies(exchange, flight.decision)
   writeQueuedHeaders(flight)
-  flight.status = answer.status
-  flight.responded = true
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {
     exchange.responseBody = body ?? new Uint8Array(0)
     const length = body?.length ?? 0
-    stream.respond(head, length === 0 ? BODY_NONE : BODY_LENGTH, length)
+    if (!sendHead(flight, head, length === 0 ? BODY_NONE : BODY_LENGTH, length)) return
     if (body !== undefined && length > 0) stream.response.bytes(asBuffer(body), 0, length)
     stream.response.end()
     return
   }
-  stream.respond(head, BODY_CHUNKED, -1)
+  if (!sendHead(flight, head, BODY_CHUNKED, -1)) return endUnwanted(answer)
   if (exchange.originalMethod === 'GET') endWhenDraining(flight)
   await pumpBody(body, recordResponse(flight, stream.response), () => turn === flight.turn)
 }

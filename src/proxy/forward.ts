@@ -232,7 +232,10 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
-  recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
+  // A request that could not be sent says nothing about the endpoint.
+  if (failure?.code !== 'request-headers-too-large') {
+    recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
+  }
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
     noteAttempt(exchange, { endpoint: endpoint.label, status: 0, failure: code, detail, maybeProcessed })

@@ -10,7 +10,7 @@ import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { recordResponse } from './record-bodies.ts'
 import { ReplacingSink } from './replacing-sink.ts'
-import { fail, respondLocally, sendReply, writeQueuedHeaders } from './respond.ts'
+import { fail, respondLocally, sendHead, sendReply, writeQueuedHeaders } from './respond.ts'
 
 /** Passes an upstream response on, through the response policies. Its body streams unless a policy needs it whole. */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
@@ -35,10 +35,8 @@ function passOn(
   writeQueuedHeaders(flight)
   const hasNewBody = newResponseBody !== undefined && newResponseBody.length > 0
   const trailers = hasNewBody && body.trails === true ? takeGrpcStatus(flight, upstream.head) : undefined
+  if (!sendFramed(flight, upstream.head, body, filter?.changesLength === true)) return upstream.cancel()
   flight.filter = filter
-  flight.status = upstream.head.status
-  flight.responded = true
-  respondFramed(flight, upstream.head, body, filter?.changesLength === true)
   const { response } = flight.stream
   const sink =
     newResponseBody === undefined
@@ -60,17 +58,19 @@ function filterOf(flight: InFlight, { head }: ClientStream): Filter | undefined 
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */
-function respondFramed(
-  { exchange, stream }: InFlight,
+function sendFramed(
+  flight: InFlight,
   head: Head,
   { kind, length, trails }: Pick<BodySource, 'kind' | 'length' | 'trails'>,
   changesLength: boolean,
-): void {
-  const { newResponseBody: replacement } = exchange
+): boolean {
+  const { newResponseBody: replacement } = flight.exchange
   if (replacement !== undefined) {
-    stream.respond(head, replacement.length === 0 && trails !== true ? BODY_NONE : BODY_LENGTH, replacement.length)
-  } else if (changesLength && kind === BODY_LENGTH) stream.respond(head, BODY_CHUNKED, -1)
-  else stream.respond(head, kind, length)
+    const bodyless = replacement.length === 0 && trails !== true
+    return sendHead(flight, head, bodyless ? BODY_NONE : BODY_LENGTH, replacement.length)
+  }
+  if (changesLength && kind === BODY_LENGTH) return sendHead(flight, head, BODY_CHUNKED, -1)
+  return sendHead(flight, head, kind, length)
 }
 
 /** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */

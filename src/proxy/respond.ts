@@ -3,6 +3,8 @@ import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
+import type { Head } from '#net/http/head.ts'
+import type { BodyKind } from '#net/stream.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
@@ -48,10 +50,32 @@ export function sendReply(flight: InFlight, reply: Reply): void {
   writeQueuedHeaders(flight)
   const trailers = reply.trailers ?? (bytes.length > 0 ? takeGrpcStatus(flight, head) : undefined)
   const body = new FixedBody(bytes, trailers)
+  if (sendHead(flight, head, body.kind, body.length)) body.pipe(stream.response)
+}
+
+/** Sends the head of a response. @returns false when the client's connection does not take it: it got a refusal instead */
+export function sendHead(flight: InFlight, head: Head, kind: BodyKind, length: number): boolean {
+  const isTaken = flight.stream.respond(head, kind, length)
+  if (isTaken) noteHead(flight, head)
+  else refuseHead(flight)
+  return isTaken
+}
+
+function noteHead(flight: InFlight, head: Head): void {
   flight.status = head.status
   flight.responded = true
-  stream.respond(head, body.kind, body.length)
-  body.pipe(stream.response)
+}
+
+/** The head of the refusal may be as large, by what policies do with every response; then it leaves as it is. */
+function refuseHead(flight: InFlight): void {
+  const { exchange, stream } = flight
+  const refusal = reject('response-headers-too-large')
+  if (exchange.refusal !== refusal.code) return respondLocally(flight, refusal)
+  const { head, body } = replyToRefusal(refusal, exchange, flight.decisionId)
+  const bytes = new FixedBody(body ?? NO_BYTES)
+  noteHead(flight, head)
+  if (stream.respond(head, bytes.kind, bytes.length)) bytes.pipe(stream.response)
+  else stream.abort()
 }
 
 /** What policies queued for the response beats everything else. */

@@ -122,8 +122,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   // What the handler calls.
 
-  respond(head: Head, kind: BodyKind, length: number): void {
-    if (this.#phase !== SERVING || this.#answered) return
+  /** HTTP/1 knows no bound of heads, and clients that have one do not tell it. */
+  respond(head: Head, kind: BodyKind, length: number): true {
+    if (this.#phase !== SERVING || this.#answered) return true
     if (this.#responded) throw new Error('a request is answered once')
     this.#responded = true
     const { status } = head
@@ -134,6 +135,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
     this.response.start(this.#transport, text, sent, length)
     this.#watchWriting()
+    return true
   }
 
   inform(head: Head): void {

@@ -18,7 +18,7 @@ import { WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import type { Carrier } from './carrier.ts'
 import { watchEndOfStream } from './end-of-stream.ts'
-import { readResponseFields, readTrailerFields, requestFields } from './heads.ts'
+import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
 import { cancelStream } from './reset-stream.ts'
 
@@ -61,6 +61,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
   readonly request: RequestWriter
+  /** Size of the request head, as RFC 9113, 6.5.2 counts it. */
+  readonly headBytes: number
   trailers: Head | undefined
   context: unknown
   /** Response time limit. */
@@ -82,6 +84,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#owner = owner
     this.#handler = handler
     this.#fields = requestFields(head, scheme, announcedLength(head, framing))
+    this.headBytes = listBytes(this.#fields)
     Object.assign(this.#fields, { [http2.sensitiveHeaders]: NEVER_INDEXED })
     this.#forHead = method === 'HEAD'
     this.#idempotent = isIdempotent(method)

@@ -5,6 +5,7 @@ import { clock } from '#base/clock.ts'
 import { BodyMemory } from '../body/body-memory.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
+import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { createClientPool } from '../pool/client-pool.ts'
 import {
@@ -807,3 +808,55 @@ function largeHead(peer: FramePeer, stream: number, fields: readonly Field[]): v
     peer.send(at === 0 ? HEADERS : CONTINUATION, end, stream, block.subarray(at, at + 16_000))
   }
 }
+
+// Heads that are too large for HTTP/2.
+
+const MAX_HEADER_LIST_SIZE = 6
+/** What is left for the value of one field `x` beside the pseudo fields of these requests. */
+const PSEUDO_BYTES = 7 + 3 + 10 + 1 + 7 + 4 + 5 + 1 + 4 * 32
+
+test.each([
+  [undefined, 65_536 - PSEUDO_BYTES - 33, true],
+  [undefined, 65_536 - PSEUDO_BYTES - 32, false],
+  [4096, 4096 - PSEUDO_BYTES - 33, true],
+  [4096, 4096 - PSEUDO_BYTES - 32, false],
+  [1_000_000, 70_000, false],
+])(
+  'a server that takes heads of %s bytes: one with a value of %d bytes is sent: %s',
+  async (announced, valueBytes, taken) => {
+    let connections = 0
+    const { pool, destination } = await frames((peer) => {
+      connections++
+      peer.settings(...(announced === undefined ? [] : [[MAX_HEADER_LIST_SIZE, announced] as const]))
+      peer.onRequest = (stream) => peer.answer(stream, 'ok')
+    })
+    expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+    const result = await ask(pool, destination, { headers: { x: 'v'.repeat(valueBytes) } })
+    if (taken) expect(result).toMatchObject({ status: 200, body: 'ok' })
+    else expect(result).toMatchObject({ failure: 'request-headers-too-large', sent: false, replays: [] })
+    // The connection goes on.
+    expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+    expect(connections).toBe(1)
+  },
+)
+
+test('trailers of a request that are too large end that request alone', async () => {
+  const { pool, destination, connections } = await nodeServer((stream) => {
+    readAll(stream).then(
+      (text) => answer(stream, text),
+      () => {},
+    )
+  })
+  const beside = pool.send(destination, request('POST'), TRAILING, 0, NO_HANDLER, undefined)
+  const failure = await new Promise<Failure>((resolve) => {
+    const handler: ClientHandler = { ...NO_HANDLER, failed: (_, why) => resolve(why) }
+    const stream = pool.send(destination, request('POST'), TRAILING, 0, handler, undefined)
+    const trailers = new Head()
+    trailers.append('x-sum', 'v'.repeat(70_000))
+    stream.request.end(trailers)
+  })
+  expect(failure.code).toBe('protocol-error')
+  expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+  expect(connections()).toBe(1)
+  beside.cancel()
+})

@@ -105,6 +105,12 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
 
   /** No call is made to a handler while a request is being placed. */
   #carry(session: ClientSession, exchange: ClientExchange): void {
+    const { headBytes } = exchange
+    const { maxHeadBytes } = session
+    if (headBytes > maxHeadBytes) {
+      const detail = `the head has ${headBytes} bytes, and ${maxHeadBytes} can be sent`
+      return process.nextTick(() => exchange.failUnsent({ code: 'request-headers-too-large', detail }))
+    }
     try {
       session.carry(exchange)
     } catch {

@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionRequestOptions } from 'node:http2'
 import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
-import { RESPONSE_LIMITS } from '../limits.ts'
+import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { askForLife } from './ask-for-life.ts'
 import type { Carrier } from './carrier.ts'
@@ -42,6 +42,8 @@ export interface SessionOwner {
 
 /** One upstream HTTP/2 connection: carries as many exchanges at a time as the server allows. */
 export class ClientSession implements Carrier {
+  /** The largest request head that the server takes, as RFC 9113, 6.5.2 counts it. */
+  maxHeadBytes = MAX_SENT_HEAD_BYTES
   reused = false
   ended = false
   readonly #owner: SessionOwner
@@ -66,7 +68,8 @@ export class ClientSession implements Carrier {
     this.#socket = socket
     this.#session = http2.connect('http://upstream', { ...OPTIONS, createConnection: () => socket })
     this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW))
-    this.#session.on('remoteSettings', ({ maxConcurrentStreams }) => {
+    this.#session.on('remoteSettings', ({ maxConcurrentStreams, maxHeaderListSize = MAX_SENT_HEAD_BYTES }) => {
+      this.maxHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
       this.#begun = true
       // Nothing can be sent to a server that allows none; it may refuse.
       this.#limit = Math.max(1, maxConcurrentStreams ?? Number.POSITIVE_INFINITY)

@@ -75,6 +75,14 @@ export function responseFields(head: Head, length: number): string[] {
   return fields
 }
 
+/** What fields, names and values in turn, count as (RFC 9113, 6.5.2). */
+export function listBytes(fields: readonly string[]): number {
+  // Half of it are names.
+  let bytes = (FIELD_OVERHEAD / 2) * fields.length
+  for (let i = 0; i < fields.length; i++) bytes += fields[i]!.length
+  return bytes
+}
+
 /**
  * The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. Without a prototype:
  * `constructor` is a name like any other.
@@ -87,6 +95,13 @@ export function fieldObject(head: Head, gate?: TrailerGate): Record<string, stri
     object[name].push(value)
   })
   return object
+}
+
+/** As `listBytes`, of fields as an object. */
+export function objectBytes(fields: Readonly<Record<string, readonly string[]>>): number {
+  let bytes = 0
+  for (const name in fields) for (const value of fields[name]!) bytes += sizeOf(name, value)
+  return bytes
 }
 
 interface PseudoFields {

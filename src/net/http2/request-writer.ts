@@ -2,6 +2,7 @@ import type { ClientHttp2Stream } from 'node:http2'
 import { BodyClaim, type BodyMemory } from '../body/body-memory.ts'
 import { HeldBytes } from '../body/held-bytes.ts'
 import type { Head } from '../http/head.ts'
+import { MAX_SENT_HEAD_BYTES } from '../limits.ts'
 import {
   type Abort,
   BODY_LENGTH,
@@ -12,7 +13,7 @@ import {
   type Framing,
   type TrailerGate,
 } from '../stream.ts'
-import { fieldObject } from './heads.ts'
+import { fieldObject, objectBytes } from './heads.ts'
 
 /** Whoever the request belongs to. */
 export interface RequestWriterOwner {
@@ -96,6 +97,8 @@ export class RequestWriter implements BodySink {
     if (!this.#open) return
     if (this.#left > 0) return this.abort('protocol-error')
     if (trailers !== undefined && this.#gate !== undefined) this.#trailers = fieldObject(trailers, this.#gate)
+    // Without them the request would look whole.
+    if (objectBytes(this.#trailers) > MAX_SENT_HEAD_BYTES) return this.abort('protocol-error')
     this.#letGo()
     this.#stream?.end()
   }

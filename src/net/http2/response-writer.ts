@@ -4,10 +4,12 @@ import type { Head } from '../http/head.ts'
 import { type Abort, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES } from '../transport/transport.ts'
-import { fieldObject } from './heads.ts'
+import { fieldObject, objectBytes } from './heads.ts'
 
 /** Whoever the message belongs to. */
 export interface ResponseWriterOwner {
+  /** Fields behind the body may come to so many bytes. */
+  readonly maxHeadBytes: number
   /** Sends the head. `whole`: nothing follows; otherwise `trails`: fields may follow the body. */
   sendHead(whole: boolean, trails: boolean): void
   /** The whole response has been given to the stream. */
@@ -97,10 +99,13 @@ export class ResponseWriter implements BodySink {
     if (!this.open) return
     if (this.#left > 0) return this.abort('protocol-error')
     const trails = trailers !== undefined && trailers.fieldCount > 0 && this.#kind !== BODY_NONE
+    const fields = trails ? fieldObject(trailers) : undefined
+    // Without them the response would look whole.
+    if (fields !== undefined && objectBytes(fields) > this.#owner.maxHeadBytes) return this.abort('protocol-error')
     const whole = this.#headPending && !trails
     if (this.#headPending) this.#sendHead(whole, trails)
-    if (trails) {
-      this.#trailers = fieldObject(trailers)
+    if (fields !== undefined) {
+      this.#trailers = fields
       this.#stream.once('wantTrailers', this.#onWantTrailers)
     }
     if (!whole) this.#stream.end()

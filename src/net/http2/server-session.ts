@@ -1,7 +1,7 @@
-import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream, type Settings } from 'node:http2'
 import type net from 'node:net'
 import { Allowance } from '#base/allowance.ts'
-import type { HeadLimits, ServerLimits } from '../limits.ts'
+import { type HeadLimits, MAX_SENT_HEAD_BYTES, type ServerLimits } from '../limits.ts'
 import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { StreamHandler } from '../stream.ts'
@@ -36,6 +36,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   readonly limits: ServerLimits
   readonly headLimits: HeadLimits
   readonly wheel: TimerWheel
+  maxSentHeadBytes = MAX_SENT_HEAD_BYTES
   readonly #socket: net.Socket
   readonly #session: ServerHttp2Session
   readonly #resets: Allowance
@@ -70,7 +71,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     socket.read(0)
     session.setLocalWindowSize(limits.http2.connectionWindowBytes)
     session.on('stream', (stream, _headers, _flags, fields) => this.#begin(stream, fields))
-    session.on('remoteSettings', () => this.#settingsChanged())
+    session.on('remoteSettings', (settings) => this.#settingsChanged(settings))
     // A client that says goodbye means to close.
     session.on('goaway', () => this.#windDown())
     session.on('error', ignore)
@@ -132,7 +133,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
     if (!this.#resets.take()) this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many streams were reset')
   }
 
-  #settingsChanged(): void {
+  #settingsChanged({ maxHeaderListSize = MAX_SENT_HEAD_BYTES }: Settings): void {
+    this.maxSentHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
     if (!this.#settingsChanges.take()) return this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many settings')
     // The client has begun to speak HTTP/2; from here on it may be idle.
     if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import http2 from 'node:http2'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { FixedBody } from '../body/fixed-body.ts'
 import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ServerStream } from '../stream.ts'
@@ -463,3 +464,76 @@ async function eventually(check: () => boolean): Promise<void> {
   for (let i = 0; i < 500 && !check(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
   expect(check()).toBe(true)
 }
+
+// Heads that are too large for HTTP/2.
+
+/** What is left for the value of one field `x` beside a status and a `content-length` of one digit. */
+const LARGEST_VALUE = 65_536 - (7 + 3 + 32) - (14 + 1 + 32) - (1 + 32)
+
+/** A client, and whether its session was told to end; another request is under way all the time. */
+async function startBeside(onRequest: (stream: ServerStream) => void, settings: http2.Settings = {}) {
+  let waiting: ServerStream | undefined
+  await start((stream) => {
+    if (stream.head.target === '/beside') waiting = stream
+    else onRequest(stream)
+  })
+  const options = { settings: { maxHeaderListSize: 1_000_000, ...settings }, maxHeaderListPairs: 10_000 }
+  const client = http2.connect(`http://127.0.0.1:${rig.port}`, options)
+  client.on('error', () => {})
+  onTestFinished(() => client.destroy())
+  let goaways = 0
+  client.on('goaway', () => goaways++)
+  const beside = ask(client, { ':path': '/beside' })
+  while (waiting === undefined) await new Promise((resolve) => setTimeout(resolve, 1))
+  const unharmed = async () => {
+    answerWith(waiting!, 'unharmed')
+    expect(await beside).toMatchObject({ status: 200, body: 'unharmed' })
+    expect(goaways).toBe(0)
+  }
+  return { client, unharmed }
+}
+
+test.each<[what: string, fields: Record<string, string>, settings: http2.Settings, taken: boolean]>([
+  ['one field that just fits', { x: 'v'.repeat(LARGEST_VALUE) }, {}, true],
+  ['a byte more', { x: 'v'.repeat(LARGEST_VALUE + 1) }, {}, false],
+  ['many fields that fit', manyFields(600, 60), {}, true],
+  ['many fields that do not', manyFields(700, 60), {}, false],
+  ['as much as the client says', { x: 'v'.repeat(1000) }, { maxHeaderListSize: 42 + 47 + 33 + 1000 }, true],
+  ['more than the client says', { x: 'v'.repeat(1001) }, { maxHeaderListSize: 42 + 47 + 33 + 1000 }, false],
+])('%s: a head that is not taken leaves room for another one', async (_, fields, settings, taken) => {
+  let wasTaken: boolean | undefined
+  const { client, unharmed } = await startBeside((stream) => {
+    wasTaken = stream.respond(response(200, fields), BODY_NONE, 0)
+    if (wasTaken) stream.response.end()
+    else answerWith(stream, 'too large', 502)
+  }, settings)
+  const answer = await ask(client, {})
+  expect(wasTaken).toBe(taken)
+  expect(answer).toMatchObject(taken ? { status: 200, resetCode: 0 } : { status: 502, body: 'too large', resetCode: 0 })
+  await unharmed()
+})
+
+function manyFields(count: number, bytes: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'v'.repeat(bytes)]))
+}
+
+test('an interim response that is too large is left out', async () => {
+  const { client, unharmed } = await startBeside((stream) => {
+    stream.inform(response(103, { link: 'a' }))
+    stream.inform(response(103, { link: 'a'.repeat(70_000) }))
+    answerWith(stream, 'final')
+  })
+  expect(await ask(client, {})).toMatchObject({ status: 200, body: 'final', informed: [103] })
+  await unharmed()
+})
+
+test('trailers that are too large cut the response short', async () => {
+  const { client, unharmed } = await startBeside((stream) => {
+    stream.respond(response(200), BODY_CHUNKED, -1)
+    stream.response.bytes(Buffer.from('begun'), 0, 5)
+    stream.response.end(response(200, { 'x-sum': 'v'.repeat(70_000) }))
+  })
+  expect(await ask(client, {})).toMatchObject({ status: 200, body: 'begun', resetCode: 2, trailers: [] })
+  expect(rig.handler.events).toContain('aborted protocol-error')
+  await unharmed()
+})

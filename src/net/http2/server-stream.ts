@@ -24,7 +24,7 @@ import {
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
-import { fieldObject, readRequestFields, readTrailerFields, responseFields } from './heads.ts'
+import { fieldObject, listBytes, objectBytes, readRequestFields, readTrailerFields, responseFields } from './heads.ts'
 import { cutStream } from './reset-stream.ts'
 import { ResponseWriter, type ResponseWriterOwner } from './response-writer.ts'
 
@@ -32,6 +32,8 @@ const { NGHTTP2_NO_ERROR } = constants
 
 /** What node:http2 lets a server send. */
 const MAX_STATUS = 599
+/** What `:status` counts as in a head. */
+const STATUS_BYTES = 42
 /** Comes without a body, also where that is not announced (RFC 9110, 15.3.6). */
 const RESET_CONTENT = 205
 
@@ -42,6 +44,8 @@ export interface StreamOwner {
   readonly limits: ServerLimits
   readonly headLimits: HeadLimits
   readonly wheel: TimerWheel
+  /** The largest head that the client takes, as RFC 9113, 6.5.2 counts it. */
+  readonly maxSentHeadBytes: number
   /** The stream is gone. `gaveUp`: its client gave it up before it was answered; `reusable`: it may serve another request. */
   streamClosed(stream: Http2ServerStream, how: { readonly gaveUp: boolean; readonly reusable: boolean }): void
 }
@@ -126,24 +130,37 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
 
   // What the handler calls.
 
-  respond(head: Head, kind: BodyKind, length: number): void {
-    if (this.#over) return
+  get maxHeadBytes(): number {
+    return this.#owner.maxSentHeadBytes
+  }
+
+  respond(head: Head, kind: BodyKind, length: number): boolean {
+    if (this.#over) return true
     if (this.#responded) throw new Error('a request is answered once')
-    this.#responded = true
     const { status } = head
     // A status that cannot be sent.
-    if (status > MAX_STATUS) return this.#fail('protocol-error')
+    if (status > MAX_STATUS) {
+      this.#responded = true
+      this.#fail('protocol-error')
+      return true
+    }
     const bodiless = isBodiless(this.head.method === 'HEAD', status)
     const sent = bodiless || status === RESET_CONTENT ? BODY_NONE : kind
-    this.#fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))
+    const fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))
+    if (listBytes(fields) > this.maxHeadBytes) return false
+    this.#responded = true
+    this.#fields = fields
     this.response.start(this.#stream, sent, length)
     this.#watchWriting()
+    return true
   }
 
   inform(head: Head): void {
     // The expectation is answered by this stream when the body is wanted.
     if (this.#over || this.#responded || head.status === 100) return
-    this.#inform({ ':status': head.status, ...fieldObject(head) })
+    const fields = fieldObject(head)
+    if (STATUS_BYTES + objectBytes(fields) > this.maxHeadBytes) return
+    this.#inform({ ':status': head.status, ...fields })
   }
 
   tunnel(): void {
