@@ -196,3 +196,14 @@ test.each<[what: string, field: FieldName, target: string, spec: object, reads: 
 })
 
 const BODY = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'
+
+test('a path that leads out of the configured one is not sent to a provider', async () => {
+  const post: ExchangeInputs = { method: 'POST', target: '/v1/chat/completions', body: '{"model":"m"}' }
+  const end = async (path: string) => {
+    const spec = { provider: { providerOne: {}, host: 'llm.test', port: 80, path } }
+    const { exchange, outcome } = await prepared(backendItem('llm', { type: 'ai', spec }), [], post)
+    return outcome?.kind === 'refusal' ? outcome.code : exchange.request.target
+  }
+  expect(await end('/v1/%2e%2e/admin')).toBe('path-invalid')
+  expect(await end('/v1/%7Echat%2F')).toBe('/v1/~chat%2F')
+})

@@ -50,6 +50,7 @@ test('a head that needs no change goes out as it came', () => {
 test('it reads one request after the other', () => {
   const path = new RequestPath()
   const read = (target: string) => {
+    path.reset()
     const code = codeOf(path.read(exchangeWith({ target })))
     return `${code} ${path.matched} ${path.query} ${path.ambiguous}`
   }

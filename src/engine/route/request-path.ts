@@ -20,8 +20,8 @@ const END_OR_MARK = /[?%\\;]|\/[/.]/
 const NONE: readonly string[] = []
 
 /**
- * Reads the paths of one connection's requests (decision A-51). Every policy may change the target, so whoever goes by it reads it
- * again, which costs one comparison as long as it is the same.
+ * Reads the path of one request after the other (decision A-51). Every policy may change the target, so whoever goes by it reads it
+ * again, which costs nothing as long as it is the same text.
  */
 export class RequestPath implements RoutedPath {
   #matched = ''
@@ -42,6 +42,11 @@ export class RequestPath implements RoutedPath {
 
   get query(): string {
     return this.#mark < 0 ? '' : this.#target.slice(this.#mark)
+  }
+
+  /** The next target is another request's. */
+  reset(): void {
+    this.#target = ''
   }
 
   /**

@@ -74,6 +74,9 @@ test.each<[path: string, normal: string, matched: string]>([
   // Reserved characters may mean something else without their escapes, so they are forwarded with them; rules make no difference.
   ['/%40scope/x%3ay', '/%40scope/x%3Ay', '/@scope/x:y'],
   ['/a%3bb', '/a%3Bb', '/a;b'],
+  // Refused, but shown to expressions of the log.
+  ['/%zz%2g%', '/%zz%2g%', '/%zz%2g%'],
+  ['/%61%2', '/a%2', '/a%2'],
   ['/%7b%22x%22%7D', '/%7B%22x%22%7D', '/{"x"}'],
 ])('%s is forwarded as %s and matched as %s', (path, normal, matched) => {
   expect(normalPath(path)).toBe(normal)

@@ -1,25 +1,31 @@
 // The forms of one path (decision A-51; docs/behaviour/http.md, "Paths"). A path has no query and begins with a slash.
 
-const ESCAPE = /%[0-9A-Fa-f]{2}/g
-
 /** A separator in any spelling that a server may take for one, and `;`, which ends the name of a segment for some. */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i
 
 /** More bytes than a character needs: lenient decoders read `/` or `.` out of them (RFC 3629, 3). */
 const OVERLONG = /%(?:c[01]%[89ab]|e0%[89]|f0%8|f8%8[0-7]|fc%8[0-3])/i
 
+const FAULTS: readonly (readonly [fault: string, pattern: RegExp])[] = [
+  ['a malformed percent escape', /%(?![0-9A-Fa-f]{2})/],
+  ['a backslash', /\\/],
+  ['NUL', /%00/],
+  ['an overlong UTF-8 sequence', OVERLONG],
+  ['a dot segment', DOT_SEGMENT],
+]
+
+/** All of them at once. */
+const ANY_FAULT = new RegExp(FAULTS.map(([, { source }]) => source).join('|'), 'i')
+
 /** What makes a path unfit whatever the rules are, in words; undefined when it is sound. */
 export function pathFault(path: string): string | undefined {
-  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return 'a malformed percent escape'
-  if (path.includes('\\')) return 'a backslash'
-  if (path.includes('%00')) return 'NUL'
-  if (OVERLONG.test(path)) return 'an overlong UTF-8 sequence'
-  return DOT_SEGMENT.test(path) ? 'a dot segment' : undefined
+  if (!ANY_FAULT.test(path)) return undefined
+  return FAULTS.find(([, pattern]) => pattern.test(path))?.[0]
 }
 
 /** The form that is forwarded: unreserved characters are decoded, other escapes upper-cased (RFC 3986, 6.2.2). */
 export function normalPath(path: string): string {
-  return path.includes('%') ? path.replace(ESCAPE, decodeUnreserved) : path
+  return path.includes('%') ? decode(path, UNRESERVED) : path
 }
 
 /**
@@ -27,7 +33,7 @@ export function normalPath(path: string): string {
  * character that can stand in a path by itself is decoded, and a run of `/` is one. `%2F` and `%5C` stay: see `otherReadings`.
  */
 export function matchedPath(path: string): string {
-  const decoded = path.includes('%') ? path.replace(ESCAPE, decodeVisible) : path
+  const decoded = path.includes('%') ? decode(path, VISIBLE) : path
   return decoded.includes('//') ? decoded.replace(/\/{2,}/g, '/') : decoded
 }
 
@@ -103,17 +109,30 @@ function endOfPrefix(normal: string, prefix: string): number | undefined {
 /** A run of slashes, an escape, or a character. */
 const PIECE = /^(?:\/+|%..|.)/
 
-function decodeUnreserved(triplet: string): string {
-  const character = characterOf(triplet)
-  return /[-._~0-9A-Za-z]/.test(character) ? character : triplet.toUpperCase()
+/** By the number of an escape, what stands in its place: `A` for 0x41, `%2F` for 0x2f. */
+type Decoded = readonly string[]
+
+const UNRESERVED = decodedWhere(/[-._~0-9A-Za-z]/)
+/** Without those whose escapes mean something else than themselves. */
+const VISIBLE = decodedWhere(/[!-~](?<![/\\%?#])/)
+
+function decodedWhere(characters: RegExp): Decoded {
+  return Array.from({ length: 256 }, (_, code) => {
+    const character = String.fromCharCode(code)
+    return characters.test(character) ? character : `%${code.toString(16).toUpperCase().padStart(2, '0')}`
+  })
 }
 
-/** Characters whose escapes mean something else than themselves stay escaped. */
-function decodeVisible(triplet: string): string {
-  const character = characterOf(triplet)
-  return /[!-~]/.test(character) && !'/\\%?#'.includes(character) ? character : triplet.toUpperCase()
-}
-
-function characterOf(triplet: string): string {
-  return String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+/** What is no escape stays as it is. */
+function decode(path: string, decoded: Decoded): string {
+  let text = ''
+  let kept = 0
+  for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
+    const triplet = path.slice(at, at + 3)
+    const instead = triplet.length < 3 ? undefined : decoded[Number(`0x${triplet.slice(1)}`)]
+    if (instead === undefined || instead === triplet) continue
+    text += path.slice(kept, at) + instead
+    kept = at + 3
+  }
+  return kept === 0 ? path : text + path.slice(kept)
 }
