@@ -6,6 +6,7 @@ import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 import type { Chain } from './chain.ts'
 import type { Destinations } from './destinations.ts'
+import type { Reader } from './readers.ts'
 
 /** A backend as one route rule reaches it, with everything that policies say about the way there. */
 export interface BackendPlace {
@@ -18,8 +19,8 @@ export interface BackendPlace {
   /** Backends of type `ai` and `mcp`. */
   readonly ai: AiPlan | undefined
   readonly mcp: McpPlan | undefined
-  /** The first expression of its policies and settings that reads the path, in words; undefined: none does. */
-  readonly pathReader: string | undefined
+  /** The expressions of its policies and settings. */
+  readonly readers: readonly Reader[]
 }
 
 /** One address that requests can be sent to. */

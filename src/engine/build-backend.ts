@@ -29,7 +29,7 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
   }
   const found = item.broken === undefined ? findAddresses(item, scope.lookups) : refused('backend-invalid', item.broken)
   if ('kind' in found) {
-    return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined, pathReader: undefined }
+    return { item, names, refusal: found, groups: [], ai: undefined, mcp: undefined, readers: [] }
   }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, scope.lookups)
   const reached = { item, carries: use.carries, alone: found.flat().length === 1 }
@@ -38,7 +38,7 @@ export function buildBackendPlace(use: BackendUse, scope: BackendScope): Backend
   )
   const ai = item.type === 'ai' ? buildAi(item, merge, scope) : undefined
   const mcp = item.type === 'mcp' ? buildMcp(item, merge, scope) : undefined
-  return { item, names, refusal: undefined, groups, ai, mcp, pathReader: scope.context.pathReaders[0] }
+  return { item, names, refusal: undefined, groups, ai, mcp, readers: scope.context.readers }
 }
 
 function refused(code: 'backend-invalid', detail: string): Refusal {

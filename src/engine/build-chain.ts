@@ -18,7 +18,7 @@ export interface ChainPlan {
 
 /** Merges what is attached to the targets and compiles it, in order. */
 export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCompileContext): Chain {
-  const readersBefore = context.pathReaders.length
+  const readersBefore = context.readers.length
   const merged = mergeSection(plan, lookups)
   const links: ChainLink[] = []
   for (const field of plan.order) {
@@ -26,7 +26,7 @@ export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCo
     const run = entry === undefined ? undefined : compileMerged(plan.section, entry, context)
     if (entry !== undefined && run !== undefined) links.push({ merged: entry, run })
   }
-  return buildChain(plan.stage, links, RESPONSE, context.pathReaders[readersBefore])
+  return buildChain(plan.stage, links, RESPONSE, context.readers.slice(readersBefore))
 }
 
 export function mergeSection(

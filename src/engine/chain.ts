@@ -1,12 +1,13 @@
 import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type FieldUse, joinFieldUse } from '#exchange/field-use.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TraceStep } from '#exchange/trace.ts'
-import type { PolicyRun } from '#policies/policy.ts'
+import { foldName } from '#net/http/head.ts'
+import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
 import type { MergedField } from './merge.ts'
+import type { Reader } from './readers.ts'
 
 /** One policy field at work in a chain. */
 export interface ChainLink {
@@ -24,9 +25,10 @@ export interface Chain {
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
-  /** The first expression that reads the path of the request, in words; undefined: none does. */
-  readonly pathReader: string | undefined
-  readonly fields: FieldUse
+  /** Its expressions. */
+  readonly readers: readonly Reader[]
+  /** Fields that its policies have to do with besides, by folded name (`foldName`). */
+  readonly fields: Readonly<Record<keyof PolicyFields, ReadonlySet<string>>>
 }
 
 const nothing: Step = () => undefined
@@ -35,7 +37,7 @@ export function buildChain(
   stage: Chain['stage'],
   links: readonly ChainLink[],
   responseOrder: readonly string[],
-  pathReader?: string,
+  readers: readonly Reader[] = [],
 ): Chain {
   const rank = (link: ChainLink) => {
     const position = responseOrder.indexOf(link.merged.field)
@@ -52,9 +54,13 @@ export function buildChain(
     readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
     readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
     llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
-    pathReader,
-    fields: joinFieldUse(links.flatMap(({ run }) => run.fields ?? [])),
+    readers,
+    fields: { request: fieldsOf(links, 'request'), response: fieldsOf(links, 'response') },
   }
+}
+
+function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): ReadonlySet<string> {
+  return new Set(links.flatMap(({ run }) => run.fields?.[message] ?? []).map(foldName))
 }
 
 /** How far a request came in a chain: the response steps of what it reached run on the way back. */

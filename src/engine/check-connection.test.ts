@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PlanItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { Decision, decide, isWritten } from './decide.ts'
+import { Decision, decide, isHeadField } from './decide.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem, toBackend } from './testing.ts'
 
@@ -66,9 +66,19 @@ test.each<[field: FieldName, target: string, spec: object]>([
   ['backend.transformation', 'ProxyBackend/default/b', fields(computed)],
 ])('%s at %s: a Connection may not name what it reads or writes: %j', async (field, target, spec) => {
   const { refused } = await sent('keep-alive, X-Role', policyItem(field, target, spec))
-  const name = field.split('.')[1]
-  expect(refused).toMatch(new RegExp(`^connection-invalid: Connection names x-role, which ${name} of \\w+ \\S+ `))
+  expect(refused).toMatch(/^connection-invalid: Connection names x-role, which spec\.\S+ of \w+ \S+ reads or writes$/)
+  expect(refused).toContain(field.replace('PreRouting', 'traffic'))
   expect((await sent('close', policyItem(field, target, spec))).refused).toBeUndefined()
+})
+
+test('the rules of an MCP backend count, those of the log do not', async () => {
+  const mcp = backendItem('b', { type: 'mcp', spec: { targets: [{ name: 't', host: '127.0.0.1', port: 9 }] } })
+  const tools = policyItem('backend.mcp', 'ProxyBackend/default/b', { authorization: rule(READS) })
+  const log = policyItem('frontend.accessLog', GATEWAY, { attributes: { add: [{ name: 'r', expression: READS }] } })
+  expect((await sent('x-role', mcp, tools)).refused).toContain(
+    'spec.backend.mcp.authorization.policy.matchExpressions[0]',
+  )
+  expect((await sent('x-role', mcp, log)).refused).toBeUndefined()
 })
 
 test('what policies set or remove is known for each message', async () => {
@@ -78,9 +88,10 @@ test('what policies set or remove is known for each message', async () => {
       request: { set: [{ name: 'A-1', value: 'x' }], add: [{ name: 'added', value: 'x' }] },
       response: { remove: ['b_1'] },
     }),
+    policyItem('traffic.authorization', ROUTE, rule(READS)),
     policyItem('backend.transformation', 'ProxyBackend/default/b', fields({ remove: ['c'] })),
   )
-  const names = ['a_1', 'a-1', 'added', 'B-1', 'c', 'other']
-  expect(names.filter((name) => isWritten('request', name, decision))).toEqual(['a_1', 'a-1', 'c'])
-  expect(names.filter((name) => isWritten('response', name, decision))).toEqual(['B-1'])
+  const names = ['a_1', 'a-1', 'added', 'B-1', 'c', 'x_role', 'other']
+  expect(names.filter((name) => isHeadField('request', name, decision))).toEqual(['a_1', 'a-1', 'c', 'x_role'])
+  expect(names.filter((name) => isHeadField('response', name, decision))).toEqual(['B-1'])
 })

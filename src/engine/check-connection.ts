@@ -1,8 +1,8 @@
 import { describeOrigin } from '#base/origin.ts'
-import { usesRequestField } from '#exchange/field-use.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { foldName, type Head } from '#net/http/head.ts'
-import type { Chain, ChainLink } from './chain.ts'
+import type { ChainLink } from './chain.ts'
+import { type Reader, readerOfField } from './readers.ts'
 
 /**
  * Fields for everybody on the way of a request. A Connection that names one takes it away from whoever stands behind (RFC 9110,
@@ -26,24 +26,33 @@ export function checkConnection({ nominated }: Head): Refusal | undefined {
   return undefined
 }
 
-/** Refuses a Connection field that takes away what a policy of the chain reads, sets or removes (decision A-94). */
-export function checkNominated({ nominated }: Head, { fields, links }: Chain): Refusal | undefined {
+/**
+ * Refuses a Connection field that takes away what a policy reads, sets or removes (decision A-94).
+ * @param links of the chain; a backend has expressions of its own only
+ */
+export function checkNominated(
+  { nominated }: Head,
+  { readers, links = [] }: { readonly readers: readonly Reader[]; readonly links?: readonly ChainLink[] },
+): Refusal | undefined {
   if (nominated.length === 0) return undefined
   for (const name of nominated) {
     const foldedName = foldName(name)
-    if (!usesRequestField(fields, foldedName)) continue
-    const link = links.find(({ run }) => run.fields !== undefined && usesRequestField(run.fields, foldedName))
-    return refuse(name, `which ${describe(link!)} reads or writes`)
+    const where = readerOfField(readers, foldedName) ?? userOf(links, foldedName)
+    if (where !== undefined) return refuse(name, `which ${where} reads or writes`)
   }
   return undefined
 }
 
-function isEndToEnd(foldedName: string): boolean {
-  return END_TO_END.has(foldedName) || foldedName.startsWith('x-forwarded-')
+/** The first policy that has to do with a field of requests without an expression, in words. */
+function userOf(links: readonly ChainLink[], foldedName: string): string | undefined {
+  const link = links.find(({ run }) => run.fields?.request.some((name) => foldName(name) === foldedName))
+  if (link === undefined) return undefined
+  const { origin, path } = link.merged.sources[0]!
+  return `${path} of ${describeOrigin(origin)}`
 }
 
-function describe({ merged: { field, sources } }: ChainLink): string {
-  return `${field} of ${describeOrigin(sources[0]!.origin)}`
+function isEndToEnd(foldedName: string): boolean {
+  return END_TO_END.has(foldedName) || foldedName.startsWith('x-forwarded-')
 }
 
 function refuse(name: string, why: string): Refusal {

@@ -5,12 +5,12 @@ import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
-import { decidesByPath } from '#exchange/path-reads.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import type { Lookups } from './lookups.ts'
+import { type Reader, readerOf } from './readers.ts'
 
 /** What a thread has of its instance and its machine. */
 export interface SharedState {
@@ -24,8 +24,8 @@ export interface SharedState {
 
 /** What policies may ask for while they are compiled, answered from the plan. */
 export class PlanCompileContext implements CompileContext {
-  /** The expressions so far by which the path of a request decides something, in words (decision A-51). */
-  readonly pathReaders: string[] = []
+  /** The expressions so far by which something is decided about requests. */
+  readonly readers: Reader[] = []
   readonly #lookups: Lookups
   readonly #state: SharedState
   readonly #findings: (finding: Finding) => void
@@ -56,9 +56,8 @@ export class PlanCompileContext implements CompileContext {
     use?: ExpressionUse,
   ): Expression {
     const expression = compileExpression(text, place, (problem) => this.report(source, path, problem), use)
-    if (decidesByPath(expression, place)) {
-      this.pathReaders.push(`${source.path}${path} of ${describeOrigin(source.origin)}`)
-    }
+    const reader = readerOf(expression, place, `${source.path}${path} of ${describeOrigin(source.origin)}`)
+    if (reader !== undefined) this.readers.push(reader)
     return expression
   }
 

@@ -19,6 +19,7 @@ import {
   type SocketPlace,
 } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
+import { readerOfField, readerOfPath } from './readers.ts'
 import { RequestPath } from './route/request-path.ts'
 import type { NearMiss } from './route/route-table.ts'
 
@@ -93,7 +94,7 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
 
   const chain = listener.preRouting.get(inputs.index)
   if (decision.path.ambiguous) {
-    const refused = refuseReader(decision.path, undefined, chain.pathReader)
+    const refused = refuseReader(decision.path, undefined, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
   decision.preRouting = chain
@@ -147,7 +148,7 @@ function route(
   const chain = rule.postRouting.get(inputs.index)
   if (path.ambiguous) {
     const refused =
-      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseReader(path, hit.match, chain.pathReader)
+      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseReader(path, hit.match, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
   decision.postRouting = chain
@@ -166,8 +167,9 @@ function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, de
   if (backend === undefined) return reject('backend-missing', { detail: weighted.reference.path })
   decision.backend = backend
   exchange.place = backend.names
-  if (backend.refusal !== undefined || !path.ambiguous) return backend.refusal
-  const refused = refuseReader(path, match, backend.pathReader)
+  const taken = backend.refusal ?? checkNominated(exchange.request, backend)
+  if (taken !== undefined || !path.ambiguous) return taken
+  const refused = refuseReader(path, match, readerOfPath(backend.readers))
   return refused ?? (backend.ai && refuseOtherRouteType(path, match, backend.ai, exchange))
 }
 
@@ -198,17 +200,21 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
 }
 
 /**
- * Whether a policy in force sets or removes a field of the head: it may then not come by another way, behind the body or before the
- * response (docs/behaviour/http.md, "Trailers and interim responses").
+ * Whether a policy in force reads, sets or removes a field of a request, or sets or removes one of a response: it may then not come by
+ * another way, behind the body or before the response (docs/behaviour/http.md, "Trailers and interim responses").
  */
-export function isWritten(
+export function isHeadField(
   message: 'request' | 'response',
   name: string,
-  { preRouting, postRouting, endpoint }: Decision,
+  { preRouting, postRouting, endpoint, backend }: Decision,
 ): boolean {
   const foldedName = foldName(name)
-  const isWrittenBy = (chain: Chain | undefined) => chain?.fields.writes[message].has(foldedName) === true
-  return isWrittenBy(preRouting) || isWrittenBy(postRouting) || isWrittenBy(endpoint?.chain)
+  const has = (chain: Chain | undefined) => chain?.fields[message].has(foldedName) === true
+  if (has(preRouting) || has(postRouting) || has(endpoint?.chain)) return true
+  if (message === 'response') return false
+  const reads = (place: Chain | BackendPlace | undefined) =>
+    place !== undefined && readerOfField(place.readers, foldedName) !== undefined
+  return reads(preRouting) || reads(postRouting) || reads(backend)
 }
 
 /** What of the body response policies wait for. */

@@ -1,14 +1,19 @@
 import type { Expression, ExpressionPlace } from './expression.ts'
 import { PATH_VARIABLES } from './variables/request-variables.ts'
 
-/** Where an expression decides nothing about the request: what it makes of the path is only written down. */
+/** Where an expression decides nothing about the request: what it makes of it is only written down. */
 const ONLY_OBSERVING: ReadonlySet<ExpressionPlace> = new Set(['log', 'metric', 'trace', 'resource', 'health'])
+
+/** Whether something about the request is decided by the expressions of a place. */
+export function decides(place: ExpressionPlace): boolean {
+  return !ONLY_OBSERVING.has(place)
+}
 
 /**
  * Whether the path of a request can decide by an expression what happens to it. Known from its text alone: `request` as a whole, as in
  * `variables()`, holds the path as well.
  */
 export function decidesByPath({ references }: Expression, place: ExpressionPlace): boolean {
-  if (ONLY_OBSERVING.has(place)) return false
+  if (!decides(place)) return false
   return references.has('request') || PATH_VARIABLES.some((path) => references.has(path))
 }

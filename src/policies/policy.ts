@@ -4,7 +4,6 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
-import type { FieldUse } from '#exchange/field-use.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
@@ -19,6 +18,12 @@ export interface PolicySource<Spec> {
   readonly target: string
 }
 
+/** Names of fields: of requests, those that a policy goes by, sets or removes; of responses, those that it sets or removes. */
+export interface PolicyFields {
+  readonly request: readonly string[]
+  readonly response?: readonly string[]
+}
+
 /** A policy field ready to run. What it does not define costs nothing. */
 export interface PolicyRun {
   readonly request?: Step
@@ -27,8 +32,8 @@ export interface PolicyRun {
   /** What of the body must be there before the first policy of the phase. */
   readonly readsRequestBody?: BodyUse
   readonly readsResponseBody?: BodyUse
-  /** Fields that it reads and changes; undefined: none. */
-  readonly fields?: FieldUse
+  /** Fields that it has to do with, apart from what its expressions read. */
+  readonly fields?: PolicyFields
   /** What its expressions read of an LLM answer. */
   readonly llmReads?: LlmReads
 }

@@ -1,15 +1,15 @@
-import { type Decision, isWritten } from '#engine/decide.ts'
+import { type Decision, isHeadField } from '#engine/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { TrailerGate } from '#net/stream.ts'
 
 /**
- * What a policy sets or removes in a head does not come by another way (docs/behaviour/http.md, "Trailers and interim responses").
- * Takes such fields out of an interim response.
+ * Fields of a head that policies have to do with do not come by another way (docs/behaviour/http.md, "Trailers and interim
+ * responses"). Takes them out of an interim response.
  */
 export function screenInterim(decision: Decision, head: Head): void {
-  for (let at = 0; at < head.received; at++) if (isWritten('response', head.receivedName(at), decision)) head.drop(at)
+  for (let at = 0; at < head.received; at++) if (isHeadField('response', head.receivedName(at), decision)) head.drop(at)
 }
 
 /** The same for the fields behind a response body, which go to clients of gRPC and those that announced to take them. */
@@ -35,5 +35,5 @@ export class RequestTrailerGate implements TrailerGate {
 
 /** A call of gRPC has ended when its status has come: no policy takes that away. */
 function mayFollow(message: 'request' | 'response', name: string, decision: Decision): boolean {
-  return name === 'grpc-status' || !isWritten(message, name, decision)
+  return name === 'grpc-status' || !isHeadField(message, name, decision)
 }

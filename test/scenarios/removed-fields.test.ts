@@ -223,11 +223,9 @@ test('the record says why', async () => {
     await fetch(`${gateway.url(15_000)}/decisions?code=connection-invalid&limit=100`)
   ).json()) as { detail: string }[]
   const details = records.map(({ detail }) => detail.replace(/ \(.*\)/, ''))
-  expect(details).toContain(
-    'Connection names x-role, which authorization of ProxyPolicy default/fields reads or writes',
-  )
-  expect(details).toContain(
-    'Connection names x-computed, which transformation of ProxyPolicy default/newer-fields reads or writes',
-  )
+  const rule = 'spec.traffic.authorization.policy.matchExpressions[0] of ProxyPolicy default/fields'
+  expect(details).toContain(`Connection names x-role, which ${rule} reads or writes`)
+  const transformation = 'spec.traffic.transformation of ProxyPolicy default/newer-fields'
+  expect(details).toContain(`Connection names x-computed, which ${transformation} reads or writes`)
   expect(details).toContain('Connection names cookie, an end-to-end field')
 })

@@ -1,10 +1,9 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { type FieldUse, fieldUse } from '#exchange/field-use.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
-import type { CompileContext, PolicySource } from '../policy.ts'
+import type { CompileContext, PolicyFields, PolicySource } from '../policy.ts'
 import { cookieValues, removeCookie, setCookie } from './cookies.ts'
 import type { ExtractionLocationSpec, InsertionLocationSpec } from './extraction-location.ts'
 import { queryValues, withoutQueryParameter, withQueryParameter } from './query.ts'
@@ -97,18 +96,10 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
   }
 }
 
-/** Fields that reading a credential there, and taking it out, has to do with. */
-export function fieldsAt(location: CredentialLocation): FieldUse {
-  switch (location.kind) {
-    case 'header':
-      return fieldUse({ request: [location.name] })
-    case 'queryParameter':
-      return fieldUse({})
-    case 'cookie':
-      return fieldUse({ request: ['cookie'] })
-    case 'expression':
-      return fieldUse({ expressions: [location.expression] })
-  }
+/** Fields that reading, removing or writing a credential there has to do with. */
+export function fieldsAt(location: CredentialLocation): PolicyFields {
+  if (location.kind === 'header') return { request: [location.name] }
+  return { request: location.kind === 'cookie' ? ['cookie'] : [] }
 }
 
 /** Takes the credential out of the request: the whole header, the parameter, the cookie. */

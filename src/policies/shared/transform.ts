@@ -1,11 +1,10 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange, Json } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { type FieldUse, fieldUse } from '#exchange/field-use.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
-import type { CompileContext, PolicySource } from '../policy.ts'
+import type { CompileContext, PolicyFields, PolicySource } from '../policy.ts'
 import { readsRequestBody, readsResponseBody } from './body-use.ts'
 import { isConnectionLevel } from './field-text.ts'
 import { addField, type FieldEdit, REQUEST_PSEUDO, RESPONSE_PSEUDO, removeField, setField } from './message-field.ts'
@@ -25,7 +24,7 @@ export interface Transformation {
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
-  readonly fields: FieldUse
+  readonly fields: Required<PolicyFields>
 }
 
 type Message = 'request' | 'response'
@@ -60,7 +59,7 @@ export function compileTransformation(
     readsRequestBody: readsRequestBody(expressions),
     readsResponseBody: readsResponseBody(expressions),
     llmReads: llmReadsOf(expressions),
-    fields: fieldUse({ expressions, request: namesIn(spec.request), response: namesIn(spec.response) }),
+    fields: { request: namesIn(spec.request), response: namesIn(spec.response) },
   }
 }
 

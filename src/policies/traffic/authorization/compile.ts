@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { compileRules, expressionsOf } from '../../shared/rules.ts'
@@ -14,6 +13,5 @@ export function compileAuthorization(
   return {
     request: (exchange) => runAuthorization(plan, exchange),
     readsRequestBody: readsRequestBody(expressionsOf(rules)),
-    fields: fieldUse({ expressions: expressionsOf(rules) }),
   }
 }

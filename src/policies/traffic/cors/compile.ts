@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { type OriginPattern, parseOriginPattern } from './origin-pattern.ts'
 import { type CorsPlan, runCors, varyByOrigin } from './run.ts'
@@ -13,7 +12,7 @@ export function compileCors(sources: readonly Source[], context: CompileContext)
   return {
     request: (exchange) => runCors(plan, exchange),
     response: varyByOrigin,
-    fields: fieldUse({ reads: ['origin', 'access-control-request-method', 'access-control-request-headers'] }),
+    fields: { request: ['origin', 'access-control-request-method', 'access-control-request-headers'] },
   }
 }
 

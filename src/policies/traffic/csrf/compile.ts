@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { parseOrigin } from '../../shared/web-origin.ts'
 import { checkCsrf, originKey } from './run.ts'
@@ -17,6 +16,6 @@ export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context:
   }
   return {
     request: (exchange) => checkCsrf(additional, exchange),
-    fields: fieldUse({ reads: ['origin', 'sec-fetch-site'] }),
+    fields: { request: ['origin', 'sec-fetch-site'] },
   }
 }

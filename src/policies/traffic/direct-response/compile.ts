@@ -1,5 +1,4 @@
 import type { Expression } from '#exchange/expression.ts'
-import { fieldUse } from '#exchange/field-use.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
@@ -24,7 +23,6 @@ export function compileDirectResponse(sources: readonly Source[], context: Compi
       return plan === undefined ? undefined : answerDirectly(plan, exchange)
     },
     readsRequestBody: readsRequestBody([...conditionsOf(choices), ...expressions]),
-    fields: fieldUse({ expressions: [...conditionsOf(choices), ...expressions] }),
   }
 }
 

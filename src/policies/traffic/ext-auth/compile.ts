@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import { proceed } from '#exchange/outcome.ts'
 import type { Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
@@ -25,6 +24,5 @@ export function compileTrafficExtAuth(
   return {
     request: (exchange) => choose(choices, exchange)?.(exchange) ?? proceed,
     readsRequestBody: readsRequestBody(conditions),
-    fields: fieldUse({ expressions: conditions }),
   }
 }

@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import type { HttpHeaderFilterSpec } from '../../shared/header-filter.ts'
@@ -17,7 +16,7 @@ export function compileHeaderModifiers(
   const source = sources[0]!
   const { request, response } = source.spec
   return {
-    fields: fieldUse({ request: namesIn(request), response: namesIn(response) }),
+    fields: { request: namesIn(request), response: namesIn(response) },
     ...(request === undefined
       ? {}
       : { request: modifyRequest(compileHeaderModifier(source, 'request', request, context)) }),

@@ -1,4 +1,3 @@
-import { fieldUse } from '#exchange/field-use.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { TokenBucketSettings } from '#state/token-bucket.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
@@ -34,7 +33,6 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
       return runLocalLimits(plan.local, exchange) ?? (plan.refusesAll ? GLOBAL_REFUSED : undefined)
     },
     readsRequestBody: readsRequestBody(conditionsOf(choices)),
-    fields: fieldUse({ expressions: conditionsOf(choices) }),
   }
 }
 

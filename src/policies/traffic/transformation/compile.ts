@@ -1,6 +1,5 @@
 import { strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { fieldUse, joinFieldUse } from '#exchange/field-use.ts'
 import { joinLlmReads } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
@@ -50,9 +49,9 @@ function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
     ]),
     readsResponseBody: strongestUse(choices.map(({ policy }) => policy.readsResponseBody)),
     llmReads: joinLlmReads(choices.map(({ policy }) => policy.llmReads)),
-    fields: joinFieldUse([
-      fieldUse({ expressions: conditionsOf(choices) }),
-      ...choices.map(({ policy }) => policy.fields),
-    ]),
+    fields: {
+      request: choices.flatMap(({ policy }) => policy.fields.request),
+      response: choices.flatMap(({ policy }) => policy.fields.response),
+    },
   }
 }
