@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { NotLoopback } from '#admin/admin-server.ts'
@@ -9,6 +10,7 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { watchTerminal } from './hangup.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Terminal } from './terminal.ts'
@@ -26,6 +28,11 @@ export interface RunFlags {
 export async function run(flags: RunFlags): Promise<ExitCode> {
   const options = toOptions(flags, process.env)
   const terminal = new Terminal()
+  const hangup = watchTerminal()
+  // Nobody opens a debugger in a gateway. `bin/gatewright` says so to the runtime from its first moment on.
+  process.on('SIGUSR1', ignore)
+  // Where standard error leads may be closed, a terminal above all; a gateway that nobody hears goes on.
+  process.stderr.on('error', ignore)
   let instance: Instance
   try {
     instance = await Instance.start(options, terminal)
@@ -36,7 +43,7 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   }
   terminal.started(instance)
   const note = writeRunningNote(flags.state, instance)
-  await untilStopped(instance)
+  await untilStopped(instance, terminal, hangup)
   const times = instance.shutdownTimes
   terminal.stopping(times)
   await instance.close(times)
@@ -44,8 +51,8 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** The first signal drains; a second one ends at once (decision A-117). */
-function untilStopped(instance: Instance): Promise<void> {
+/** The first signal drains; a second one ends at once (decision A-117). SIGHUP stops only where a terminal was closed. */
+function untilStopped(instance: Instance, terminal: Terminal, hangup: () => 'reload' | 'stop'): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false
     const stop = () => {
@@ -53,10 +60,19 @@ function untilStopped(instance: Instance): Promise<void> {
       stopping = true
       resolve()
     }
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+    process.on('SIGHUP', () => {
+      // The shell may repeat what the system has said.
+      if (stopping) return
+      if (hangup() === 'stop') return stop()
+      instance.reload()
+      terminal.reloaded()
+    })
     instance.onQuit(stop)
   })
 }
+
+function ignore(): void {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -70,13 +86,25 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     bind,
     addressPool: flags.addressPool,
     logFormat: environment.GATEWRIGHT_LOG_FORMAT === 'json' ? 'json' : 'text',
-    logFile: environment.GATEWRIGHT_ACCESS_LOG || undefined,
+    logFile: logFile(environment),
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
     readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
+  }
+}
+
+/** A file that cannot be opened would end every worker. */
+function logFile(environment: Environment): string | undefined {
+  const path = environment.GATEWRIGHT_ACCESS_LOG
+  if (path === undefined || path === '') return undefined
+  try {
+    closeSync(openSync(path, 'a'))
+    return path
+  } catch (error) {
+    throw new UsageError(`GATEWRIGHT_ACCESS_LOG is ${path}, which cannot be opened: ${(error as Error).message}`)
   }
 }
 

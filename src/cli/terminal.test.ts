@@ -97,6 +97,23 @@ test('a file that cannot be used is told once with its problems, and when it is 
   expect(saying(() => terminal.objectsChanged([], []))).toEqual(['a.yaml is in use again'])
 })
 
+test('an access log that cannot be written is told once for all workers, and when it is written again', () => {
+  const terminal = new Terminal()
+  const failing = { kind: 'failing', cause: 'ENOSPC' } as const
+  const told = 'the access log cannot be written (ENOSPC); lines wait in memory, and are lost when there are too many'
+  expect(saying(() => terminal.accessLog('w1', failing))).toEqual([told])
+  expect(saying(() => terminal.accessLog('w2', failing))).toEqual([])
+  expect(saying(() => terminal.accessLog('w1', { kind: 'resumed', lines: 3 }))).toEqual([])
+  expect(saying(() => terminal.accessLog('w2', { kind: 'resumed', lines: 4 }))).toEqual([
+    'the access log is written again; 7 lines were lost',
+  ])
+  expect(saying(() => terminal.accessLog('w3', failing))).toEqual([told])
+  expect(saying(() => terminal.workerReplaced('w3', 'died', 'x'))).toEqual([
+    'worker w3 died and is replaced: x',
+    'the access log is written again; 0 lines were lost',
+  ])
+})
+
 test('workers, bugs and the end', () => {
   const terminal = new Terminal()
   expect(

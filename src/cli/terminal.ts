@@ -1,9 +1,11 @@
+import inspector from 'node:inspector'
 import type { Translation } from '#control/translation.ts'
 import type { InstanceEvents } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
+import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { findingLines } from './finding-lines.ts'
 
@@ -13,6 +15,9 @@ export class Terminal implements InstanceEvents {
   #stale = new Set<string>()
   #bound = new Map<string, string | undefined>()
   #running = false
+  /** Workers that cannot write the access log. */
+  readonly #logFailing = new Set<string>()
+  #lostLines = 0
 
   objectsChanged(_: readonly FileProblem[], stale: readonly StaleFile[]): void {
     const now = new Set(stale.map(({ file }) => file))
@@ -51,9 +56,19 @@ export class Terminal implements InstanceEvents {
 
   started(instance: Instance): void {
     this.#running = true
+    const debuggerUrl = inspector.url()
+    if (debuggerUrl !== undefined) {
+      say(
+        `warning: a debugger of the runtime listens at ${new URL(debuggerUrl).host}; whoever reaches it can read every secret`,
+      )
+    }
     const { admin, metrics, readiness } = instance.ports
     say(`admin http://127.0.0.1:${admin}, metrics port ${metrics}, readiness port ${readiness}`)
     if (instance.listeners.length === 0) say('no Gateway listens yet; the files are being watched')
+  }
+
+  reloaded(): void {
+    say('the files are read again, and the access log is opened anew')
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {
@@ -64,6 +79,28 @@ export class Terminal implements InstanceEvents {
 
   workerReplaced(name: string, why: ReplacedFor, cause: string): void {
     say(`worker ${name} ${why === 'died' ? 'died' : 'is stuck'} and is replaced: ${cause}`)
+    this.#logFine(name)
+  }
+
+  /** All workers write to one file, so they tell of it once. */
+  accessLog(worker: string, state: LogState): void {
+    if (state.kind === 'failing') {
+      if (this.#logFailing.size === 0) {
+        say(
+          `the access log cannot be written (${state.cause}); lines wait in memory, and are lost when there are too many`,
+        )
+      }
+      this.#logFailing.add(worker)
+      return
+    }
+    this.#lostLines += state.lines
+    this.#logFine(worker)
+  }
+
+  #logFine(worker: string): void {
+    if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
+    say(`the access log is written again; ${this.#lostLines} lines were lost`)
+    this.#lostLines = 0
   }
 
   labelFolded(label: string, [gateway, listener, route, rule]: readonly string[]): void {

@@ -1,6 +1,7 @@
 import type { Translation } from '#control/translation.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
+import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 
 /** What an instance tells its terminal. */
@@ -12,6 +13,7 @@ export interface InstanceEvents {
     listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
   ): void
   workerReplaced(name: string, why: ReplacedFor, cause: string): void
+  accessLog(worker: string, state: LogState): void
   /** A label of the metrics has too many values at a place (gateway, listener, route, rule); further ones count as `other`. */
   labelFolded(label: string, place: readonly string[]): void
   bug(decisionId: string, stack: string): void

@@ -78,6 +78,7 @@ export class Instance {
         },
         metrics: (worker, news) => this.#metrics.hear(worker, news),
         fact: (version, fact) => this.#loop.observed(version, fact),
+        log: (worker, state) => events.accessLog(worker, state),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )
@@ -151,6 +152,12 @@ export class Instance {
   /** How long a shutdown that began now would wait. */
   get shutdownTimes(): ShutdownTimes {
     return shutdownTimes(this.#publisher.items.values(), this.#options.shutdown)
+  }
+
+  /** Reads the files again and opens the access log anew. */
+  reload(): void {
+    this.#store.reload()
+    this.#workers.reopenLog()
   }
 
   /** Called once when somebody asks for a shutdown on the admin port. */

@@ -15,6 +15,8 @@ export type ToWorker =
       readonly sockets: readonly string[]
     }
   | { readonly kind: 'records'; readonly question: number }
+  /** The file of the access log was renamed, or is to be looked at again. */
+  | { readonly kind: 'reopen-log' }
   /** Session tickets of TLS are made with other keys from now on. */
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
   /** Something that works once has been used up in another worker. */
@@ -34,10 +36,17 @@ export type FromWorker =
   /** Where numbers of this worker are to be found. */
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
   | SpentOnce
+  | { readonly kind: 'log'; readonly state: LogState }
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   /** Traffic shows something about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   | { readonly kind: 'drained' }
+
+/** How the access log of a worker is doing. */
+export type LogState =
+  | { readonly kind: 'failing'; readonly cause: string }
+  /** `lines`: how many were lost. */
+  | { readonly kind: 'resumed'; readonly lines: number }
 
 /** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */
 export interface SpentOnce {

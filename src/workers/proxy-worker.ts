@@ -1,9 +1,9 @@
-import { openSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
 import { LineWriter } from '#observe/log/line-writer.ts'
+import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import { applyDelta, type PlanDelta } from '#plan/delta.ts'
@@ -22,15 +22,17 @@ const port = parentPort!
 
 let items: ReadonlyMap<string, PlanItem> = new Map()
 let planVersion = 0
-const lines = new LineWriter(start.logFile === undefined ? 1 : openSync(start.logFile, 'a'))
+const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
+const accessLog = new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line))
+const lines = new LineWriter(start.logFile === undefined ? STANDARD_OUTPUT : new LogFile(start.logFile), {
+  failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause } }),
+  resumed: (lines) => tell({ kind: 'log', state: { kind: 'resumed', lines } }),
+  lost: (lines) => metrics.series('lostLines', []).add(lines),
+  lossLine: (lines) => accessLog.lossLine(lines),
+})
 const decisionIds = new DecisionIds()
-const observer = new RequestObserver(
-  start.name,
-  decisionIds,
-  new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line)),
-  new MetricsWriter((news) => tell({ kind: 'metrics', news })),
-  (decisionId, error) =>
-    tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
+const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
+  tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
 )
 const mcpMemory = new LocalMcpMemory((key, untilMs) => tell({ kind: 'spent', key, untilMs }))
 const proxy = new ProxyServer({
@@ -67,7 +69,7 @@ async function hear(message: ToWorker): Promise<void> {
     proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'drain') {
     await proxy.drain(message.minMs, message.maxMs)
-    lines.flush()
+    lines.close()
     tell({ kind: 'drained' })
     port.close()
   }
@@ -79,6 +81,8 @@ port.on('message', (message: ToWorker) => {
   // Operators do not wait for a plan or a drain.
   if (message.kind === 'records') {
     tell({ kind: 'records', question: message.question, records: observer.records.list() })
+  } else if (message.kind === 'reopen-log') {
+    lines.reopen()
   } else last = last.then(() => hear(message))
 })
 countTurns(start.turns, start.turnMs)

@@ -33,6 +33,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       replaced: (name, why, cause) => replaced.push({ name, why, cause }),
       metrics: () => {},
       fact: () => {},
+      log: () => {},
       bug: (_, stack) => {
         throw new Error(stack)
       },

@@ -6,7 +6,7 @@ import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import type { FromWorker, LogState, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -39,6 +39,8 @@ export interface WorkerPoolEvents {
   metrics(worker: string, news: MetricsNews): void
   /** Traffic shows something about a backend of the plan of that version. */
   fact(version: number, fact: BackendFact): void
+  /** The access log of a worker cannot be written, or can be again. */
+  log(worker: string, state: LogState): void
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
@@ -117,6 +119,11 @@ export class WorkerPool {
       records: answers.flatMap((records) => records ?? []).toSorted((a, b) => b.time - a.time),
       unanswered: members.filter((_, i) => answers[i] === undefined).map(({ name }) => name),
     }
+  }
+
+  /** Opens the file of the access log anew. */
+  reopenLog(): void {
+    this.#tellAll({ kind: 'reopen-log' })
   }
 
   /** Stops accepting after `minMs`, lets requests finish until `maxMs`, ends the threads. Resolves when all have ended. */
@@ -201,6 +208,8 @@ export class WorkerPool {
       this.#questions.get(message.question)?.answer(message.records)
     } else if (message.kind === 'metrics') {
       this.#events.metrics(member.name, message.news)
+    } else if (message.kind === 'log') {
+      this.#events.log(member.name, message.state)
     } else if (message.kind === 'spent') {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'fact') {

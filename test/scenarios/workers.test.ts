@@ -57,6 +57,7 @@ beforeAll(async () => {
       translated: () => {},
       applied: () => {},
       workerReplaced: (name) => replaced.push(name),
+      accessLog: () => {},
       labelFolded: () => {},
       bug: (_, stack) => {
         throw new Error(stack)

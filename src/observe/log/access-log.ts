@@ -52,6 +52,12 @@ export class AccessLog {
     )
   }
 
+  /** Stands for lines that could not be written. */
+  lossLine(lines: number): string {
+    const format = this.#format
+    return format.start(turnNow()) + format.text('error', `${lines} lines of the access log were lost`) + format.end
+  }
+
   /** A message that the wire refused. `untold`: how many before it had no line. */
   logUnread(
     { peer, gateway, listener }: ConnectionPlace,

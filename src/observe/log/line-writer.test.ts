@@ -25,10 +25,25 @@ function open(path: string, flags: number): number {
   return descriptor
 }
 
+/** A writer, what it tells, and where its lines go, which may change. */
+function writerTo(descriptor: number) {
+  const told: string[] = []
+  const target = { descriptor, follow: () => false, reopen: () => {}, close: () => {} }
+  let lost = 0
+  const writer = new LineWriter(target, {
+    failing: (cause) => told.push(`failing: ${cause}`),
+    resumed: (lines) => told.push(`resumed: ${lines} lost`),
+    lost: (lines) => {
+      lost += lines
+    },
+    lossLine: (lines) => `lost ${lines}\n`,
+  })
+  return { writer, told, target, lost: () => lost }
+}
+
 function toFile() {
   const path = join(folder, 'log')
-  const writer = new LineWriter(open(path, constants.O_WRONLY | constants.O_CREAT))
-  return { writer, read: () => readFileSync(path, 'utf8') }
+  return { ...writerTo(open(path, constants.O_WRONLY | constants.O_CREAT)), read: () => readFileSync(path, 'utf8') }
 }
 
 /** A pipe that nobody reads before `read` is called, which gives bytes as latin-1 text. */
@@ -36,7 +51,7 @@ function toPipe() {
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])
   const reader = open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  const writer = new LineWriter(open(path, constants.O_WRONLY | constants.O_NONBLOCK))
+  const made = writerTo(open(path, constants.O_WRONLY | constants.O_NONBLOCK))
   const buffer = Buffer.alloc(1024 * 1024)
   const read = () => {
     try {
@@ -45,7 +60,7 @@ function toPipe() {
       return ''
     }
   }
-  return { writer, read }
+  return { ...made, read }
 }
 
 test('lines are gathered and written together after a moment', () => {
@@ -92,7 +107,7 @@ test('a slow reader loses nothing and holds nobody up', () => {
 })
 
 test('when too much waits newer lines are dropped, and the log says how many', () => {
-  const { writer, read } = toPipe()
+  const { writer, read, told, lost } = toPipe()
   const line = `${'x'.repeat(65_535)}\n`
   for (let i = 0; i < 300; i++) writer.write(line)
   let got = ''
@@ -101,16 +116,105 @@ test('when too much waits newer lines are dropped, and the log says how many', (
     vi.advanceTimersByTime(50)
   }
   got += read()
-  const [kept, dropped] = [got.split(line).length - 1, Number(/access log: (\d+) lines dropped/.exec(got)?.[1])]
+  const [kept, dropped] = [got.split(line).length - 1, Number(/lost (\d+)\n/.exec(got)?.[1])]
   expect(kept).toBeGreaterThan(250)
   expect(dropped).toBeGreaterThan(0)
   expect(kept + dropped).toBe(300)
+  expect(told).toEqual(['failing: the reader is too slow', `resumed: ${dropped} lost`])
+  expect(lost()).toBe(dropped)
 })
 
-test('lines that can never be written end nothing', () => {
-  const unwritable = open(join(folder, 'log'), constants.O_RDONLY | constants.O_CREAT)
-  const writer = new LineWriter(unwritable)
-  writer.write('into the void\n')
-  expect(() => vi.runAllTimers()).not.toThrow()
+test('lines that nobody can ever read are counted, told of once, and do not wait', () => {
+  const { writer, told, lost } = writerTo(open(join(folder, 'log'), constants.O_RDONLY | constants.O_CREAT))
+  for (let i = 0; i < 3; i++) {
+    writer.write('into\n')
+    writer.write('the void\n')
+    vi.runAllTimers()
+  }
+  expect(told).toEqual(['failing: EBADF'])
+  expect(lost()).toBe(6)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+/** Writing to it fails like writing to a full disk. */
+const FULL = '/dev/full'
+
+test('a full disk: lines wait, it is told once, and they are written when there is room', () => {
+  const { writer, told, target, lost } = writerTo(open(FULL, constants.O_WRONLY))
+  const path = join(folder, 'log')
+  const roomy = open(path, constants.O_WRONLY | constants.O_CREAT)
+  for (let i = 0; i < 5; i++) {
+    writer.write(`line ${i}\n`)
+    vi.advanceTimersByTime(3000)
+  }
+  expect(told).toEqual(['failing: ENOSPC'])
+  target.descriptor = roomy
+  vi.advanceTimersByTime(1000)
+  expect(told).toEqual(['failing: ENOSPC', 'resumed: 0 lost'])
+  expect([readFileSync(path, 'utf8'), lost()]).toEqual(['line 0\nline 1\nline 2\nline 3\nline 4\n', 0])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a disk that is full for long: newer lines are lost, and the log says how many', () => {
+  const { writer, told, target, lost } = writerTo(open(FULL, constants.O_WRONLY))
+  const path = join(folder, 'log')
+  const line = `${'x'.repeat(65_535)}\n`
+  for (let i = 0; i < 300; i++) writer.write(line)
+  vi.advanceTimersByTime(5000)
+  target.descriptor = open(path, constants.O_WRONLY | constants.O_CREAT)
+  vi.advanceTimersByTime(1100)
+  const text = readFileSync(path, 'utf8')
+  const kept = text.split(line).length - 1
+  expect(kept).toBeGreaterThan(250)
+  expect(text.endsWith(`\nlost ${300 - kept}\n`)).toBe(true)
+  expect([told, lost()]).toEqual([['failing: ENOSPC', `resumed: ${300 - kept} lost`], 300 - kept])
+})
+
+test('at the end a full disk is not waited for, a slow reader is', () => {
+  const full = writerTo(open(FULL, constants.O_WRONLY))
+  full.writer.write('one\n')
+  full.writer.close()
+  expect([vi.getTimerCount(), full.lost()]).toEqual([0, 1])
+  const { writer, lost, read } = toPipe()
+  const line = `${'x'.repeat(1023)}\n`
+  for (let i = 0; i < 200; i++) writer.write(line)
+  writer.close()
+  expect([vi.getTimerCount(), lost()]).toEqual([1, 0])
+  let got = ''
+  for (let rounds = 0; rounds < 100; rounds++) {
+    got += read()
+    vi.advanceTimersByTime(50)
+  }
+  expect(got === line.repeat(200)).toBe(true)
+})
+
+test('the rest of a line whose beginning stands in the file before is left out, and counted', () => {
+  const { writer, target, lost } = toPipe()
+  const line = `${'x'.repeat(1000)}\n`
+  for (let i = 0; i < 200; i++) writer.write(line)
+  const path = join(folder, 'log')
+  target.descriptor = open(path, constants.O_WRONLY | constants.O_CREAT)
+  target.follow = () => true
+  writer.flush()
+  const text = readFileSync(path, 'utf8')
+  expect(text.length % line.length).toBe(0)
+  expect(text.length).toBeGreaterThan(0)
+  expect(text === line.repeat(text.length / line.length)).toBe(true)
+  expect(lost()).toBe(1)
+})
+
+test('a file that cannot be opened anew is told of once; lines go on into the one before', () => {
+  const { writer, told, target, read } = toFile()
+  target.follow = () => {
+    throw Object.assign(new Error('no'), { code: 'EACCES' })
+  }
+  for (const line of ['one\n', 'two\n']) {
+    writer.write(line)
+    vi.advanceTimersByTime(50)
+  }
+  expect([read(), told]).toEqual(['one\ntwo\n', ['failing: EACCES']])
+  target.follow = () => true
+  writer.write('three\n')
+  vi.runAllTimers()
+  expect([read(), told]).toEqual(['one\ntwo\nthree\n', ['failing: EACCES', 'resumed: 0 lost']])
 })

@@ -61,6 +61,12 @@ export const METRICS = {
     type: 'counter',
     labels: ['code'],
   },
+  lostLines: {
+    name: 'access_log_lost_lines_total',
+    help: 'Lines of the access log that could not be written.',
+    type: 'counter',
+    labels: [],
+  },
   workerReplacements: {
     name: 'worker_replacements_total',
     help: 'Proxy workers that died, or whose event loop got stuck, and were replaced.',

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { startEcho } from '#examples/upstreams/echo.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+let stops = new AsyncDisposableStack()
+afterEach(async () => {
+  await stops.disposeAsync()
+  stops = new AsyncDisposableStack()
+})
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatewright-signals-'))
+  stops.defer(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Objects of a gateway with an echo behind it. */
+async function serveEcho() {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const objects = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('all', '/', 'echo')),
+  })
+  stops.defer(objects.remove)
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })
+    await response.text()
+    return response.status
+  }
+  return { objects, ask }
+}
+
+test('without a terminal SIGHUP reads the files again and opens the access log anew', async () => {
+  const { objects, ask } = await serveEcho()
+  const log = join(temporaryFolder(), 'access.log')
+  const lines = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [])
+  const gateway = await startGateway({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: log } })
+  stops.use(gateway)
+  expect(await ask('/before')).toBe(200)
+  await eventually('the line', () => lines(log).some((line) => line.includes('/before')))
+  renameSync(log, `${log}.1`)
+  gateway.process.kill('SIGHUP')
+  await eventually('it says so', () =>
+    gateway.output.stderr.includes('the files are read again, and the access log is opened anew'),
+  )
+  expect(await ask('/after')).toBe(200)
+  await eventually('the line', () => lines(log).some((line) => line.includes('/after')))
+  expect(lines(`${log}.1`).filter((line) => line.includes('/after'))).toEqual([])
+  expect(gateway.process.exitCode).toBe(null)
+})
+
+test('a renamed access log is noticed without a signal', async () => {
+  const { objects, ask } = await serveEcho()
+  const log = join(temporaryFolder(), 'access.log')
+  stops.use(await startGateway({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: log } }))
+  await ask('/before')
+  await eventually('the line', () => existsSync(log) && readFileSync(log, 'utf8').includes('/before'))
+  renameSync(log, `${log}.1`)
+  await eventually('a line in a file of its own', async () => {
+    await ask('/after')
+    return existsSync(log) && readFileSync(log, 'utf8').includes('/after')
+  })
+})
+
+test('a full disk: told once, counted, and requests go on', async () => {
+  const { objects, ask } = await serveEcho()
+  const gateway = await startGateway({ files: [objects.path], environment: { GATEWRIGHT_ACCESS_LOG: '/dev/full' } })
+  stops.use(gateway)
+  for (let i = 0; i < 20; i++) expect(await ask(`/${i}`)).toBe(200)
+  const told = () =>
+    gateway.output.stderr.split('\n').filter((line) => line.includes('the access log cannot be written'))
+  await eventually('it is told', () => told().length > 0)
+  expect(await ask('/more')).toBe(200)
+  expect(told()).toEqual([
+    'gatewright: the access log cannot be written (ENOSPC); lines wait in memory, and are lost when there are too many',
+  ])
+  expect(await gateway.close()).toBe(0)
+})
+
+test('a file of the access log that cannot be opened is a usage error', async () => {
+  const { objects } = await serveEcho()
+  const environment = { GATEWRIGHT_ACCESS_LOG: '/no/such/folder/log' }
+  await expect(startGateway({ files: [objects.path], environment })).rejects.toThrow(/GATEWRIGHT_ACCESS_LOG.*ENOENT/s)
+})
+
+test('SIGUSR1 opens no debugger', async () => {
+  const { objects, ask } = await serveEcho()
+  const gateway = await startGateway({ files: [objects.path] })
+  stops.use(gateway)
+  gateway.process.kill('SIGUSR1')
+  for (let i = 0; i < 10; i++) expect(await ask('/')).toBe(200)
+  expect(gateway.output.stderr).not.toContain('Debugger')
+  await expect(fetch('http://127.0.0.1:9229/json')).rejects.toThrow()
+})
+
+test('a debugger that the environment opens is warned of', async () => {
+  const { objects } = await serveEcho()
+  const gateway = await startGateway({ files: [objects.path], environment: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } })
+  stops.use(gateway)
+  expect(gateway.output.stderr).toMatch(/warning: a debugger of the runtime listens at 127\.0\.0\.1:\d+; whoever/)
+})
+
+test('the gateway stops in order when its terminal is closed', async () => {
+  const { objects, ask } = await serveEcho()
+  const state = temporaryFolder()
+  const note = join(state, 'gateway.json')
+  const command = `exec ${ROOT}/bin/gatewright run -f ${objects.path} --workers 1 --state ${state}`
+  // `script` gives its command a terminal of its own, which is closed when it dies.
+  const terminal: ChildProcess = spawn('script', ['-qfc', command, '/dev/null'], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: {
+      ...process.env,
+      SHELL: '/bin/sh',
+      GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_STATS_ADDR: '127.0.0.1:0',
+      GATEWRIGHT_READINESS_ADDR: '127.0.0.1:0',
+    },
+  })
+  stops.defer(() => void terminal.kill('SIGKILL'))
+  await eventually('it runs', () => existsSync(note))
+  const { pid } = JSON.parse(readFileSync(note, 'utf8')) as { pid: number }
+  stops.defer(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+  process.kill(pid, 'SIGHUP')
+  expect(await ask('/'), 'its terminal is there: SIGHUP reloads').toBe(200)
+  terminal.kill('SIGKILL')
+  await eventually('it has ended', () => !isAlive(pid))
+  expect(existsSync(note), 'in order').toBe(false)
+})
+
+test('nobody reads standard error any more: the gateway goes on', async () => {
+  const { objects, ask } = await serveEcho()
+  const gateway = await startGateway({ files: [objects.path] })
+  stops.use(gateway)
+  gateway.process.stderr?.destroy()
+  for (let i = 0; i < 3; i++) gateway.process.kill('SIGHUP')
+  for (let i = 0; i < 10; i++) expect(await ask('/')).toBe(200)
+  expect(gateway.process.exitCode).toBe(null)
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
