@@ -10,9 +10,9 @@ import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { watchTerminal } from './hangup.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
+import { Signals } from './signals.ts'
 import { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -28,11 +28,9 @@ export interface RunFlags {
 export async function run(flags: RunFlags): Promise<ExitCode> {
   const options = toOptions(flags, process.env)
   const terminal = new Terminal()
-  const hangup = watchTerminal()
-  // Nobody opens a debugger in a gateway. `bin/gatewright` says so to the runtime from its first moment on.
-  process.on('SIGUSR1', ignore)
+  const signals = new Signals()
   // Where standard error leads may be closed, a terminal above all; a gateway that nobody hears goes on.
-  process.stderr.on('error', ignore)
+  process.stderr.on('error', () => {})
   let instance: Instance
   try {
     instance = await Instance.start(options, terminal)
@@ -41,38 +39,20 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
     console.error(`gatewright: ${error.message}`)
     return EXIT.findings
   }
+  signals.onReload(() => {
+    instance.reload()
+    terminal.reloaded()
+  })
+  instance.onQuit(() => signals.stop())
   terminal.started(instance)
   const note = writeRunningNote(flags.state, instance)
-  await untilStopped(instance, terminal, hangup)
+  await signals.stopped
   const times = instance.shutdownTimes
   terminal.stopping(times)
   await instance.close(times)
   note.remove()
   return EXIT.ok
 }
-
-/** The first signal drains; a second one ends at once (decision A-117). SIGHUP stops only where a terminal was closed. */
-function untilStopped(instance: Instance, terminal: Terminal, hangup: () => 'reload' | 'stop'): Promise<void> {
-  return new Promise((resolve) => {
-    let stopping = false
-    const stop = () => {
-      if (stopping) process.exit(EXIT.findings)
-      stopping = true
-      resolve()
-    }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-    process.on('SIGHUP', () => {
-      // The shell may repeat what the system has said.
-      if (stopping) return
-      if (hangup() === 'stop') return stop()
-      instance.reload()
-      terminal.reloaded()
-    })
-    instance.onQuit(stop)
-  })
-}
-
-function ignore(): void {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 

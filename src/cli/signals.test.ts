@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { watchTerminal } from './hangup.ts'
+import { watchTerminal } from './signals.ts'
 
 test.each<[what: string, atStart: readonly number[], atSignal: readonly number[], meaning: string]>([
   ['no terminal started it', [], [], 'reload'],
