@@ -81,6 +81,8 @@ test('a rule for a path with parameters takes it', async () => {
   expect((await endOf('/maps;v=2/x', maps)).end).toBe('open')
 })
 
+type FieldSpec = (expression: string) => [field: FieldName, spec: object]
+
 const readers: [what: string, name: FieldName, target: string, spec: object][] = [
   ['a pre-routing rule', 'PreRouting.authorization', GATEWAY, rules('Deny', 'request.path == "/x"')],
   ['a rule of the route', 'traffic.authorization', OPEN, rules('Deny', 'request.uri.endsWith("x")')],
@@ -109,6 +111,32 @@ test.each(readers)('where %s reads the path, only one reading passes', async (_,
   expect((await endOf('/a%2fb', policy)).end).toBe('path-ambiguous')
   expect((await endOf('/a;b', policy)).end).toBe('path-ambiguous')
   expect((await endOf('/a%20b', policy)).end).toBe('open')
+})
+
+test.each<[what: string, backend: PlanItem, spec: FieldSpec]>([
+  [
+    'MCP rules',
+    backendItem('b', {
+      type: 'mcp',
+      spec: { sessionRouting: 'Stateful', targets: [{ name: 't', entry: 'fixed', host: 'mcp.test', port: 81 }] },
+    }),
+    (expression) => ['backend.mcp', { authorization: rules('Deny', expression) }],
+  ],
+  [
+    'AI transformations',
+    backendItem('b', { type: 'ai', spec: { provider: { providerOne: {} } } }),
+    (expression) => [
+      'backend.ai',
+      { routes: { '*': 'Passthrough' }, transformations: [{ field: 'user', expression: `string(${expression})` }] },
+    ],
+  ],
+])('%s that read the path let only one reading pass', async (_, backend, specOf) => {
+  const endWith = async (expression: string) => {
+    const [field, spec] = specOf(expression)
+    return (await endOf('/a%2fb', backend, policyItem(field, 'ProxyBackend/default/b', spec))).end
+  }
+  expect(await endWith('request.path == "/x"')).toBe('path-ambiguous')
+  expect(await endWith('request.method == "PUT"')).toBe('open')
 })
 
 test('the detail names the expression', async () => {
