@@ -7,6 +7,7 @@ import type { SocketPlace } from '#engine/places.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
+import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { formatExplanation } from './format-explanation.ts'
@@ -26,7 +27,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const store = new FileStore(flags.file)
   const { items, state } = loadPlan(store)
   const plan = new LivePlan(state)
-  plan.update(items)
+  plan.update(wholePlan(items))
   const port = portOf(url)
   const socket = [...plan.sockets.values()].find((place) => place.port === port)
   if (socket === undefined) {

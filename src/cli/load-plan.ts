@@ -1,9 +1,7 @@
 import type { Finding } from '#base/finding.ts'
-import { withCompileProblems } from '#control/complete-translation.ts'
-import { translate } from '#control/translate.ts'
+import { Translator } from '#control/translator.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
 import type { SharedState } from '#engine/compile-context.ts'
-import { PlanIndex } from '#engine/plan-index.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
@@ -21,11 +19,11 @@ export interface LoadedPlan {
 
 /** Translates and checks, with memory of its own for buckets and health. */
 export function loadPlan(store: FileStore): LoadedPlan {
-  const translation = translate(store.list(), { tlsMaterial: TLS_MATERIAL })
-  const { items } = translation
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const state: SharedState = { memory, slotOf: (key) => directory.assign(key), tlsMaterial: TLS_MATERIAL, importKey }
-  const checked = new PlanCheck().check(new PlanIndex(items), state)
-  return { items, findings: withCompileProblems(translation, checked.findings).findings, state }
+  const translator = new Translator({ tlsMaterial: TLS_MATERIAL })
+  const change = translator.apply({ set: store.list(), removed: [] })
+  translator.noteProblems(new PlanCheck(state).take(change).problems)
+  return { items: translator.items, findings: translator.findings, state }
 }

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
-import type { Translation } from '#control/translation.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import { Terminal } from './terminal.ts'
@@ -32,7 +31,7 @@ const finding: Finding = {
   message: 'is odd',
 }
 
-const translation = (...findings: readonly Finding[]) => ({ findings }) as unknown as Translation
+const translation = (...findings: readonly Finding[]) => findings
 
 const instance = (listeners: number) =>
   ({ ports: { admin: 1, metrics: 2, readiness: 3 }, listeners: Array(listeners) }) as unknown as Instance

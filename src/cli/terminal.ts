@@ -1,5 +1,5 @@
 import inspector from 'node:inspector'
-import type { Translation } from '#control/translation.ts'
+import type { Finding } from '#base/finding.ts'
 import type { InstanceEvents } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
@@ -31,7 +31,7 @@ export class Terminal implements InstanceEvents {
   }
 
   /** Everything that is wrong, whenever it has changed. */
-  translated({ findings }: Translation, store: FileStore): void {
+  translated(findings: readonly Finding[], store: FileStore): void {
     const { lines, errors, warnings } = findingLines(store, findings)
     const text = lines.join('\n')
     if (text === this.#said) return

@@ -1,17 +1,13 @@
 import type { Finding } from '#base/finding.ts'
 import type { PlanItem } from '#plan/item.ts'
-import type { StatusFacts } from './status/status-facts.ts'
 
 /** What all objects together mean: what the data plane runs on, and what the authors of the objects are told. */
 export interface Translation {
   /** By key. */
   readonly items: ReadonlyMap<string, PlanItem>
-  /** What is known about each object that has a status; the statuses are made of these, the findings and the bindings. */
-  readonly facts: StatusFacts
+  /** In the order of the objects' keys. */
   readonly findings: readonly Finding[]
-  /** State of the listeners in the data plane, by key of the item; a listener that is missing is still on its way. */
-  readonly bindings: ReadonlyMap<string, Binding>
-  /** One for each object whose status is ours to write. */
+  /** One for each object whose status is ours to write, in the order of their keys. */
   readonly statuses: readonly ObjectStatus[]
 }
 

@@ -1,30 +1,48 @@
 import { expect, test } from 'vitest'
+import type { Finding } from '#base/finding.ts'
 import type { PlanItem, PolicyItem } from '#plan/item.ts'
 import { PlanCheck } from './check-plan.ts'
 import { PlanIndex } from './plan-index.ts'
-import { backendItem, listenerItem, planOf, policyItem, routeItem, rules, stateOf, toBackend } from './testing.ts'
+import {
+  backendItem,
+  changeTo,
+  listenerItem,
+  planOf,
+  policyItem,
+  routeItem,
+  rules,
+  stateOf,
+  toBackend,
+} from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
 
 /** A check and the versions of a plan that it sees, one after the other. */
 function checker() {
-  const check = new PlanCheck()
   const asked: string[] = []
   const state = stateOf()
-  let index = new PlanIndex(new Map())
+  const check = new PlanCheck({
+    ...state,
+    slotOf: (key) => {
+      asked.push(key)
+      return state.slotOf(key)
+    },
+  })
+  let index = PlanIndex.EMPTY
+  const problems = new Map<string, readonly Finding[]>()
+  const slots = new Set<string>()
   return {
     asked,
     take(...items: readonly PlanItem[]) {
       asked.length = 0
-      index = new PlanIndex(planOf(...items), index)
-      return check.check(index, {
-        ...state,
-        slotOf: (key) => {
-          asked.push(key)
-          return state.slotOf(key)
-        },
-      })
+      const change = changeTo(index, planOf(...items))
+      index = index.after(change)
+      const checked = check.take(change)
+      for (const [object, found] of checked.problems) problems.set(object, found)
+      for (const key of checked.slots.freed) slots.delete(key)
+      for (const [key] of checked.slots.assigned) slots.add(key)
+      return { findings: [...problems.values()].flat(), slots: new Set(slots) }
     },
   }
 }
@@ -47,11 +65,6 @@ test('a mistake in a policy is found with its object and path, attached or not',
   expect(findings(broken)).toEqual([
     'ProxyPolicy policy spec.traffic.authorization.policy.matchExpressions[0]: error cel-syntax',
   ])
-})
-
-test('a policy that is attached to several targets says it once', () => {
-  const at = (target: string) => policyItem('traffic.authorization', target, rules('Deny', '1 +'))
-  expect(findings(at(GATEWAY), at(ROUTE), at('HTTPRoute/default/s'))).toHaveLength(1)
 })
 
 test('the same mistake of two policies is said twice', () => {

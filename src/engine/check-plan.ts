@@ -1,19 +1,24 @@
 import type { Finding } from '#base/finding.ts'
+import { Stages, type Work } from '#base/incremental/stage.ts'
+import { Table } from '#base/incremental/table.ts'
 import { NOWHERE } from '#exchange/exchange.ts'
-import type { BackendItem, PlanItem, PolicyItem } from '#plan/item.ts'
+import type { PlanChange } from '#plan/delta.ts'
+import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
+import type { SlotChange } from '#state/slots.ts'
 import { adviseRawAddress } from './advise-raw-address.ts'
 import { buildBackendPlace } from './build-backend.ts'
 import { toSource } from './build-chain.ts'
 import { PlanCompileContext, type SharedState } from './compile-context.ts'
-import { Lookups } from './lookups.ts'
-import type { PlanIndex } from './plan-index.ts'
+import type { Lookups } from './lookups.ts'
+import { byPrecedence } from './plan-index.ts'
 
-/** What compiling one item brought up. */
-interface Checked {
-  readonly lookups: Lookups
-  readonly findings: readonly Finding[]
-  readonly slots: readonly string[]
+/** What compiling brought up since the last time. */
+export interface Checked {
+  /** All problems of the objects whose problems changed, by key of the object. */
+  readonly problems: ReadonlyMap<string, readonly Finding[]>
+  /** Shared slots that something needs now, and did not before; and those that nothing needs any more. */
+  readonly slots: SlotChange
 }
 
 /**
@@ -21,44 +26,97 @@ interface Checked {
  * they need. Items that did not change, and whose references did not, are not compiled again.
  */
 export class PlanCheck {
-  #checked = new Map<PlanItem, Checked>()
+  readonly #items = new Table<PlanItem>('items')
+  readonly #compiled = new Table<PolicyItem | BackendItem>('compiled')
+  readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
+  readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
+  readonly #problems = new Table<Finding>('problems')
+  readonly #slots = new Table<number>('slots')
+  readonly #stages = new Stages()
+  readonly #changedProblems = new Set<string>()
+  readonly #changedSlots = new Set<string>()
+  readonly #known = new Map<string, PlanItem>()
+  readonly #assigned = new Map<string, number>()
 
-  /** @param state assigns slots; every key that was asked for is in `slots` of the result */
-  check(index: PlanIndex, state: SharedState): { readonly findings: readonly Finding[]; readonly slots: Set<string> } {
-    const next = new Map<PlanItem, Checked>()
-    const findings: Finding[] = []
-    const slots = new Set<string>()
-    for (const item of index.items.values()) {
-      if (item.kind !== 'policy' && item.kind !== 'backend') continue
-      const known = this.#checked.get(item)
-      const checked = known?.lookups.holdIn(index) ? known : checkItem(item, index, state)
-      next.set(item, checked)
-      findings.push(...checked.findings)
-      for (const slot of checked.slots) slots.add(slot)
+  /** @param state assigns slots */
+  constructor(state: SharedState) {
+    this.#problems.watch((key) => this.#changedProblems.add(key))
+    this.#slots.watch((key) => this.#changedSlots.add(key))
+    this.#stages.add({
+      name: 'compile',
+      each: [this.#compiled],
+      writes: [this.#problems, this.#slots],
+      run: ([item], work) => this.#compile(item!, work, state),
+    })
+  }
+
+  take({ set, removed }: PlanChange): Checked {
+    for (const key of removed) this.#put(key, undefined)
+    for (const item of set) this.#put(item.key, item)
+    this.#stages.settle()
+    const problems = new Map([...this.#changedProblems].map((key) => [key, this.#problems.rows(key)]))
+    this.#changedProblems.clear()
+    return { problems, slots: this.#takeSlots() }
+  }
+
+  #put(key: string, item: PlanItem | undefined): void {
+    const before = this.#known.get(key)
+    if (item === undefined) this.#known.delete(key)
+    else this.#known.set(key, item)
+    this.#items.put(key, '', item === undefined ? [] : [item])
+    this.#index(key, before, item)
+  }
+
+  #index(key: string, before: PlanItem | undefined, item: PlanItem | undefined): void {
+    this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
+    if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
+    if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
+    if (before?.kind === 'secret') this.#secretsIn.put(before.namespace, key, [])
+    if (item?.kind === 'secret') this.#secretsIn.put(item.namespace, key, [item])
+  }
+
+  #compile(item: PolicyItem | BackendItem, work: Work, state: SharedState): void {
+    const lookups: Lookups = {
+      item: (key) => work.read(this.#items, key)[0],
+      policiesAt: (target) => work.read(this.#policiesAt, target),
+      secretsIn: (namespace) => work.read(this.#secretsIn, namespace),
     }
-    this.#checked = next
-    return { findings: distinct(findings), slots }
+    const recording: SharedState = {
+      ...state,
+      slotOf: (key) => {
+        const slot = state.slotOf(key)
+        if (slot !== undefined) work.write(this.#slots, key, slot)
+        return slot
+      },
+    }
+    const context = new PlanCompileContext(lookups, recording, (finding) => {
+      const { kind, namespace, name } = finding.origin
+      work.write(this.#problems, `${kind}/${namespace}/${name}`, finding)
+    })
+    if (item.kind === 'policy') {
+      checkPolicy(item, context)
+      const silent = new PlanCompileContext(lookups, state, () => {})
+      if (item.field === 'proxyProtocol') adviseRawAddress(item, lookups, { said: context, silent })
+    } else checkBackend(item, { lookups, context, state: recording })
   }
-}
 
-function checkItem(item: PolicyItem | BackendItem, index: PlanIndex, state: SharedState): Checked {
-  const lookups = new Lookups(index)
-  const findings: Finding[] = []
-  const slots: string[] = []
-  const recording: SharedState = {
-    ...state,
-    slotOf: (key) => {
-      slots.push(key)
-      return state.slotOf(key)
-    },
+  #takeSlots(): SlotChange {
+    const assigned: [key: string, slot: number][] = []
+    const freed: string[] = []
+    for (const key of this.#changedSlots) {
+      const [slot] = this.#slots.rows(key)
+      if (slot === this.#assigned.get(key)) continue
+      if (slot === undefined) {
+        freed.push(key)
+        this.#assigned.delete(key)
+      } else {
+        assigned.push([key, slot])
+        this.#assigned.set(key, slot)
+      }
+    }
+    this.#changedSlots.clear()
+    return { assigned, freed }
   }
-  const context = new PlanCompileContext(lookups, recording, (finding) => findings.push(finding))
-  if (item.kind === 'policy') {
-    checkPolicy(item, context)
-    const silent = new PlanCompileContext(lookups, state, () => {})
-    if (item.field === 'proxyProtocol') adviseRawAddress(item, lookups, { said: context, silent })
-  } else checkBackend(item, { lookups, context, state: recording })
-  return { lookups, findings, slots }
 }
 
 function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
@@ -85,14 +143,4 @@ function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPl
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}: requests to it are refused`,
   })
-}
-
-/** A policy attached to several targets says the same thing at each. */
-function distinct(findings: readonly Finding[]): Finding[] {
-  const seen = new Map<string, Finding>()
-  for (const finding of findings) {
-    const { origin, path, code, message } = finding
-    seen.set(`${origin.kind}/${origin.namespace}/${origin.name} ${path} ${code} ${message}`, finding)
-  }
-  return [...seen.values()]
 }

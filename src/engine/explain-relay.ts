@@ -10,7 +10,7 @@ import {
   explainEndpoints,
   policiesInForce,
 } from './explain-parts.ts'
-import { Lookups } from './lookups.ts'
+import { RecordedLookups } from './lookups.ts'
 import type { RelayListenerPlace } from './places.ts'
 import type { PlanIndex } from './plan-index.ts'
 
@@ -30,7 +30,7 @@ export function explainRelay(index: PlanIndex, listener: RelayListenerPlace, ser
   // Always the first draw, so that the same question has the same answer.
   const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
   const { item, targets } = listener
-  const lookups = new Lookups(index)
+  const lookups = new RecordedLookups(index)
   const toBackend = backend === undefined ? [] : [...targets, ...backendTargets(backend.item, undefined)]
   return {
     listener: item,

@@ -20,7 +20,7 @@ import {
   policiesInForce,
 } from './explain-parts.ts'
 import type { LivePlan } from './live-plan.ts'
-import { Lookups } from './lookups.ts'
+import { type Lookups, RecordedLookups } from './lookups.ts'
 import { listenerTargets, ruleTargets, type SocketPlace } from './places.ts'
 import { needsWholeBody, prepareAttempt } from './prepare-attempt.ts'
 import type { NearMiss } from './route/route-table.ts'
@@ -76,7 +76,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     listener: listener?.item,
     route: rule === undefined || match === undefined ? undefined : { item: rule.item, match },
     nearMisses: decision.nearMisses,
-    policies: effectivePolicies(decision, new Lookups(index)),
+    policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),

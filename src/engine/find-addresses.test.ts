@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
 import { findAddresses } from './find-addresses.ts'
-import { Lookups } from './lookups.ts'
-import { PlanIndex } from './plan-index.ts'
-import { backendItem, planOf } from './testing.ts'
+import { RecordedLookups } from './lookups.ts'
+import { backendItem, indexOf } from './testing.ts'
 
 function found(item: BackendItem, ...others: readonly PlanItem[]) {
-  return findAddresses(item, new Lookups(new PlanIndex(planOf(item, ...others))))
+  return findAddresses(item, new RecordedLookups(indexOf(item, ...others)))
 }
 
 const at = (host: string, port: number, hostname: string | undefined, more: object = {}) => ({

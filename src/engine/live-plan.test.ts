@@ -3,7 +3,17 @@ import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { LivePlan } from './live-plan.ts'
 import type { RequestListenerPlace } from './places.ts'
-import { backendItem, listenerItem, matchOf, planOf, policyItem, routeItem, stateOf, toBackend } from './testing.ts'
+import {
+  backendItem,
+  changeTo,
+  listenerItem,
+  matchOf,
+  planOf,
+  policyItem,
+  routeItem,
+  stateOf,
+  toBackend,
+} from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
@@ -14,9 +24,14 @@ const S = routeItem('s', { matches: [matchOf('prefix /s')], backends: toBackend(
 const B = backendItem('b')
 const CORS = policyItem('traffic.cors', ROUTE, { allowOrigins: ['*'] })
 
+/** Makes these the items of the plan. */
+function change(plan: LivePlan, ...items: readonly PlanItem[]): void {
+  plan.update(changeTo(plan.index, planOf(...items)))
+}
+
 function planWith(...items: readonly PlanItem[]): LivePlan {
   const plan = new LivePlan(stateOf())
-  plan.update(planOf(...items))
+  change(plan, ...items)
   return plan
 }
 
@@ -35,7 +50,7 @@ test('an update with the same items keeps every place and everything memoised th
   const listener = listenerOf(plan)
   const rule = ruleOf(plan, 'r')
   const made = [rule.postRouting.get(index), rule.backends[0]!.place.get(index), listener.frontend.get(index)]
-  plan.update(planOf(LISTENER, R, S, B, CORS))
+  change(plan, LISTENER, R, S, B, CORS)
   expect(listenerOf(plan)).toBe(listener)
   const now = plan.index
   expect(now).not.toBe(index)
@@ -47,7 +62,7 @@ test('an update with the same items keeps every place and everything memoised th
 test('a changed rule gets a new place; its neighbours keep theirs', () => {
   const plan = planWith(LISTENER, R, S, B)
   const [r, s] = [ruleOf(plan, 'r'), ruleOf(plan, 's')]
-  plan.update(planOf(LISTENER, { ...R }, S, B))
+  change(plan, LISTENER, { ...R }, S, B)
   expect(ruleOf(plan, 'r')).not.toBe(r)
   expect(ruleOf(plan, 's')).toBe(s)
 })
@@ -56,7 +71,7 @@ test('a policy elsewhere leaves a chain as it is; one of its own rebuilds it', (
   const plan = planWith(LISTENER, R, S, B, CORS)
   const [r, s] = [ruleOf(plan, 'r'), ruleOf(plan, 's')]
   const [before, beforeS] = [r.postRouting.get(plan.index), s.postRouting.get(plan.index)]
-  plan.update(planOf(LISTENER, R, S, B, { ...CORS }))
+  change(plan, LISTENER, R, S, B, { ...CORS })
   expect([ruleOf(plan, 'r'), ruleOf(plan, 's')]).toEqual([r, s])
   expect(r.postRouting.get(plan.index)).not.toBe(before)
   expect(s.postRouting.get(plan.index)).toBe(beforeS)
@@ -69,9 +84,9 @@ test('a policy of the Gateway reaches every rule; taken away it is gone', () => 
       .postRouting.get(plan.index)
       .links.map(({ merged }) => merged.field)
   expect([fields('r'), fields('s')]).toEqual([[], []])
-  plan.update(planOf(LISTENER, R, S, B, policyItem('traffic.csrf', GATEWAY, {}), CORS))
+  change(plan, LISTENER, R, S, B, policyItem('traffic.csrf', GATEWAY, {}), CORS)
   expect([fields('r'), fields('s')]).toEqual([['cors', 'csrf'], ['csrf']])
-  plan.update(planOf(LISTENER, R, S, B))
+  change(plan, LISTENER, R, S, B)
   expect([fields('r'), fields('s')]).toEqual([[], []])
 })
 
@@ -91,16 +106,16 @@ test('a backend that appears is found by the rules that refer to it', () => {
   const plan = planWith(LISTENER, R)
   const [reference] = ruleOf(plan, 'r').backends
   expect(reference!.place.get(plan.index)).toBeUndefined()
-  plan.update(planOf(LISTENER, R, B))
+  change(plan, LISTENER, R, B)
   expect(reference!.place.get(plan.index)?.item).toBe(B)
-  plan.update(planOf(LISTENER, R))
+  change(plan, LISTENER, R)
   expect(reference!.place.get(plan.index)).toBeUndefined()
 })
 
 test('a changed listener is a new place with new rules', () => {
   const plan = planWith(LISTENER, R, B)
   const rule = ruleOf(plan, 'r')
-  plan.update(planOf({ ...LISTENER, hostname: 'a.test' }, R, B))
+  change(plan, { ...LISTENER, hostname: 'a.test' }, R, B)
   expect(ruleOf(plan, 'r')).not.toBe(rule)
 })
 
@@ -109,9 +124,9 @@ test('a route that leaves is not served any more', () => {
   const find = (target: string) =>
     listenerOf(plan).routes.find('h', exchangeWith({ target }).request, { matched: target, query: '' })?.place.item
   expect(find('/s')).toBe(S)
-  plan.update(planOf(LISTENER, R, B))
+  change(plan, LISTENER, R, B)
   expect(find('/s')).toBe(R)
-  plan.update(planOf(LISTENER, B))
+  change(plan, LISTENER, B)
   expect(find('/s')).toBeUndefined()
 })
 
@@ -119,7 +134,7 @@ test('what was taken from an earlier version goes on working', () => {
   const plan = planWith(LISTENER, R, B)
   const { index } = plan
   const listener = listenerOf(plan)
-  plan.update(planOf(LISTENER))
+  change(plan, LISTENER)
   expect(listener.routes.find('h', exchangeWith().request, { matched: '/', query: '' })?.place.item).toBe(R)
   expect(listener.attached[0]!.rule.backends[0]!.place.get(index)?.item).toBe(B)
 })
@@ -163,7 +178,7 @@ test('a rule at two listeners has a place at each, with the policies of each', (
 test('a route whose hostnames at the listener changed is found by the new ones', () => {
   const at = (hostname: string) => ({ ...R, attachments: [{ listener: LISTENER.key, hostnames: [hostname] }] })
   const plan = planWith(LISTENER, at('a.test'))
-  plan.update(planOf(LISTENER, at('b.test')))
+  change(plan, LISTENER, at('b.test'))
   const { routes } = listenerOf(plan)
   expect(routes.find('a.test', exchangeWith().request, { matched: '/', query: '' })).toBeUndefined()
   expect(routes.find('b.test', exchangeWith().request, { matched: '/', query: '' })).toBeDefined()
@@ -178,6 +193,6 @@ test('a pod is found by each of its addresses, as long as the plan has it', () =
   const plan = planWith(LISTENER, pod('a', '10.0.0.1', 'fd00::1'), pod('b', '10.0.0.2'))
   const found = () => ['10.0.0.1', 'fd00::1', '10.0.0.2', '10.0.0.3'].map((at) => plan.workloads.at(at)?.name)
   expect(found()).toEqual(['a', 'a', 'b', undefined])
-  plan.update(planOf(LISTENER, pod('b', '10.0.0.1')))
+  change(plan, LISTENER, pod('b', '10.0.0.1'))
   expect(found()).toEqual(['b', undefined, undefined, undefined])
 })

@@ -1,6 +1,5 @@
 import type { Workloads } from '#exchange/workload.ts'
-import type { PlanItem } from '#plan/item.ts'
-import { groupByListener } from './attached.ts'
+import type { PlanChange } from '#plan/delta.ts'
 import type { SharedState } from './compile-context.ts'
 import { placeRelayListener } from './place-relay-listener.ts'
 import { placeRequestListener } from './place-request-listener.ts'
@@ -16,7 +15,7 @@ export class LivePlan {
   /** The pods of whatever plan is in force. */
   readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
   readonly #state: SharedState
-  #index = new PlanIndex(new Map())
+  #index = PlanIndex.EMPTY
   #sockets: ReadonlyMap<string, SocketPlace> = new Map()
   #listeners: ReadonlyMap<string, ListenerPlace> = new Map()
 
@@ -33,23 +32,21 @@ export class LivePlan {
     return this.#sockets
   }
 
-  update(items: ReadonlyMap<string, PlanItem>): void {
-    const index = new PlanIndex(items, this.#index)
+  update(change: PlanChange): void {
+    const index = this.#index.after(change)
     this.#listeners = this.#placeListeners(index)
     this.#sockets = groupBySocket([...this.#listeners.values()])
     this.#index = index
   }
 
   #placeListeners(index: PlanIndex): ReadonlyMap<string, ListenerPlace> {
-    const routes = groupByListener(index.routes)
-    const relayRoutes = groupByListener(index.relayRoutes)
     const listeners = new Map<string, ListenerPlace>()
     for (const item of index.listeners) {
       const { key } = item
       const before = this.#listeners.get(key)
       const place = isRelayListener(item)
-        ? placeRelayListener(item, relayRoutes.get(key) ?? [], before, this.#state)
-        : placeRequestListener(item, routes.get(key) ?? [], before, this.#state)
+        ? placeRelayListener(item, index.relayRoutesAt(key), before, this.#state)
+        : placeRequestListener(item, index.routesAt(key), before, this.#state)
       listeners.set(key, place)
     }
     return listeners

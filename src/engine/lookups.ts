@@ -1,13 +1,19 @@
 import type { PlanItem, PolicyItem } from '#plan/item.ts'
 import type { PlanIndex } from './plan-index.ts'
 
+/** The plan as seen by one merge or compile: what it asks for is what its result depends on. */
+export interface Lookups {
+  /** Policies attached to a target, the one that wins within the level first. */
+  policiesAt(target: string): readonly PolicyItem[]
+  /** Secrets of a namespace, by name. */
+  secretsIn(namespace: string): readonly PlanItem[]
+  item(key: string): PlanItem | undefined
+}
+
 type Ask = (plan: PlanIndex) => unknown
 
-/**
- * The plan as seen by one merge: remembers what was asked, so that the result can be kept for the next plan version exactly when
- * all answers are still the same objects.
- */
-export class Lookups {
+/** Remembers what was asked, so that a result can be kept for the next plan version exactly when all answers are still the same objects. */
+export class RecordedLookups implements Lookups {
   readonly #plan: PlanIndex
   readonly #asked = new Map<string, { readonly ask: Ask; readonly answer: unknown }>()
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
-import { Lookups } from './lookups.ts'
+import { type Lookups, RecordedLookups } from './lookups.ts'
 import { Memo } from './memo.ts'
 import { PlanIndex } from './plan-index.ts'
-import { backendItem, planOf, policyItem, routeItem } from './testing.ts'
+import { backendItem, indexOf, policyItem, routeItem } from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
@@ -30,10 +30,7 @@ const BEFORE = [
 
 /** The version of the plan that follows: items given replace those of their key, `null` items are gone. */
 function next(before: PlanIndex, change: readonly PlanItem[], removed: readonly string[] = []): PlanIndex {
-  const items = new Map(before.items)
-  for (const key of removed) items.delete(key)
-  for (const item of change) items.set(item.key, item)
-  return new PlanIndex(items, before)
+  return before.after({ set: change, removed })
 }
 
 /** Asks like a merge and a compile do. */
@@ -65,18 +62,18 @@ test.each<[what: string, change: readonly PlanItem[], removed: readonly string[]
   ['a Secret of the namespace changed', [again(BEFORE[3]!)], [], false],
   ['a Secret of the namespace is new', [secretItem('default', 't')], [], false],
 ])('%s: kept %4$s', (_, change, removed, holds) => {
-  const before = new PlanIndex(planOf(...BEFORE))
-  const lookups = new Lookups(before)
+  const before = indexOf(...BEFORE)
+  const lookups = new RecordedLookups(before)
   ask(lookups)
   expect(lookups.holdIn(next(before, change, removed))).toBe(holds)
 })
 
 test('a Lookups that was asked nothing holds in every plan', () => {
-  expect(new Lookups(new PlanIndex(new Map())).holdIn(new PlanIndex(planOf(...BEFORE)))).toBe(true)
+  expect(new RecordedLookups(PlanIndex.EMPTY).holdIn(indexOf(...BEFORE))).toBe(true)
 })
 
 test('the same question has the same answer, even when the plan could say something else', () => {
-  const lookups = new Lookups(new PlanIndex(planOf(...BEFORE)))
+  const lookups = new RecordedLookups(indexOf(...BEFORE))
   expect(lookups.policiesAt(GATEWAY)).toBe(lookups.policiesAt(GATEWAY))
   expect(lookups.item('ProxyBackend/default/b')).toBe(BEFORE[2])
 })
@@ -93,7 +90,7 @@ function countingMemo(): { readonly memo: Memo<object>; readonly built: PlanInde
 
 test('a memo is built on first use, kept over changes that it did not look at, and rebuilt after one that it did', () => {
   const { memo, built } = countingMemo()
-  const first = new PlanIndex(planOf(...BEFORE))
+  const first = indexOf(...BEFORE)
   expect(built).toHaveLength(0)
   const value = memo.get(first)
   expect(memo.get(first)).toBe(value)
@@ -106,7 +103,7 @@ test('a memo is built on first use, kept over changes that it did not look at, a
 
 test('a memo that was not asked for several versions compares with the version that it was built from', () => {
   const { memo, built } = countingMemo()
-  const first = new PlanIndex(planOf(...BEFORE))
+  const first = indexOf(...BEFORE)
   const value = memo.get(first)
   const without = next(first, [], [BEFORE[0]!.key])
   const back = next(without, [BEFORE[0]!])
@@ -121,8 +118,8 @@ test('a memo may hold undefined', () => {
     built++
     return undefined
   })
-  const index = new PlanIndex(new Map())
-  expect([memo.get(index), memo.get(index), memo.get(new PlanIndex(new Map(), index))]).toEqual([
+  const index = PlanIndex.EMPTY
+  expect([memo.get(index), memo.get(index), memo.get(index.after({ set: [], removed: [] }))]).toEqual([
     undefined,
     undefined,
     undefined,
@@ -131,7 +128,7 @@ test('a memo may hold undefined', () => {
 })
 
 test('groups that did not change are the same arrays in the next version', () => {
-  const before = new PlanIndex(planOf(...BEFORE))
+  const before = indexOf(...BEFORE)
   const after = next(before, [again(BEFORE[1]!)])
   expect(after.policiesAt(GATEWAY)).toBe(before.policiesAt(GATEWAY))
   expect(after.policiesAt(ROUTE)).not.toBe(before.policiesAt(ROUTE))
@@ -146,7 +143,7 @@ test('items are found by kind', () => {
     addresses: [],
     origin: { kind: 'Service', namespace: 'default', name: 's' },
   }
-  const index = new PlanIndex(planOf(...BEFORE, endpoints))
+  const index = indexOf(...BEFORE, endpoints)
   expect(index.backend('ProxyBackend/default/b')).toBe(BEFORE[2])
   expect(index.backend(endpoints.key)).toBeUndefined()
   expect(index.endpoints(endpoints.key)).toBe(endpoints)

@@ -1,4 +1,4 @@
-import { Lookups } from './lookups.ts'
+import { type Lookups, RecordedLookups } from './lookups.ts'
 import type { PlanIndex } from './plan-index.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { PlanIndex } from './plan-index.ts'
 export class Memo<T> {
   readonly #build: (lookups: Lookups) => T
   #value: T | undefined
-  #lookups: Lookups | undefined
+  #lookups: RecordedLookups | undefined
   #checked: PlanIndex | undefined
 
   constructor(build: (lookups: Lookups) => T) {
@@ -17,7 +17,7 @@ export class Memo<T> {
   get(plan: PlanIndex): T {
     if (this.#checked === plan) return this.#value as T
     if (this.#lookups === undefined || !this.#lookups.holdIn(plan)) {
-      this.#lookups = new Lookups(plan)
+      this.#lookups = new RecordedLookups(plan)
       this.#value = this.#build(this.#lookups)
     }
     this.#checked = plan

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import type { LevelName, PolicyItem } from '#plan/item.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { Lookups } from './lookups.ts'
+import { RecordedLookups } from './lookups.ts'
 import { type MergeRequest, mergePolicies } from './merge.ts'
-import { PlanIndex } from './plan-index.ts'
-import { planOf, policyItem } from './testing.ts'
+import { indexOf, policyItem } from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const LISTENER = 'Gateway/default/main/http'
@@ -18,7 +17,7 @@ const ALL = [GATEWAY, LISTENER, ROUTE, RULE, INLINE, BACKEND, SECTION]
 
 /** What was merged, by field: names of the policies in force, and of those that lost. */
 function merged(policies: readonly PolicyItem[], request: Partial<MergeRequest> = {}): Record<string, string> {
-  const lookups = new Lookups(new PlanIndex(planOf(...policies)))
+  const lookups = new RecordedLookups(indexOf(...policies))
   const fields = mergePolicies(lookups, {
     section: 'traffic',
     phase: 'PostRouting',
@@ -53,7 +52,7 @@ verifies('policy/merge-not-deep', 'a field of two policies is that of the winner
     policyItem('traffic.rateLimit', GATEWAY, { local: ['l'], global: { domain: 'd' } }, { policy: 'weak' }),
     policyItem('traffic.rateLimit', ROUTE, { local: ['mine'] }, { policy: 'strong' }),
   ]
-  const lookups = new Lookups(new PlanIndex(planOf(...policies)))
+  const lookups = new RecordedLookups(indexOf(...policies))
   const fields = mergePolicies(lookups, {
     section: 'traffic',
     phase: 'PostRouting',

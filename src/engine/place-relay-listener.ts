@@ -1,5 +1,5 @@
 import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
-import { type Attached, keepOrBuild, sameRoutes } from './attached.ts'
+import { type Attached, keepOrBuild } from './attached.ts'
 import { buildWeighted } from './build-weighted.ts'
 import { quietContext, type SharedState } from './compile-context.ts'
 import { buildFrontendSettings } from './frontend-settings.ts'
@@ -26,7 +26,7 @@ export function placeRelayListener(
   state: SharedState,
 ): RelayListenerPlace {
   const old = before?.item === item && before.carries === 'bytes' ? before : undefined
-  if (old !== undefined && sameRoutes(old.attached, attached)) return old
+  if (old?.source === attached) return old
   const names = listenerNames(item)
   const targets = listenerTargets(item)
   const rules = keepOrBuild(attached, old?.attached, (route): RelayRulePlace => {
@@ -41,6 +41,7 @@ export function placeRelayListener(
     frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
     routes: tableOf(rules),
     attached: rules,
+    source: attached,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ListenerItem, RouteItem } from '#plan/item.ts'
-import { type Attached, keepOrBuild, sameRoutes } from './attached.ts'
+import { type Attached, keepOrBuild } from './attached.ts'
 import { buildChainFor } from './build-chain.ts'
 import { buildWeighted } from './build-weighted.ts'
 import { quietContext, type SharedState } from './compile-context.ts'
@@ -25,7 +25,7 @@ export function placeRequestListener(
   state: SharedState,
 ): RequestListenerPlace {
   const old = before?.item === item && before.carries === 'requests' ? before : undefined
-  if (old !== undefined && sameRoutes(old.attached, attached)) return old
+  if (old?.source === attached) return old
   const targets = listenerTargets(item)
   const routes = new RouteTable<RulePlace>()
   const rules = keepOrBuild(attached, old?.attached, (route) => buildRule(route, item, targets, state))
@@ -46,6 +46,7 @@ export function placeRequestListener(
     frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
     routes,
     attached: rules,
+    source: attached,
   }
 }
 

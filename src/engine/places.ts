@@ -2,6 +2,7 @@ import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
+import type { Attached, AttachedRule } from './attached.ts'
 import type { BackendPlace } from './backend-place.ts'
 import type { Chain } from './chain.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
@@ -39,6 +40,8 @@ export interface RequestListenerPlace extends AnyListenerPlace {
   readonly routes: RouteTable<RulePlace>
   /** The rules in `routes`. */
   readonly attached: readonly AttachedRule<RouteItem, RulePlace>[]
+  /** What they were made from. */
+  readonly source: readonly Attached<RouteItem>[]
 }
 
 /** A listener whose connections are relayed as they are. */
@@ -47,12 +50,7 @@ export interface RelayListenerPlace extends AnyListenerPlace {
   /** The one rule for each server name. */
   readonly routes: HostTable<RelayRulePlace>
   readonly attached: readonly AttachedRule<RelayRouteItem, RelayRulePlace>[]
-}
-
-export interface AttachedRule<Item, Rule> {
-  readonly route: Item
-  readonly rule: Rule
-  readonly hostnames: readonly string[]
+  readonly source: readonly Attached<RelayRouteItem>[]
 }
 
 /** A route rule at one listener. */

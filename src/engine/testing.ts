@@ -1,11 +1,13 @@
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { SharedState } from './compile-context.ts'
 import { LivePlan } from './live-plan.ts'
 import type { SocketPlace } from './places.ts'
+import { PlanIndex } from './plan-index.ts'
 
 /** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
 
@@ -130,6 +132,18 @@ export function planOf(...items: readonly PlanItem[]): Map<string, PlanItem> {
   return new Map(items.map((item) => [item.key, item]))
 }
 
+/** What makes one plan of another; items that are the very same objects did not change. */
+export function changeTo({ items }: PlanIndex, plan: ReadonlyMap<string, PlanItem>): PlanChange {
+  return {
+    set: [...plan.values()].filter((item) => items.get(item.key) !== item),
+    removed: [...items.values()].flatMap(({ key }) => (plan.has(key) ? [] : [key])),
+  }
+}
+
+export function indexOf(...items: readonly PlanItem[]): PlanIndex {
+  return PlanIndex.EMPTY.after({ set: items, removed: [] })
+}
+
 /** Memory of one thread in which every key gets a slot; it knows no cryptography. */
 export function stateOf(slots = 64): SharedState & { readonly directory: SlotDirectory } {
   const memory = createSlotMemory(slots, false)
@@ -140,7 +154,7 @@ export function stateOf(slots = 64): SharedState & { readonly directory: SlotDir
 /** A plan at work, and its only socket. */
 export function livePlan(...items: readonly PlanItem[]): { readonly plan: LivePlan; readonly socket: SocketPlace } {
   const plan = new LivePlan(stateOf())
-  plan.update(planOf(...items))
+  plan.update({ set: items, removed: [] })
   return { plan, socket: plan.sockets.get('127.0.0.1:8080')! }
 }
 

@@ -1,7 +1,6 @@
 import type { StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
-import type { Translation } from '#control/translation.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
@@ -10,15 +9,15 @@ import { VERSION } from './version.ts'
 
 interface Parts {
   readonly store: FileStore
-  readonly translation: Translation | undefined
+  readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
   readonly planVersion: number
 }
 
 /** How the instance is doing, for `/status`. */
-export function describeStatus({ store, translation, publisher, workers, planVersion }: Parts): StatusReport {
-  const findings = Map.groupBy(translation?.findings ?? [], ({ origin }: Finding) => originKey(origin))
+export function describeStatus({ store, findings: all, publisher, workers, planVersion }: Parts): StatusReport {
+  const findings = Map.groupBy(all, ({ origin }: Finding) => originKey(origin))
   return {
     version: VERSION,
     planVersion,

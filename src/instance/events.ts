@@ -1,4 +1,4 @@
-import type { Translation } from '#control/translation.ts'
+import type { Finding } from '#base/finding.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
@@ -7,7 +7,7 @@ import type { ReplacedFor } from '#workers/worker-pool.ts'
 /** What an instance tells its terminal. */
 export interface InstanceEvents {
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
-  translated(translation: Translation, store: FileStore): void
+  translated(findings: readonly Finding[], store: FileStore): void
   applied(
     version: number,
     listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],

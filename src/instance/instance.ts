@@ -4,10 +4,11 @@ import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
 import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
-import { createRouteMemo } from '#control/routes/translate-routes.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
-import type { ObjectStatus, Translation } from '#control/translation.ts'
+import type { ObjectStatus } from '#control/translation.ts'
+import { Translator } from '#control/translator.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -38,10 +39,12 @@ export class Instance {
   /** What the main thread itself counts. */
   readonly #ownMetrics: MetricsWriter
   readonly #workers: WorkerPool
+  readonly #translator: Translator
   readonly #loop: ControlLoop
   readonly #servers: RunningServer[] = []
-  #translation: Translation | undefined
   #appliedVersion = 0
+  /** To be told when the newest plan is in force. */
+  readonly #waiting: (() => void)[] = []
   /** Plans go to the workers one after the other, since opening sockets takes time. */
   #publishing: Promise<void> = Promise.resolve()
   #retry: { cancel(): void } | undefined
@@ -82,16 +85,15 @@ export class Instance {
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )
+    this.#translator = new Translator({
+      tlsMaterial: TLS_MATERIAL,
+      address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
+    })
     this.#loop = startControlLoop({
       objects: () => this.#store.list(),
-      translate: {
-        memo: createRouteMemo(),
-        tlsMaterial: TLS_MATERIAL,
-        address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
-      },
-      compile: () => this.#publisher.findings,
+      translator: this.#translator,
       publishPlan: (delta) => this.#publish(delta),
-      publishStatuses: (changed, translation) => this.#statuses(changed, translation),
+      publishStatuses: (changed, findings) => this.#statuses(changed, findings),
       setTimer: (callback, afterMs) => {
         const timer = clock.after(afterMs, callback)
         return () => timer.cancel()
@@ -141,8 +143,9 @@ export class Instance {
     return this.#store
   }
 
-  get translation(): Translation | undefined {
-    return this.#translation
+  /** Everything that is wrong with the objects. */
+  get findings(): readonly Finding[] {
+    return this.#translator.findings
   }
 
   get workers(): WorkerPool {
@@ -188,7 +191,7 @@ export class Instance {
         status: () =>
           describeStatus({
             store: this.#store,
-            translation: this.#translation,
+            findings: this.#translator.findings,
             publisher: this.#publisher,
             workers: this.#workers,
             planVersion: this.#appliedVersion,
@@ -206,19 +209,21 @@ export class Instance {
     return this.#started ? [] : ['first plan']
   }
 
-  #publish(delta: PlanDelta): void {
-    this.#publisher.take(delta)
-    this.#send(delta)
+  #publish(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
+    const problems = this.#publisher.take(delta)
+    this.#send()
+    return problems
   }
 
-  #send(delta: PlanDelta): void {
+  #send(): void {
     this.#publishing = this.#publishing.then(async () => {
-      this.#workers.publish(await this.#publisher.publish(delta))
+      this.#workers.publish(await this.#publisher.publish())
     })
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {
     this.#appliedVersion = version
+    if (version >= this.#publisher.version) for (const resolve of this.#waiting.splice(0)) resolve()
     for (const { socket, message } of failed) this.#publisher.lost(socket, message)
     this.#loop.bound(this.#publisher.bindings())
     this.#events.applied(version, this.listeners)
@@ -230,23 +235,20 @@ export class Instance {
     this.#retry?.cancel()
     this.#retry = undefined
     if (this.#publisher.refused.size === 0 || this.#draining) return
-    this.#retry = clock.after(RETRY_SOCKETS_MS, () => {
-      this.#send({ version: this.#publisher.version, set: [], removed: [] })
-    })
+    this.#retry = clock.after(RETRY_SOCKETS_MS, () => this.#send())
   }
 
-  #statuses(changed: readonly ObjectStatus[], translation: Translation): void {
-    this.#translation = translation
+  #statuses(changed: readonly ObjectStatus[], findings: readonly Finding[] | undefined): void {
     for (const { kind, namespace, name, status } of changed) {
       const key = objectKey(kind, namespace, name)
       this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), new Date(clock.now()).toISOString()))
     }
-    this.#events.translated(translation, this.#store)
+    if (findings !== undefined) this.#events.translated(findings, this.#store)
   }
 
-  async #untilApplied(): Promise<void> {
-    while (this.#appliedVersion < this.#publisher.version) {
-      await new Promise<void>((resolve) => clock.after(5, resolve))
-    }
+  /** Resolves when all workers run on the newest plan. */
+  #untilApplied(): Promise<void> {
+    if (this.#appliedVersion >= this.#publisher.version) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

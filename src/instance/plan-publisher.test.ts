@@ -1,7 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { listenerItem, policyItem } from '#engine/testing.ts'
-import { diffPlans } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -16,10 +15,11 @@ function publisher() {
     it,
     async publish(...items: readonly PlanItem[]) {
       const after = new Map(items.map((item) => [item.key, item]))
-      const delta = diffPlans(before, after, ++version) ?? { version, set: [], removed: [] }
+      const set = items.filter((item) => before.get(item.key) !== item)
+      const removed = [...before.keys()].filter((key) => !after.has(key))
       before = after
-      it.take(delta)
-      return it.publish(delta)
+      it.take({ version: ++version, set, removed })
+      return it.publish()
     },
   }
 }
@@ -34,7 +34,7 @@ test('listeners of a plan: sockets that are free are opened', async () => {
   const { it, publish } = publisher()
   const port = await freePort()
   const published = await publish(listenerItem({ port }), listenerItem({ name: 'b', port, hostname: 'b.test' }))
-  expect(published).toMatchObject({ version: 1, sockets: [`127.0.0.1:${port}`] })
+  expect(published).toMatchObject({ delta: { version: 1 }, sockets: [`127.0.0.1:${port}`] })
   expect(it.refused.size).toBe(0)
   expect([...it.bindings().values()]).toEqual([{ state: 'bound' }, { state: 'bound' }])
 })
@@ -93,21 +93,37 @@ test('state keeps its slot while its policy is there, and gives it back after', 
   const { publish } = publisher()
   const limit = (policy: string, requests: number) =>
     policyItem('traffic.rateLimit', 'Gateway/default/main', { local: [{ requests, unit: 'Seconds' }] }, { policy })
-  const first = new Map((await publish(limit('a', 1), limit('b', 2))).slots)
+  const slots = new Map<string, number>()
+  const take = async (...items: readonly PlanItem[]) => {
+    const { assigned, freed } = (await publish(...items)).slots
+    for (const key of freed) slots.delete(key)
+    for (const [key, slot] of assigned) slots.set(key, slot)
+    return new Map(slots)
+  }
+  const b = limit('b', 2)
+  const first = await take(limit('a', 1), b)
   expect(first.size).toBe(2)
-  const second = new Map((await publish(limit('b', 2), limit('c', 3))).slots)
+  const second = await take(b, limit('c', 3))
   expect(second.size).toBe(2)
-  const kept = [...first].filter(([key, slot]) => second.get(key) === slot)
-  expect(kept).toHaveLength(1)
-  expect((await publish()).slots).toEqual([])
+  expect([...first].filter(([key, slot]) => second.get(key) === slot)).toHaveLength(1)
+  expect((await take()).size).toBe(0)
+})
+
+test('a worker that knows nothing is sent everything, one that knows the version before what changed', async () => {
+  const { publish } = publisher()
+  const a = policyItem('traffic.csrf', 'Gateway/default/main', {})
+  const b = policyItem('traffic.cors', 'Gateway/default/main', {})
+  await publish(a)
+  const published = await publish(a, b)
+  expect(published.delta).toEqual({ version: 2, set: [b], removed: [] })
+  expect(published.everything().delta).toEqual({ version: 2, set: [a, b], removed: [] })
 })
 
 test('what is wrong with policies is known as soon as the plan is taken', () => {
   const { it } = publisher()
   const broken = policyItem('traffic.future', 'Gateway/default/main', {})
-  it.take({ version: 1, set: [broken], removed: [] })
-  expect(it.findings.map(({ code }) => code)).toEqual(['not-implemented'])
-  it.take({ version: 2, set: [], removed: [broken.key] })
-  expect(it.findings).toEqual([])
+  const found = it.take({ version: 1, set: [broken], removed: [] })
+  expect([...found.values()].flat().map(({ code }) => code)).toEqual(['not-implemented'])
+  expect([...it.take({ version: 2, set: [], removed: [broken.key] })]).toEqual([['ProxyPolicy/default/policy', []]])
   expect([it.version, it.items.size]).toEqual([2, 0])
 })

@@ -1,9 +1,8 @@
 import type { Finding } from '#base/finding.ts'
 import type { Binding } from '#control/translation.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
-import { PlanIndex } from '#engine/plan-index.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
-import { applyDelta, type PlanDelta } from '#plan/delta.ts'
+import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
@@ -11,23 +10,25 @@ import type { Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
 /**
- * What stands between translation and the workers: checks the plan, gives its state shared slots, finds out which sockets can be
- * opened. One plan after the other.
+ * Stands between translation and the workers: checks the plan, assigns shared slots to its state, finds out which sockets can be
+ * opened. One change after the other.
  */
 export class PlanPublisher {
-  readonly #memory: SlotMemory
   readonly #directory: SlotDirectory
-  readonly #check = new PlanCheck()
+  readonly #check: PlanCheck
   readonly #open = new Set<string>()
   readonly #refused = new Map<string, string>()
-  #items: ReadonlyMap<string, PlanItem> = new Map()
-  #index = new PlanIndex(new Map())
-  #findings: readonly Finding[] = []
+  readonly #items = new Map<string, PlanItem>()
+  readonly #listeners = new Map<string, ListenerItem>()
+  /** Changed since the workers were last sent something. */
+  readonly #changed = new Set<string>()
+  readonly #changedSlots = new Map<string, number | undefined>()
   #version = 0
 
   constructor(memory: SlotMemory) {
-    this.#memory = memory
     this.#directory = new SlotDirectory(memory)
+    const slotOf = (key: string) => this.#directory.assign(key)
+    this.#check = new PlanCheck({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
   }
 
   get items(): ReadonlyMap<string, PlanItem> {
@@ -38,34 +39,36 @@ export class PlanPublisher {
     return this.#version
   }
 
-  /** What is wrong with the policies and backends of the plan. */
-  get findings(): readonly Finding[] {
-    return this.#findings
-  }
-
+  /** In the order of their keys. */
   get listeners(): readonly ListenerItem[] {
-    return this.#index.listeners
+    return [...this.#listeners.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** Takes a delta in; what was there before stays valid for whoever holds it. */
-  take(delta: PlanDelta): void {
+  /** Takes a change in. @returns all problems of the objects whose policies or backends compile otherwise than before, by key */
+  take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     this.#version = delta.version
-    this.#items = applyDelta(this.#items, delta)
-    this.#index = new PlanIndex(this.#items, this.#index)
-    const state = {
-      memory: this.#memory,
-      slotOf: (key: string) => this.#directory.assign(key),
-      tlsMaterial: TLS_MATERIAL,
-      importKey,
+    for (const key of delta.removed) this.#replace(key, undefined)
+    for (const item of delta.set) this.#replace(item.key, item)
+    const { problems, slots } = this.#check.take(delta)
+    for (const key of slots.freed) {
+      this.#directory.free(key)
+      this.#changedSlots.set(key, undefined)
     }
-    const { findings, slots } = this.#check.check(this.#index, state)
-    this.#directory.retain(slots)
-    this.#findings = findings
+    for (const [key, slot] of slots.assigned) this.#changedSlots.set(key, slot)
+    return problems
   }
 
-  /** Tries the sockets that are not open yet. @returns what to tell the workers */
-  async publish(delta: PlanDelta): Promise<Published> {
-    const wanted = new Map(this.#index.listeners.map((item) => [socketOf(item), item]))
+  #replace(key: string, item: PlanItem | undefined): void {
+    this.#changed.add(key)
+    if (item === undefined) this.#items.delete(key)
+    else this.#items.set(key, item)
+    if (item?.kind === 'listener') this.#listeners.set(key, item)
+    else this.#listeners.delete(key)
+  }
+
+  /** Tries the sockets that are not open yet. @returns what to tell the workers: everything since the last time */
+  async publish(): Promise<Published> {
+    const wanted = new Map([...this.#listeners.values()].map((item) => [socketOf(item), item]))
     for (const socket of [...this.#open]) if (!wanted.has(socket)) this.#open.delete(socket)
     this.#refused.clear()
     for (const [socket, { address, port }] of wanted) {
@@ -74,12 +77,32 @@ export class PlanPublisher {
       if (message === undefined) this.#open.add(socket)
       else this.#refused.set(socket, message)
     }
+    return { ...this.#takeChange(), sockets: [...this.#open], everything: () => this.#everything() }
+  }
+
+  #takeChange(): Pick<Published, 'delta' | 'slots'> {
+    const set: PlanItem[] = []
+    const removed: string[] = []
+    for (const key of this.#changed) {
+      const item = this.#items.get(key)
+      if (item === undefined) removed.push(key)
+      else set.push(item)
+    }
+    const assigned: [key: string, slot: number][] = []
+    const freed: string[] = []
+    for (const [key, slot] of this.#changedSlots) {
+      if (slot === undefined) freed.push(key)
+      else assigned.push([key, slot])
+    }
+    this.#changed.clear()
+    this.#changedSlots.clear()
+    return { delta: { version: this.#version, set, removed }, slots: { assigned, freed } }
+  }
+
+  #everything(): Pick<Published, 'delta' | 'slots'> {
     return {
-      version: delta.version,
-      items: this.#items,
-      delta,
-      slots: [...this.#directory.entries()],
-      sockets: [...this.#open],
+      delta: { version: this.#version, set: [...this.#items.values()], removed: [] },
+      slots: { assigned: [...this.#directory.entries()], freed: [] },
     }
   }
 
@@ -97,7 +120,7 @@ export class PlanPublisher {
   /** State of every listener once the workers have applied the plan. */
   bindings(): Map<string, Binding> {
     const bindings = new Map<string, Binding>()
-    for (const item of this.#index.listeners) {
+    for (const item of this.#listeners.values()) {
       const message = this.#refused.get(socketOf(item))
       bindings.set(
         item.key,

@@ -16,10 +16,10 @@ import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { PlanItem } from '#plan/item.ts'
+import type { PlanChange } from '#plan/delta.ts'
 import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { Sealer } from '#protocols/mcp/sealer.ts'
-import type { SlotMemory } from '#state/slots.ts'
+import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
@@ -64,6 +64,7 @@ interface OpenSocket {
 
 /** The data plane of one thread: listens where the plan says and serves by it. */
 export class ProxyServer {
+  readonly #slots = new Map<string, number>()
   readonly #plan: LivePlan
   readonly #pool: ClientPool
   readonly #context: ProxyContext
@@ -72,7 +73,6 @@ export class ProxyServer {
   readonly #leaving = new Set<Listener>()
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
-  #slots: ReadonlyMap<string, number> = new Map()
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys } = options
@@ -102,16 +102,13 @@ export class ProxyServer {
   }
 
   /**
-   * Serves by a new plan. Requests in flight keep what they were decided on; a route change closes no connection. Sockets that are
+   * Serves by the plan as it is after a change. Requests in flight keep what they were decided on; a route change closes no connection. Sockets that are
    * not in `sockets` any more are drained.
    */
-  async update(
-    items: ReadonlyMap<string, PlanItem>,
-    slots: ReadonlyMap<string, number>,
-    sockets: readonly string[],
-  ): Promise<FailedSocket[]> {
-    this.#slots = slots
-    this.#plan.update(items)
+  async update(change: PlanChange, slots: SlotChange, sockets: readonly string[]): Promise<FailedSocket[]> {
+    for (const key of slots.freed) this.#slots.delete(key)
+    for (const [key, slot] of slots.assigned) this.#slots.set(key, slot)
+    this.#plan.update(change)
     this.#context.index = this.#plan.index
     this.#context.facts.forget()
     this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))

@@ -34,6 +34,13 @@ export interface SlotLookup {
   slotOf(key: string): number | undefined
 }
 
+/** What changed in the assignment of slots. */
+export interface SlotChange {
+  readonly assigned: readonly (readonly [key: string, slot: number])[]
+  /** Keys. */
+  readonly freed: readonly string[]
+}
+
 /** Assigns slots to keys on the main thread. A key keeps its slot as long as it is in use, so its state outlives plan changes. */
 export class SlotDirectory implements SlotLookup {
   readonly #slots = new Map<string, number>()
@@ -48,17 +55,12 @@ export class SlotDirectory implements SlotLookup {
     this.#capacity = memory.words.length / WORDS_PER_SLOT
   }
 
-  /** Keeps the given keys and frees all others. @returns the keys that got no slot because memory is full */
-  retain(keys: Iterable<string>): string[] {
-    const wanted = new Set(keys)
-    for (const [key, slot] of this.#slots) {
-      if (wanted.has(key)) continue
-      this.#slots.delete(key)
-      this.#free.push(slot)
-    }
-    const refused: string[] = []
-    for (const key of wanted) if (this.assign(key) === undefined) refused.push(key)
-    return refused
+  /** Frees the slot of a key that nothing uses any more. */
+  free(key: string): void {
+    const slot = this.#slots.get(key)
+    if (slot === undefined) return
+    this.#slots.delete(key)
+    this.#free.push(slot)
   }
 
   assign(key: string): number | undefined {

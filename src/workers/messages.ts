@@ -1,6 +1,7 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
 /** What the main thread tells a proxy worker. Plans travel as JSON text: cheaper to copy than object graphs. */
@@ -9,8 +10,8 @@ export type ToWorker =
       readonly kind: 'plan'
       /** JSON of a `PlanDelta`. */
       readonly delta: string
-      /** Slots of shared memory by key; replaces what was sent before. */
-      readonly slots: readonly (readonly [key: string, slot: number])[]
+      /** What changed in the slots of shared memory. */
+      readonly slots: SlotChange
       /** `address:port` of every socket to listen on; others are drained. */
       readonly sockets: readonly string[]
     }

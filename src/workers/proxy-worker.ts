@@ -6,8 +6,7 @@ import { LineWriter } from '#observe/log/line-writer.ts'
 import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
-import { applyDelta, type PlanDelta } from '#plan/delta.ts'
-import type { PlanItem } from '#plan/item.ts'
+import type { PlanDelta } from '#plan/delta.ts'
 import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import { ProxyServer } from '#proxy/server.ts'
 import { openSlotMemory } from '#state/slots.ts'
@@ -20,7 +19,6 @@ import { countTurns } from './watchdog.ts'
 const start = workerData as WorkerStart
 const port = parentPort!
 
-let items: ReadonlyMap<string, PlanItem> = new Map()
 let planVersion = 0
 const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
 const accessLog = new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line))
@@ -59,9 +57,8 @@ function tell(message: FromWorker): void {
 async function hear(message: ToWorker): Promise<void> {
   if (message.kind === 'plan') {
     const delta = JSON.parse(message.delta) as PlanDelta
-    items = applyDelta(items, delta)
     planVersion = delta.version
-    const failed = await proxy.update(items, new Map(message.slots), message.sockets)
+    const failed = await proxy.update(delta, message.slots, message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'spent') {
     mcpMemory.learn(message.key, message.untilMs)

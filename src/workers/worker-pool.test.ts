@@ -41,13 +41,8 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
     { ...tuning, entry: ENTRY },
   )
   stops.defer(() => pool.drain(0, 0))
-  pool.publish({
-    version: 1,
-    items: new Map(),
-    delta: { version: 1, set: [], removed: [] },
-    slots: [],
-    sockets: [],
-  })
+  const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] } }
+  pool.publish({ ...nothing, sockets: [], everything: () => nothing })
   await eventually('both workers run', () => applied > 0)
   return { pool, replaced }
 }

@@ -5,19 +5,22 @@ import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { PlanItem } from '#plan/item.ts'
+import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What the data plane is to run on. */
-export interface Published {
-  readonly version: number
-  readonly items: ReadonlyMap<string, PlanItem>
-  /** What changed since the version before. */
-  readonly delta: PlanDelta
-  readonly slots: readonly (readonly [key: string, slot: number])[]
+export interface Published extends PlanUpdate {
   readonly sockets: readonly string[]
+  /** For a worker that knows nothing yet. */
+  readonly everything: () => PlanUpdate
+}
+
+/** What changed since the version before. */
+export interface PlanUpdate {
+  readonly delta: PlanDelta
+  readonly slots: SlotChange
 }
 
 /** `died`: its thread ended. `stuck`: its event loop no longer turned. */
@@ -108,7 +111,7 @@ export class WorkerPool {
 
   publish(published: Published): void {
     this.#published = published
-    this.#tellAll(planMessage(published.delta, published))
+    this.#tellAll(planMessage(published, published.sockets))
   }
 
   /** The newest decision records of all workers; those of a worker that does not answer in time are missing. */
@@ -172,8 +175,7 @@ export class WorkerPool {
     thread.on('exit', () => this.#lose(member, 'died', cause))
     const published = this.#published
     if (published === undefined) return
-    const everything: PlanDelta = { version: published.version, set: [...published.items.values()], removed: [] }
-    thread.postMessage(planMessage(everything, published))
+    thread.postMessage(planMessage(published.everything(), published.sockets))
   }
 
   /** Replaced at once: a thread that is stuck in native code may take its time to end. */
@@ -220,7 +222,7 @@ export class WorkerPool {
   }
 
   #tellWhenAllApplied(): void {
-    const version = this.#published?.version
+    const version = this.#published?.delta.version
     const members = [...this.#members.values()]
     if (version === undefined || members.some((member) => member.version < version)) return
     this.#events.applied(
@@ -249,6 +251,6 @@ export class WorkerPool {
   }
 }
 
-function planMessage(delta: PlanDelta, published: Published): ToWorker {
-  return { kind: 'plan', delta: JSON.stringify(delta), slots: published.slots, sockets: published.sockets }
+function planMessage({ delta, slots }: PlanUpdate, sockets: readonly string[]): ToWorker {
+  return { kind: 'plan', delta: JSON.stringify(delta), slots, sockets }
 }

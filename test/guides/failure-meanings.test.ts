@@ -15,6 +15,7 @@ import { JSON_LINE } from '#observe/log/field-line.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestMetrics } from '#observe/metrics/request-metrics.ts'
 import type { Observed } from '#observe/observer.ts'
+import { wholePlan } from '#plan/delta.ts'
 import { codeOf, type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { isAllowed } from '#protocols/mcp/authorization.ts'
 import { FileStore } from '#store/files.ts'
@@ -72,7 +73,7 @@ async function see({ spec, to = 'web', request = {} }: Case): Promise<Seen> {
   )
   const { items, state, findings } = loadPlan(new FileStore([file]))
   const plan = new LivePlan(state)
-  plan.update(items)
+  plan.update(wholePlan(items))
   const exchange = exchangeWith(request)
   const decision = new Decision()
   const [socket] = [...plan.sockets.values()]

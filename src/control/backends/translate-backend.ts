@@ -7,8 +7,8 @@ import { fieldPath, itemPath } from '#schema/index.ts'
 import type { Report } from '../finding-code.ts'
 import { fieldsOf, type Place, type PolicyField } from '../policies/policy-item.ts'
 import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
-import type { Use } from '../reach.ts'
 import type { Scope } from '../scope.ts'
+import type { Use } from '../use.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
 
 /** What a ProxyBackend became. */

@@ -1,10 +1,8 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
-import type { GatewayClassObject } from '#api/gateway-class.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
-import { keyOf, objectKey } from '#api/object.ts'
+import { objectKey } from '#api/object.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
 import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../allowed-namespaces.ts'
-import { append } from '../append.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import type { Report } from '../finding-code.ts'
 import { normaliseHostname } from '../hostname.ts'
@@ -16,7 +14,6 @@ import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
 import { type GatewayParameters, resolveParameters } from './resolve-parameters.ts'
-import { createSockets, type Sockets } from './sockets.ts'
 
 /** A Gateway of ours with its own listeners. */
 export interface PlacedGateway {
@@ -36,78 +33,56 @@ export interface PlacedListenerSet {
   readonly fault?: Complaint
 }
 
-export interface PlacedGateways {
-  /** Classes with our controller. */
-  readonly classes: readonly GatewayClassObject[]
-  readonly gateways: readonly PlacedGateway[]
-  readonly listenerSets: readonly PlacedListenerSet[]
-  /**
-   * By key of the Gateway or ListenerSet that declares them, in order of precedence: older Gateways first, the Gateway before its
-   * ListenerSets. The keys are all parents that are ours.
-   */
-  readonly listeners: ReadonlyMap<string, readonly Listener[]>
-}
+export type AddressOf = (gateway: GatewayObject) => string
 
-interface GatewayScope extends Scope {
-  readonly addressOf: (gateway: GatewayObject) => string
-}
-
-/** Finds our Gateways, and which of their listeners and of their ListenerSets' listeners can be served where. */
-export function placeGateways(scope: GatewayScope): PlacedGateways {
+/**
+ * Finds the listeners of a Gateway; conflicts between listeners are judged later.
+ * @returns undefined for the Gateway of another controller
+ */
+export function placeGateway(scope: Scope, object: GatewayObject, addressOf: AddressOf): PlacedGateway | undefined {
   const { inventory, reportOn } = scope
-  const classes = inventory.all('GatewayClass').filter(({ spec }) => spec.controllerName === CONTROLLER_NAME)
-  const classNames = ownClassNames(inventory, classes)
-  const sockets = createSockets()
-  const setsByGateway = groupListenerSets(inventory)
+  if (!isOwnClass(inventory, object.spec.gatewayClassName)) return undefined
+  const report = reportOn(object)
+  reportUnsupported(object, report)
+  reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
+  const parameters = resolveParameters(inventory, object, report)
+  const address = addressOf(object)
+  const trust = readClientTrust(scope, object, report)
+  const listeners = placeListeners(scope, { gateway: object, owner: object, address, trust })
+  return { object, address, parameters, listeners }
+}
 
-  const gateways: PlacedGateway[] = []
-  const listenerSets: PlacedListenerSet[] = []
-  const listeners = new Map<string, readonly Listener[]>()
-  for (const object of inventory.all('Gateway')) {
-    if (!classNames.has(object.spec.gatewayClassName)) continue
-    const report = reportOn(object)
-    reportUnsupported(object, report)
-    reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
-    const parameters = resolveParameters(inventory, object, report)
-    const address = scope.addressOf(object)
-    const trust = readClientTrust(scope, object, report)
-    const own = placeListeners(scope, sockets, { gateway: object, owner: object, address, trust })
-    gateways.push({ object, address, listeners: own, parameters })
-    listeners.set(keyOf(object), own)
-    for (const set of setsByGateway.get(keyOf(object)) ?? []) {
-      const placed = placeListenerSet(scope, sockets, { gateway: object, owner: set, address, trust })
-      listenerSets.push(placed)
-      listeners.set(keyOf(set), placed.listeners)
-    }
-  }
-  for (const set of inventory.all('ListenerSet'))
-    if (!listeners.has(keyOf(set))) reportOrphan(inventory, set, reportOn(set))
-  return { classes, gateways, listenerSets, listeners }
+/** @param parent its Gateway, one of ours */
+export function placeListenerSet(
+  scope: Scope,
+  object: ListenerSetObject,
+  { object: gateway, address }: PlacedGateway,
+): PlacedListenerSet {
+  const fault = listenerSetFault(scope.inventory, gateway, object, scope.reportOn(object))
+  if (fault !== undefined) return { object, gateway, listeners: [], fault }
+  // What is wrong with the trust of the Gateway is reported once, on the Gateway.
+  const trust = readClientTrust(scope, gateway, () => {})
+  return { object, gateway, listeners: placeListeners(scope, { gateway, owner: object, address, trust }) }
 }
 
 /** A ListenerSet that belongs to no Gateway at all; one of another controller's Gateway is not ours to judge. */
-function reportOrphan(inventory: Inventory, set: ListenerSetObject, report: Report): void {
+export function reportOrphan({ inventory, reportOn }: Scope, set: ListenerSetObject): void {
   const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
   if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
   const message = `${kind} ${namespace}/${name} not found; the listeners of this ListenerSet are not served`
-  report({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
+  reportOn(set)({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
 }
 
-/** Ours are the class that needs no object, unless somebody else has made one of that name, and all classes with our controller. */
-function ownClassNames(inventory: Inventory, classes: readonly GatewayClassObject[]): ReadonlySet<string> {
-  const names = classes.map(({ metadata }) => metadata.name)
-  const taken = inventory.find('GatewayClass', '', GATEWAY_CLASS) !== undefined
-  return new Set(taken ? names : [GATEWAY_CLASS, ...names])
+/** Key of the Gateway that a ListenerSet belongs to; undefined when its parent is of another kind. */
+export function parentOf({ metadata, spec }: ListenerSetObject): string | undefined {
+  const { kind, name, namespace = metadata.namespace } = spec.parentRef
+  return kind === 'Gateway' ? objectKey('Gateway', namespace, name) : undefined
 }
 
-/** By key of the parent Gateway, in order of precedence. */
-function groupListenerSets(inventory: Inventory): ReadonlyMap<string, readonly ListenerSetObject[]> {
-  const groups = new Map<string, ListenerSetObject[]>()
-  for (const set of inventory.all('ListenerSet')) {
-    const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
-    if (kind === 'Gateway') append(groups, objectKey('Gateway', namespace, name), set)
-  }
-  return groups
+/** Ours are the class that needs no object, unless another controller has made one of that name, and all classes with our controller. */
+function isOwnClass(inventory: Inventory, name: string): boolean {
+  const found = inventory.find('GatewayClass', '', name)
+  return found === undefined ? name === GATEWAY_CLASS : found.spec.controllerName === CONTROLLER_NAME
 }
 
 interface Owner {
@@ -118,14 +93,11 @@ interface Owner {
   readonly trust: (port: number) => ClientTrust
 }
 
-function placeListeners(scope: Scope, sockets: Sockets, owner: Owner): readonly Listener[] {
+function placeListeners(scope: Scope, owner: Owner): readonly Listener[] {
   const report = scope.reportOn(owner.owner)
-  return owner.owner.spec.listeners.map((spec, index) => {
-    const listener = placeListener(scope, owner, spec, `spec.listeners[${index}]`, report)
-    if (listener.faults.accepted !== undefined) return listener
-    const conflicted = sockets.claim(listener, report)
-    return conflicted === undefined ? listener : { ...listener, faults: { ...listener.faults, conflicted } }
-  })
+  return owner.owner.spec.listeners.map((spec, index) =>
+    placeListener(scope, owner, spec, `spec.listeners[${index}]`, report),
+  )
 }
 
 function placeListener(
@@ -178,17 +150,6 @@ function clientTrustAt(
   const validation = spec.tls?.frontendValidation
   if (validation === undefined) return trust(spec.port)
   return resolveClientValidation(scope, owner, { validation, path: `${path}.tls.frontendValidation` }, report)
-}
-
-function placeListenerSet(
-  scope: Scope,
-  sockets: Sockets,
-  owner: Owner & { readonly owner: ListenerSetObject },
-): PlacedListenerSet {
-  const { gateway, owner: object } = owner
-  const fault = listenerSetFault(scope.inventory, gateway, object, scope.reportOn(object))
-  if (fault !== undefined) return { object, gateway, listeners: [], fault }
-  return { object, gateway, listeners: placeListeners(scope, sockets, owner) }
 }
 
 /** Without a word about it, a Gateway takes no ListenerSets. */

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import { Stages } from '#base/incremental/stage.ts'
 import type { LevelName, PolicyItem } from '#plan/item.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { createTables } from '../tables.ts'
 import { describeOverlaps } from './describe-overlaps.ts'
-import { findOverlaps } from './find-overlaps.ts'
+import type { Overlap } from './find-overlaps.ts'
+import { partialStage, tieStage } from './policy-stages.ts'
+import { writePolicies } from './write-policies.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/shop'
@@ -43,8 +47,26 @@ function item({
 }
 
 const onRoute = { target: ROUTE, level: 'Route' } as const
-/** The route lies inside the Gateway. */
-const around = (target: string) => new Set(target === ROUTE ? [GATEWAY] : [])
+
+/** What the policies lose to each other; the route lies inside the Gateway. */
+function findOverlaps(items: readonly PolicyItem[]): readonly Overlap[] {
+  const tables = createTables()
+  const stages = new Stages()
+  stages.add({
+    name: 'given',
+    each: [tables.always],
+    writes: [tables.policiesAt, tables.partial, tables.workloadReaders, tables.outer],
+    run(_, work) {
+      writePolicies(tables, work, items)
+      work.write(tables.outer, ROUTE, GATEWAY)
+    },
+  })
+  stages.add(tieStage(tables))
+  stages.add(partialStage(tables))
+  tables.always.put('all', '', [true])
+  stages.settle()
+  return tables.overlaps.keys().flatMap((key) => tables.overlaps.rows(key))
+}
 
 const LOCAL = { local: [] }
 const GLOBAL = { global: {} }
@@ -162,7 +184,7 @@ test.each<readonly [string, readonly Written[], string]>([
     'traffic.rateLimit (global) is overridden by ProxyPolicy default/b at HTTPRoute/default/shop, ProxyPolicy default/c at HTTPRoute/default/shop, ProxyPolicy default/d at HTTPRoute/default/shop and 1 more',
   ],
 ])('overlap of %s', (_, written, expected) => {
-  expect(describeOverlaps(findOverlaps(written.map(item), around))).toBe(expected)
+  expect(describeOverlaps(findOverlaps(written.map(item)))).toBe(expected)
 })
 
 verifies('policy/merge-field-by-field', 'different fields of two policies do not overlap', () => {
@@ -170,5 +192,5 @@ verifies('policy/merge-field-by-field', 'different fields of two policies do not
     { name: 'a', spec: {}, field: 'backend.tcp' },
     { name: 'b', spec: {}, field: 'backend.tls' },
   ]
-  expect(findOverlaps(written.map(item), around)).toEqual([])
+  expect(findOverlaps(written.map(item))).toEqual([])
 })

@@ -1,6 +1,5 @@
 import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
-import { append } from '../append.ts'
 import { compareText } from '../inventory.ts'
 
 /** A field of a policy that is overridden where its author may not expect it (decision A-24). */
@@ -31,24 +30,24 @@ const OF_MEMBERS = new Set([
   'backend.mcp',
 ])
 
-/**
- * Finds ties (two policies set the same field at the same place and level) and fields that a stronger level replaces whole although
- * it sets only a part. Losing whole to a stronger level is what precedence is for, and is not reported.
- * @param around all places around a place, whose policies apply to it with less strength
- */
-export function findOverlaps(
-  items: readonly PolicyItem[],
-  around: (target: string) => ReadonlySet<string>,
-): readonly Overlap[] {
-  const byPlace = new Map<string, PolicyItem[]>()
-  for (const item of items) if (!ACCUMULATING.has(fieldName(item))) append(byPlace, placeKey(item), item)
-  const ties = [...byPlace.values()].flatMap(findTies)
+/** Whether a policy can lose its whole field to another one at its place. */
+export function canLoseAll(item: PolicyItem): boolean {
+  return !ACCUMULATING.has(fieldName(item))
+}
 
-  const losers = new Set(ties.map(({ loser }) => loser))
-  const byField = new Map<string, PolicyItem[]>()
-  for (const item of items)
-    if (OF_MEMBERS.has(fieldName(item)) && !losers.has(item)) append(byField, fieldKey(item), item)
-  return [...ties, ...[...byField.values()].flatMap((field) => findPartial(field, around))]
+/** Whether a policy can lose members of its field to a stronger one, or take them. */
+export function canLosePart(item: PolicyItem): boolean {
+  return OF_MEMBERS.has(fieldName(item))
+}
+
+/** The overlaps of one object stand in the order of its fields, and then of the winners. */
+export function byLoser(a: Overlap, b: Overlap): number {
+  return (
+    compareText(a.loser.path, b.loser.path) ||
+    compareText(a.lost?.join() ?? '', b.lost?.join() ?? '') ||
+    compareText(a.by, b.by) ||
+    compareText(a.loser.key, b.loser.key)
+  )
 }
 
 function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): Overlap {
@@ -65,24 +64,28 @@ export function fieldName({ section, field }: PolicyItem): string {
   return `${section}.${field}`
 }
 
-/** What merges with each other: the phases of `traffic` do not. */
-function fieldKey(item: PolicyItem): string {
-  return `${fieldName(item)}/${item.phase ?? ''}`
+/** Policies of one key are about the same field at the same place; the phases of `traffic` do not merge with each other. */
+export function placeKey(item: PolicyItem, target: string): string {
+  return `${fieldName(item)}/${item.phase ?? ''} ${target}`
 }
 
-function placeKey(item: PolicyItem): string {
-  return `${fieldKey(item)} ${item.target}`
-}
-
-function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
+/**
+ * Two policies set the same field at the same place and level: one of them loses.
+ * @param items of one `placeKey`
+ */
+export function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
   if (items.length < 2) return []
-  const sorted = items.toSorted(byPrecedence)
-  return sorted.flatMap((loser, index) => {
-    const winner = sorted.find((item) => item.level === loser.level)
-    if (winner === undefined || sorted.indexOf(winner) === index) return []
-    const losesNothing = ACCUMULATING_MEMBERS.has(fieldName(loser)) && membersOf(loser).length === 0
-    return losesNothing ? [] : [overlap(loser, winner, undefined)]
+  const winners = new Map<string, PolicyItem>()
+  return items.toSorted(byPrecedence).flatMap((item) => {
+    const winner = winners.get(item.level)
+    if (winner === undefined) winners.set(item.level, item)
+    if (winner === undefined || losesNothing(item)) return []
+    return [overlap(item, winner, undefined)]
   })
+}
+
+function losesNothing(item: PolicyItem): boolean {
+  return ACCUMULATING_MEMBERS.has(fieldName(item)) && membersOf(item).length === 0
 }
 
 /** Older objects first, then namespace/name (decision A-23). */
@@ -94,34 +97,18 @@ function byPrecedence(a: PolicyItem, b: PolicyItem): number {
   )
 }
 
-/** Among policies of one field, none of which lost a tie. */
-function findPartial(
-  field: readonly PolicyItem[],
-  around: (target: string) => ReadonlySet<string>,
-): readonly Overlap[] {
-  if (field.length < 2) return []
-  const byTarget = new Map<string, PolicyItem[]>()
-  for (const item of field) append(byTarget, item.target, item)
-  return field.flatMap((winner) => {
-    const kept = new Set(membersOf(winner))
-    return itemsAround(winner.target, byTarget, around).flatMap((loser) => {
-      if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
-      const lost = membersOf(loser).filter((member) => !kept.has(member))
-      return lost.length === 0 ? [] : [overlap(loser, winner, lost)]
-    })
+/**
+ * A stronger policy replaces a field whole although it sets only a part. Losing whole to a stronger level is what precedence is for, and
+ * is not reported.
+ * @param others about the same field, at the place of the winner and around it
+ */
+export function findPartial(winner: PolicyItem, others: readonly PolicyItem[]): readonly Overlap[] {
+  const kept = new Set(membersOf(winner))
+  return others.flatMap((loser) => {
+    if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
+    const lost = membersOf(loser).filter((member) => !kept.has(member))
+    return lost.length === 0 ? [] : [overlap(loser, winner, lost)]
   })
-}
-
-/** Items at a place and around it. A shared backend has very many places around it, a field rarely has many items. */
-function itemsAround(
-  target: string,
-  byTarget: ReadonlyMap<string, readonly PolicyItem[]>,
-  around: (target: string) => ReadonlySet<string>,
-): readonly PolicyItem[] {
-  const places = around(target)
-  const here = byTarget.get(target) ?? []
-  if (places.size < byTarget.size) return [...here, ...[...places].flatMap((place) => byTarget.get(place) ?? [])]
-  return [...here, ...[...byTarget].flatMap(([place, items]) => (places.has(place) ? items : []))]
 }
 
 /** The members of the field that can be lost. */

@@ -1,34 +1,33 @@
-import type { ListenerItem, PolicyItem } from '#plan/item.ts'
+import type { ObjectName, PolicyItem } from '#plan/item.ts'
 import { gatewayTarget } from '#plan/target.ts'
-import { append } from '../append.ts'
 import type { Overlap } from './find-overlaps.ts'
+
+/** A Gateway with a listener at an address and port. */
+export interface SocketUser extends ObjectName {
+  /** Its precedence among the listeners there. */
+  readonly order: string
+}
 
 /** Settings that exist once for each socket. */
 const SOCKET_FIELDS = new Set(['tcp', 'tls', 'http', 'proxyProtocol'])
 
+export function isSocketSetting({ section, field }: PolicyItem): boolean {
+  return section === 'frontend' && SOCKET_FIELDS.has(field)
+}
+
 /**
  * Finds settings of connections that have no effect because the port belongs to an older Gateway as well (decision A-40).
- * @param listeners in order of precedence
+ * @param socket `address:port`
+ * @param users in order of precedence
  */
 export function findSharedSockets(
-  listeners: readonly ListenerItem[],
-  policies: readonly PolicyItem[],
+  socket: string,
+  users: readonly SocketUser[],
+  settingsOf: (gateway: string) => readonly PolicyItem[],
 ): readonly Overlap[] {
-  const settings = new Map<string, PolicyItem[]>()
-  for (const item of policies) {
-    if (item.section === 'frontend' && SOCKET_FIELDS.has(item.field)) append(settings, item.target, item)
-  }
-  if (settings.size === 0) return []
-
-  const owners = new Map<string, ListenerItem>()
-  return listeners.flatMap((listener) => {
-    const place = `${listener.address}:${listener.port}`
-    const owner = owners.get(place)
-    if (owner === undefined) owners.set(place, listener)
-    const at = gatewayTarget(listener.gateway)
-    if (owner === undefined || gatewayTarget(owner.gateway) === at) return []
-    const { namespace, name } = owner.gateway
-    const by = `Gateway ${namespace}/${name}, which is older and listens on ${place} too`
-    return (settings.get(at) ?? []).map((loser) => ({ loser, lost: undefined, at, by }))
-  })
+  const owner = users[0]!
+  const by = `Gateway ${owner.namespace}/${owner.name}, which is older and listens on ${socket} too`
+  const others = new Set(users.map(gatewayTarget))
+  others.delete(gatewayTarget(owner))
+  return [...others].flatMap((at) => settingsOf(at).map((loser) => ({ loser, lost: undefined, at, by })))
 }

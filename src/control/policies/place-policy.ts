@@ -33,10 +33,10 @@ export interface PlacedPolicy {
 
 interface Scope {
   readonly inventory: Inventory
-  /** Listeners by key of the Gateway or ListenerSet of ours that declares them. */
-  readonly listeners: ReadonlyMap<string, readonly Listener[]>
-  /** Sections of backends, by key of the backend. */
-  readonly sections: ReadonlyMap<string, readonly string[]>
+  /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
+  readonly listenersOf: (owner: string) => readonly Listener[] | undefined
+  /** Sections of a backend, by its key. */
+  readonly sectionsOf: (backend: string) => readonly string[]
 }
 
 const TARGET_KINDS = ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'Service', 'ProxyBackend'] as const
@@ -129,9 +129,9 @@ function placeAt(scope: Scope, { kind, path, sectionName }: Part, object: Target
   return { ...place, title: `${title}${part}`, kind, path }
 }
 
-function isForeign({ listeners }: Scope, kind: TargetKind, { metadata }: TargetObject): boolean {
+function isForeign({ listenersOf }: Scope, kind: TargetKind, { metadata }: TargetObject): boolean {
   if (kind !== 'Gateway' && kind !== 'ListenerSet') return false
-  return !listeners.has(objectKey(kind, metadata.namespace, metadata.name))
+  return listenersOf(objectKey(kind, metadata.namespace, metadata.name)) === undefined
 }
 
 /** The names that a `sectionName` can have at an object (docs/behaviour/control.md, "Sections"). */
@@ -141,14 +141,14 @@ function sectionsOf(scope: Scope, kind: TargetKind, { metadata }: TargetObject):
   switch (kind) {
     case 'Gateway':
     case 'ListenerSet':
-      return (scope.listeners.get(key) ?? []).map(({ spec }) => spec.name)
+      return (scope.listenersOf(key) ?? []).map(({ spec }) => spec.name)
     case 'HTTPRoute':
     case 'GRPCRoute':
       return ruleNames(scope.inventory.find(kind, namespace, name)?.spec.rules ?? [])
     case 'Service':
       return (scope.inventory.find('Service', namespace, name)?.spec.ports ?? []).map(({ port }) => `${port}`)
     case 'ProxyBackend':
-      return scope.sections.get(key) ?? []
+      return scope.sectionsOf(key)
   }
 }
 

@@ -1,4 +1,3 @@
-import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
 import type { Report } from '../finding-code.ts'
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
@@ -6,8 +5,8 @@ import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
 
 interface Scope {
   readonly inventory: Inventory
-  /** All that are ours. */
-  readonly listeners: readonly Listener[]
+  /** The listeners at a place. */
+  readonly listenersAt: (place: string) => readonly Listener[]
 }
 
 /** Says which sections and fields of a policy mean nothing at its targets. */
@@ -34,16 +33,12 @@ function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp')
 }
 
 /** Whoever wants `traffic` to protect a listener has to know that it cannot protect one that relays connections. */
-function reportRelayRules({ listeners }: Scope, place: PolicyPlace, report: Report): void {
-  const reached = listeners.filter((listener) => isAt(place, listener))
+function reportRelayRules({ listenersAt }: Scope, place: PolicyPlace, report: Report): void {
+  const reached = listenersAt(place.target)
   const relayed = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
   if (relayed.length === 0) return
   const names = relayed.map(({ spec }) => spec.name).join(', ')
   const message = `${place.title}: listener ${names} relays connections as they are; spec.traffic has no effect there (frontend.networkAuthorization has)`
   const severity = relayed.length === reached.length ? 'error' : 'warning'
   report({ path: 'spec.traffic', code: 'no-effect', message, severity })
-}
-
-function isAt({ target }: PolicyPlace, { target: own, gateway, owner }: Listener): boolean {
-  return target === own || target === gatewayTarget(gateway.metadata) || target === listenerSetTarget(owner.metadata)
 }

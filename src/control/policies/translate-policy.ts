@@ -1,8 +1,8 @@
 import type { PolicyItem } from '#plan/item.ts'
 import type { Report } from '../finding-code.ts'
-import type { Use } from '../reach.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
 import type { Scope } from '../scope.ts'
+import type { Use } from '../use.ts'
 import type { PlacedPolicy } from './place-policy.ts'
 import { fieldsOf, type Place, type PolicyField, policyItem } from './policy-item.ts'
 

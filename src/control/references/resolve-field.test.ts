@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Finding } from '#base/finding.ts'
 import type { PolicySection } from '#plan/item.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { openScope } from '../scope.ts'
+import { inScope } from '../testing.ts'
 import { resolveField } from './resolve-field.ts'
 
 const objects = [
@@ -23,14 +22,10 @@ const object = admitObject({
 })
 
 function resolve(section: PolicySection, field: string, spec: unknown) {
-  const findings: Finding[] = []
-  const scope = openScope(objects, findings)
-  const resolved = resolveField(
-    scope,
-    { object, section, field, path: `spec.${section}.${field}`, spec },
-    scope.reportOn(object),
+  const { result, findings } = inScope(objects, (scope) =>
+    resolveField(scope, { object, section, field, path: `spec.${section}.${field}`, spec }, scope.reportOn(object)),
   )
-  return { ...resolved, found: findings.map(({ path, code }) => `${path} ${code}`) }
+  return { ...result, found: findings.map(({ path, code }) => `${path} ${code}`) }
 }
 
 const backend = (name: string) => ({ group: 'gatewright.dev', kind: 'ProxyBackend', name })

@@ -9,7 +9,6 @@ import { allowsNamespace } from '../allowed-namespaces.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
-import type { PlacedGateways } from '../gateways/place-gateways.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import type { Complaint } from '../status/condition.ts'
@@ -41,7 +40,8 @@ export interface AttachedParent {
 
 interface RouteScope {
   readonly inventory: Inventory
-  readonly gateways: PlacedGateways
+  /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
+  readonly listenersOf: (parent: string) => readonly Listener[] | undefined
 }
 
 interface Match {
@@ -88,7 +88,7 @@ function matchParent(scope: RouteScope, route: RouteObject, ref: ParentReference
   if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
   const namespace = ref.namespace ?? route.metadata.namespace
   const parent = `${ref.kind} ${namespace}/${ref.name}`
-  const listeners = scope.gateways.listeners.get(objectKey(ref.kind, namespace, ref.name))
+  const listeners = scope.listenersOf(objectKey(ref.kind, namespace, ref.name))
   if (listeners === undefined) {
     if (scope.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
     return refuse('parent-not-found', 'NoMatchingParent', `${parent} not found`)

@@ -1,10 +1,10 @@
 import { keyOf } from '#api/object.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { Report } from '../finding-code.ts'
-import type { Use } from '../reach.ts'
 import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { Use } from '../use.ts'
 import type { RouteObject } from './attach-route.ts'
 
 /** One translation of one route, filled rule by rule. */

@@ -5,14 +5,19 @@ import type { PlacedGateway, PlacedListenerSet } from '../gateways/place-gateway
 import type { Binding } from '../translation.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
-interface Traffic {
-  /** Routes attached to a listener, by its key. */
-  readonly attachedRoutes: ReadonlyMap<string, number>
-  readonly bindings: ReadonlyMap<string, Binding>
+/** What is known of the listeners of a Gateway or ListenerSet besides what they say themselves. */
+export interface Traffic {
+  /** As they are served. */
+  readonly listeners: readonly Listener[]
+  /** How many routes are attached to a listener, by its key. */
+  readonly attachedRoutes: (listener: string) => number
+  /** State of a listener in the data plane; undefined: it is still on its way. */
+  readonly bindingOf: (listener: string) => Binding | undefined
 }
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). */
-export function gatewayStatus({ object, address, listeners, parameters }: PlacedGateway, traffic: Traffic) {
+export function gatewayStatus({ object, address, parameters }: PlacedGateway, traffic: Traffic) {
+  const { listeners } = traffic
   const { fault } = parameters
   const condition = conditionsOf(object)
   return {
@@ -21,7 +26,7 @@ export function gatewayStatus({ object, address, listeners, parameters }: Placed
       fault === undefined
         ? acceptedCondition(object, listeners)
         : condition('Accepted', 'False', fault.reason, fault.message),
-      programmedCondition(object, listeners, traffic),
+      programmedCondition(object, traffic),
       ...insecureValidationCondition(object),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
@@ -38,7 +43,8 @@ function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
 }
 
 /** `status` of a ListenerSet. */
-export function listenerSetStatus({ object, listeners, fault }: PlacedListenerSet, traffic: Traffic) {
+export function listenerSetStatus({ object, fault }: PlacedListenerSet, traffic: Traffic) {
+  const { listeners } = traffic
   const condition = conditionsOf(object)
   if (fault !== undefined) {
     return {
@@ -49,7 +55,7 @@ export function listenerSetStatus({ object, listeners, fault }: PlacedListenerSe
     }
   }
   return {
-    conditions: [acceptedCondition(object, listeners), programmedCondition(object, listeners, traffic)],
+    conditions: [acceptedCondition(object, listeners), programmedCondition(object, traffic)],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
   }
 }
@@ -67,11 +73,11 @@ function acceptedCondition(owner: Owner, listeners: readonly Listener[]): Condit
 }
 
 /** Programmed when the data plane serves every listener that is part of the plan (decision A-34). */
-function programmedCondition(owner: Owner, listeners: readonly Listener[], { bindings }: Traffic): ConditionDraft {
+function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic): ConditionDraft {
   const condition = conditionsOf(owner)
   const served = listeners.filter(isServed)
   if (served.length === 0) return condition('Programmed', 'False', 'Invalid', 'No listener can be served')
-  const states = served.map(({ key, spec }) => ({ name: spec.name, binding: bindings.get(key) }))
+  const states = served.map(({ key, spec }) => ({ name: spec.name, binding: bindingOf(key) }))
   const failed = states.flatMap(({ name, binding }) => (binding?.state === 'failed' ? [{ name, ...binding }] : []))
   if (failed.length > 0) {
     const list = failed.map(({ name, message }) => `${name}: ${message}`).join('; ')
@@ -87,7 +93,7 @@ function programmedCondition(owner: Owner, listeners: readonly Listener[], { bin
   return condition('Programmed', 'Unknown', 'Pending', `Waiting for the data plane: ${waiting.join(', ')}`)
 }
 
-function listenerStatus(listener: Listener, { attachedRoutes, bindings }: Traffic) {
+function listenerStatus(listener: Listener, { attachedRoutes, bindingOf }: Traffic) {
   const { key, owner, spec, faults } = listener
   const condition = conditionsOf(owner)
   const { accepted, conflicted, resolvedRefs } = faults
@@ -95,7 +101,7 @@ function listenerStatus(listener: Listener, { attachedRoutes, bindings }: Traffi
   return {
     name: spec.name,
     supportedKinds: listener.supportedKinds.map((kind) => ({ group: GATEWAY_GROUP, kind })),
-    attachedRoutes: attachedRoutes.get(key) ?? 0,
+    attachedRoutes: attachedRoutes(key),
     conditions: [
       refused === undefined
         ? condition('Accepted', 'True', 'Accepted', 'Listener accepted')
@@ -106,7 +112,7 @@ function listenerStatus(listener: Listener, { attachedRoutes, bindings }: Traffi
       resolvedRefs === undefined
         ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
         : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
-      listenerProgrammed(listener, bindings.get(key)),
+      listenerProgrammed(listener, bindingOf(key)),
     ],
   }
 }

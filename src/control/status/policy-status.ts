@@ -3,9 +3,8 @@ import type { Finding } from '#base/finding.ts'
 import { CONTROLLER_NAME, GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import { compareText } from '../inventory.ts'
 import { describeOverlaps } from '../policies/describe-overlaps.ts'
-import type { Reach } from '../reach.ts'
+import type { PolicyFacts } from '../policies/settle-policy.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
-import type { PolicyFacts } from './status-facts.ts'
 
 /** How many ancestors a status can name. */
 const MAX_ANCESTORS = 16
@@ -21,46 +20,73 @@ interface Ancestor {
   readonly conditions?: readonly ConditionDraft[]
 }
 
+/** The Gateways, by target and sorted, whose traffic comes to a place. */
+type GatewaysOf = (place: string) => readonly string[]
+
+/** An entry that is written only if the status has room for it: a policy may reach thousands of Gateways. */
+interface Draft {
+  readonly ancestorRef: AncestorRef
+  readonly controllerName: string
+  readonly write: () => Ancestor
+}
+
 /**
  * `status` of a ProxyPolicy: one entry for each Gateway that it reaches, one more for targets that it is not attached to, and a
  * summary (specification 1, 2.6; decisions A-24, A-32, A-33).
  * @param errors findings in the policy of severity `error`
  */
-export function policyStatus(policy: PolicyFacts, reach: Reach, errors: readonly Finding[]) {
+export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors: readonly Finding[]) {
   const condition = conditionsOf(policy.object)
   const accepted = acceptedCondition(policy, errors)
-  const entry = (
-    ancestorRef: AncestorRef,
-    attached: ConditionDraft,
-    overlapped: readonly ConditionDraft[],
-  ): Ancestor => ({
-    ancestorRef,
-    controllerName: CONTROLLER_NAME,
-    conditions: [accepted, attached, ...overlapped],
-  })
-  const own = gatewaysOf(policy, reach).map((gateway) => {
-    const [, namespace = '', name = ''] = gateway.split('/')
-    const extent = policy.misses.length === 0 ? 'Attached to all targets' : 'Attached to its targets at this Gateway'
-    const attached = condition('Attached', 'True', 'Attached', extent)
-    const ref = { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }
-    return entry(ref, attached, overlappedConditions(policy, reach, gateway))
-  })
-  if (policy.misses.length > 0) {
-    const lines = [...new Set(policy.misses.map(({ message }) => message))].join('\n')
-    own.push(entry(SUMMARY, condition('Attached', 'False', 'Pending', lines), []))
+  const entry = (ancestorRef: AncestorRef, more: () => readonly ConditionDraft[]): Draft => {
+    const named = { ancestorRef, controllerName: CONTROLLER_NAME }
+    return { ...named, write: () => ({ ...named, conditions: [accepted, ...more()] }) }
   }
-  const foreign = (policy.object.status?.ancestors ?? []).filter(
-    ({ controllerName }) => controllerName !== CONTROLLER_NAME,
-  )
+  const reached = reachedGateways(policy, gatewaysOf)
+  const missed = missedCondition(policy)
+  const own = reached.map((gateway) => {
+    const [, namespace = '', name = ''] = gateway.split('/')
+    return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, () => [
+      attachedCondition(policy),
+      ...overlappedConditions(policy, gatewaysOf, gateway),
+    ])
+  })
+  if (missed !== undefined) own.push(entry(SUMMARY, () => [missed]))
+  const foreign = (policy.object.status?.ancestors ?? [])
+    .filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
+    .map((ancestor) => ({ ...ancestor, write: () => ancestor }))
   return {
-    conditions: summarise(own, condition),
+    conditions:
+      own.length === 0
+        ? []
+        : [
+            summaryOf(accepted, own[0]!),
+            missed === undefined ? attachedCondition(policy) : summaryOf(missed, { ancestorRef: SUMMARY }),
+          ],
     ancestors: limitAncestors([...foreign, ...own].sort(byReference), condition),
   }
 }
 
-/** The Gateways that a policy reaches, as targets, sorted. */
-function gatewaysOf({ places }: PolicyFacts, reach: Reach): readonly string[] {
-  return [...new Set(places.flatMap(({ target }) => reach.gatewaysOf(target)))].sort(compareText)
+/** What holds of the policy as a whole; the message names the first place where it is not so. */
+function summaryOf(condition: ConditionDraft, { ancestorRef }: Pick<Draft, 'ancestorRef'>): ConditionDraft {
+  if (condition.status === 'True') return condition
+  return { ...condition, message: `${nameOf(ancestorRef)}: ${condition.message}` }
+}
+
+function attachedCondition({ object, misses }: PolicyFacts): ConditionDraft {
+  const extent = misses.length === 0 ? 'Attached to all targets' : 'Attached to its targets at this Gateway'
+  return conditionsOf(object)('Attached', 'True', 'Attached', extent)
+}
+
+/** Targets that it is not attached to, in one condition. */
+function missedCondition({ object, misses }: PolicyFacts): ConditionDraft | undefined {
+  if (misses.length === 0) return undefined
+  const lines = [...new Set(misses.map(({ message }) => message))].join('\n')
+  return conditionsOf(object)('Attached', 'False', 'Pending', lines)
+}
+
+function reachedGateways({ places }: PolicyFacts, gatewaysOf: GatewaysOf): readonly string[] {
+  return [...new Set(places.flatMap(({ target }) => gatewaysOf(target)))].sort(compareText)
 }
 
 /** Not being attached, or losing against others, does not make a policy less valid. */
@@ -72,26 +98,10 @@ function acceptedCondition({ object }: PolicyFacts, errors: readonly Finding[]):
   return condition('Accepted', 'True', 'PartiallyValid', lines)
 }
 
-function overlappedConditions(policy: PolicyFacts, reach: Reach, gateway: string): readonly ConditionDraft[] {
-  const here = policy.overlaps.filter(({ at }) => reach.gatewaysOf(at).includes(gateway))
+function overlappedConditions(policy: PolicyFacts, gatewaysOf: GatewaysOf, gateway: string): readonly ConditionDraft[] {
+  const here = policy.overlaps.filter(({ at }) => gatewaysOf(at).includes(gateway))
   if (here.length === 0) return []
   return [conditionsOf(policy.object)('Overlapped', 'True', 'FieldsOverridden', describeOverlaps(here))]
-}
-
-/** True only if True everywhere; the message names the first place where it is not. */
-function summarise(own: readonly Ancestor[], condition: ReturnType<typeof conditionsOf>): readonly ConditionDraft[] {
-  return (['Accepted', 'Attached'] as const).map((type) => {
-    const all = own.flatMap(({ ancestorRef, conditions = [] }) =>
-      conditions.filter((it) => it.type === type).map((it) => ({ ancestorRef, it })),
-    )
-    const bad = all.find(({ it }) => it.status !== 'True')
-    if (bad !== undefined) {
-      const message = `${nameOf(bad.ancestorRef)}: ${bad.it.message}`
-      return condition(type, bad.it.status, bad.it.reason, message)
-    }
-    const first = all.find(({ it }) => it.reason === 'PartiallyValid') ?? all[0]
-    return condition(type, 'True', first?.it.reason ?? type, first?.it.message ?? '')
-  })
 }
 
 function nameOf({ kind, namespace, name }: AncestorRef): string {
@@ -107,20 +117,16 @@ function sortKey({ group = '', kind = '', name, sectionName = '', port, namespac
 }
 
 /** A status has room for 16: of more, the last of ours among them says how many are missing. */
-function limitAncestors<A extends { readonly ancestorRef: AncestorRef; readonly controllerName: string }>(
-  ancestors: readonly A[],
-  condition: ReturnType<typeof conditionsOf>,
-): readonly (A | Ancestor)[] {
-  if (ancestors.length <= MAX_ANCESTORS) return ancestors
-  const kept: (A | Ancestor)[] = ancestors.slice(0, MAX_ANCESTORS)
-  const last = kept.findLastIndex(({ controllerName }) => controllerName === CONTROLLER_NAME)
-  if (last < 0) return kept
-  const ignored = ancestors.length - (MAX_ANCESTORS - 1)
-  const message = `${ignored} AncestorRefs ignored due to max status size`
-  kept[last] = {
-    ancestorRef: SUMMARY,
-    controllerName: CONTROLLER_NAME,
-    conditions: [condition('StatusSummarized', 'True', 'StatusSummary', message)],
-  }
-  return kept
+function limitAncestors(ancestors: readonly Draft[], condition: ReturnType<typeof conditionsOf>): readonly Ancestor[] {
+  const kept = ancestors.slice(0, MAX_ANCESTORS)
+  const last =
+    ancestors.length <= MAX_ANCESTORS
+      ? -1
+      : kept.findLastIndex(({ controllerName }) => controllerName === CONTROLLER_NAME)
+  return kept.map((draft, index) => {
+    if (index !== last) return draft.write()
+    const message = `${ancestors.length - (MAX_ANCESTORS - 1)} AncestorRefs ignored due to max status size`
+    const summarized = condition('StatusSummarized', 'True', 'StatusSummary', message)
+    return { ancestorRef: SUMMARY, controllerName: CONTROLLER_NAME, conditions: [summarized] }
+  })
 }

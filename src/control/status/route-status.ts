@@ -7,10 +7,10 @@ import { conditionsOf } from './condition.ts'
 /** `status` of a route: an entry for each parent (Gateway API). Services without endpoints are named (decision A-131). */
 export function routeStatus(
   { route, accepted, resolvedRefs, uses }: TranslatedRoute,
-  idleServices: ReadonlySet<string>,
+  isIdle: (backend: string) => boolean,
 ) {
   const condition = conditionsOf(route.object)
-  const idle = [...new Set(uses.map(({ to }) => to).filter((key) => idleServices.has(key)))]
+  const idle = [...new Set(uses.map(({ to }) => to).filter(isIdle))]
   const note = idle.length === 0 ? '' : `; no endpoints for ${idle.join(', ')}`
   const own = route.parents.map(({ ref, fault }) => {
     const refused = fault ?? accepted

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
-import type { PolicyItem } from '#plan/item.ts'
-import { collect } from './inventory.ts'
-import { workloadItems } from './workload-items.ts'
+import { admitObject } from '#test/support/admit-object.ts'
+import { translate } from './translate.ts'
 
 const origin = { kind: 'Pod', namespace: 'default', name: 'a' }
 const POD: ApiObject = {
@@ -13,8 +12,25 @@ const POD: ApiObject = {
   origin,
 }
 
-const itemsFor = (expression: string) =>
-  workloadItems(collect([POD]), [{ spec: { policy: { matchExpressions: [expression] } } } as unknown as PolicyItem])
+function itemsFor(expression: string): readonly unknown[] {
+  const policy = {
+    apiVersion: 'gatewright.dev/v1alpha1',
+    kind: 'ProxyPolicy',
+    metadata: { name: 'p', namespace: 'default' },
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'main' }],
+      traffic: { authorization: { policy: { matchExpressions: [expression] } } },
+    },
+    origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'p' },
+  }
+  const gateway = {
+    kind: 'Gateway',
+    metadata: { name: 'main' },
+    spec: { gatewayClassName: 'gatewright', listeners: [{ name: 'http', port: 8080, protocol: 'HTTP' }] },
+  }
+  const { items } = translate([POD, admitObject(gateway), policy])
+  return [...items.values()].filter(({ kind }) => kind === 'workload')
+}
 
 test.each([
   'source.unverifiedWorkload.name == "a"',

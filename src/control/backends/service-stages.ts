@@ -1,9 +1,12 @@
 import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
+import { objectKey } from '#api/object.ts'
 import type { ServiceObject } from '#api/service.ts'
-import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
-import { append } from '../append.ts'
-import { compareText, type Inventory } from '../inventory.ts'
+import type { StageDefinition } from '#base/incremental/stage.ts'
+import type { BackendItem, EndpointsItem } from '#plan/item.ts'
+import { compareText } from '../inventory.ts'
+import { reportTo } from '../open-scope.ts'
 import type { ReportOn } from '../reporting.ts'
+import type { Tables } from '../tables.ts'
 
 type ServicePort = NonNullable<ServiceObject['spec']['ports']>[number]
 type Address = EndpointsItem['addresses'][number]
@@ -11,42 +14,44 @@ type Address = EndpointsItem['addresses'][number]
 /** Name of the domain of cluster Services. */
 const CLUSTER_DOMAIN = 'cluster.local'
 
-/**
- * Items for the Services that something refers to. Ready addresses come from EndpointSlices, of an ExternalName Service from DNS;
- * cluster addresses are not dialled (decision A-131).
- * @param keys keys of backends; those that are no Service ports, or do not exist, are passed over
- */
-export function serviceItems(
-  inventory: Inventory,
-  keys: ReadonlySet<string>,
-  reportOn: ReportOn,
-): readonly (BackendItem | EndpointsItem)[] {
-  if (keys.size === 0) return []
-  const slices = slicesByService(inventory)
-  return [...keys].sort(compareText).flatMap((key) => {
-    const [kind, namespace = '', name = '', number] = key.split('/')
-    const service = kind === 'Service' ? inventory.find('Service', namespace, name) : undefined
-    const port = service?.spec.ports?.find((it) => it.port === Number(number))
-    if (service === undefined || port === undefined) return []
-    const addresses = addressesOf(service, port, slices.get(`${namespace}/${name}`) ?? [])
-    if (addresses.length === 0) reportNoEndpoints(service, port, reportOn)
-    return [backendItem(key, service, port), endpointsItem(service, port, addresses)]
-  })
-}
-
-/** A Service port that nobody serves at the moment. */
-export function isIdle(item: PlanItem): boolean {
-  return item.kind === 'endpoints' && item.addresses.length === 0
-}
-
-function slicesByService(inventory: Inventory): ReadonlyMap<string, readonly EndpointSliceObject[]> {
-  const slices = new Map<string, EndpointSliceObject[]>()
-  for (const slice of inventory.all('EndpointSlice')) {
-    const service = slice.metadata.labels?.['kubernetes.io/service-name']
-    if (service === undefined) continue
-    append(slices, `${slice.metadata.namespace}/${service}`, slice)
+/** EndpointSlices, by the Service that they belong to. */
+export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject> {
+  return {
+    name: 'slices',
+    each: [tables.objects.EndpointSlice],
+    writes: [tables.slices],
+    run([slice], work) {
+      const service = slice!.metadata.labels?.['kubernetes.io/service-name']
+      if (service !== undefined) work.write(tables.slices, `${slice!.metadata.namespace}/${service}`, slice!)
+    },
   }
-  return slices
+}
+
+/**
+ * Items for the Service ports that something refers to; other backends are in the plan anyway. Ready addresses come from EndpointSlices,
+ * of an ExternalName Service from DNS; cluster addresses are not dialled (decision A-131).
+ */
+export function serviceStage(tables: Tables): StageDefinition<true> {
+  const { wantedBackends, slices, idle, items, findings } = tables
+  return {
+    name: 'services',
+    each: [wantedBackends],
+    writes: [idle, items, findings],
+    run(_, work, key) {
+      const [kind, namespace = '', name = '', number] = key.split('/')
+      if (kind !== 'Service') return
+      const [service] = work.read(tables.objects.Service, objectKey('Service', namespace, name))
+      const port = service?.spec.ports?.find((it) => it.port === Number(number))
+      if (service === undefined || port === undefined) return
+      const addresses = addressesOf(service, port, work.read(slices, `${namespace}/${name}`))
+      const endpoints = endpointsItem(service, port, addresses)
+      work.write(items, key, backendItem(key, service, port))
+      work.write(items, endpoints.key, endpoints)
+      if (addresses.length > 0) return
+      work.write(idle, key, true)
+      reportNoEndpoints(service, port, reportTo(tables, work))
+    },
+  }
 }
 
 function backendItem(key: string, service: ServiceObject, { port, appProtocol }: ServicePort): BackendItem {

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import { admitObject } from '#test/support/admit-object.ts'
-import { withBindings, withCompileProblems } from './complete-translation.ts'
-import { translate } from './translate.ts'
 import type { Binding, Translation } from './translation.ts'
+import { Translator } from './translator.ts'
 
 const gateway = {
   kind: 'Gateway',
@@ -29,7 +28,23 @@ const policy = {
   },
 }
 
-const translation = translate([gateway, policy].map(admitObject))
+/** A translation of these objects, after what was told to it later. */
+function translated(
+  objects: readonly unknown[],
+  {
+    problems = [],
+    bindings = [],
+  }: { problems?: readonly Finding[]; bindings?: Iterable<readonly [string, Binding]> } = {},
+): Translation {
+  const translator = new Translator()
+  translator.apply({ set: objects.map(admitObject), removed: [] })
+  translator.noteProblems(new Map([['ProxyPolicy/default/rules', problems]]))
+  translator.noteBindings(new Map(bindings))
+  return translator.translation
+}
+
+const OBJECTS = [gateway, policy]
+const translation = translated(OBJECTS)
 
 const badExpression: Finding = {
   origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'rules' },
@@ -47,16 +62,15 @@ function conditionsIn({ statuses }: Translation, kind: string): readonly string[
 }
 
 test('an expression that does not compile makes the policy partially valid and is named with its path', () => {
-  const complete = withCompileProblems(translation, [badExpression])
+  const complete = translated(OBJECTS, { problems: [badExpression] })
   expect(conditionsIn(complete, 'ProxyPolicy')).toEqual(['Accepted=True/PartiallyValid', 'Attached=True/Attached'])
   const { status } = complete.statuses.find(({ kind }) => kind === 'ProxyPolicy')!
   expect(JSON.stringify(status)).toContain(`${badExpression.path}: unexpected end`)
 })
 
 test('what is found for several places counts once', () => {
-  const complete = withCompileProblems(translation, [badExpression, { ...badExpression }])
+  const complete = translated(OBJECTS, { problems: [badExpression, { ...badExpression }] })
   expect(complete.findings).toEqual([...translation.findings, badExpression])
-  expect(withCompileProblems(complete, [badExpression])).toBe(complete)
 })
 
 test('the consequence of a broken reference is not told again, its neighbours are', () => {
@@ -64,13 +78,13 @@ test('the consequence of a broken reference is not told again, its neighbours ar
   expect(translation.findings.map((finding) => finding.path)).toEqual([path])
   const at = (where: string) => ({ ...badExpression, path: where })
   const problems = [at(path), at(`${path}.name`), at('spec.traffic.basicAuthentication')]
-  const complete = withCompileProblems(translation, problems)
+  const complete = translated(OBJECTS, { problems })
   expect(complete.findings.map((finding) => finding.path)).toEqual([path, 'spec.traffic.basicAuthentication'])
 })
 
 test('a warning leaves the policy valid', () => {
-  const warned = translate([gateway, { ...policy, spec: { ...policy.spec, traffic: { csrf: {} } } }].map(admitObject))
-  const complete = withCompileProblems(warned, [{ ...badExpression, severity: 'warning' }])
+  const harmless = { ...policy, spec: { ...policy.spec, traffic: { csrf: {} } } }
+  const complete = translated([gateway, harmless], { problems: [{ ...badExpression, severity: 'warning' }] })
   expect(conditionsIn(complete, 'ProxyPolicy')).toEqual(['Accepted=True/Valid', 'Attached=True/Attached'])
 })
 
@@ -107,17 +121,25 @@ test.each([
     'Programmed=False/PortUnavailable',
   ],
 ] as const)('the Gateway when %s', (_, bindings, expected) => {
-  const complete = withBindings(translation, new Map<string, Binding>(bindings))
+  const complete = translated(OBJECTS, { bindings })
   expect(conditionsIn(complete, 'Gateway')).toEqual(['Accepted=True/Accepted', expected])
 })
 
-test('compile problems and bindings do not undo each other', () => {
-  const bindings = new Map([
-    [a, bound],
-    [b, bound],
-  ])
-  const complete = withBindings(withCompileProblems(translation, [badExpression]), bindings)
-  const again = withCompileProblems(complete, [{ ...badExpression, message: 'another' }])
-  expect(conditionsIn(again, 'Gateway')).toContain('Programmed=True/Programmed')
-  expect(again.findings).toHaveLength(translation.findings.length + 2)
+test('compile problems and bindings do not undo each other, and what is no longer so goes', () => {
+  const translator = new Translator()
+  translator.apply({ set: OBJECTS.map(admitObject), removed: [] })
+  const key = 'ProxyPolicy/default/rules'
+  translator.noteProblems(new Map([[key, [badExpression]]]))
+  translator.noteBindings(
+    new Map([
+      [a, bound],
+      [b, bound],
+    ]),
+  )
+  translator.noteProblems(new Map([[key, [{ ...badExpression, message: 'another' }]]]))
+  expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=True/Programmed')
+  expect(translator.findings.map(({ message }) => message)).toContain('another')
+  expect(translator.findings).toHaveLength(translation.findings.length + 1)
+  translator.noteBindings(new Map([[a, bound]]))
+  expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=Unknown/Pending')
 })

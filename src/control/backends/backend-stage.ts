@@ -1,0 +1,30 @@
+import type { ProxyBackendObject } from '#api/proxy-backend.ts'
+import type { StageDefinition } from '#base/incremental/stage.ts'
+import type { OpenScope } from '../open-scope.ts'
+import { fieldTables } from '../policies/policy-stages.ts'
+import { writeFields } from '../policies/write-policies.ts'
+import type { Tables } from '../tables.ts'
+import { placesOfUse } from '../use.ts'
+import { translateBackend } from './translate-backend.ts'
+
+/** Translates each ProxyBackend. */
+export function backendStage(tables: Tables, openScope: OpenScope): StageDefinition<ProxyBackendObject> {
+  const { backends, outer, callers, wantedBackends, items } = tables
+  return {
+    name: 'backends',
+    each: [tables.objects.ProxyBackend],
+    writes: [backends, outer, ...fieldTables(tables)],
+    run([object], work, key) {
+      const scope = openScope(work)
+      const translated = translateBackend(scope, object!, scope.reportOn(object!))
+      work.write(backends, key, translated)
+      work.write(items, key, translated.item)
+      writeFields(tables, work, translated.fields)
+      for (const section of translated.sections) work.write(outer, `${key}/${section}`, key)
+      for (const use of translated.uses) {
+        for (const place of placesOfUse(use)) work.write(callers, place, use.from)
+        work.write(wantedBackends, use.to, true)
+      }
+    },
+  }
+}

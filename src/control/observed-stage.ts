@@ -1,0 +1,32 @@
+import type { StageDefinition } from '#base/incremental/stage.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
+import type { BackendItem } from '#plan/item.ts'
+import type { Problem } from './finding-code.ts'
+import { reportTo } from './open-scope.ts'
+import type { Tables } from './tables.ts'
+
+/** Reports what traffic has shown about the backends of the plan. */
+export function observedStage(tables: Tables): StageDefinition<BackendFact> {
+  return {
+    name: 'observed',
+    each: [tables.facts],
+    writes: [tables.findings],
+    run([fact], work) {
+      const [item] = work.read(tables.items, fact!.backend)
+      if (item?.kind === 'backend') reportTo(tables, work)(item)(problemOf(item, fact!))
+    },
+  }
+}
+
+function problemOf(item: BackendItem, { code, endpoint }: BackendFact): Problem {
+  const isService = item.type === 'service'
+  const remedy = isService
+    ? 'set appProtocol of the port to http, or backend.http.version of a policy for the Service to HTTP1'
+    : 'set policies.http.version to HTTP1'
+  return {
+    path: isService ? 'spec.ports' : `spec.${item.type}`,
+    code,
+    severity: 'warning',
+    message: `the server at ${endpoint} does not speak the HTTP/2 that requests are sent in: ${remedy}`,
+  }
+}

@@ -1,0 +1,49 @@
+import { type ApiObject, objectKey } from '#api/object.ts'
+import type { Work } from '#base/incremental/stage.ts'
+import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import { type Grants, pairKey } from './grants.ts'
+import type { Inventory } from './inventory.ts'
+import type { ReportOn } from './reporting.ts'
+import type { Scope } from './scope.ts'
+import type { Tables } from './tables.ts'
+
+/** Opens the scope of one node: everything that is read through it is followed, everything reported is its own. */
+export type OpenScope = (work: Work) => Scope
+
+export function scopeOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): OpenScope {
+  return (work) => ({
+    inventory: trackedInventory(tables, work),
+    grants: trackedGrants(tables, work),
+    reportOn: reportTo(tables, work),
+    tlsMaterial,
+  })
+}
+
+/** Findings are kept by object. */
+export function reportTo({ findings }: Tables, work: Work): ReportOn {
+  return ({ origin }) =>
+    (problem) =>
+      work.write(findings, objectKey(origin.kind, origin.namespace, origin.name), { origin, ...problem })
+}
+
+/** What a node asks for is what it depends on. */
+function trackedInventory({ objects, ofNamespace, ofKind }: Tables, work: Work): Inventory {
+  const find: Inventory['find'] = (kind, namespace, name) =>
+    work.read(objects[kind], objectKey(kind, namespace, name))[0]
+  return {
+    all: (kind) => work.read(ofKind, kind) as readonly ApiObject[] as never,
+    inNamespace: (kind, namespace) => work.read(ofNamespace, `${kind}/${namespace}`) as readonly ApiObject[] as never,
+    find,
+    namespaceLabels: (namespace) => ({
+      ...find('Namespace', '', namespace)?.metadata.labels,
+      'kubernetes.io/metadata.name': namespace,
+    }),
+  }
+}
+
+/** Objects of one namespace may always refer to each other; other references need a grant in the namespace of the target. */
+function trackedGrants({ grants }: Tables, work: Work): Grants {
+  const isGranted = (pair: string) => work.read(grants, pair).length > 0
+  return (from, to) =>
+    from.namespace === to.namespace || isGranted(pairKey(from, to)) || isGranted(pairKey(from, { ...to, name: '' }))
+}

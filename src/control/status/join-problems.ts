@@ -1,0 +1,35 @@
+import type { Finding } from '#base/finding.ts'
+import { REFERENCE_CODES } from '../finding-code.ts'
+
+/**
+ * Adds to the findings in an object what showed when its policies were compiled (decision A-10). The same policy is compiled for many
+ * places; what it finds each time counts once, and what is only the consequence of a reference that leads nowhere is not told again.
+ */
+export function joinProblems(findings: readonly Finding[], problems: readonly Finding[]): readonly Finding[] {
+  const known = new Set(findings.map(identityOf))
+  const broken = new Set(findings.filter(isReference).map(({ path }) => path))
+  const joined = [...findings]
+  for (const problem of problems) {
+    const identity = identityOf(problem)
+    if (known.has(identity) || isUnder(broken, problem)) continue
+    known.add(identity)
+    joined.push(problem)
+  }
+  return joined
+}
+
+function identityOf({ path, code, message }: Finding): string {
+  return `${path} ${code} ${message}`
+}
+
+function isReference({ code }: Finding): boolean {
+  return (REFERENCE_CODES as readonly string[]).includes(code)
+}
+
+/** Whether a broken reference stands at the path of the problem or above it. */
+function isUnder(broken: ReadonlySet<string>, { path }: Finding): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    if (broken.has(path.slice(0, end))) return true
+  }
+  return false
+}

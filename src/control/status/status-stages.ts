@@ -1,0 +1,101 @@
+import type { ApiObject } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
+import type { Source } from '#base/incremental/table.ts'
+import { CONTROLLER_NAME } from '../controller.ts'
+import type { Tables } from '../tables.ts'
+import { backendStatus } from './backend-status.ts'
+import { conditionsOf } from './condition.ts'
+import { gatewayStatus, listenerSetStatus, type Traffic } from './gateway-status.ts'
+import { joinProblems } from './join-problems.ts'
+import { policyStatus } from './policy-status.ts'
+import { routeStatus } from './route-status.ts'
+
+/** Everything that is wrong with each object, also what compiling the plan showed. */
+export function findingStage({ findings, problems, allFindings }: Tables): StageDefinition<Finding> {
+  return {
+    name: 'findings',
+    each: [findings, problems],
+    writes: [allFindings],
+    run(_, work, key) {
+      for (const finding of joinProblems(work.read(findings, key), work.read(problems, key))) {
+        work.write(allFindings, key, finding)
+      }
+    },
+  }
+}
+
+/** The stages that write the statuses, one for each sort of object. */
+export function addStatusStages(stages: Stages, tables: Tables): void {
+  const { objects, gateways, listenerSets, routes, backends, policyFacts } = tables
+  stages.add(
+    statusStage(tables, 'classStatuses', objects.GatewayClass, (object) =>
+      object.spec.controllerName === CONTROLLER_NAME
+        ? { object, status: { conditions: [conditionsOf(object)('Accepted', 'True', 'Accepted', 'Class accepted')] } }
+        : undefined,
+    ),
+  )
+  stages.add(
+    statusStage(tables, 'gatewayStatuses', gateways, (gateway, work, key) => {
+      return { object: gateway.object, status: gatewayStatus(gateway, trafficAt(tables, work, key)) }
+    }),
+  )
+  stages.add(
+    statusStage(tables, 'listenerSetStatuses', listenerSets, (set, work, key) => {
+      return { object: set.object, status: listenerSetStatus(set, trafficAt(tables, work, key)) }
+    }),
+  )
+  stages.add(
+    statusStage(tables, 'routeStatuses', routes, (route, work) => {
+      const isIdle = (backend: string) => work.count(tables.idle, backend) > 0
+      return { object: route.route.object, status: routeStatus(route, isIdle) }
+    }),
+  )
+  stages.add(
+    statusStage(tables, 'backendStatuses', backends, (backend, work, key) => {
+      return { object: backend.object, status: backendStatus(backend, work.read(tables.allFindings, key)) }
+    }),
+  )
+  stages.add(
+    statusStage(tables, 'policyStatuses', policyFacts, (policy, work, key) => {
+      const gatewaysOf = (place: string) => work.read(tables.gatewaysOf, place)[0] ?? []
+      return { object: policy.object, status: policyStatus(policy, gatewaysOf, errorsOf(tables, work, key)) }
+    }),
+  )
+}
+
+interface Written {
+  readonly object: Pick<ApiObject, 'kind' | 'metadata'>
+  readonly status: Readonly<Record<string, unknown>>
+}
+
+function statusStage<Row>(
+  { statuses }: Tables,
+  name: string,
+  each: Source<Row>,
+  write: (row: Row, work: Work, key: string) => Written | undefined,
+): StageDefinition<Row> {
+  return {
+    name,
+    each: [each],
+    writes: [statuses],
+    run([row], work, key) {
+      const written = write(row!, work, key)
+      if (written === undefined) return
+      const { kind, metadata } = written.object
+      work.write(statuses, key, { kind, namespace: metadata.namespace, name: metadata.name, status: written.status })
+    },
+  }
+}
+
+function trafficAt({ listeners, attachedRoutes, bindings }: Tables, work: Work, owner: string): Traffic {
+  return {
+    listeners: work.read(listeners, owner)[0] ?? [],
+    attachedRoutes: (listener) => work.count(attachedRoutes, listener),
+    bindingOf: (listener) => work.read(bindings, listener)[0],
+  }
+}
+
+function errorsOf({ allFindings }: Tables, work: Work, key: string): readonly Finding[] {
+  return work.read(allFindings, key).filter(({ severity }) => severity === 'error')
+}

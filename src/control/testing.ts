@@ -1,0 +1,30 @@
+import type { ApiObject } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import { Stages } from '#base/incremental/stage.ts'
+import { UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import { grantStage } from './grant-stage.ts'
+import { scopeOpener } from './open-scope.ts'
+import type { Scope } from './scope.ts'
+import { createTables, putObject } from './tables.ts'
+
+/** Runs a function of a translation on some objects, as one node would. */
+export function inScope<T>(
+  objects: readonly ApiObject[],
+  run: (scope: Scope) => T,
+): { readonly result: T; readonly findings: readonly Finding[] } {
+  const tables = createTables()
+  for (const object of objects) putObject(tables, object)
+  tables.always.put('all', '', [true])
+  const stages = new Stages()
+  stages.add(grantStage(tables))
+  const openScope = scopeOpener(tables, UNCHECKED_MATERIAL)
+  const results: T[] = []
+  stages.add({
+    name: 'test',
+    each: [tables.always],
+    writes: [tables.findings],
+    run: (_, work) => void results.push(run(openScope(work))),
+  })
+  stages.settle()
+  return { result: results[0]!, findings: tables.findings.keys().flatMap((key) => tables.findings.rows(key)) }
+}

@@ -1,0 +1,209 @@
+import type { GatewayObject } from '#api/gateway.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import { Stages } from '#base/incremental/stage.ts'
+import type { Table } from '#base/incremental/table.ts'
+import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
+import type { PlanChange } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { backendStage } from './backends/backend-stage.ts'
+import { serviceStage, sliceStage } from './backends/service-stages.ts'
+import { gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
+import { grantStage } from './grant-stage.ts'
+import { observedStage } from './observed-stage.ts'
+import { scopeOpener } from './open-scope.ts'
+import {
+  overlapStage,
+  partialStage,
+  policyStage,
+  reachStage,
+  settleStage,
+  sharedSocketStage,
+  tieStage,
+} from './policies/policy-stages.ts'
+import { materialStage } from './references/material-stage.ts'
+import { routeStage, shadowStage } from './routes/route-stages.ts'
+import { addStatusStages, findingStage } from './status/status-stages.ts'
+import { createTables, putObject, removeObject, type Tables } from './tables.ts'
+import type { Binding, ObjectStatus, Translation } from './translation.ts'
+import { noGatewayStage, parametersStage, unimplementedStage } from './unused-stages.ts'
+import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
+
+export interface TranslateOptions {
+  /** Where the listeners of a Gateway listen; the loopback address when unset. */
+  readonly address?: (gateway: GatewayObject) => string
+  /** Looks into certificates and keys; without it only their form is looked at. */
+  readonly tlsMaterial?: TlsMaterialCheck
+}
+
+const LOOPBACK = '127.0.0.1'
+
+/** The stages of a translation, in order: each reads what earlier ones have written. */
+function buildStages(
+  tables: Tables,
+  { address = () => LOOPBACK, tlsMaterial = UNCHECKED_MATERIAL }: TranslateOptions,
+): Stages {
+  const openScope = scopeOpener(tables, tlsMaterial)
+  const stages = new Stages()
+  stages.add(grantStage(tables))
+  // Gateways and their listeners
+  stages.add(gatewayStage(tables, openScope, address))
+  stages.add(listenerSetStage(tables, openScope))
+  stages.add(socketStage(tables))
+  stages.add(listenerStage(tables))
+  // What attaches to them
+  stages.add(backendStage(tables, openScope))
+  stages.add(routeStage(tables, openScope))
+  stages.add(policyStage(tables, openScope))
+  // What those refer to
+  stages.add(sliceStage(tables))
+  stages.add(serviceStage(tables))
+  stages.add(materialStage(tables))
+  stages.add(podStage(tables))
+  stages.add(workloadReaderStage(tables))
+  stages.add(workloadStage(tables))
+  // How they stand to each other
+  stages.add(shadowStage(tables))
+  stages.add(tieStage(tables))
+  stages.add(partialStage(tables))
+  stages.add(sharedSocketStage(tables))
+  stages.add(overlapStage(tables))
+  stages.add(reachStage(tables))
+  stages.add(settleStage(tables))
+  stages.add(parametersStage(tables))
+  stages.add(unimplementedStage(tables))
+  stages.add(noGatewayStage(tables))
+  // What the authors are told
+  stages.add(observedStage(tables))
+  stages.add(findingStage(tables))
+  addStatusStages(stages, tables)
+  return stages
+}
+
+/** Objects that came or changed, and those that went. */
+export interface ObjectChange {
+  readonly set: readonly ApiObject[]
+  readonly removed: readonly ApiObject[]
+}
+
+/**
+ * Turns objects into the plan, the statuses and the findings, and follows their changes: the work of a change depends on what it
+ * touches. The result depends on the objects alone, not on the order in which they came.
+ */
+export class Translator {
+  readonly #tables = createTables()
+  readonly #stages: Stages
+  readonly #changedItems = new Set<string>()
+  readonly #changedStatuses = new Set<string>()
+  readonly #items = new Map<string, PlanItem>()
+  #findingsChanged = true
+
+  constructor(options: TranslateOptions = {}) {
+    this.#stages = buildStages(this.#tables, options)
+    this.#tables.items.watch((key) => this.#changedItems.add(key))
+    this.#tables.statuses.watch((key) => this.#changedStatuses.add(key))
+    this.#tables.allFindings.watch(() => {
+      this.#findingsChanged = true
+    })
+    this.#tables.always.put('all', '', [true])
+  }
+
+  /** The plan, by key of the item. Items that did not change stay the very same objects. */
+  get items(): ReadonlyMap<string, PlanItem> {
+    return this.#items
+  }
+
+  /** @param change valid objects @returns what changed in the plan */
+  apply({ set, removed }: ObjectChange): PlanChange {
+    for (const object of removed) removeObject(this.#tables, object)
+    for (const object of set) putObject(this.#tables, object)
+    this.#stages.settle()
+    return this.#takeItems()
+  }
+
+  /** Takes what compiling the plan showed, by key of the object; what was there before for these objects goes. */
+  noteProblems(problems: ReadonlyMap<string, readonly Finding[]>): void {
+    for (const [key, findings] of problems) this.#tables.problems.put(key, '', findings)
+    this.#stages.settle()
+  }
+
+  /** Takes the state of the listeners in the data plane, by key of the item; a listener that is missing is still on its way. */
+  noteBindings(bindings: ReadonlyMap<string, Binding>): void {
+    const table = this.#tables.bindings
+    for (const key of table.keys()) if (!bindings.has(key)) table.put(key, '', [])
+    for (const [key, binding] of bindings) table.put(key, '', [binding])
+    this.#stages.settle()
+  }
+
+  /** Takes what traffic has shown about a backend; of each sort of fact the first one counts. */
+  noteFact(fact: BackendFact): void {
+    const key = `${fact.backend} ${fact.code}`
+    if (this.#tables.facts.rows(key).length > 0) return
+    this.#tables.facts.put(key, '', [fact])
+    this.#stages.settle()
+  }
+
+  forgetFacts(): void {
+    for (const key of this.#tables.facts.keys()) this.#tables.facts.put(key, '', [])
+    this.#stages.settle()
+  }
+
+  /** The statuses that changed since the last call; those of objects that went are not in it. */
+  takeStatuses(): readonly ObjectStatus[] {
+    const keys = [...this.#changedStatuses].sort()
+    this.#changedStatuses.clear()
+    return keys.flatMap((key) => this.#tables.statuses.rows(key))
+  }
+
+  /** All findings, when some of them changed since the last call. */
+  takeFindings(): readonly Finding[] | undefined {
+    if (!this.#findingsChanged) return undefined
+    this.#findingsChanged = false
+    return this.findings
+  }
+
+  /** Everything that is wrong with the objects, in the order of their keys. */
+  get findings(): readonly Finding[] {
+    return allRows(this.#tables.allFindings)
+  }
+
+  get translation(): Translation {
+    return { items: this.#items, findings: this.findings, statuses: allRows(this.#tables.statuses) }
+  }
+
+  #takeItems(): PlanChange {
+    const set: PlanItem[] = []
+    const removed: string[] = []
+    for (const key of this.#changedItems) {
+      const [item] = this.#tables.items.rows(key)
+      const before = this.#items.get(key)
+      if (item === before) continue
+      if (item === undefined) {
+        removed.push(key)
+        this.#items.delete(key)
+      } else {
+        set.push(item)
+        this.#items.set(key, item)
+      }
+    }
+    this.#changedItems.clear()
+    return { set, removed }
+  }
+}
+
+function allRows<Row>(table: Table<Row>): readonly Row[] {
+  return table
+    .keys()
+    .sort()
+    .flatMap((key) => table.rows(key))
+}
+
+/** The difference between two sets of objects; an object that did not change is the very same one. */
+export function changeBetween(before: ReadonlyMap<string, ApiObject>, after: readonly ApiObject[]): ObjectChange {
+  const keys = new Set(after.map(keyOf))
+  return {
+    set: after.filter((object) => before.get(keyOf(object)) !== object),
+    removed: [...before].flatMap(([key, object]) => (keys.has(key) ? [] : [object])),
+  }
+}

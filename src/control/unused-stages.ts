@@ -1,0 +1,74 @@
+import type { KnownObject } from '#api/kinds.ts'
+import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
+import type { StageDefinition } from '#base/incremental/stage.ts'
+import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
+import type { Report } from './finding-code.ts'
+import { reportTo } from './open-scope.ts'
+import type { Tables } from './tables.ts'
+
+/** Reports parameters that have no effect. */
+export function parametersStage(tables: Tables): StageDefinition<ProxyParametersObject> {
+  return {
+    name: 'parameters',
+    each: [tables.objects.ProxyParameters],
+    writes: [tables.findings],
+    run([parameters], work, key) {
+      const report = reportTo(tables, work)(parameters!)
+      reportParameters(parameters!, report)
+      if (work.read(tables.parametersUsed, key).length === 0) reportUnreferenced(report)
+    },
+  }
+}
+
+/** What is meant to work without a cluster as well, and does not yet (decision A-118). */
+const UNDONE_PARAMETERS = ['logging', 'rawConfig', 'env']
+
+function reportParameters({ spec }: ProxyParametersObject, report: Report): void {
+  for (const field of Object.keys(spec)) {
+    if (field === 'shutdown') continue
+    const path = `spec.${field}`
+    if (UNDONE_PARAMETERS.includes(field)) {
+      const message = `not implemented yet: ${field} has no effect`
+      report({ path, code: 'not-implemented', message, severity: 'error' })
+    } else {
+      const message = `${field} takes effect only on Kubernetes`
+      report({ path, code: 'parameters-only-on-kubernetes', message, severity: 'warning' })
+    }
+  }
+}
+
+function reportUnreferenced(report: Report): void {
+  const message = 'no Gateway, and no GatewayClass that a Gateway has, refers to these parameters: they have no effect'
+  report({ path: 'spec', code: 'no-effect', message, severity: 'warning' })
+}
+
+/** Reports objects of a kind that is read and not implemented. */
+export function unimplementedStage(tables: Tables): StageDefinition<KnownObject> {
+  return {
+    name: 'unimplemented',
+    each: [tables.objects.BackendTLSPolicy],
+    writes: [tables.findings],
+    run([object], work) {
+      const message = `${object!.kind} is not implemented yet; this object has no effect`
+      reportTo(tables, work)(object!)({ path: 'spec', code: 'not-implemented', message, severity: 'error' })
+    },
+  }
+}
+
+/** Without a Gateway nothing listens. The finding is in the class, which exists even when no object says so. */
+export function noGatewayStage(tables: Tables): StageDefinition<true> {
+  return {
+    name: 'noGateway',
+    each: [tables.always],
+    writes: [tables.findings],
+    run(_, work) {
+      if (work.count(tables.served, 'any') > 0) return
+      const message =
+        work.count(tables.ofKind, 'Gateway') === 0
+          ? `no Gateway: nothing listens; create one with gatewayClassName ${GATEWAY_CLASS}`
+          : `no Gateway has a class of ${CONTROLLER_NAME} (such as ${GATEWAY_CLASS}): nothing listens`
+      const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
+      reportTo(tables, work)({ origin })({ path: '', code: 'no-gateway', message, severity: 'warning' })
+    },
+  }
+}
