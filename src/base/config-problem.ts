@@ -5,6 +5,9 @@ export interface ConfigProblem {
   /** Stable kebab-case code. */
   readonly code: string
   readonly message: string
-  /** `error`: the part has no effect or denies; `warning`: it works, but probably not as meant. */
-  readonly severity: 'error' | 'warning'
+  /**
+   * `error`: the part has no effect or denies; `warning`: it works, but probably not as meant; `advice`: it works as written, and may
+   * be less than its author believes. Advice is shown to those who ask for it.
+   */
+  readonly severity: 'error' | 'warning' | 'advice'
 }

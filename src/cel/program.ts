@@ -8,8 +8,10 @@ import type { Environment } from './environment.ts'
 import { CelError, TOO_LARGE } from './error.ts'
 import { findFailures } from './failure/find-failures.ts'
 import { type MembersRead, membersRead } from './members-read.ts'
+import { findMismatches, type Mismatch } from './mismatches.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
+import { print } from './printer.ts'
 import { type Problem, ProblemList } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
@@ -50,13 +52,18 @@ export interface Compiled<C> {
   readonly problems: readonly Problem[]
   /** Which members of the host object `path` an evaluation may read, as they are written. */
   readonly membersRead: (path: string) => MembersRead
+  /**
+   * The first test of a member of the host object `path` by which the result may become `wanted` when the member has another value,
+   * but for members named in `except` (lower case).
+   */
+  readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Problem | undefined
 }
 
 /** Parses, checks and compiles an expression for a place of use. Never throws; all problems are reported at once. */
 export function compile<C>(source: string, environment: Environment<C>, options: CompileOptions = {}): Compiled<C> {
   const problems = new ProblemList(source)
   const expr = parseInto(source, problems)
-  if (problems.hasErrors) return { problems: problems.problems, membersRead: () => new Set() }
+  if (problems.hasErrors) return { problems: problems.problems, ...NOTHING_READ }
   const checked = check(expr, environment, problems)
   const whole = { start: expr.start, end: expr.end }
   if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
@@ -65,8 +72,11 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     const result = typeof node.constant === 'boolean' ? `is always ${node.constant}` : 'always has the same result'
     problems.warn('constant', whole, `expression ${result}`)
   }
-  const members = (path: string) => membersRead(expr, checked, environment, path)
-  if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, membersRead: members }
+  const reads: Omit<Compiled<C>, 'program' | 'problems'> = {
+    membersRead: (path) => membersRead(expr, checked, environment, path),
+    mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
+  }
+  if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, ...reads }
   const evaluate = evaluator(node.code, node.constant, checked.slotCount)
   const program: Program<C> = {
     source,
@@ -80,7 +90,22 @@ export function compile<C>(source: string, environment: Environment<C>, options:
       return value === true || value === false ? value : notBoolean(value)
     },
   }
-  return { program, problems: problems.problems, membersRead: members }
+  return { program, problems: problems.problems, ...reads }
+}
+
+const NOTHING_READ = { membersRead: () => new Set<string>(), mismatch: () => undefined }
+
+function firstMismatch(
+  mismatches: readonly Mismatch[],
+  except: ReadonlySet<string>,
+  source: string,
+): Problem | undefined {
+  const first = mismatches.find(({ member }) => !except.has(member.toLowerCase()))
+  if (first === undefined) return undefined
+  const { test, member, gives } = first
+  const problems = new ProblemList(source)
+  problems.warn('mismatch', test, `with another ${member}, ${print(test)} is ${gives}`)
+  return problems.problems[0]
 }
 
 function firstFailure<C>(

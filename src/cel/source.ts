@@ -15,6 +15,7 @@ export type ProblemCode =
   | 'constant'
   | 'always-fails'
   | 'can-fail'
+  | 'mismatch'
 
 export interface Problem {
   readonly severity: 'error' | 'warning'

@@ -3,19 +3,27 @@ import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 
-/** Everything wrong with the objects of a store and with what they mean together, as lines for a terminal, by file and line. */
+/**
+ * Everything wrong with the objects of a store and with what they mean together, as lines for a terminal, by file and line; with
+ * `advice` what is advised, too.
+ */
 export function findingLines(
   store: FileStore,
   findings: readonly Finding[],
-): { readonly lines: string[]; readonly errors: number; readonly warnings: number } {
-  const placed = [...store.problems(), ...findings.map((finding) => place(store, finding))]
+  { advice = false }: { readonly advice?: boolean | undefined } = {},
+): { readonly lines: string[] } & Readonly<Record<'errors' | 'warnings' | 'advised', number>> {
+  const placed = [...store.problems(), ...findings.map((finding) => place(store, finding))].filter(
+    ({ severity }) => advice || severity !== 'advice',
+  )
+  const count = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
   const sorted = placed.toSorted(
     (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
   )
   return {
     lines: sorted.map(formatFinding),
-    errors: placed.filter(({ severity }) => severity === 'error').length,
-    warnings: placed.filter(({ severity }) => severity === 'warning').length,
+    errors: count('error'),
+    warnings: count('warning'),
+    advised: count('advice'),
   }
 }
 

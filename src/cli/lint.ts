@@ -4,14 +4,15 @@ import { findingLines } from './finding-lines.ts'
 import { loadPlan } from './load-plan.ts'
 
 /** Checks objects as a gateway would read them, without running anything. */
-export function lint({ file }: { readonly file: readonly string[] }): ExitCode {
+export function lint({ file, verbose }: { readonly file: readonly string[]; readonly verbose?: true }): ExitCode {
   const store = new FileStore(file)
   const { findings } = loadPlan(store)
-  const { lines, errors, warnings } = findingLines(store, findings)
+  const { lines, errors, warnings, advised } = findingLines(store, findings, { advice: verbose })
   for (const line of lines) console.log(line)
   const objects = store.list().length
-  const found =
-    errors + warnings === 0 ? 'nothing to report' : `${count(errors, 'error')}, ${count(warnings, 'warning')}`
+  const wrong =
+    errors + warnings === 0 ? 'nothing is wrong' : `${count(errors, 'error')}, ${count(warnings, 'warning')}`
+  const found = lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${advised} advised`
   console.log(`${count(objects, 'object')}: ${found}`)
   return errors + warnings === 0 ? EXIT.ok : EXIT.findings
 }

@@ -45,6 +45,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .command('lint')
     .description('Check objects: exit code 0 when nothing is wrong, 1 when something is.')
     .requiredOption('-f, --file <path>', FILES, collect)
+    .option('-v, --verbose', 'say also what works as written and may be less than it seems')
     .exitOverride()
     .action(async (options) => {
       const { lint } = await import('./lint.ts')

@@ -30,7 +30,7 @@ export function compileExpression(
   report: Report,
   use: ExpressionUse = 'value',
 ): Expression {
-  const { program, problems, membersRead } = compile<Exchange>(
+  const { program, problems, membersRead, mismatch } = compile<Exchange>(
     source,
     environmentOf(place),
     use === 'condition' ? CONDITION : {},
@@ -38,7 +38,10 @@ export function compileExpression(
   for (const problem of problems) report(describe(problem))
   if (program === undefined) return brokenExpression(source)
   reportUndelivered(program.references, place, report)
-  return new CelExpression(program, membersRead('request.headers'))
+  const evasions = [false, true].map((wanted) =>
+    use === 'condition' ? mismatch(HEADERS, wanted, SENT_ONCE) : undefined,
+  )
+  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions })
 }
 
 /** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
@@ -61,6 +64,18 @@ function describe(problem: Problem): Omit<ConfigProblem, 'path'> {
   }
 }
 
+const HEADERS = 'request.headers'
+
+/** Fields that the wire takes once only. */
+const SENT_ONCE: ReadonlySet<string> = new Set(['host', 'content-length'])
+
+/** What an expression has to do with headers of the request. */
+interface HeaderReads {
+  readonly requestFields: MembersRead
+  /** For the results false and true. */
+  readonly evasions: readonly (Problem | undefined)[]
+}
+
 class CelExpression implements Expression {
   readonly source: string
   readonly references: ReadonlySet<string>
@@ -69,12 +84,19 @@ class CelExpression implements Expression {
   readonly canFail: Expression['canFail']
   readonly #program: Program<Exchange>
 
-  constructor(program: Program<Exchange>, requestFields: MembersRead) {
+  readonly #evasions: readonly (Omit<ConfigProblem, 'path'> | undefined)[]
+
+  constructor(program: Program<Exchange>, { requestFields, evasions }: HeaderReads) {
     this.source = program.source
     this.references = program.references
     this.requestFields = requestFields
+    this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
+  }
+
+  evasion(wanted: boolean): Omit<ConfigProblem, 'path'> | undefined {
+    return this.#evasions[wanted ? 1 : 0]
   }
 
   isTrue(exchange: Exchange): boolean {
@@ -138,6 +160,7 @@ function brokenExpression(source: string): Expression {
     requestFields: new Set(),
     broken: true,
     canFail: undefined,
+    evasion: () => undefined,
     isTrue: () => false,
     text: () => undefined,
     json: () => undefined,

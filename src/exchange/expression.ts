@@ -28,6 +28,11 @@ export interface Expression {
   readonly references: ReadonlySet<string>
   /** Names of request fields that it reads, as they are written; `all` when only an evaluation knows. */
   readonly requestFields: ReadonlySet<string> | 'all'
+  /**
+   * How a caller who sends a header once more, and so changes its text, may turn the result into `wanted`, with its place. Undefined
+   * when the text shows no way; asked of conditions only.
+   */
+  evasion(wanted: boolean): Omit<ConfigProblem, 'path'> | undefined
   /** It does not compile: every evaluation fails. The problem has been reported. */
   readonly broken: boolean
   /** How an evaluation may fail, as a warning with its place; undefined when the text shows no way, and for a broken one. */

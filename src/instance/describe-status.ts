@@ -24,7 +24,9 @@ export function describeStatus({ store, findings: all, publisher, workers, planV
     objects: store.list().map((object) => ({
       origin: object.origin,
       status: store.statusOf(keyOf(object)),
-      findings: (findings.get(originKey(object.origin)) ?? []).map(({ origin: _, ...finding }) => finding),
+      findings: (findings.get(originKey(object.origin)) ?? [])
+        .filter(({ severity }) => severity !== 'advice')
+        .map(({ origin: _, ...finding }) => finding),
     })),
     listeners: publisher.listeners.map((item) => {
       const message = publisher.refused.get(socketOf(item))

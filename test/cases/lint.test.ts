@@ -9,9 +9,9 @@ import { isUpdate } from './golden-case.ts'
 const FILE = 'test/cases/lint/ten-mistakes.yaml'
 const GOLDEN = 'test/cases/lint/ten-mistakes.txt'
 
-function linted() {
-  const store = new FileStore([FILE])
-  return findingLines(store, loadPlan(store).findings)
+function linted(file = FILE, advice = false) {
+  const store = new FileStore([file])
+  return findingLines(store, loadPlan(store).findings, { advice })
 }
 
 verifies('scalar/cel-expression-language', 'ten mistakes, as `gatewright lint` prints them', () => {
@@ -30,4 +30,15 @@ test('each has its file, line and column, and shows the expression with a caret 
     expect(caret).toMatch(/^ +\^$/)
     expect(more).toEqual([])
   }
+})
+
+test('rules that a caller can flip, as `gatewright lint -v` prints them', () => {
+  const file = 'test/cases/lint/client-fields.yaml'
+  const golden = file.replace('.yaml', '.txt')
+  expect(linted(file).lines).toEqual([])
+  const { lines, errors, warnings, advised } = linted(file, true)
+  expect([errors, warnings, advised]).toEqual([0, 0, 2])
+  const text = `${lines.join('\n')}\n`
+  if (isUpdate) writeFileSync(golden, text)
+  expect(text).toBe(readFileSync(golden, 'utf8'))
 })

@@ -76,6 +76,15 @@ test('lint on good objects says so and exits 0', async () => {
   expect(code).toBe(0)
 })
 
+test('lint -v gives advice as well, and exits 0', async () => {
+  const words = ['lint', '-f', 'test/cases/lint/client-fields.yaml']
+  expect(await gatewright(...words)).toMatchObject({ code: 0, stdout: '4 objects: nothing to report\n' })
+  const { code, stdout } = await gatewright(...words, '-v')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/: advice: .* \[rule-on-client-field\]\n/)
+  expect(stdout).toMatch(/\n4 objects: nothing is wrong, 2 advised\n$/)
+})
+
 test('lint finds a mistake in an expression with file, line, column, caret and suggestion', async () => {
   const { code, stdout } = await gatewright('lint', '-f', mistakes.path)
   expect(code).toBe(1)

@@ -85,6 +85,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     references: new Set(),
     broken: false,
     canFail: undefined,
+    evasion: () => undefined,
     isTrue: () => false,
     text: () => undefined,
     json: () => result,

@@ -1,7 +1,7 @@
 import { describeOrigin } from '#base/origin.ts'
-import { doubtfulDenial } from '#exchange/doubtful-denial.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
 import type { AuthorizationSpec } from './authorization.ts'
 
@@ -37,8 +37,7 @@ export function compileRules(
       const path = `${EXPRESSIONS}[${index}]`
       const label = `${action} rule ${source.path}${path} of ${describeOrigin(source.origin)}`
       const expression = context.expression(source, path, text, place, 'condition')
-      const doubt = action === 'Deny' ? doubtfulDenial(expression) : undefined
-      if (doubt !== undefined) context.report(source, path, doubt)
+      for (const problem of ruleProblems(action, expression)) context.report(source, path, problem)
       rules[action].push({ expression, label })
     }
   }

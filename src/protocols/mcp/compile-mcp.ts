@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
-import { doubtfulDenial } from '#exchange/doubtful-denial.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { McpAuthorization } from './authorization.ts'
 import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
 
@@ -115,8 +115,7 @@ function compileAuthorization(
     authorization?.policy.matchExpressions.forEach((text, index) => {
       const path = `.authorization.policy.matchExpressions[${index}]`
       const expression = context.expression(source, path, text, 'mcp', 'condition')
-      const doubt = authorization.action === 'Deny' ? doubtfulDenial(expression) : undefined
-      if (doubt !== undefined) context.report(source, path, doubt)
+      for (const problem of ruleProblems(authorization.action, expression)) context.report(source, path, problem)
       rules[authorization.action].push(expression)
     })
   }

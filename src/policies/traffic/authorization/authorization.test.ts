@@ -188,8 +188,27 @@ test.each([
   ['Allow', 'jwt.role == "admin"', undefined],
 ] as const)('%s rule %s: is it said that it may fail? %j', (action, expression, why) => {
   const { context } = policyOf([[action, expression]])
-  expect(context.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
+  const warnings = context.problems.filter(({ severity }) => severity !== 'advice')
+  expect(warnings.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
     why === undefined ? [] : ['warning deny-can-fail'],
   )
-  expect(context.problems.map(({ message }) => message).join()).toContain(why ?? '')
+  expect(warnings.map(({ message }) => message).join()).toContain(why ?? '')
+})
+
+const ROLE = 'default(request.headers["x-role"], "none")'
+
+test.each([
+  ['Deny', `${ROLE} == "guest"`, 'and it does not deny'],
+  ['Require', `${ROLE} != "guest"`, 'and it lets the request pass'],
+  ['Allow', `!${ROLE}.startsWith("guest")`, 'and it lets the request pass'],
+  ['Deny', `${ROLE} != "admin"`, undefined],
+  ['Require', `${ROLE} == "admin"`, undefined],
+  ['Deny', '"guest" in default(request.headers.split()["x-role"], [])', undefined],
+  ['Deny', 'request.headers["host"] == "a"', undefined],
+  ['Deny', 'source.address == "192.0.2.1"', undefined],
+] as const)('%s rule %s: is it said that a caller can flip it? %j', (action, expression, effect) => {
+  const { context } = policyOf([[action, expression]])
+  const advice = context.problems.filter(({ severity }) => severity === 'advice')
+  expect(advice.map(({ code }) => code)).toEqual(effect === undefined ? [] : ['rule-on-client-field'])
+  expect(advice.map(({ message }) => message).join()).toContain(effect ?? '')
 })

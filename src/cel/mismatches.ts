@@ -1,0 +1,106 @@
+import type { Binary, Call, Expr } from './ast.ts'
+import type { Checked } from './checker/check-state.ts'
+
+/** A test of a member that another value of the member does not stand. */
+export interface Mismatch {
+  readonly test: Expr
+  readonly member: string
+  /** What the test gives then. */
+  readonly gives: boolean
+}
+
+/** Methods of a text that yield it in another form. */
+const FORMS: ReadonlySet<string> = new Set(['lowerAscii', 'upperAscii', 'trim', 'orValue', 'value'])
+const FORMING_FUNCTIONS: ReadonlySet<string> = new Set(['default', 'coalesce'])
+const TESTS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'matches'])
+
+/** The tests of members of the host object `path` by which the expression may become `wanted` when a member has another value. */
+export function findMismatches<C>(
+  expr: Expr,
+  { resolutions, types }: Checked<C>,
+  path: string,
+  wanted: boolean,
+): readonly Mismatch[] {
+  const found: Mismatch[] = []
+
+  /** The object itself, or a view of it of the same type. */
+  const isObject = (part: Expr): boolean => {
+    const resolution = resolutions.get(part)
+    if (resolution?.kind === 'variable') return resolution.scope.path === path
+    if (part.kind !== 'call' || part.target === undefined || !isObject(part.target)) return false
+    const [type, ofTarget] = [types.get(part), types.get(part.target)]
+    return type?.kind === 'object' && ofTarget?.kind === 'object' && type.name === ofTarget.name
+  }
+
+  /** The member whose value a part is, in whatever form. */
+  const memberOf = (part: Expr): string | undefined => {
+    if (part.kind === 'select' && isObject(part.operand)) return part.field
+    if (part.kind === 'index' && isObject(part.operand)) return textOf(part.index)
+    if (part.kind !== 'call') return undefined
+    if (part.target === undefined) return FORMING_FUNCTIONS.has(part.name) ? memberOf(part.args[0]!) : undefined
+    return FORMS.has(part.name) ? memberOf(part.target) : undefined
+  }
+
+  const note = (test: Expr, member: string | undefined, gives: boolean, needed: boolean): void => {
+    if (member !== undefined && gives === needed) found.push({ test, member, gives })
+  }
+
+  const visitBinary = (part: Binary, needed: boolean): void => {
+    const { operator, left, right } = part
+    if (operator === 'in') return note(part, memberOf(left), false, needed)
+    if (operator !== '==' && operator !== '!=') return
+    // Whether there is a value at all is another question.
+    if (textOf(left) === '' || textOf(right) === '') return
+    note(part, memberOf(left) ?? memberOf(right), operator === '!=', needed)
+  }
+
+  const visitCall = (part: Call, needed: boolean): void => {
+    const { target, name, args } = part
+    if (target === undefined && FORMING_FUNCTIONS.has(name)) return visitAll(args, needed)
+    if (!TESTS.has(name)) return
+    const [subject, pattern] = target === undefined ? args : [target, args[0]]
+    if (subject === undefined || (name === 'matches' && !isAnchored(pattern))) return
+    note(part, memberOf(subject), false, needed)
+  }
+
+  const visitAll = (parts: readonly Expr[], needed: boolean): void => {
+    for (const part of parts) visit(part, needed)
+  }
+
+  /** `needed`: what the part has to be for the whole to become `wanted`. */
+  const visit = (part: Expr, needed: boolean): void => {
+    switch (part.kind) {
+      case 'binary':
+        return visitBinary(part, needed)
+      case 'call':
+        return visitCall(part, needed)
+      case 'logic':
+        return visitAll(part.operands, needed)
+      case 'unary':
+        return visit(part.operand, !needed)
+      case 'conditional':
+        visit(part.condition, true)
+        visit(part.condition, false)
+        visit(part.then, needed)
+        return visit(part.otherwise, needed)
+      case 'comprehension':
+      case 'bind':
+      case 'block':
+        return visit(part.body, needed)
+      default:
+    }
+  }
+
+  visit(expr, wanted)
+  return found
+}
+
+function textOf(expr: Expr): string | undefined {
+  return expr.kind === 'literal' && typeof expr.value === 'string' ? expr.value : undefined
+}
+
+/** A pattern that looks at an end of the text; whatever else may stand there is of no use to others. */
+function isAnchored(pattern: Expr | undefined): boolean {
+  const text = pattern === undefined ? undefined : textOf(pattern)
+  return text === undefined || text.includes('^') || text.includes('$') || text.includes('\\A') || text.includes('\\z')
+}

@@ -1,0 +1,29 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { Expression } from './expression.ts'
+
+type Problem = Omit<ConfigProblem, 'path'>
+
+/** What is doubtful about an expression as a rule of authorization, besides what is wrong with it. */
+export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: Expression): readonly Problem[] {
+  const { canFail } = expression
+  const evasion = expression.evasion(action !== 'Deny')
+  return [
+    ...(action === 'Deny' && canFail !== undefined ? [doubtfulDenial(canFail)] : []),
+    ...(evasion === undefined ? [] : [evadable(action, evasion)]),
+  ]
+}
+
+/** A Deny rule may fail to evaluate: it does not match then, and what it denies passes (decision A-65). */
+function doubtfulDenial(canFail: Problem): Problem {
+  const [what = '', ...lines] = canFail.message.split('\n')
+  const first = `a Deny rule that fails does not deny: ${what}; guard it with has() or in, or give a default() or coalesce()`
+  return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
+}
+
+/** A caller who sends a field once more changes its text (decision A-132). */
+function evadable(action: string, evasion: Problem): Problem {
+  const [what = '', ...lines] = evasion.message.split('\n')
+  const effect = action === 'Deny' ? 'it does not deny' : 'it lets the request pass'
+  const first = `a caller can flip this ${action} rule: ${what}, and ${effect}; test the members of request.headers.split(), or what was verified`
+  return { code: 'rule-on-client-field', severity: 'advice', message: [first, ...lines].join('\n') }
+}
