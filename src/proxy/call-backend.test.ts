@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decide } from '#engine/decide.ts'
 import { type FieldName, listenerItem, livePlan, policyItem, routeItem } from '#engine/testing.ts'
 import { CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import { BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { answering, RawServer } from '#net/testing/raw-peers.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { callOf } from './call-backend.ts'
@@ -15,8 +17,10 @@ import type { ProxyContext } from './proxy-context.ts'
 
 let pool: ClientPool
 let servers: RawServer[]
+let bodyMemory: BodyMemory
 
 beforeEach(() => {
+  bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
   pool = createClientPool()
   servers = []
 })
@@ -52,7 +56,8 @@ async function callsTo(port: number, policies: Readonly<Record<FieldName, unknow
     backend,
     ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, `${KEY}/one`, spec)),
   )
-  const flight = new InFlight({ pool, index: plan.index, facts: new BackendFacts(() => {}) } as unknown as ProxyContext)
+  const context = { pool, index: plan.index, facts: new BackendFacts(() => {}), bodyMemory }
+  const flight = new InFlight(context as unknown as ProxyContext)
   const exchange = exchangeWith({ headers: { cookie: 'of the client' } })
   exchange.identity.jwt = { claims: { sub: 'alice' }, token: 't0ken' }
   await decide({ index: plan.index, socket, random: () => 0 }, exchange, flight.decision)
@@ -107,6 +112,32 @@ test('a call: what is sent, and what comes back', async () => {
   ])
   expect([response.header('x-kind'), response.header('absent')]).toEqual(['a', undefined])
   expect(await bodyOf(response)).toBe('hello')
+})
+
+test('an answer in tiny pieces waits in bounded memory, and gives it back as it is read', async () => {
+  const count = 50_000
+  const port = await serve(
+    answering(() => `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(count)}0\r\n\r\n`),
+  )
+  const response = await (await callsTo(port))()
+  let heldBytes = 0
+  await eventually('no more comes', async () => {
+    const before = heldBytes
+    heldBytes = bodyMemory.heldBytes
+    return heldBytes > 0 && heldBytes === before
+  })
+  // What one read brings may be beyond the bound.
+  expect(heldBytes).toBeLessThan(262_144 + (65_536 / 6) * 65 * 2)
+  expect(await bodyOf(response)).toBe('x'.repeat(count))
+  expect(bodyMemory.heldBytes).toBe(0)
+})
+
+test('an answer that is given up gives its memory back', async () => {
+  const port = await serve(answering(() => `HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello`))
+  const { body } = await (await callsTo(port))()
+  await eventually('it has begun to come', () => bodyMemory.heldBytes > 0)
+  await body[Symbol.asyncIterator]().return?.()
+  expect(bodyMemory.heldBytes).toBe(0)
 })
 
 test('a call without a body', async () => {

@@ -2,6 +2,7 @@ import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { runChain } from '#engine/chain.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { type BodyReader, Exchange, type Identity } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { FailureCode } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
@@ -13,9 +14,13 @@ import {
   type BodySource,
   type ClientHandler,
   type ClientPool,
+  type ClientStream,
   type Framing,
 } from '#net/stream.ts'
 import type { InFlight } from './in-flight.ts'
+
+/** What a piece costs besides its bytes: an answer may come in very many. */
+const PIECE_BYTES = 64
 
 /** More than this waits in memory for nobody: the upstream is paused. */
 const MAX_QUEUED_BYTES = 262_144
@@ -25,13 +30,17 @@ const MAX_QUEUED_BYTES = 262_144
  * request is taken now: some calls end a session after the client has left and its connection serves another request.
  */
 export function callOf(flight: InFlight): Call {
-  const { backend, exchange, context } = flight
+  const { backend, exchange, context, claim } = flight
   const caller = captureCaller(exchange)
   return async (destination, request) => {
     const endpoint = findEndpoint(backend, destination)
     if (endpoint === undefined || endpoint.refusal !== undefined) throw new CallError('no-endpoint')
     const learn = (failure: FailureCode) => context.facts.learn(backend.item.key, endpoint.label, failure)
-    return sendCall({ pool: context.pool, endpoint, learn }, await prepareHead(caller, endpoint, request), request)
+    return sendCall(
+      { pool: context.pool, endpoint, claim, learn },
+      await prepareHead(caller, endpoint, request),
+      request,
+    )
   }
 }
 
@@ -83,12 +92,14 @@ const WHOLE: BodyReader = {
 
 /** Where a call goes, and who hears why it failed. */
 interface CallWay {
+  /** Memory for what of the answer has not been read. */
+  readonly claim: BodyClaim
   readonly pool: ClientPool
   readonly endpoint: EndpointPlace
   readonly learn: (failure: FailureCode) => void
 }
 
-function sendCall({ pool, endpoint, learn }: CallWay, head: Head, request: CallRequest): Promise<CallResponse> {
+function sendCall({ pool, endpoint, claim, learn }: CallWay, head: Head, request: CallRequest): Promise<CallResponse> {
   return new Promise((resolve, reject) => {
     if (request.signal.aborted) return reject(new CallError('cancelled'))
     const { body } = request
@@ -96,7 +107,7 @@ function sendCall({ pool, endpoint, learn }: CallWay, head: Head, request: CallR
     const handler: ClientHandler = {
       response: (stream) => {
         request.signal.removeEventListener('abort', cancel)
-        resolve(new UpstreamResponse(stream.head, stream.body, () => stream.cancel(), request.signal))
+        resolve(new UpstreamResponse(stream, claim, request.signal))
       },
       informed: () => {},
       upgraded: (stream) => {
@@ -129,16 +140,19 @@ class UpstreamResponse implements CallResponse, BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #cancel: () => void
-  readonly #queue: Uint8Array[] = []
+  readonly #claim: BodyClaim
+  #queue: Uint8Array[] = []
   #queuedBytes = 0
   #ended = false
   #failure: Abort | undefined
   #wake: (() => void) | undefined
 
-  constructor(head: Head, body: BodySource, cancel: () => void, signal: AbortSignal) {
+  constructor(stream: ClientStream, claim: BodyClaim, signal: AbortSignal) {
+    const { head, body } = stream
     this.status = head.status
     head.each((name, value) => this.headers.push([name, value]))
-    this.#cancel = cancel
+    this.#claim = claim
+    this.#cancel = () => stream.cancel()
     signal.addEventListener('abort', () => this.abort('cancelled'), { once: true })
     body.pipe(this)
   }
@@ -153,7 +167,7 @@ class UpstreamResponse implements CallResponse, BodySink {
 
   bytes(buffer: Buffer, start: number, end: number): void {
     this.#queue.push(Uint8Array.prototype.slice.call(buffer, start, end))
-    this.#queuedBytes += end - start
+    this.#count(end - start + PIECE_BYTES)
     this.#wake?.()
   }
 
@@ -175,12 +189,19 @@ class UpstreamResponse implements CallResponse, BodySink {
     return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#giveUp() }) }
   }
 
+  /** What has come is kept even where there is no room: whoever reads it asks for room, and gives up then. */
+  #count(bytes: number): void {
+    this.#queuedBytes += bytes
+    if (bytes > 0) this.#claim.takeAnyway(bytes)
+    else this.#claim.give(-bytes)
+  }
+
   async #next(): Promise<IteratorResult<Uint8Array>> {
     for (;;) {
       const piece = this.#queue.shift()
       if (piece !== undefined) {
         const wasBacked = this.backed
-        this.#queuedBytes -= piece.length
+        this.#count(-piece.length - PIECE_BYTES)
         if (wasBacked && !this.backed) this.source?.resume()
         return { done: false, value: piece }
       }
@@ -194,6 +215,8 @@ class UpstreamResponse implements CallResponse, BodySink {
 
   async #giveUp(): Promise<IteratorResult<Uint8Array>> {
     this.abort('cancelled')
+    this.#queue = []
+    this.#count(-this.#queuedBytes)
     return { done: true, value: undefined }
   }
 }

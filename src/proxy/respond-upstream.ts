@@ -52,7 +52,7 @@ type Filter = Pick<AnswerFilter, 'changesLength' | 'into'> & Partial<AnswerFilte
 function filterOf(flight: InFlight, { head }: ClientStream): Filter | undefined {
   const { decision, exchange } = flight
   const { llmResponse, agentCard } = decision
-  if (llmResponse !== undefined) return observeResponse(llmResponse, exchange)
+  if (llmResponse !== undefined) return observeResponse(llmResponse, exchange, flight.claim)
   if (agentCard === undefined || head.status !== 200) return undefined
   return { changesLength: true, into: (sink) => new CardFilter(sink, head, { place: agentCard, claim: flight.claim }) }
 }

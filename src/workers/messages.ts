@@ -1,6 +1,7 @@
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { Once } from '#protocols/mcp/mcp-memory.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -52,8 +53,8 @@ export type LogState =
 /** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */
 export interface SpentOnce {
   readonly kind: 'spent'
+  readonly what: Once
   readonly key: string
-  readonly untilMs: number
 }
 
 /** What a worker is started with. */

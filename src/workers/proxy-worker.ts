@@ -32,7 +32,7 @@ const decisionIds = new DecisionIds()
 const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
   tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
 )
-const mcpMemory = new LocalMcpMemory((key, untilMs) => tell({ kind: 'spent', key, untilMs }))
+const mcpMemory = new LocalMcpMemory((what, key) => tell({ kind: 'spent', what, key }))
 const proxy = new ProxyServer({
   decisionIds,
   gateway: {
@@ -61,7 +61,7 @@ async function hear(message: ToWorker): Promise<void> {
     const failed = await proxy.update(delta, message.slots, message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'spent') {
-    mcpMemory.learn(message.key, message.untilMs)
+    mcpMemory.learn(message.what, message.key)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'drain') {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ask } from '#net/testing/http2-client.ts'
 import { RawClient } from '#net/testing/raw-peers.ts'
@@ -29,11 +30,35 @@ metadata: { name: models }
 spec: { ai: { provider: { providerOne: {}, host: 127.0.0.1, port: ${at} } } }
 `
 
+const mcpYaml = (at: number) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: tools }
+spec: { mcp: { targets: [{ name: talker, static: { host: 127.0.0.1, port: ${at}, path: /talks } }] } }
+`
+
+/** How many bytes were written for those who asked a talker something. */
+let talked = 0
+
+/** Says the same for ever, as long as somebody listens. */
+function talk(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const event = `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"data":"${'x'.repeat(500)}"}}\n\n`
+  const events = function* () {
+    for (;;) {
+      talked += event.length
+      yield event
+    }
+  }
+  pipeline(events, response).catch(() => {})
+}
+
 /** Says how much it got; `/fails` and `/large` are what they say, `/cut` breaks off. */
 async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const pieces = await incoming.toArray().catch(() => undefined)
   if (pieces === undefined) return
   const { url = '' } = incoming
+  if (url.includes('/talks')) return talk(response)
   if (url.includes('/fails')) return void response.writeHead(503).end('no')
   if (url.includes('/large')) {
     // More than sockets hold, and nobody knows how much it will be.
@@ -60,6 +85,8 @@ beforeAll(async () => {
       gatewayYaml(port),
       backendYaml('web', webPort),
       aiYaml(webPort),
+      mcpYaml(webPort),
+      routeYaml('mcp', '/mcp', 'tools'),
       ...['plain', 'whole', 'start', 'again', 'answer'].map((name) => routeYaml(name, `/${name}`, 'web')),
       routeYaml('chat', '/v1', 'models'),
       policyYaml('whole', 'HTTPRoute', 'whole', { traffic: { transformation: { request: reads('request.body') } } }),
@@ -144,6 +171,21 @@ test('a body that would have to be gathered is refused while others hold the mem
     client.send('x')
     expect(await client.until((all) => all.includes(`\r\n\r\n${HELD}`))).toContain('HTTP/1.1 200 OK')
   }
+  await expectAllFree()
+})
+
+test('a target that talks in place of answering is given up', async () => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } }
+  for (let time = 0; time < 3; time++) {
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify(message),
+    })
+    expect(await response.text()).toContain('{"code":-32603,"message":"the stream of a target failed"}')
+  }
+  // What it said before is what was held, and what sockets hold.
+  expect(talked).toBeLessThan(100 * MEMORY)
   await expectAllFree()
 })
 

@@ -34,7 +34,7 @@ export interface FakeReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
-  readonly events?: readonly (object | string)[]
+  readonly events?: Iterable<object | string>
   readonly failure?: CallError['failure']
   /** The stream breaks after its events. */
   readonly breaks?: boolean

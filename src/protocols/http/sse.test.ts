@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatSse, readSse, type SseEvent, SseEventTooLarge, SseParser } from './sse.ts'
+import { formatSse, type SseEvent, SseEventTooLarge, SseParser } from './sse.ts'
 
 const plain = (data: string): SseEvent => ({ event: '', data, id: undefined, retryMs: undefined })
 
@@ -26,11 +26,10 @@ for (const [name, text, events] of streams) {
     expect(new SseParser().push(bytes)).toEqual(events)
   })
 
-  test(`event stream, byte by byte: ${name}`, async () => {
-    const pieces = (async function* () {
-      for (const byte of bytes) yield Uint8Array.of(byte)
-    })()
-    expect(await Array.fromAsync(readSse(pieces))).toEqual(events)
+  test(`event stream, byte by byte: ${name}`, () => {
+    const parser = new SseParser()
+    expect(Array.from(bytes).flatMap((byte) => parser.push(Uint8Array.of(byte)))).toEqual(events)
+    expect(parser.held === 0).toBe(name !== 'unfinished block')
   })
 }
 
@@ -46,4 +45,34 @@ test('events have a limit, also unfinished ones', () => {
   parser.push(bytes)
   expect(() => parser.push(bytes).concat(parser.push(bytes))).toThrow(SseEventTooLarge)
   expect(() => new SseParser(10).push(bytes.subarray(0, 16))).toThrow(SseEventTooLarge)
+})
+
+/** Counts how many characters native searches look through. */
+function countSearched(work: () => void): number {
+  const { indexOf } = String.prototype
+  let searched = 0
+  String.prototype.indexOf = function (this: string, wanted: string, from = 0) {
+    const at = indexOf.call(this, wanted, from)
+    searched += (at < 0 ? this.length : at + 1) - from
+    return at
+  }
+  try {
+    work()
+  } finally {
+    String.prototype.indexOf = indexOf
+  }
+  return searched
+}
+
+test.each([
+  ['CR', 'data:x\r'],
+  ['CR and a LF at the end', 'data:x\r', '\n'],
+  ['LF', 'data:x\n'],
+  ['CRLF', 'data:x\r\n'],
+  ['LF, and CR far away', 'data:x\n', '\r'],
+  ['empty lines of data, by CR', 'data\r'],
+  ['empty events, by CR', '\r'],
+])('a stream with lines that end in %s is read in time that grows with it', (_, line, last = '') => {
+  const bytes = new TextEncoder().encode(line.repeat(10_000) + last)
+  expect(countSearched(() => new SseParser().push(bytes))).toBeLessThan(4 * bytes.length)
 })

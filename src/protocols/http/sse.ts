@@ -29,7 +29,9 @@ export class SseParser {
   /** The last line ended with CR; a LF right after it belongs to it. */
   #sawReturn = false
   #event = ''
-  #data: string | undefined
+  /** Data lines; joined only at the end, for an event may have millions of empty ones. */
+  #data: string[] = []
+  #dataLength = 0
   #id: string | undefined
   #retryMs: number | undefined
 
@@ -51,7 +53,8 @@ export class SseParser {
     }
 
     let start = 0
-    for (let end = lineEnd(text, 0); end >= 0; end = lineEnd(text, start)) {
+    const ends = new LineEnds(text)
+    for (let end = ends.from(0); end >= 0; end = ends.from(start)) {
       this.#line(this.#takePending() + text.slice(start, end), events)
       start = end + 1
       if (text[end] !== '\r') continue
@@ -60,12 +63,17 @@ export class SseParser {
     }
     this.#pending += text.length - start
     if (start < text.length) this.#pieces.push(text.slice(start))
-    if (this.#pending + (this.#data?.length ?? 0) > this.#maxChars) throw new SseEventTooLarge()
+    if (this.held > this.#maxChars) throw new SseEventTooLarge()
     return events
   }
 
+  /** What is kept of an event that has not ended, in UTF-16 units. */
+  get held(): number {
+    return this.#pending + this.#dataLength
+  }
+
   #takePending(): string {
-    if (this.#pending === 0) return ''
+    if (this.#pieces.length === 0) return ''
     const text = this.#pieces.join('')
     this.#pieces = []
     this.#pending = 0
@@ -80,7 +88,8 @@ export class SseParser {
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     switch (name) {
       case 'data':
-        this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+        this.#data.push(value)
+        this.#dataLength += value.length + 1
         return
       case 'event':
         this.#event = value
@@ -96,20 +105,15 @@ export class SseParser {
 
   #dispatch(events: SseEvent[]): void {
     const { length } = events
-    if (this.#data !== undefined || this.#id !== undefined || this.#retryMs !== undefined) {
-      events[length] = { event: this.#event, data: this.#data ?? '', id: this.#id, retryMs: this.#retryMs }
+    if (this.#data.length > 0 || this.#id !== undefined || this.#retryMs !== undefined) {
+      events[length] = { event: this.#event, data: this.#data.join('\n'), id: this.#id, retryMs: this.#retryMs }
     }
     this.#event = ''
-    this.#data = undefined
+    this.#data = []
+    this.#dataLength = 0
     this.#id = undefined
     this.#retryMs = undefined
   }
-}
-
-/** The events of a whole body. Ending the iteration early ends the reading of `chunks`. */
-export async function* readSse(chunks: AsyncIterable<Uint8Array>, maxChars?: number): AsyncGenerator<SseEvent> {
-  const parser = new SseParser(maxChars)
-  for await (const chunk of chunks) yield* parser.push(chunk)
 }
 
 /** Text of one event with its final empty line. `event` and `id` are free of line breaks. */
@@ -124,10 +128,24 @@ export function formatSse(event: Partial<SseEvent>): string {
   return `${text}\n`
 }
 
-/** Index of the next CR or LF; -1 without one. */
-function lineEnd(text: string, from: number): number {
-  const feed = text.indexOf('\n', from)
-  const before = feed < 0 ? text.indexOf('\r', from) : text.slice(from, feed).indexOf('\r')
-  if (before < 0) return feed
-  return feed < 0 ? before : from + before
+/** Finds line ends in order. What was looked through in vain is not looked through again, whichever of CR and LF the text has. */
+class LineEnds {
+  readonly #text: string
+  /** The next of each; -1: there is none. */
+  #feed: number
+  #return: number
+
+  constructor(text: string) {
+    this.#text = text
+    this.#feed = text.indexOf('\n')
+    this.#return = text.indexOf('\r')
+  }
+
+  /** Index of the next CR or LF; -1 without one. */
+  from(start: number): number {
+    if (this.#feed >= 0 && this.#feed < start) this.#feed = this.#text.indexOf('\n', start)
+    if (this.#return >= 0 && this.#return < start) this.#return = this.#text.indexOf('\r', start)
+    if (this.#feed < 0) return this.#return
+    return this.#return < 0 ? this.#feed : Math.min(this.#feed, this.#return)
+  }
 }

@@ -1,4 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Head } from '#net/http/head.ts'
 import { keepChoices } from './completions/keep-answer.ts'
 import { readCompletionsUsage } from './completions/response.ts'
@@ -73,16 +74,20 @@ function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts:
 }
 
 /** A reader of a JSON answer; facts and texts go where they belong. @returns undefined when there is nothing to read */
-export function answerReader({ type, kept }: ResponsePlan, facts: LlmFacts): MemberReader | undefined {
+export function answerReader(
+  { type, kept }: ResponsePlan,
+  facts: LlmFacts,
+  claim?: BodyClaim,
+): MemberReader | undefined {
   const format = ANSWERS[type]
   if (format === undefined) return undefined
   const read = format.reader()
-  if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts))
+  if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts), { claim })
   const found = (key: string, value: unknown) => {
     if (isTextMember(key)) KEEP[key](value, kept)
     else read(key, value, facts)
   }
-  return new MemberReader([...format.members, ...format.texts], found, kept.maxLength)
+  return new MemberReader([...format.members, ...format.texts], found, { maxBytes: kept.maxLength, claim })
 }
 
 function isTextMember(key: string): key is TextMember {

@@ -1,6 +1,7 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import type { LlmAnswer, ToolCall } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 
 /** Something with parts that arrive one by one; `key` says which one a part belongs to. */
 type Key = string | number
@@ -25,11 +26,17 @@ export class KeptAnswer implements LlmAnswer {
   readonly #texts = new Map<Key, string>()
   readonly #calls = new Map<Key, KeptCall>()
   #left: number
+  #claim: BodyClaim | undefined
 
   constructor(reads: LlmReads, maxLength: number) {
     this.#reads = reads
     this.maxLength = maxLength
     this.#left = maxLength
+  }
+
+  /** From now on what is kept takes of this memory; where there is none left, nothing more is kept. */
+  holdIn(claim: BodyClaim): void {
+    this.#claim = claim
   }
 
   get isFull(): boolean {
@@ -77,12 +84,13 @@ export class KeptAnswer implements LlmAnswer {
 
   #take(part: string): string {
     const taken = part.length <= this.#left ? part : part.slice(0, this.#left)
-    this.#charge(taken.length)
-    return taken
+    return this.#charge(taken.length) ? taken : ''
   }
 
-  #charge(length: number): void {
-    this.#left = Math.max(0, this.#left - length)
+  #charge(length: number): boolean {
+    const hasRoom = this.#claim?.take(length) !== false
+    this.#left = hasRoom ? Math.max(0, this.#left - length) : 0
+    return hasRoom
   }
 }
 

@@ -4,8 +4,10 @@ import { clock } from '#base/clock.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import { observeResponse } from './read-response.ts'
 import { readWholeAnswer } from './read-whole-answer.ts'
@@ -45,6 +47,7 @@ interface Answer {
   /** What of the answer is kept. */
   readonly reads?: Partial<LlmReads>
   readonly maxKept?: number
+  readonly claim?: BodyClaim
 }
 
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
@@ -58,7 +61,7 @@ function pass(body: string, answer: Answer = {}) {
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   const collector = new Collector()
   const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false, kept }
-  const filter = observeResponse(plan, exchange)
+  const filter = observeResponse(plan, exchange, answer.claim ?? roomFor(0).claim)
   const sink = filter?.into(collector) ?? collector
   const bytes = Buffer.from(body)
   const shared = Buffer.alloc(bytes.length + 20)
@@ -556,7 +559,11 @@ test('trailers go on', () => {
   exchange.llm = { ...NO_LLM }
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
-  const filter = observeResponse({ type: 'Completions', hidesUsage: false, kept: undefined }, exchange)
+  const filter = observeResponse(
+    { type: 'Completions', hidesUsage: false, kept: undefined },
+    exchange,
+    roomFor(0).claim,
+  )
   filter!.into(sink).end(trailers)
   expect(seen).toBe(trailers)
 })

@@ -1,4 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { answerReader, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
@@ -22,25 +23,27 @@ export interface AnswerFilter {
 /**
  * How the answer in `exchange.response` is read while it passes; facts go to `exchange.llm`. Nothing of the exchange is kept but
  * the facts.
+ * @param claim memory for what has to be held meanwhile
  * @returns undefined when there is nothing to read: another route type, an error answer, or a coding that hides the content
  */
-export function observeResponse(plan: ResponsePlan, exchange: Exchange): AnswerFilter | undefined {
+export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
   const { llm: facts, response, startMonotonicMs } = exchange
   if (facts === undefined || response === undefined || !isReadable(response)) return undefined
+  plan.kept?.holdIn(claim)
   if (isEventStream(response)) {
     const build = STREAMS[plan.type]
     if (build === undefined) return undefined
     const { hidesUsage, kept } = plan
-    return observeStream(build(), { facts, hidesUsage, kept, startMonotonicMs }, plan.type !== 'Detect')
+    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, plan.type !== 'Detect')
   }
-  const reader = answerReader(plan, facts)
+  const reader = answerReader(plan, facts, claim)
   if (reader === undefined) return undefined
   return { changesLength: false, broken: undefined, into: (sink) => new JsonAnswer(sink, reader) }
 }
 
 function observeStream(
   format: StreamFormat,
-  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'startMonotonicMs'>,
+  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
   const filter: AnswerFilter = {

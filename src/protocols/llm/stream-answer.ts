@@ -1,6 +1,8 @@
 import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
@@ -9,10 +11,8 @@ import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import { dataStart, parseData } from './stream-block.ts'
 import type { StreamFormat } from './stream-format.ts'
 
-/** A longer block is passed on without being read. */
+/** A longer block is passed on without being read, and so is one for which there is no memory. */
 const MAX_BLOCK_BYTES = 2 * 1024 * 1024
-
-const NOTHING = Buffer.alloc(0)
 
 export interface StreamAnswerOptions {
   readonly format: StreamFormat
@@ -21,6 +21,8 @@ export interface StreamAnswerOptions {
   readonly hidesUsage: boolean
   /** Takes what the model writes; undefined: nothing reads it. */
   readonly kept: KeptAnswer | undefined
+  /** Memory for the beginnings of blocks. */
+  readonly claim: BodyClaim
   readonly startMonotonicMs: number
   /** A stream that breaks off gets an error event; false: it is passed on as it is. */
   readonly marksBreak: boolean
@@ -38,7 +40,7 @@ export class StreamAnswer extends ForwardingSink {
   readonly #options: StreamAnswerOptions
   readonly #blocks = new SseBlocks()
   /** The beginning of a block that is not complete. */
-  #held: Buffer = NOTHING
+  readonly #held: HeldBytes
   /** The beginning of the current block has been passed on unread. */
   #isTooLong = false
   #events = 0
@@ -49,6 +51,7 @@ export class StreamAnswer extends ForwardingSink {
   constructor(sink: BodySink, options: StreamAnswerOptions) {
     super(sink)
     this.#options = options
+    this.#held = new HeldBytes(options.claim, MAX_BLOCK_BYTES)
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
@@ -64,12 +67,13 @@ export class StreamAnswer extends ForwardingSink {
       at = next
     }
     if (at > from) this.sink.bytes(buffer, start + from, start + at)
-    if (at < piece.length) this.#hold(piece.subarray(at))
+    if (at < piece.length) this.#hold(piece, at, piece.length)
   }
 
   override end(trailers?: Head): void {
     // Some providers leave out the empty line after their last block.
-    const passesHeld = this.#held.length > 0 && this.#passes(this.#held, 0, this.#held.length)
+    const held = this.#held.bytes
+    const passesHeld = held.length > 0 && this.#passes(held, 0, held.length)
     if (!this.#isComplete())
       this.#markBreak('incomplete', 'the stream of the provider ended before the answer was complete')
     else if (passesHeld) this.#flushHeld()
@@ -99,32 +103,26 @@ export class StreamAnswer extends ForwardingSink {
   #completeHeld(piece: Buffer): number {
     if (this.#held.length === 0 && !this.#isTooLong) return 0
     const end = this.#blocks.next(piece, 0)
-    const rest = end < 0 ? piece : piece.subarray(0, end)
-    if (this.#isTooLong) {
-      this.sink.bytes(rest, 0, rest.length)
-      this.#isTooLong = end < 0
-      return end
-    }
-    if (end < 0) {
-      this.#hold(piece)
-      return end
-    }
-    const block = Buffer.concat([this.#held, rest])
-    this.#held = NOTHING
-    if (this.#passes(block, 0, block.length)) this.sink.bytes(block, 0, block.length)
+    this.#hold(piece, 0, end < 0 ? piece.length : end)
+    if (end < 0) return end
+    const block = this.#held.bytes
+    if (!this.#isTooLong && this.#passes(block, 0, block.length)) this.#flushHeld()
+    this.#held.drop()
+    this.#isTooLong = false
     return end
   }
 
-  #hold(part: Buffer): void {
-    this.#held = Buffer.concat([this.#held, part])
-    if (this.#held.length <= MAX_BLOCK_BYTES) return
+  /** Keeps a part of a block; one for which there is no room is passed on, and so is what comes after it. */
+  #hold(piece: Buffer, start: number, end: number): void {
+    if (!this.#isTooLong && this.#held.appendWithin(piece, start, end)) return
     this.#isTooLong = true
     this.#flushHeld()
+    this.#held.drop()
+    this.sink.bytes(piece, start, end)
   }
 
   #flushHeld(): void {
-    if (this.#held.length > 0) this.sink.bytes(this.#held, 0, this.#held.length)
-    this.#held = NOTHING
+    if (this.#held.length > 0) this.sink.bytes(this.#held.bytes, 0, this.#held.length)
   }
 
   /** Reads what is worth reading in a block. @returns whether the client gets it */

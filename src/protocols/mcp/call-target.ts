@@ -1,7 +1,7 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { Attempt } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import { readSse } from '#protocols/http/sse.ts'
+import { SseParser } from '#protocols/http/sse.ts'
 import { mediaTypeOf } from './accept.ts'
 import { targetHeaders } from './forward-headers.ts'
 import { type Message, parseMessage } from './json-rpc.ts'
@@ -12,12 +12,17 @@ import type { TargetSession } from './target-session.ts'
 /** Longest message of a target that is accepted. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
+/** What a piece of an answer costs besides its bytes: one may come in millions of them. */
+const PIECE_BYTES = 64
+
 /** A message of a target with what its event said besides. */
 export interface TargetMessage {
   /** Undefined for an event without data, which only carries an id or a reconnection time. */
   readonly message: Message | undefined
   readonly eventId: string | undefined
   readonly retryMs: number | undefined
+  /** It stays in memory after the next one has been asked for, until the request of the client ends. */
+  readonly keep: () => void
 }
 
 /** How a target took a request. */
@@ -39,7 +44,7 @@ export type TargetReply =
 export type TargetFailure = CallError['failure'] | 'invalid-answer'
 
 /** The target broke the protocol after its response had begun. */
-class TargetStreamError extends Error {}
+export class TargetStreamError extends Error {}
 
 export interface TargetCall {
   readonly target: McpTargetPlan
@@ -106,27 +111,40 @@ function readReply(target: McpTargetPlan, response: CallResponse, { claim, abort
 }
 
 async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
+  const parser = new SseParser(MAX_MESSAGE_BYTES)
   let heldBytes = 0
-  const held = async function* (): AsyncGenerator<Uint8Array> {
-    for await (const chunk of body) {
-      hold(claim, chunk.length)
-      heldBytes += chunk.length
-      yield chunk
-    }
+  let keptBytes = 0
+  const keep = (bytes: number) => {
+    keptBytes += bytes
   }
-  for await (const { data, id, retryMs } of readSse(held(), MAX_MESSAGE_BYTES)) {
-    // What may be left is the beginning of another event, shorter than one piece.
-    claim.give(heldBytes)
-    heldBytes = 0
-    yield { message: data === '' ? undefined : readMessage(data), eventId: id, retryMs }
+  /** Gives back all but what is still needed. */
+  const giveBack = (neededBytes: number) => {
+    const needed = Math.min(heldBytes, neededBytes + keptBytes)
+    claim.give(heldBytes - needed)
+    heldBytes = needed
+  }
+  try {
+    for await (const chunk of body) {
+      hold(claim, chunk.length + PIECE_BYTES)
+      heldBytes += chunk.length + PIECE_BYTES
+      const events = parser.push(chunk)
+      for (const { data, id, retryMs } of events) {
+        const message = data === '' ? undefined : readMessage(data)
+        yield { message, eventId: id, retryMs, keep: () => keep(data.length) }
+      }
+      // An event that goes on is held with all its pieces.
+      if (events.length > 0) giveBack(parser.held)
+    }
+  } finally {
+    giveBack(0)
   }
 }
 
-/** An empty body and `null` are what some servers answer to notifications. */
+/** An empty body and `null` are what some servers answer to notifications. Held until the request ends. */
 async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
   const text = await readText(body, claim)
   if (text === '' || text === 'null') return
-  yield { message: readMessage(text), eventId: undefined, retryMs: undefined }
+  yield { message: readMessage(text), eventId: undefined, retryMs: undefined, keep: () => {} }
 }
 
 /** An answer is in memory until it is whole. */
@@ -148,7 +166,7 @@ async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Prom
   for await (const chunk of body) {
     bytes += chunk.length
     if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the answer of the target is too large')
-    hold(claim, chunk.length)
+    hold(claim, chunk.length + PIECE_BYTES)
     text += decoder.decode(chunk, { stream: true })
   }
   return (text + decoder.decode()).trim()

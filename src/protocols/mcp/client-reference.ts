@@ -1,4 +1,5 @@
-import { clock } from '#base/clock.ts'
+import { toByteText } from '#base/byte-text.ts'
+import { sha256OfByteText } from '#base/sha256.ts'
 import { idKey, type MessageId } from './json-rpc.ts'
 import type { McpDeps } from './mcp-request.ts'
 import { openJson, sealJson } from './sealer.ts'
@@ -21,9 +22,6 @@ interface SealedReference {
   readonly t: string
   readonly o: MessageId
 }
-
-/** How long an answer that was given is remembered; a session lives no longer. */
-const REMEMBERED_MS = 24 * 60 * 60 * 1000
 
 export function sealReference(
   { sealer }: McpDeps,
@@ -54,8 +52,9 @@ export function takeReference(
 ): ClientReference | undefined {
   const reference = openReference(deps, session, 'id', id)
   if (reference === undefined) return undefined
-  const key = `answer ${session.key} ${reference.target} ${idKey(reference.original)}`
-  if (deps.memory.isSpent(key)) return undefined
-  deps.memory.spend(key, clock.now() + REMEMBERED_MS)
+  const asked = JSON.stringify([session.key, reference.target, idKey(reference.original)])
+  const key = sha256OfByteText(toByteText(asked))
+  if (deps.memory.isSpent('answer', key)) return undefined
+  deps.memory.spend('answer', key)
   return reference
 }

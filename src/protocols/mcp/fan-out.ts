@@ -1,6 +1,6 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
-import { callTarget, discard, type TargetMessage } from './call-target.ts'
+import { callTarget, discard, type TargetMessage, TargetStreamError } from './call-target.ts'
 import { interleave } from './interleave.ts'
 import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMessage } from './json-rpc.ts'
 import { encodeEvent, type McpAnswer } from './mcp-answer.ts'
@@ -77,6 +77,8 @@ export interface TargetOutcome {
 export interface Gathering {
   readonly id: MessageId
   readonly opened: readonly OpenTarget[]
+  /** How much each may say before it answers, in characters, where all of it is held back until then; undefined: it is not. */
+  readonly maxHeld?: number
   /** A result in place of an error that does not count as a failure. */
   readonly forgive?: (response: ResponseMessage) => JsonObject | undefined
 }
@@ -90,10 +92,10 @@ export interface Gathering {
 export async function* gather(
   request: McpRequest,
   session: Pick<Session, 'key'>,
-  { id, opened, forgive }: Gathering,
+  { id, opened, maxHeld, forgive }: Gathering,
 ): AsyncGenerator<Uint8Array, TargetOutcome[]> {
   const outcomes = new Map<OpenTarget, TargetOutcome>()
-  const streams = opened.map((open) => readUntilAnswer(request, open, id))
+  const streams = opened.map((open) => readUntilAnswer(request, open, { id, maxHeld }))
   const toClients = opened.map(({ target }) => new ToClient(request, session, target))
   try {
     for await (const [index, received] of interleave(streams)) {
@@ -113,6 +115,9 @@ export async function* gather(
   return opened.flatMap((open) => outcomes.get(open) ?? [])
 }
 
+/** What a message that is held costs besides its text. */
+const MESSAGE_COST = 64
+
 interface LastMessage {
   /** Undefined: the stream failed or ended too early. */
   readonly answer: ResponseMessage | undefined
@@ -121,15 +126,22 @@ interface LastMessage {
 /** The messages of a target up to and including its answer, which comes last even when there is none. */
 async function* readUntilAnswer(
   request: McpRequest,
-  { messages }: OpenTarget,
-  id: MessageId,
+  { target, messages }: OpenTarget,
+  { id, maxHeld }: { readonly id: MessageId; readonly maxHeld: number | undefined },
 ): AsyncGenerator<TargetMessage | LastMessage> {
+  let held = 0
   try {
     for await (const received of messages) {
       const { message } = received
       if (isAnswerTo(message, id)) {
+        received.keep()
         yield { answer: message }
         return
+      }
+      if (maxHeld !== undefined) {
+        held += MESSAGE_COST + (message?.text.length ?? 0)
+        if (held > maxHeld) throw new TargetStreamError(`target ${target.plan.name} said too much before it answered`)
+        received.keep()
       }
       yield received
     }

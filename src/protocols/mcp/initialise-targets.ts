@@ -8,6 +8,12 @@ import type { McpRequest } from './mcp-request.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
 import type { TargetSession } from './target-session.ts'
 
+/**
+ * What a target may say before it answers, in characters. The client hears it only when all have answered, since the answer begins with
+ * the id of the session.
+ */
+const MAX_EARLY = 256 * 1024
+
 export interface Initialisation {
   readonly id: MessageId
   /** JSON-RPC text of the `initialize` request. */
@@ -41,7 +47,7 @@ export async function initialiseTargets(
   }
   const { opened } = reply
   const events: Uint8Array[] = []
-  const gathering = gather(request, { key: sessionKey }, { id, opened })
+  const gathering = gather(request, { key: sessionKey }, { id, opened, maxHeld: MAX_EARLY })
   let step = await gathering.next()
   for (; step.done !== true; step = await gathering.next()) events.push(step.value)
 

@@ -114,9 +114,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }
 
+/** Nobody needs a longer id, and ids are remembered. */
+const MAX_ID_LENGTH = 1024
+
 /** Also of progress tokens. */
 export function isMessageId(value: unknown): value is MessageId {
-  return typeof value === 'string' || typeof value === 'number' || isRawNumber(value)
+  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH
+  return typeof value === 'number' || (isRawNumber(value) && value.rawJSON.length <= MAX_ID_LENGTH)
 }
 
 /** Ids as keys of maps: `1` and `"1"` are different ids, `1` and `1.0` are not: a target may write a number in its own way. */

@@ -1,15 +1,17 @@
-import { clock } from '#base/clock.ts'
 import type { TargetSession } from './target-session.ts'
+
+/** What works once: a session until its end, and an answer to a target. */
+export type Once = 'session' | 'answer'
 
 /**
  * What an instance remembers besides what sealed texts say themselves. Everything works without it, only less exactly: another
  * replica does not know of a deletion, and a cancellation goes to all targets.
  */
 export interface McpMemory {
-  /** Whether something that works once (a session until its end, an answer to a target) has been used up. */
-  isSpent(key: string): boolean
-  /** @param untilMs milliseconds since the epoch; afterwards the thing is refused for its age */
-  spend(key: string, untilMs: number): void
+  /** Whether something that works once has been used up. */
+  isSpent(what: Once, key: string): boolean
+  /** @param key short, and as long for everybody: it is kept */
+  spend(what: Once, key: string): void
   /** Target names that are working on a request of a client; local to the worker. */
   readonly inFlight: Map<string, readonly string[]>
   /** Targets that answer without a session, by destination; local to the worker. */
@@ -22,36 +24,35 @@ export interface SessionlessTarget {
   readonly untilMs: number
 }
 
+/**
+ * How many things of each sort are remembered, the last ones: some megabytes. Who ends so many sessions, or answers so many requests, brings
+ * back older ones: a session, for its own caller alone, whose targets have been told of its end, and an answer whose target has had it.
+ */
+export const MAX_SPENT = 16_384
+
 /** The memory of one thread. `tell` passes on what was spent here, `learn` takes what was spent elsewhere. */
 export class LocalMcpMemory implements McpMemory {
   readonly inFlight = new Map<string, readonly string[]>()
   readonly sessionless = new Map<string, SessionlessTarget>()
-  readonly #spent = new Map<string, number>()
-  readonly #tell: (key: string, untilMs: number) => void
-  #sweepAtSize = 1024
+  readonly #spent: Readonly<Record<Once, Set<string>>> = { session: new Set(), answer: new Set() }
+  readonly #tell: (what: Once, key: string) => void
 
-  constructor(tell: (key: string, untilMs: number) => void = () => {}) {
+  constructor(tell: (what: Once, key: string) => void = () => {}) {
     this.#tell = tell
   }
 
-  isSpent(key: string): boolean {
-    return this.#spent.has(key)
+  isSpent(what: Once, key: string): boolean {
+    return this.#spent[what].has(key)
   }
 
-  spend(key: string, untilMs: number): void {
-    this.learn(key, untilMs)
-    this.#tell(key, untilMs)
+  spend(what: Once, key: string): void {
+    this.learn(what, key)
+    this.#tell(what, key)
   }
 
-  learn(key: string, untilMs: number): void {
-    this.#spent.set(key, untilMs)
-    if (this.#spent.size >= this.#sweepAtSize) this.#sweep()
-  }
-
-  /** Once for every doubling, so that it costs nothing in the long run. */
-  #sweep(): void {
-    const nowMs = clock.now()
-    for (const [key, untilMs] of this.#spent) if (untilMs < nowMs) this.#spent.delete(key)
-    this.#sweepAtSize = Math.max(1024, 2 * this.#spent.size)
+  learn(what: Once, key: string): void {
+    const spent = this.#spent[what]
+    spent.add(key)
+    if (spent.size > MAX_SPENT) spent.delete(spent.values().next().value!)
   }
 }

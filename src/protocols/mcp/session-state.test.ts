@@ -84,7 +84,7 @@ test('it ends after a day', () => {
 
 test('an ended session is over, also for those who only hear of it', () => {
   const elsewhere = new LocalMcpMemory()
-  const here = new LocalMcpMemory((key, untilMs) => elsewhere.learn(key, untilMs))
+  const here = new LocalMcpMemory((what, key) => elsewhere.learn(what, key))
   endSession(sealed, here)
   expect(open(sealed.id, { memory: here })).toBe('unknown')
   expect(open(sealed.id, { memory: elsewhere })).toBe('unknown')

@@ -73,7 +73,7 @@ export function openSession(
   const sealed = openJson<SealedSession>(sealer, 'session', id)
   if (sealed === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
   if (sealed.b !== owner.backend || sealed.i !== digestOfCaller(owner.identity)) return 'unknown'
-  if (nowMs - sealed.c > MAX_AGE_MS || memory.isSpent(tombstone(sealed.r))) return 'unknown'
+  if (nowMs - sealed.c > MAX_AGE_MS || memory.isSpent('session', sealed.r)) return 'unknown'
   return {
     id,
     key: sealed.r,
@@ -89,14 +89,10 @@ export function openSession(
 
 /** From now on the id opens no session any more. */
 export function endSession(session: Session, memory: McpMemory): void {
-  memory.spend(tombstone(session.key), session.createdMs + MAX_AGE_MS)
+  memory.spend('session', session.key)
 }
 
 const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]
-
-function tombstone(sessionKey: string): string {
-  return `session ${sessionKey}`
-}
 
 /** A key may have been changed since, and clients start anew only after a 404; what never was an id is their mistake. */
 function looksSealed(id: string): boolean {

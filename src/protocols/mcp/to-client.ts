@@ -13,13 +13,16 @@ import type { McpRequest, SessionTarget } from './mcp-request.ts'
 import { publicUri } from './naming.ts'
 import type { Session } from './session-state.ts'
 
+/** How many requests of a target can be taken back at a time. */
+const MAX_REFERENCES = 256
+
 /** Translates what one target sends on one stream into what the client may see. */
 export class ToClient {
   readonly #request: McpRequest
   readonly #session: Pick<Session, 'key'>
   readonly #target: SessionTarget
   readonly #relaysAnswers: boolean
-  /** Requests of the target on this stream, by its own id: a later cancellation names it. */
+  /** The last requests of the target on this stream, by its own id: a later cancellation names it. */
   readonly #references = new Map<string, string>()
 
   /**
@@ -57,8 +60,22 @@ export class ToClient {
 
   #translateRequest({ id, params, json }: RequestMessage): JsonObject {
     const sealed = this.#seal('id', id)
-    this.#references.set(idKey(id), sealed)
+    this.#remember(idKey(id), sealed)
     return { ...json, id: sealed, ...(params && { params: this.#sealProgressToken(params) }) }
+  }
+
+  /** As far as there is memory for it. A target that takes an older request back is not understood. */
+  #remember(key: string, sealed: string): void {
+    this.#forget(key)
+    if (this.#references.size >= MAX_REFERENCES) this.#forget(this.#references.keys().next().value!)
+    if (this.#request.deps.claim.take(key.length + sealed.length)) this.#references.set(key, sealed)
+  }
+
+  #forget(key: string): void {
+    const sealed = this.#references.get(key)
+    if (sealed === undefined) return
+    this.#references.delete(key)
+    this.#request.deps.claim.give(key.length + sealed.length)
   }
 
   #sealProgressToken(params: JsonObject): JsonObject {

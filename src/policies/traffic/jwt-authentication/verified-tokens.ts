@@ -7,8 +7,9 @@ export interface ValidToken {
   readonly expires: number
 }
 
-/** Two of them fill a few megabytes with tokens of the usual size. */
+/** Two of them fill a few megabytes with tokens of the usual size; of larger ones there are fewer. */
 const PER_GENERATION = 2048
+const CHARS_PER_GENERATION = 4 * 1024 * 1024
 
 /**
  * Tokens that were found valid, by their text: a signature costs a hundred times what looking one up does. Bounded; what was not
@@ -18,6 +19,7 @@ export class VerifiedTokens {
   readonly #perGeneration: number
   #young = new Map<string, ValidToken>()
   #old = new Map<string, ValidToken>()
+  #youngChars = 0
 
   constructor(perGeneration = PER_GENERATION) {
     this.#perGeneration = perGeneration
@@ -32,10 +34,12 @@ export class VerifiedTokens {
   }
 
   add(text: string, token: ValidToken): void {
-    if (this.#young.size >= this.#perGeneration) {
+    if (this.#young.size >= this.#perGeneration || this.#youngChars + text.length > CHARS_PER_GENERATION) {
       this.#old = this.#young
       this.#young = new Map()
+      this.#youngChars = 0
     }
     this.#young.set(text, token)
+    this.#youngChars += text.length
   }
 }

@@ -1,4 +1,5 @@
 import { parseExactJson } from '#base/exact-json.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
 import { decodeText } from './decode-text.ts'
 import { readsAt } from './reads-at.ts'
 
@@ -10,6 +11,15 @@ const NEAR = 32
 
 /** A longer key or value is none that the gateway looks for, unless it wants texts. */
 const USUAL_BYTES = 64 * 1024
+
+export interface MemberLimits {
+  /** A longer value is passed over, if that is more than the usual limit. */
+  readonly maxBytes?: number
+  /** Memory for values that come in pieces. */
+  readonly claim?: BodyClaim | undefined
+}
+
+const NO_BYTES = new Uint8Array(0)
 
 /**
  * Reads chosen top-level members of a JSON object that arrives in pieces, without keeping anything else of it: however large an
@@ -30,15 +40,16 @@ export class MemberReader {
   #key = ''
   /** A key or the value of a wanted member is being read. */
   #keeping = false
-  /** What earlier pieces held of it. */
-  #kept: Uint8Array[] = []
+  /** What earlier pieces held of it, and how much that is: one array that grows, for a value may come byte by byte. */
+  #kept = NO_BYTES
   #keptLength = 0
+  readonly #claim: BodyClaim | undefined
 
-  /** @param maxBytes a longer value is passed over, if that is more than the usual limit */
-  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, maxBytes = 0) {
+  constructor(wanted: readonly string[], found: (key: string, value: unknown) => void, limits: MemberLimits = {}) {
     this.#wanted = wanted
     this.#found = found
-    this.#maxBytes = Math.max(USUAL_BYTES, maxBytes)
+    this.#maxBytes = Math.max(USUAL_BYTES, limits.maxBytes ?? 0)
+    this.#claim = limits.claim
   }
 
   /** Takes the next piece; keeps nothing of its memory. */
@@ -142,9 +153,25 @@ export class MemberReader {
   }
 
   #keepRest(rest: Uint8Array): void {
+    const before = this.#keptLength
     this.#keptLength += rest.length
-    // Not `slice`: that of a Buffer does not copy.
-    if (this.#keptLength <= this.#maxBytes) this.#kept.push(new Uint8Array(rest))
+    if (this.#keptLength > this.#maxBytes || !this.#growTo(this.#keptLength)) return
+    this.#kept.set(rest, before)
+  }
+
+  /** @returns false when there is no memory: the value is passed over */
+  #growTo(length: number): boolean {
+    if (length <= this.#kept.length) return true
+    const capacity = Math.max(length, Math.min(2 * this.#kept.length, this.#maxBytes))
+    if (this.#claim?.take(capacity - this.#kept.length) === false) {
+      this.#forget()
+      this.#keptLength = Number.POSITIVE_INFINITY
+      return false
+    }
+    const larger = new Uint8Array(capacity)
+    larger.set(this.#kept)
+    this.#kept = larger
+    return true
   }
 
   #endValue(piece: Uint8Array, start: number, end: number): void {
@@ -159,26 +186,18 @@ export class MemberReader {
     if (this.#keptLength + end - start > this.#maxBytes) return this.#forget()
     if (this.#keptLength === 0) return decodeText(piece, start, end)
     this.#keepRest(piece.subarray(start, end))
-    const bytes = join(this.#kept, this.#keptLength)
+    if (this.#keptLength > this.#maxBytes) return this.#forget()
+    const text = decodeText(this.#kept, 0, this.#keptLength)
     this.#forget()
-    return decodeText(bytes, 0, bytes.length)
+    return text
   }
 
   #forget(): string {
-    this.#kept = []
+    this.#claim?.give(this.#kept.length)
+    this.#kept = NO_BYTES
     this.#keptLength = 0
     return ''
   }
-}
-
-function join(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,137 @@
+/**
+ * Collections that may outlive the call that fills them, of all rooms that see what peers send: every one has a bound. One that is not
+ * here fails a test: say who fills it, and where it is a peer, what the bound is and which test floods it.
+ */
+
+/**
+ * - `configuration`: as many entries as there are things that somebody configured, or names that the code knows.
+ * - `work`: one entry for each connection, stream or call that exists anyway, and is bounded where such are made.
+ * - `message`: parts of one message, which is bounded as a whole.
+ */
+type Filled = 'configuration' | 'work' | 'message'
+
+export interface PeerFilled {
+  readonly bound: string
+  /** The test that floods it; below the project's folder. */
+  readonly flood: string
+}
+
+const FLOODS = 'test/floods/collections.test.ts'
+
+/** `<file below src/> <name>` */
+export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
+  'exchange/compile-expression references': 'configuration',
+  'exchange/compile-expression requestFields': 'configuration',
+  'exchange/variables/environments environments': 'configuration',
+  'net/accept/listener #open': 'work',
+  'net/accept/listener #serving': 'work',
+  'net/accept/secure-contexts #made': 'configuration',
+  'net/body/body-memory #coming': 'work',
+  'net/body/held-bytes #buffer': { bound: 'maxBytes, and the memory for bodies', flood: FLOODS },
+  'net/connect/dial #addresses': 'message',
+  'net/connect/grouped-pool #groups': 'configuration',
+  'net/http/head #names': 'message',
+  'net/http/head #values': 'message',
+  'net/http1/client-pool #spare': 'work',
+  'net/http1/client-pool #idle': 'work',
+  'net/http1/client-pool #dials': 'work',
+  'net/http2/client-pool #sessions': 'work',
+  'net/http2/client-pool #waiting': 'work',
+  'net/http2/server-session #spare': 'work',
+  'net/http2/server-stream #fields': 'message',
+  'net/pool/client-pool #negotiations': 'configuration',
+  'net/pool/negotiation #waiting': 'work',
+  'net/relay/raw-connection contexts': 'configuration',
+  'net/transport/block spare': 'work',
+  'net/transport/early-transport #texts': 'message',
+  'observe/decision-ring #records': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
+  'observe/log/access-log #placeText': 'configuration',
+  'observe/log/access-log #peerText': 'work',
+  'observe/metrics/chosen-values #known': {
+    bound: '200 values of a label',
+    flood: 'src/observe/metrics/metrics.test.ts',
+  },
+  'observe/metrics/chosen-values #positions': 'configuration',
+  'observe/metrics/metrics-reader #labelSets': 'configuration',
+  'observe/metrics/metrics-reader #pages': 'work',
+  'observe/metrics/metrics-reader #series': {
+    bound: '10,000 of a metric',
+    flood: 'src/observe/metrics/metrics.test.ts',
+  },
+  'observe/metrics/metrics-writer #series': {
+    bound: '10,000 of a metric',
+    flood: 'src/observe/metrics/metrics.test.ts',
+  },
+  'observe/metrics/metrics-writer #counts': 'configuration',
+  'observe/metrics/request-metrics #places': 'configuration',
+  'observe/metrics/request-metrics #lastLlm': 'configuration',
+  // Good keys only.
+  'policies/traffic/api-key-authentication/compile presented': 'configuration',
+  'policies/traffic/jwt-authentication/compile verifiers': 'configuration',
+  'policies/traffic/jwt-authentication/verified-tokens #young': {
+    bound: '2,048 tokens, 4 Mi characters',
+    flood: FLOODS,
+  },
+  'policies/traffic/jwt-authentication/verified-tokens #old': { bound: 'as above', flood: FLOODS },
+  'protocols/http/sse #pieces': { bound: 'the longest event', flood: FLOODS },
+  'protocols/http/sse #data': { bound: 'the longest event', flood: FLOODS },
+  'protocols/llm/json/edit-members #splices': 'message',
+  'protocols/llm/json/member-reader #kept': {
+    bound: '64 KiB or what is kept, and the memory for bodies',
+    flood: FLOODS,
+  },
+  'protocols/llm/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
+  'protocols/llm/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
+  'protocols/llm/providers/provider NO_EDITS': 'configuration',
+  'protocols/mcp/answer-list items': 'message',
+  'protocols/mcp/deliver failed': 'configuration',
+  'protocols/mcp/fan-out opened': 'configuration',
+  'protocols/mcp/fan-out failed': 'configuration',
+  'protocols/mcp/fan-out outcomes': { bound: 'one answer of each target, and the memory for bodies', flood: FLOODS },
+  'protocols/mcp/initialise-targets events': { bound: '256 Ki characters, and the memory for bodies', flood: FLOODS },
+  'protocols/mcp/interleave arrived': 'configuration',
+  'protocols/mcp/mcp-memory inFlight': 'work',
+  'protocols/mcp/mcp-memory sessionless': 'configuration',
+  'protocols/mcp/mcp-memory #spent': { bound: '16,384 of each sort, of equal length', flood: FLOODS },
+  'protocols/mcp/open-stream open': 'configuration',
+  'protocols/mcp/open-stream failed': 'configuration',
+  'protocols/mcp/to-client #references': { bound: '256 of a stream, and the memory for bodies', flood: FLOODS },
+  'proxy/backend-facts #told': 'configuration',
+  'proxy/call-backend headers': 'message',
+  'proxy/call-backend #queue': { bound: '256 KiB, of the memory for bodies', flood: 'src/proxy/call-backend.test.ts' },
+  'proxy/in-flight tried': 'configuration',
+  'proxy/server #open': 'configuration',
+  'proxy/server #leaving': 'configuration',
+  'proxy/server #slots': 'configuration',
+  'proxy/server failed': 'configuration',
+  'proxy/server givenUp': 'configuration',
+  'state/slots #slots': 'configuration',
+  'state/slots #free': 'configuration',
+}
+
+/** Rooms that see what peers send. */
+const ROOMS: ReadonlySet<string> = new Set(['exchange', 'net', 'observe', 'policies', 'protocols', 'proxy', 'state'])
+
+const EMPTY = String.raw`(?:\{ \w+: )?(?:new (?:Weak)?(?:Map|Set)\b[^(]*\(\)|\[\]|NO_BYTES)`
+const LASTING: readonly RegExp[] = [
+  // Fields, variables of modules, members of objects.
+  new RegExp(String.raw`^ {2}(?:static |readonly |private )*(#?\w+)(?:: .*?)? = ${EMPTY}`),
+  new RegExp(String.raw`^(?:export )?(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`),
+  /^ {4,}(\w+): new (?:Map|Set)\b[^(]*\(\)/,
+]
+/** Variables of functions, which last where the function waits. */
+const LOCAL = new RegExp(String.raw`^ +(?:const|let) (\w+)(?:: .*?)? = ${EMPTY}`)
+
+/** @param path below `src/` */
+export function collectionsIn(path: string, text: string): string[] {
+  const [room = ''] = path.split('/', 1)
+  if (!ROOMS.has(room)) return []
+  const waits = (room === 'protocols' || room === 'proxy') && /\basync\b/.test(text)
+  const patterns = waits ? [...LASTING, LOCAL] : LASTING
+  return text.split('\n').flatMap((line) => {
+    // Nobody can add to these; they are replaced as a whole.
+    if (/: (?:readonly |Readonly(?:Map|Set)<)/.test(line)) return []
+    const name = patterns.map((pattern) => pattern.exec(line)?.[1]).find((found) => found !== undefined)
+    return name === undefined ? [] : [`${path.replace(/\.ts$/, '')} ${name}`]
+  })
+}
