@@ -47,6 +47,7 @@ export const REJECTIONS = {
   // the backend
   'backend-auth-failed': { status: 500, text: 'backend authentication failed', reason: 'UpstreamFailure' },
   'upstream-failed': { status: 503, text: 'upstream call failed', reason: 'UpstreamFailure' },
+  'upstream-overloaded': { status: 503, text: 'upstream overloaded', reason: 'UpstreamFailure' },
   'upstream-timeout': { status: 504, text: 'upstream call timeout', reason: 'Timeout' },
   'request-timeout': { status: 504, text: 'request timeout', reason: 'Timeout' },
   'upgrade-failed': { status: 502, text: 'request upgrade failed', reason: 'Internal' },

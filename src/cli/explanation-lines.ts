@@ -62,9 +62,12 @@ export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backen
     lines.push(`  ${chosen ? '>' : ' '} ${key}${share}`)
   }
   const groups = new Set(endpoints.map(({ priority }) => priority)).size
-  for (const { label, section, priority, chosen } of endpoints) {
+  for (const { label, section, priority, chosen, bounds } of endpoints) {
     const group = groups > 1 ? `, priority ${priority + 1}` : ''
     lines.push(`    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}`)
+    if (bounds === undefined) continue
+    const { maxConnections, maxWaiting } = bounds
+    lines.push(`      at most ${maxConnections} connections and ${maxWaiting} waiting requests in each worker`)
   }
   return [...lines, '']
 }

@@ -3,6 +3,7 @@ import { FINDING_CODES } from './finding-code.ts'
 
 test('codes are API: none is renamed or dropped by accident', () => {
   expect([...FINDING_CODES].sort()).toEqual([
+    'annotation-value',
     'backend-kind-unknown',
     'backend-not-found',
     'backend-not-http2',

@@ -21,6 +21,7 @@ export const REFERENCE_CODES = [
 export const FINDING_CODES = [
   ...REFERENCE_CODES,
   'service-without-endpoints',
+  'annotation-value',
   // what traffic shows
   'backend-not-http2',
   // Gateways and listeners

@@ -40,6 +40,8 @@ export interface EndpointPlace {
   readonly health: EndpointHealth
   /** Judges a response. One that never came is unhealthy whatever this says (decision A-99). */
   readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
-  /** From sending to the response head; 0: none. */
+  /** From sending to the response head, as a policy says; 0: none says. */
   readonly requestTimeoutMs: number
+  /** What holds then for most requests; 0: no limit. */
+  readonly defaultTimeoutMs: number
 }

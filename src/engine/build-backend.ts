@@ -1,5 +1,6 @@
 import type { PlaceNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { DEFAULT_BOUNDS } from '#net/destination.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
@@ -13,6 +14,7 @@ import { type Connection, compileConnection } from './connection.ts'
 import { type Address, findAddresses } from './find-addresses.ts'
 import type { Lookups } from './lookups.ts'
 import { BACKEND } from './order.ts'
+import { defaultResponseTimeout } from './response-timeout.ts'
 
 const PROTOCOL = { ai: 'llm', mcp: 'mcp', a2a: 'a2a' } as const
 
@@ -66,7 +68,11 @@ interface Reached extends Pick<BackendUse, 'carries'> {
 function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendScope): EndpointPlace {
   const { item, address, carries } = reached
   const { lookups, context, state } = scope
-  const connection: Connection = compileConnection({ address, carries }, merge.fields, context)
+  const connection: Connection = compileConnection(
+    { address, carries, bounds: item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds } },
+    merge.fields,
+    context,
+  )
   return {
     label: address.unixPath ?? `${address.host}:${address.port}`,
     section: address.section,
@@ -82,6 +88,7 @@ function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendScop
     health: healthOf(reached, connection, state),
     isUnhealthy: connection.isUnhealthy,
     requestTimeoutMs: connection.requestTimeoutMs,
+    defaultTimeoutMs: defaultResponseTimeout(item.type),
   }
 }
 

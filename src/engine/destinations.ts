@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Destination, DestinationTls } from '#net/destination.ts'
+import type { Destination, DestinationBounds, DestinationTls } from '#net/destination.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
@@ -33,6 +33,7 @@ export function chooseDestination(destinations: Destinations, exchange: Exchange
 /** An address, and what is sent there. */
 export interface Way extends Pick<BackendUse, 'carries'> {
   readonly address: Address
+  readonly bounds?: DestinationBounds | undefined
 }
 
 export interface DestinationSettings {
@@ -42,13 +43,21 @@ export interface DestinationSettings {
 }
 
 export function compileDestinations(
-  { address, carries }: Way,
+  { address, carries, bounds }: Way,
   { tcp, tls, version }: DestinationSettings,
 ): Destinations {
   const { host, port, unixPath } = address
   const { connectTimeoutMs, keepalive } = tcp
   const key = unixPath ?? `${host}:${port}`
-  const place = { key, host, port, connectTimeoutMs, keepalive, ...(unixPath === undefined ? {} : { unixPath }) }
+  const place: Destination = {
+    key,
+    host,
+    port,
+    connectTimeoutMs,
+    keepalive,
+    ...(unixPath === undefined ? {} : { unixPath }),
+    ...(bounds === undefined ? {} : { bounds }),
+  }
   const identity = tls === undefined ? systemTls(address) : configuredTls(address, tls)
   if (carries === 'bytes') return bytesDestinations(identity === undefined ? place : secure(place, identity, tls?.alpn))
   const decided = version ?? address.version

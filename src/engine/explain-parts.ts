@@ -1,3 +1,4 @@
+import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { mergeSection } from './build-chain.ts'
@@ -17,6 +18,8 @@ export interface ExplainedEndpoint {
   readonly section: string | undefined
   readonly priority: number
   readonly chosen: boolean
+  /** What it may take of a worker, where its object says so. */
+  readonly bounds: DestinationBounds | undefined
 }
 
 /** One field in force: who set it, and what lost against it. */
@@ -59,6 +62,7 @@ export function explainEndpoints(
       section: endpoint.section,
       priority,
       chosen: endpoint === chosen,
+      bounds: endpoint.destinations.usual.bounds,
     })),
   )
 }

@@ -130,7 +130,8 @@ export class Exchange {
   hostRewrite: 'Auto' | 'None' | undefined
   /** A filter set the host: no automatic rewrite. */
   hostRewritten = false
-  requestTimeoutMs = 0
+  /** `timeouts.request`; 0: there is to be no limit, undefined: nobody says. */
+  requestTimeoutMs: number | undefined
   /** The retry policy in force; shape known to `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 
@@ -176,7 +177,7 @@ export class Exchange {
     this.matchedPrefix = undefined
     this.hostRewrite = undefined
     this.hostRewritten = false
-    this.requestTimeoutMs = 0
+    this.requestTimeoutMs = undefined
     this.retry = undefined
     this.tokenLimits = undefined
     this.queuedHeaders = undefined

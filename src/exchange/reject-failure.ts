@@ -4,8 +4,19 @@ import { type Refusal, reject } from './outcome.ts'
 
 /** What the client of a request is told that no backend answered (decision A-109). The cause is for operators. */
 export function failureRejection(code: FailureCode): RejectionCode {
-  if (code === 'request-headers-too-large') return 'headers-too-large'
-  return code === 'timeout' || code === 'connect-timeout' ? 'upstream-timeout' : 'upstream-failed'
+  switch (code) {
+    case 'timeout':
+    case 'connect-timeout':
+    case 'wait-timeout':
+      return 'upstream-timeout'
+    case 'too-many-waiting':
+    case 'too-many-connections':
+      return 'upstream-overloaded'
+    case 'request-headers-too-large':
+      return 'headers-too-large'
+    default:
+      return 'upstream-failed'
+  }
 }
 
 /** What to do about failures that will not go away by themselves. */

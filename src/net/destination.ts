@@ -8,9 +8,22 @@ export interface Destination {
   /** What is spoken; HTTP/1.1 without it. `negotiated`: what the server chooses of `tls.alpn` (RFC 7301). */
   readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly connectTimeoutMs: number
+  /** How much of a worker it may take; without it `DEFAULT_BOUNDS`. */
+  readonly bounds?: DestinationBounds
   /** TCP keepalive; without it the defaults of specification 2, 2.1 (decision A-41). */
   readonly keepalive?: TcpKeepalive
 }
+
+/** What one address may take of a worker (docs/behaviour/wire.md, "Bounds"). */
+export interface DestinationBounds {
+  /** Connections, whatever they carry. */
+  readonly maxConnections: number
+  /** Requests that wait for one. */
+  readonly maxWaiting: number
+}
+
+/** Room for ten thousand open streams of HTTP/1.1, and for as many that wait. */
+export const DEFAULT_BOUNDS: DestinationBounds = { maxConnections: 16_384, maxWaiting: 16_384 }
 
 /** TCP keepalive (specification 2, 2.1). */
 export interface TcpKeepalive {

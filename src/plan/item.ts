@@ -174,6 +174,8 @@ export interface BackendItem {
   readonly type: 'static' | 'ai' | 'mcp' | 'a2a' | 'dynamicForwardProxy' | 'aws' | 'service'
   /** For a ProxyBackend the member named by `type`; for a Service `{ hostname, port, appProtocol }`. */
   readonly spec: unknown
+  /** What each of its endpoints may take of a worker, where its annotations say so. */
+  readonly bounds?: { readonly maxConnections?: number; readonly maxWaiting?: number }
   /** Set when the object cannot be used: routes to it answer 500. */
   readonly broken: string | undefined
   readonly origin: Origin

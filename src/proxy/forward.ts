@@ -3,6 +3,7 @@ import { chooseEndpoint } from '#engine/balance.ts'
 import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
 import { recordAnswer } from '#engine/record-answer.ts'
+import { responseTimeout } from '#engine/response-timeout.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Attempt, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
@@ -138,7 +139,7 @@ function send(flight: InFlight): void {
     chooseDestination(endpoint.destinations, exchange, framing.upgrade),
     exchange.request,
     framing,
-    endpoint.requestTimeoutMs,
+    responseTimeout(endpoint, exchange),
     UPSTREAM,
     flight,
   )
@@ -283,7 +284,7 @@ function retry(flight: InFlight): void {
 /** `timeouts.request` (specification 2, 2.2; decision A-92): from the first attempt to the last byte of the response. */
 function startDeadline(flight: InFlight): void {
   const { requestTimeoutMs } = flight.exchange
-  if (requestTimeoutMs === 0) return
+  if (requestTimeoutMs === undefined || requestTimeoutMs === 0) return
   flight.deadline ??= new WheelTimer(() => endLate(flight))
   flight.context.wheel.arm(flight.deadline, requestTimeoutMs)
 }

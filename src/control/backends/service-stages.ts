@@ -7,6 +7,7 @@ import { compareText } from '../inventory.ts'
 import { reportTo } from '../open-scope.ts'
 import type { ReportOn } from '../reporting.ts'
 import type { Tables } from '../tables.ts'
+import { backendBounds } from './backend-bounds.ts'
 
 type ServicePort = NonNullable<ServiceObject['spec']['ports']>[number]
 type Address = EndpointsItem['addresses'][number]
@@ -45,16 +46,22 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
       if (service === undefined || port === undefined) return
       const addresses = addressesOf(service, port, work.read(slices, `${namespace}/${name}`))
       const endpoints = endpointsItem(service, port, addresses)
-      work.write(items, key, backendItem(key, service, port))
+      const report = reportTo(tables, work)
+      work.write(items, key, backendItem(key, service, port, backendBounds(service.metadata, report(service))))
       work.write(items, endpoints.key, endpoints)
       if (addresses.length > 0) return
       work.write(idle, key, true)
-      reportNoEndpoints(service, port, reportTo(tables, work))
+      reportNoEndpoints(service, port, report)
     },
   }
 }
 
-function backendItem(key: string, service: ServiceObject, { port, appProtocol }: ServicePort): BackendItem {
+function backendItem(
+  key: string,
+  service: ServiceObject,
+  { port, appProtocol }: ServicePort,
+  bounds: BackendItem['bounds'],
+): BackendItem {
   const { namespace, name } = service.metadata
   const hostname = service.spec.externalName ?? `${name}.${namespace}.svc.${CLUSTER_DOMAIN}`
   return {
@@ -64,6 +71,7 @@ function backendItem(key: string, service: ServiceObject, { port, appProtocol }:
     name,
     type: 'service',
     spec: { hostname, port, ...(appProtocol === undefined ? {} : { appProtocol }) },
+    ...(bounds === undefined ? {} : { bounds }),
     broken: undefined,
     origin: service.origin,
   }

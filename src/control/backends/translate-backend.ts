@@ -9,6 +9,7 @@ import { fieldsOf, type Place, type PolicyField } from '../policies/policy-item.
 import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
 import type { Scope } from '../scope.ts'
 import type { Use } from '../use.ts'
+import { backendBounds } from './backend-bounds.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
 
 /** What a ProxyBackend became. */
@@ -48,6 +49,7 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
   )
   const ofSections = policies.map(({ field, place }) => translateField(scope, field, [place], report))
   const faults = own.flatMap((field) => field.faults)
+  const bounds = backendBounds(metadata, report)
   const broken = [...(resolved.broken === undefined ? [] : [resolved.broken]), ...faults]
   return {
     object,
@@ -58,6 +60,7 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
       name: metadata.name,
       type,
       spec: resolved.spec,
+      ...(bounds === undefined ? {} : { bounds }),
       broken: broken.length === 0 ? undefined : broken.join('; '),
       origin,
     },

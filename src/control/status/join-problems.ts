@@ -6,16 +6,15 @@ import { REFERENCE_CODES } from '../finding-code.ts'
  * places; what it finds each time counts once, and what is only the consequence of a reference that leads nowhere is not told again.
  */
 export function joinProblems(findings: readonly Finding[], problems: readonly Finding[]): readonly Finding[] {
-  const known = new Set(findings.map(identityOf))
   const broken = new Set(findings.filter(isReference).map(({ path }) => path))
-  const joined = [...findings]
+  const joined = new Map<string, Finding>()
+  // Several ports of a Service say the same thing about it.
+  for (const finding of findings) joined.set(identityOf(finding), finding)
   for (const problem of problems) {
     const identity = identityOf(problem)
-    if (known.has(identity) || isUnder(broken, problem)) continue
-    known.add(identity)
-    joined.push(problem)
+    if (!joined.has(identity) && !isUnder(broken, problem)) joined.set(identity, problem)
   }
-  return joined
+  return [...joined.values()]
 }
 
 function identityOf({ path, code, message }: Finding): string {

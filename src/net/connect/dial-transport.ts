@@ -3,23 +3,25 @@ import type { ConnectFailure } from '../failure.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
 import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
-import { Dial, type DialContext, type DialOptions } from './dial.ts'
+import type { Connector } from './connector.ts'
+import type { Dial, DialContext, DialOptions } from './dial.ts'
 
-export interface DialTransportOptions extends Pick<DialOptions, 'wheel' | 'halfOpen'> {
+export interface DialTransportOptions extends Pick<DialOptions, 'halfOpen'> {
+  readonly connector: Connector
   /** Told what happens on the transport. */
   readonly owner: TransportOwner
   /** Called once with the connected transport, or with the reason why there is none. */
   done(transport: Transport | null, failure: ConnectFailure | null): void
 }
 
-/** Opens a connection that is read as fast as its kind allows. */
+/** Opens a connection, for which there is room, that is read as fast as its kind allows. */
 export function dialTransport(
   destination: Destination,
   context: DialContext,
-  { owner, done, ...options }: DialTransportOptions,
+  { connector, owner, done, ...options }: DialTransportOptions,
 ): Dial {
   const relay = new ReadRelay()
-  return new Dial(destination, context, {
+  return connector.dial(destination, context, {
     ...options,
     onread: relay.onread,
     done: (socket, failure) => {

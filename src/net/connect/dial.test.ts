@@ -10,6 +10,7 @@ import { CERTIFICATES } from '../testing/certificates.ts'
 import { CORRUPT_RECORD, WireTap } from '../testing/wire-tap.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
+import { Connector } from './connector.ts'
 import { Dial, dialContext } from './dial.ts'
 import { dialTransport } from './dial-transport.ts'
 
@@ -47,8 +48,14 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
       if (transport !== null) cleanup.push(() => transport.destroy())
       resolve({ transport, why: failure?.code, detail: failure?.detail, text: all })
     }
-    dialTransport(destination, context, { wheel: new TimerWheel(), owner, done })
+    dialTransport(destination, context, { connector: connectorFor(destination), owner, done })
   })
+}
+
+function connectorFor(destination: Destination): Connector {
+  const connector = new Connector(new TimerWheel())
+  connector.reserve(destination)
+  return connector
 }
 
 async function serving(server: net.Server, host = '127.0.0.1', port = 0): Promise<number> {
@@ -159,7 +166,11 @@ test('a dial that is cancelled says nothing', async () => {
   const done = vi.fn()
   const owner = { bytes: () => {}, ended: () => {}, drained: () => {}, closed: () => {} }
   const destination = to('127.0.0.1', port)
-  dialTransport(destination, dialContext(destination), { wheel: new TimerWheel(), owner, done }).cancel()
+  dialTransport(destination, dialContext(destination), {
+    connector: connectorFor(destination),
+    owner,
+    done,
+  }).cancel()
   await (await dial(destination)).text
   expect(done).not.toHaveBeenCalled()
 })

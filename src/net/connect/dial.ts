@@ -14,6 +14,8 @@ export interface DialOptions {
   readonly onread?: net.OnReadOpts
   /** Our direction stays open when the server has ended its own. */
   readonly halfOpen?: boolean
+  /** Called once: the connection has closed, or there will be none. */
+  gone?(): void
   /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
   done(socket: net.Socket | null, failure: ConnectFailure | null): void
 }
@@ -92,8 +94,10 @@ export class Dial {
 
   /** Gives up; `done` is not called. */
   cancel(): void {
+    if (this.#over) return
     this.#over = true
     this.#stop()
+    this.#options.gone?.()
   }
 
   #resolve(): void {
@@ -181,15 +185,17 @@ export class Dial {
   }
 
   #expire(): void {
-    const { connectTimeoutMs } = this.#destination
-    this.#finish(null, { code: 'connect-timeout', detail: `no connection in ${connectTimeoutMs} ms` })
+    this.#finish(null, connectedTooLate(this.#destination.connectTimeoutMs))
   }
 
   #finish(socket: net.Socket | null, failure: ConnectFailure | null): void {
     if (this.#over) return
     this.#over = true
     this.#stop()
-    this.#options.done(socket, failure)
+    const { done, gone = () => {} } = this.#options
+    if (socket === null) gone()
+    else socket.once('close', gone)
+    done(socket, failure)
   }
 
   #stop(): void {
@@ -207,4 +213,9 @@ export class Dial {
     socket.on('error', () => {})
     socket.destroy()
   }
+}
+
+/** The whole time for a connection is over. */
+export function connectedTooLate(timeoutMs: number): ConnectFailure {
+  return { code: 'connect-timeout', detail: `no connection in ${timeoutMs} ms` }
 }

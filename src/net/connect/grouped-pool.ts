@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Destination } from '../destination.ts'
+import type { Connector } from './connector.ts'
 import type { DialContext } from './dial.ts'
 import type { PoolSettings } from './pool-settings.ts'
 
@@ -8,23 +9,27 @@ export interface ConnectionGroup {
   /** Takes a connected socket, dialled with `context`. */
   adopt(context: DialContext, socket: Socket): void
   close(): void
+  /** There are connections, or some are being opened. */
+  readonly isOpen: boolean
 }
 
 /** Connections by destination. A group lives while it has connections; it is made anew when somebody asks. */
 export abstract class GroupedPool<Group extends ConnectionGroup> {
   readonly settings: PoolSettings
+  readonly connector: Connector
   closing = false
   readonly #groups = new Map<string, Group>()
 
-  constructor(settings: PoolSettings) {
+  constructor(settings: PoolSettings, connector: Connector) {
     this.settings = settings
+    this.connector = connector
   }
 
   protected abstract openGroup(destination: Destination): Group
 
   /** Whether a connection of that destination is open and takes requests. */
   isOpen(key: string): boolean {
-    return this.#groups.has(key)
+    return this.#groups.get(key)?.isOpen === true
   }
 
   /** Takes a connected socket of `destination`, dialled with `context`. */
@@ -37,9 +42,14 @@ export abstract class GroupedPool<Group extends ConnectionGroup> {
     for (const group of [...this.#groups.values()]) group.close()
   }
 
-  /** A group has lost its last connection. */
-  forget(key: string): void {
-    this.#groups.delete(key)
+  /** A group has neither connections nor requests any more. */
+  forget(key: string, group: Group): void {
+    // Another one may have taken its place.
+    if (this.#groups.get(key) === group) this.#groups.delete(key)
+  }
+
+  protected find(key: string): Group | undefined {
+    return this.#groups.get(key)
   }
 
   protected group(destination: Destination): Group {

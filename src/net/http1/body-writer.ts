@@ -114,7 +114,7 @@ export class BodyWriter implements BodySink {
   /** Goes on with the message on `transport`, which has got or will get what was written so far. */
   moveTo(transport: Transport): void {
     this.#transport = transport
-    this.drained()
+    if (!transport.backed) this.drained()
   }
 
   /** The transport has sent what was queued. */

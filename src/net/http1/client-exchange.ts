@@ -49,6 +49,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   #idempotent = false
   #tunnel = false
   #released = false
+  #replayed = false
   /** Interim responses that have come. */
   #interim = 0
 
@@ -65,6 +66,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#idempotent = isIdempotent(method)
     this.#tunnel = false
     this.#released = false
+    this.#replayed = false
     this.#interim = 0
   }
 
@@ -73,9 +75,9 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     return this.#phase === READING
   }
 
-  /** What a stale connection makes safe to send again: an idempotent request that is whole in hand; '' otherwise. */
+  /** What a stale connection makes safe to send again, once: an idempotent request that is whole in hand; '' otherwise. */
   get replayText(): string {
-    return this.#phase === WAITING && this.#idempotent ? this.request.whole : ''
+    return this.#phase === WAITING && this.#idempotent && !this.#replayed ? this.request.whole : ''
   }
 
   cancel(): void {
@@ -149,6 +151,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   /** What was sent of it on a connection that broke is sent again on another one. */
   noteReplay(): void {
+    this.#replayed = true
     this.#handler.replayed(this, 'stale-connection')
   }
 

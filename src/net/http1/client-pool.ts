@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import type { RoomSeeker } from '../connect/connection-budget.ts'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
 import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
-import type { Destination } from '../destination.ts'
+import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
+import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
@@ -12,6 +14,7 @@ import { openDataTransport } from '../transport/data-transport.ts'
 import type { Transport } from '../transport/transport.ts'
 import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
+import { WaitingRequest } from './waiting-request.ts'
 
 /** Exchange objects kept for the next request. */
 const MAX_SPARE = 1024
@@ -30,11 +33,10 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
   ): ClientStream {
     const exchange = this.#spare.pop() ?? new ClientExchange(this)
     exchange.begin(head.method, handler, context)
-    const connection = this.group(destination).take()
-    connection.carry(exchange)
+    const transport = this.group(destination).carry(exchange, destination)
     const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
     if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
-    exchange.request.start(connection.transport, text, framing.kind, framing.length)
+    exchange.request.start(transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
     return exchange
   }
@@ -53,35 +55,43 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
 }
 
 /** The connections of one destination. */
-class Group implements ConnectionGroup, ConnectionOwner {
+class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
   readonly #pool: Http1Pool
-  readonly #destination: Destination
+  /** As the last request has it: what does not tell connections apart may change. */
+  #destination: Destination
   readonly #idle: ClientConnection[] = []
   readonly #dials = new Map<ClientConnection, Dial>()
+  readonly #line: WaitingLine<WaitingRequest>
   #context: DialContext | undefined
   #size = 0
 
   constructor(pool: Http1Pool, destination: Destination) {
+    const { connectTimeoutMs: timeoutMs } = destination
     this.#pool = pool
     this.#destination = destination
+    this.#line = new WaitingLine({ wheel: pool.settings.wheel, timeoutMs, tooLate: () => waitedTooLong(timeoutMs) })
   }
 
-  /** The connection that was used last, for it is the likeliest to be alive; else a new one. */
-  take(): ClientConnection {
-    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (connection.usable) {
-        this.#pool.settings.wheel.disarm(connection.timer)
-        return connection
-      }
-      connection.destroy()
-    }
-    return this.#open()
+  get isOpen(): boolean {
+    return this.#size > 0
+  }
+
+  /** @returns what the request is to be written to */
+  carry(exchange: ClientExchange, destination: Destination): Transport {
+    this.#destination = destination
+    const connection = this.#takeIdle() ?? this.#open()
+    if (connection === undefined) return this.#wait(exchange)
+    connection.carry(exchange)
+    return connection.transport
   }
 
   put(connection: ClientConnection, idleMs: number): void {
     const { closing, settings } = this.#pool
     const ms = Math.min(idleMs, settings.idleTimeoutMs)
-    if (closing || ms <= 0 || this.#idle.length >= settings.maxIdle) return connection.destroy()
+    if (closing || ms <= 0 || !connection.usable) return connection.destroy()
+    const waiting = this.#line.take()
+    if (waiting !== undefined) return waiting.moveTo(connection)
+    if (this.#idle.length >= settings.maxIdle) return connection.destroy()
     settings.wheel.arm(connection.timer, ms)
     this.#idle.push(connection)
   }
@@ -92,13 +102,24 @@ class Group implements ConnectionGroup, ConnectionOwner {
     this.#dials.delete(connection)
     const at = this.#idle.indexOf(connection)
     if (at >= 0) this.#idle.splice(at, 1)
-    if (--this.#size === 0) this.#pool.forget(this.#destination.key)
+    this.#size--
+    this.#forgetIfEmpty()
   }
 
   replay(exchange: ClientExchange, text: string): void {
     const connection = this.#open()
-    connection.carry(exchange)
-    connection.transport.writeText(text)
+    connection?.carry(exchange)
+    const transport = connection?.transport ?? this.#wait(exchange)
+    transport.writeText(text)
+  }
+
+  roomToConnect(): void {
+    while (this.#line.size > 0) {
+      const connection = this.#open()
+      if (connection === undefined) return
+      this.#line.take()!.moveTo(connection)
+    }
+    this.#forgetIfEmpty()
   }
 
   close(): void {
@@ -113,7 +134,22 @@ class Group implements ConnectionGroup, ConnectionOwner {
     this.put(connection, Number.POSITIVE_INFINITY)
   }
 
-  #open(): ClientConnection {
+  /** The connection that was used last, for it is the likeliest to be alive. */
+  #takeIdle(): ClientConnection | undefined {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usable) {
+        this.#pool.settings.wheel.disarm(connection.timer)
+        return connection
+      }
+      connection.destroy()
+    }
+    return undefined
+  }
+
+  /** @returns undefined when there is no room for another one */
+  #open(): ClientConnection | undefined {
+    const { connector } = this.#pool
+    if (!connector.reserve(this.#destination, this)) return undefined
     const connection = new ClientConnection(this)
     this.#size++
     this.#context ??= dialContext(this.#destination)
@@ -122,9 +158,20 @@ class Group implements ConnectionGroup, ConnectionOwner {
       if (transport === null) connection.dialFailed(failure!)
       else connection.attach(transport)
     }
-    const options = { wheel: this.#pool.settings.wheel, owner: connection, done }
-    this.#dials.set(connection, dialTransport(this.#destination, this.#context, options))
+    this.#dials.set(connection, dialTransport(this.#destination, this.#context, { connector, owner: connection, done }))
     return connection
+  }
+
+  #wait(exchange: ClientExchange): Transport {
+    const { maxWaiting } = this.#destination.bounds ?? DEFAULT_BOUNDS
+    const waiting = new WaitingRequest(exchange, this.#line)
+    if (this.#line.size < maxWaiting) this.#line.add(waiting)
+    else process.nextTick(() => waiting.failUnsent(tooManyWaiting(maxWaiting)))
+    return waiting.transport
+  }
+
+  #forgetIfEmpty(): void {
+    if (this.#size === 0 && this.#line.size === 0) this.#pool.forget(this.#destination.key, this)
   }
 }
 

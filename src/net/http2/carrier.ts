@@ -1,5 +1,11 @@
 import type { ClientHttp2Stream, ClientSessionRequestOptions } from 'node:http2'
 
+/** An exchange as its session knows it. */
+export interface Carried {
+  /** The session has no room for it: it goes elsewhere, if nothing of it has left. */
+  recall(): void
+}
+
 /** What an exchange asks of the session that carries it. */
 export interface Carrier {
   /** It has served an exchange before, so the server may be closing it right now. */
@@ -15,5 +21,5 @@ export interface Carrier {
   /** Asks the server for a sign of life, and gives the connection up when none comes. */
   suspect(): void
   /** The exchange has left, for better or worse. */
-  leave(): void
+  leave(exchange: Carried): void
 }

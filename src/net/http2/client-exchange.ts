@@ -1,5 +1,6 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
 import type { BodyMemory } from '../body/body-memory.ts'
+import type { Waiting } from '../connect/waiting-line.ts'
 import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
@@ -16,13 +17,14 @@ import {
 } from '../stream.ts'
 import { WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
-import type { Carrier } from './carrier.ts'
+import type { Carried, Carrier } from './carrier.ts'
 import { watchEndOfStream } from './end-of-stream.ts'
 import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
 import { cancelStream } from './reset-stream.ts'
 
-const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM } = http2.constants
+const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_STREAM_STATE_IDLE } =
+  http2.constants
 
 /** A request that the server left alone is sent again so often. */
 const MAX_REPLAYS = 3
@@ -42,6 +44,8 @@ const OVER = 2
 export interface ExchangeOwner {
   /** Has `exchange` carried by a session once more, now or as soon as there is room. */
   replay(exchange: ClientExchange): void
+  /** It waits for no session any more. */
+  withdraw(exchange: ClientExchange): void
   /** Forgets a time limit. */
   forget(timer: WheelTimer): void
 }
@@ -57,7 +61,7 @@ export interface ExchangeRequest {
 }
 
 /** One request and its response on whatever session carries it. */
-export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterOwner {
+export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterOwner, Carried, Waiting {
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
   readonly request: RequestWriter
@@ -90,10 +94,6 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#idempotent = isIdempotent(method)
     this.context = context
     this.request = new RequestWriter(this, framing, bodyMemory)
-  }
-
-  get over(): boolean {
-    return this.#phase === OVER
   }
 
   cancel(): void {
@@ -141,6 +141,16 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
       if (this.#stream === stream) this.#closed(stream)
     })
     this.request.attach(stream)
+  }
+
+  /** Nothing of it has left, and the session has no room for it: it goes elsewhere, or waits. */
+  recall(): void {
+    const stream = this.#stream
+    if (this.#phase !== WAITING || stream?.state.state !== NGHTTP2_STREAM_STATE_IDLE) return
+    if (!this.request.isWhole) return
+    this.#detach()
+    cancelStream(stream)
+    this.#owner.replay(this)
   }
 
   // What the reader and the writer call.
@@ -245,6 +255,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#phase = OVER
     this.#owner.forget(this.timer)
     this.request.close()
+    if (this.#session === null) this.#owner.withdraw(this)
     this.#detach()
     if (stream !== null && !(stream.writableFinished && stream.readableEnded)) cancelStream(stream)
   }
@@ -254,6 +265,6 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     const session = this.#session
     this.#session = null
     this.#stream = null
-    session?.leave()
+    session?.leave(this)
   }
 }

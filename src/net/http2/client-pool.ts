@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
-import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
+import type { RoomSeeker } from '../connect/connection-budget.ts'
+import { connectedTooLate, type DialContext, dialContext } from '../connect/dial.ts'
 import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
-import type { Destination } from '../destination.ts'
+import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
+import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
@@ -24,13 +26,18 @@ export class Http2Pool extends GroupedPool<Group> {
     const { bodyMemory } = this.settings
     const exchange = new ClientExchange(group, { head, scheme, framing, handler, context, bodyMemory })
     if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
-    group.place(exchange)
+    group.place(exchange, destination)
     return exchange
   }
 
   /** Has `exchange`, made for that destination, carried by one of its connections. */
   replay(destination: Destination, exchange: ClientExchange): void {
-    this.group(destination).place(exchange)
+    this.group(destination).place(exchange, destination)
+  }
+
+  /** `exchange`, made for that destination, does not wait any more. */
+  withdraw({ key }: Destination, exchange: ClientExchange): void {
+    this.find(key)?.leaveLine(exchange)
   }
 
   protected override openGroup(destination: Destination): Group {
@@ -38,20 +45,27 @@ export class Http2Pool extends GroupedPool<Group> {
   }
 }
 
+/** Connections that have no room at all, by their server's word, before no more are opened in the hope of another server. */
+const MAX_SHUT = 3
+
 /** The connections of one destination. */
-class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
+class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker {
   readonly #pool: Http2Pool
-  readonly #destination: Destination
+  /** As the last request has it: what does not tell connections apart may change. */
+  #destination: Destination
   /** Those that take requests. */
   readonly #sessions: ClientSession[] = []
-  /** Requests for which there is no room yet, oldest first. */
-  #waiting: ClientExchange[] = []
+  /** Requests for which there is no room yet. */
+  readonly #line: WaitingLine<ClientExchange>
   #context: DialContext | undefined
   #dials = 0
 
   constructor(pool: Http2Pool, destination: Destination) {
+    const { connectTimeoutMs: timeoutMs } = destination
+    const tooLate = () => (this.#dials > 0 ? connectedTooLate(timeoutMs) : waitedTooLong(timeoutMs))
     this.#pool = pool
     this.#destination = destination
+    this.#line = new WaitingLine({ wheel: pool.settings.wheel, timeoutMs, tooLate })
   }
 
   get wheel(): TimerWheel {
@@ -62,16 +76,37 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
     return this.#pool.settings.idleTimeoutMs
   }
 
-  place(exchange: ClientExchange): void {
+  get isOpen(): boolean {
+    return this.#sessions.length > 0 || this.#dials > 0
+  }
+
+  /** No call is made to a handler while a request is being placed. */
+  place(exchange: ClientExchange, destination = this.#destination): void {
+    this.#destination = destination
     const session = this.#sessions.find((one) => one.hasRoom)
     if (session !== undefined) return this.#carry(session, exchange)
-    this.#waiting.push(exchange)
-    if (this.#waiting.length > this.#dials * ASSUMED_STREAMS) this.#open()
+    const { maxWaiting } = destination.bounds ?? DEFAULT_BOUNDS
+    // Those that a connection on its way will take do not count.
+    if (this.#line.size >= maxWaiting + this.#dials * ASSUMED_STREAMS) {
+      process.nextTick(() => exchange.failUnsent(tooManyWaiting(maxWaiting)))
+      return
+    }
+    this.#line.add(exchange)
+    this.roomToConnect()
   }
 
   /** The group may have been forgotten meanwhile, and be another one now. */
   replay(exchange: ClientExchange): void {
     this.#pool.replay(this.#destination, exchange)
+  }
+
+  withdraw(exchange: ClientExchange): void {
+    this.#pool.withdraw(this.#destination, exchange)
+  }
+
+  /** It does not wait any more. */
+  leaveLine(exchange: ClientExchange): void {
+    this.#line.delete(exchange)
   }
 
   forget(timer: WheelTimer): void {
@@ -87,15 +122,13 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
   }
 
   roomIn(session: ClientSession): void {
-    while (this.#waiting.length > 0 && session.hasRoom) {
-      const exchange = this.#waiting.shift()!
-      if (!exchange.over) this.#carry(session, exchange)
-    }
+    while (this.#line.size > 0 && session.hasRoom) this.#carry(session, this.#line.take()!)
   }
 
   gone(session: ClientSession): void {
     const at = this.#sessions.indexOf(session)
     if (at >= 0) this.#sessions.splice(at, 1)
+    this.roomToConnect()
     this.#forgetIfEmpty()
   }
 
@@ -103,7 +136,16 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
     for (const session of [...this.#sessions]) session.drain()
   }
 
-  /** No call is made to a handler while a request is being placed. */
+  /** Opens connections for those that wait. */
+  roomToConnect(): void {
+    const shut = this.#sessions.filter(({ isShut }) => isShut).length
+    while (shut < MAX_SHUT && this.#line.size > this.#dials * ASSUMED_STREAMS) {
+      if (!this.#pool.connector.reserve(this.#destination, this)) return
+      this.#open()
+    }
+    this.#forgetIfEmpty()
+  }
+
   #carry(session: ClientSession, exchange: ClientExchange): void {
     const { headBytes } = exchange
     const { maxHeadBytes } = session
@@ -114,7 +156,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
     try {
       session.carry(exchange)
     } catch {
-      session.leave()
+      session.leave(exchange)
       process.nextTick(() => exchange.fail('protocol-error'))
     }
   }
@@ -123,27 +165,19 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner {
     this.#dials++
     this.#context ??= dialContext(this.#destination)
     const done = (socket: Socket | null, failure: ConnectFailure | null) => this.#dialled(socket, failure)
-    new Dial(this.#destination, this.#context, { wheel: this.wheel, done })
+    this.#pool.connector.dial(this.#destination, this.#context, { done })
   }
 
   #dialled(socket: Socket | null, failure: ConnectFailure | null): void {
     this.#dials--
     if (socket !== null) {
       this.adopt(this.#context!, socket)
-      if (this.#waiting.length > this.#dials * ASSUMED_STREAMS) this.#open()
-    } else if (this.#dials === 0) this.#failAll(failure!)
-  }
-
-  #failAll(failure: ConnectFailure): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const exchange of waiting) exchange.failUnsent(failure)
+      this.roomToConnect()
+    } else if (!this.isOpen) this.#line.failAll(failure!)
     this.#forgetIfEmpty()
   }
 
   #forgetIfEmpty(): void {
-    if (this.#sessions.length === 0 && this.#dials === 0 && this.#waiting.length === 0) {
-      this.#pool.forget(this.#destination.key)
-    }
+    if (!this.isOpen && this.#line.size === 0) this.#pool.forget(this.#destination.key, this)
   }
 }

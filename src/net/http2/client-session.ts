@@ -4,7 +4,7 @@ import { clock } from '#base/clock.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { askForLife } from './ask-for-life.ts'
-import type { Carrier } from './carrier.ts'
+import type { Carried, Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
 /** What a server that has not said so yet is taken to allow (RFC 9113, 6.5.2 recommends no less). */
@@ -53,7 +53,8 @@ export class ClientSession implements Carrier {
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
   /** While the last requests are in hand. */
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
-  #active = 0
+  /** The requests in hand. */
+  readonly #exchanges = new Set<Carried>()
   #limit = ASSUMED_STREAMS
   #draining = false
   #pinging = false
@@ -71,8 +72,8 @@ export class ClientSession implements Carrier {
     this.#session.on('remoteSettings', ({ maxConcurrentStreams, maxHeaderListSize = MAX_SENT_HEAD_BYTES }) => {
       this.maxHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
       this.#begun = true
-      // Nothing can be sent to a server that allows none; it may refuse.
-      this.#limit = Math.max(1, maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
+      this.#limit = maxConcurrentStreams ?? Number.POSITIVE_INFINITY
+      if (this.#exchanges.size > this.#limit) this.#recallUnsent()
       if (this.hasRoom) owner.roomIn(this)
     })
     this.#session.on('goaway', (_, lastStreamId) => {
@@ -89,7 +90,12 @@ export class ClientSession implements Carrier {
 
   /** One more request can be sent now. */
   get hasRoom(): boolean {
-    return !this.#draining && this.#active < this.#limit && !this.#session.destroyed
+    return !this.#draining && this.#exchanges.size < this.#limit && !this.#session.destroyed
+  }
+
+  /** The server allows no requests at all, for now. */
+  get isShut(): boolean {
+    return this.#limit === 0
   }
 
   get isForeign(): boolean {
@@ -101,7 +107,7 @@ export class ClientSession implements Carrier {
   }
 
   carry(exchange: ClientExchange): void {
-    this.#active++
+    this.#exchanges.add(exchange)
     this.#owner.wheel.disarm(this.#idle)
     if (clock.monotonic() - this.#heardMs > SILENCE_MS) this.suspect()
     exchange.start(this)
@@ -111,11 +117,11 @@ export class ClientSession implements Carrier {
     return this.#session.request(fields, options)
   }
 
-  leave(): void {
+  leave(exchange: Carried): void {
     this.reused = true
     this.#heardMs = clock.monotonic()
-    this.#active--
-    if (this.#active === 0) this.#armIdle()
+    this.#exchanges.delete(exchange)
+    if (this.#exchanges.size === 0) this.#armIdle()
     if (this.hasRoom) this.#owner.roomIn(this)
   }
 
@@ -136,13 +142,18 @@ export class ClientSession implements Carrier {
     this.#session.close()
   }
 
+  /** What exceeds the limit of the server is held back by the runtime, where it would wait until there is room. */
+  #recallUnsent(): void {
+    for (const exchange of [...this.#exchanges]) exchange.recall()
+  }
+
   #windDown(): void {
     this.#retire()
-    if (this.#active > 0) this.#owner.wheel.arm(this.#watch, SILENCE_MS)
+    if (this.#exchanges.size > 0) this.#owner.wheel.arm(this.#watch, SILENCE_MS)
   }
 
   #lookAfter(): void {
-    if (this.#active === 0) return
+    if (this.#exchanges.size === 0) return
     this.suspect()
     this.#owner.wheel.arm(this.#watch, SILENCE_MS)
   }

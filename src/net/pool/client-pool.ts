@@ -1,4 +1,5 @@
 import { BodyMemory } from '../body/body-memory.ts'
+import { Connector } from '../connect/connector.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
@@ -6,7 +7,7 @@ import { Http1Pool } from '../http1/client-pool.ts'
 import { Http2Pool } from '../http2/client-pool.ts'
 import { RawConnection } from '../relay/raw-connection.ts'
 import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Framing } from '../stream.ts'
-import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
+import { workerWheel } from '../timer-wheel.ts'
 import { Negotiation } from './negotiation.ts'
 
 const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
@@ -19,13 +20,13 @@ export function createClientPool(settings: Partial<PoolSettings> = {}): ClientPo
 class Pool implements ClientPool {
   readonly http1: Http1Pool
   readonly http2: Http2Pool
-  readonly wheel: TimerWheel
+  readonly connector: Connector
   readonly #negotiations = new WeakMap<Destination, Negotiation>()
 
   constructor(settings: PoolSettings) {
-    this.http1 = new Http1Pool(settings)
-    this.http2 = new Http2Pool(settings)
-    this.wheel = settings.wheel
+    this.connector = new Connector(settings.wheel)
+    this.http1 = new Http1Pool(settings, this.connector)
+    this.http2 = new Http2Pool(settings, this.connector)
   }
 
   send(
@@ -48,7 +49,7 @@ class Pool implements ClientPool {
 
   connect(destination: Destination, handler: ConnectHandler, context: unknown): ClientStream {
     const connection = new RawConnection(handler, context)
-    connection.dial(destination, this.wheel)
+    connection.dial(destination, this.connector)
     return connection
   }
 

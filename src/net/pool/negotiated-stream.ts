@@ -1,3 +1,4 @@
+import type { Waiting, WaitingLine } from '../connect/waiting-line.ts'
 import type { Destination } from '../destination.ts'
 import type { Failure, ReplayCause } from '../failure.ts'
 import type { Head } from '../http/head.ts'
@@ -21,10 +22,12 @@ export interface NegotiatedRequest {
   readonly handler: ClientHandler
   readonly context: unknown
   readonly wheel: TimerWheel
+  /** Where it may be waiting. */
+  readonly line: WaitingLine<NegotiatedStream>
 }
 
 /** A request whose protocol is being negotiated: keeps what is given to it, then passes everything on to a stream of a pool. */
-export class NegotiatedStream implements ClientStream, ClientHandler {
+export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   context: unknown
   readonly request: HeldBody = new HeldBody((why) => this.#cut(why))
   /** Response time limit. */
@@ -115,6 +118,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler {
   #leave(): boolean {
     const first = !this.#over
     this.#over = true
+    this.#request.line.delete(this)
     this.#request.wheel.remove(this.timer)
     return first
   }

@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { Dial, type DialContext, dialContext } from '../connect/dial.ts'
-import type { Destination } from '../destination.ts'
+import type { RoomSeeker } from '../connect/connection-budget.ts'
+import type { Connector } from '../connect/connector.ts'
+import { connectedTooLate, type DialContext, dialContext } from '../connect/dial.ts'
+import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
+import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
 import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
-import type { TimerWheel } from '../timer-wheel.ts'
 import { NegotiatedStream } from './negotiated-stream.ts'
 
 const H2 = 'h2'
@@ -16,25 +18,29 @@ const H2 = 'h2'
 export interface Pools {
   readonly http1: Http1Pool
   readonly http2: Http2Pool
-  readonly wheel: TimerWheel
+  readonly connector: Connector
 }
 
 /**
  * Requests to one destination whose server chooses the protocol (RFC 7301). The first connection offers all; while connections of
  * one version are open, further requests and connections are of that version; without any the server is asked again.
  */
-export class Negotiation {
+export class Negotiation implements RoomSeeker {
   readonly #pools: Pools
   readonly #destination: Destination
   readonly #http1: Destination
   readonly #http2: Destination
-  #waiting: NegotiatedStream[] = []
+  readonly #line: WaitingLine<NegotiatedStream>
+  #dialling = false
 
   constructor(pools: Pools, destination: Destination) {
+    const { connectTimeoutMs: timeoutMs } = destination
+    const tooLate = () => (this.#dialling ? connectedTooLate(timeoutMs) : waitedTooLong(timeoutMs))
     this.#pools = pools
     this.#destination = destination
     this.#http1 = narrow(destination, 'http1', (protocol) => protocol !== H2)
     this.#http2 = narrow(destination, 'http2', (protocol) => protocol === H2)
+    this.#line = new WaitingLine({ wheel: pools.connector.wheel, timeoutMs, tooLate })
   }
 
   send(
@@ -44,42 +50,44 @@ export class Negotiation {
     handler: ClientHandler,
     context: unknown,
   ): ClientStream {
-    const { http1, http2, wheel } = this.#pools
+    const { http1, http2, connector } = this.#pools
     if (http2.isOpen(this.#http2.key))
       return http2.send(this.#http2, head, framing, responseTimeoutMs, handler, context)
     if (http1.isOpen(this.#http1.key))
       return http1.send(this.#http1, head, framing, responseTimeoutMs, handler, context)
-    const stream = new NegotiatedStream({ head: head.clone(), framing: { ...framing }, handler, context, wheel })
+    const { wheel } = connector
+    const line = this.#line
+    const stream = new NegotiatedStream({ head: head.clone(), framing: { ...framing }, handler, context, wheel, line })
     if (responseTimeoutMs > 0) wheel.arm(stream.timer, responseTimeoutMs)
-    this.#waiting.push(stream)
-    if (this.#waiting.length === 1) this.#dial()
+    const { maxWaiting } = this.#destination.bounds ?? DEFAULT_BOUNDS
+    if (line.size >= maxWaiting) process.nextTick(() => stream.failUnsent(tooManyWaiting(maxWaiting)))
+    else {
+      line.add(stream)
+      this.roomToConnect()
+    }
     return stream
   }
 
-  #dial(): void {
-    const { http1, http2, wheel } = this.#pools
+  roomToConnect(): void {
+    if (this.#dialling || this.#line.size === 0) return
+    const { http1, http2, connector } = this.#pools
+    if (!connector.reserve(this.#destination, this)) return
+    this.#dialling = true
     const context = dialContext(this.#destination)
     const done = (socket: Socket | null, failure: ConnectFailure | null) => {
-      if (socket === null) this.#failAll(failure!)
+      this.#dialling = false
+      if (socket === null) this.#line.failAll(failure!)
       else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, context, socket)
       else this.#use(http1, this.#http1, context, socket)
     }
-    new Dial(this.#destination, context, { wheel, done })
+    connector.dial(this.#destination, context, { done })
   }
 
   #use(pool: Http1Pool | Http2Pool, destination: Destination, context: DialContext, socket: Socket): void {
     pool.adopt(destination, context, socket)
-    for (const stream of this.#take()) stream.sendTo(pool, destination)
-  }
-
-  #failAll(failure: ConnectFailure): void {
-    for (const stream of this.#take()) stream.failUnsent(failure)
-  }
-
-  #take(): NegotiatedStream[] {
-    const waiting = this.#waiting
-    this.#waiting = []
-    return waiting
+    for (let stream = this.#line.take(); stream !== undefined; stream = this.#line.take()) {
+      stream.sendTo(pool, destination)
+    }
   }
 }
 

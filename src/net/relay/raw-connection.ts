@@ -1,12 +1,18 @@
+import type { Connector } from '../connect/connector.ts'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
 import { dialTransport } from '../connect/dial-transport.ts'
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import type { Abort, BodySink, BodySource, ClientStream, ConnectHandler } from '../stream.ts'
-import type { TimerWheel } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
 import { RawDuplex } from './raw-duplex.ts'
+
+/** Nobody waits for another one: what its client has to say comes first in many protocols, and it would wait for nothing. */
+const TOO_MANY: ConnectFailure = {
+  code: 'too-many-connections',
+  detail: 'the address has as many connections as it may',
+}
 
 /** Lives as long as its destination, which the plan keeps while nothing about it changes. */
 const contexts = new WeakMap<Destination, DialContext>()
@@ -44,14 +50,18 @@ export class RawConnection extends RawDuplex implements ClientStream {
   }
 
   /** Begins; the first call. */
-  dial(destination: Destination, wheel: TimerWheel): void {
+  dial(destination: Destination, connector: Connector): void {
+    if (!connector.reserve(destination)) {
+      process.nextTick(() => this.#fail(TOO_MANY))
+      return
+    }
     const done = (transport: Transport | null, failure: ConnectFailure | null) => {
       this.#dial = undefined
       if (transport === null) return this.#fail(failure!)
       this.begin(transport)
       this.#handler.connected(this)
     }
-    this.#dial = dialTransport(destination, contextOf(destination), { wheel, owner: this, halfOpen: true, done })
+    this.#dial = dialTransport(destination, contextOf(destination), { connector, owner: this, halfOpen: true, done })
   }
 
   cancel(): void {

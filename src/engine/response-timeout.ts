@@ -1,0 +1,29 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
+import type { BackendItem } from '#plan/item.ts'
+import type { EndpointPlace } from './backend-place.ts'
+
+/** How long a response head may take where nobody says (docs/behaviour/wire.md, "Bounds"). */
+const DEFAULT_MS = 300_000
+
+/** Models and tools take their time, and their protocols have limits of their own. */
+const PATIENT: ReadonlySet<BackendItem['type']> = new Set(['ai', 'mcp', 'a2a'])
+
+/** The default for a type of backend; 0: none. */
+export function defaultResponseTimeout(type: BackendItem['type']): number {
+  return PATIENT.has(type) ? 0 : DEFAULT_MS
+}
+
+/**
+ * From sending a request to its response head; 0: no limit. A limit of the whole request makes the default needless, and calls of
+ * gRPC may be answered when there is something to say.
+ */
+export function responseTimeout(
+  { requestTimeoutMs, defaultTimeoutMs }: Pick<EndpointPlace, 'requestTimeoutMs' | 'defaultTimeoutMs'>,
+  exchange: Pick<Exchange, 'requestTimeoutMs' | 'request'>,
+): number {
+  if (requestTimeoutMs > 0 || defaultTimeoutMs === 0) return requestTimeoutMs
+  if (exchange.requestTimeoutMs !== undefined) return 0
+  const { request } = exchange
+  return request.method === 'POST' && isGrpcRequest(request) ? 0 : defaultTimeoutMs
+}

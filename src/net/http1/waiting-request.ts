@@ -1,0 +1,44 @@
+import type { Waiting, WaitingLine } from '../connect/waiting-line.ts'
+import type { ConnectFailure } from '../failure.ts'
+import { EarlyTransport } from '../transport/early-transport.ts'
+import type { Carrier } from './carrier.ts'
+import type { ClientConnection } from './client-connection.ts'
+import type { ClientExchange } from './client-exchange.ts'
+
+/** Carries a request for which there is no connection yet. */
+export class WaitingRequest implements Carrier, Waiting {
+  readonly connected = false
+  readonly transport: EarlyTransport = new EarlyTransport()
+  readonly #line: WaitingLine<WaitingRequest>
+  #exchange: ClientExchange | null
+
+  constructor(exchange: ClientExchange, line: WaitingLine<WaitingRequest>) {
+    this.#exchange = exchange
+    this.#line = line
+    exchange.connection = this
+  }
+
+  /** There is a connection, which is free. */
+  moveTo(connection: ClientConnection): void {
+    const exchange = this.#exchange
+    if (exchange === null) throw new Error('nothing waits any more')
+    this.#exchange = null
+    connection.carry(exchange)
+    this.transport.moveTo(connection.transport)
+    exchange.request.moveTo(connection.transport)
+  }
+
+  failUnsent(failure: ConnectFailure): void {
+    this.#exchange?.failUnsent(failure)
+  }
+
+  abandonExchange(): void {
+    this.#exchange = null
+    this.#line.delete(this)
+  }
+
+  destroy(): void {}
+  bodyWanted(): void {}
+  bodyHeld(): void {}
+  endOutput(): void {}
+}

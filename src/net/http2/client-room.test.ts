@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { Destination } from '../destination.ts'
+import { Head } from '../http/head.ts'
+import { createClientPool } from '../pool/client-pool.ts'
+import { BODY_NONE } from '../stream.ts'
+import { ask } from '../testing/ask.ts'
+import { type FramePeer, FrameServer } from '../testing/frame-server.ts'
+import { HEADERS } from '../testing/frames.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+
+const MAX_CONCURRENT_STREAMS = 3
+const REFUSED_STREAM = 7
+
+const cleanup: (() => unknown)[] = []
+/** How far the clock of time limits is ahead. */
+let ahead = 0
+
+beforeEach(() => {
+  ahead = 0
+  const monotonic = clock.monotonic
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+async function frames(serve: (peer: FramePeer, index: number) => void, bounds?: Destination['bounds']) {
+  const server = await new FrameServer(serve).start()
+  const wheel = new TimerWheel()
+  const pool = createClientPool({ wheel })
+  cleanup.push(
+    () => pool.close(),
+    () => server.close(),
+  )
+  const pass = (ms: number) => {
+    ahead += ms
+    wheel.advance()
+  }
+  return { server, pool, pass, destination: { ...server.destination, ...(bounds && { bounds }) } }
+}
+
+/** Requests that a connection has got. */
+const requestsOf = ({ frames: all }: FramePeer) => all.filter(({ type }) => type === HEADERS).length
+
+/** Sends settings and waits until the client has acknowledged them, and so has taken note. */
+async function settle(peer: FramePeer, limit: number): Promise<void> {
+  const seen = peer.frames.length
+  peer.settings([MAX_CONCURRENT_STREAMS, limit])
+  await vi.waitFor(() => {
+    expect(peer.frames.slice(seen).some(({ type, flags }) => type === 4 && flags === 1)).toBe(true)
+  })
+}
+
+/** The first connection says that it takes nothing more, once it has answered; the others answer. */
+async function shutAfterOne(bounds?: Destination['bounds']) {
+  const rigged = await frames((peer, index) => {
+    peer.settings()
+    peer.onRequest = (stream) => peer.answer(stream, `from ${index}`)
+  }, bounds)
+  expect(await ask(rigged.pool, rigged.destination)).toMatchObject({ body: 'from 0' })
+  const first = rigged.server.peers[0]!
+  await settle(first, 0)
+  return { ...rigged, first }
+}
+
+test('a session that allows no streams takes none: requests go to another connection', async () => {
+  const { pool, destination, first } = await shutAfterOne()
+  for (let i = 0; i < 3; i++) {
+    expect(await ask(pool, destination, { method: 'POST', body: 'x' })).toMatchObject({ body: 'from 1' })
+  }
+  expect(requestsOf(first)).toBe(1)
+})
+
+test('where there can be no other connection, requests fail in time', async () => {
+  const { pool, destination, first, pass } = await shutAfterOne({ maxConnections: 1, maxWaiting: 1 })
+  const waiting = ask(pool, destination)
+  expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false })
+  pass(5300)
+  expect(await waiting).toMatchObject({ failure: 'wait-timeout', sent: false })
+  expect(requestsOf(first)).toBe(1)
+})
+
+test('requests that wait go on when the server allows streams again', async () => {
+  const { pool, destination, first } = await shutAfterOne({ maxConnections: 1, maxWaiting: 9 })
+  const waiting = ['one', 'two'].map((body) => ask(pool, destination, { method: 'POST', body }))
+  await settle(first, 1)
+  for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ body: 'from 0' })
+})
+
+test('a limit that is lowered on the way holds for the next requests; those in hand go on', async () => {
+  const held: number[] = []
+  const { pool, destination, server } = await frames(
+    (peer) => {
+      peer.settings([MAX_CONCURRENT_STREAMS, 3])
+      peer.onRequest = (stream) => held.push(stream)
+    },
+    { maxConnections: 1, maxWaiting: 9 },
+  )
+  const asked = [1, 2, 3].map(() => ask(pool, destination))
+  await vi.waitFor(() => expect(held).toHaveLength(3))
+  const peer = server.peers[0]!
+  await settle(peer, 1)
+  asked.push(ask(pool, destination))
+  for (const left of [2, 1]) {
+    peer.answer(held.shift()!, 'ok')
+    await vi.waitFor(() => expect(held).toHaveLength(left))
+    expect(requestsOf(peer), 'one too many is still in hand').toBe(3)
+  }
+  peer.answer(held.shift()!, 'ok')
+  await vi.waitFor(() => expect(held).toHaveLength(1))
+  peer.answer(held.shift()!, 'ok')
+  for (const result of await Promise.all(asked)) expect(result).toMatchObject({ body: 'ok' })
+  expect(server.peers).toHaveLength(1)
+})
+
+test('a request that has not left when the limit is lowered goes to another connection', async () => {
+  const { pool, destination, server } = await frames((peer, index) => {
+    peer.settings()
+    peer.onRequest = (stream) => {
+      peer.socket.cork()
+      peer.answer(stream, `from ${index}`)
+      if (index === 0) peer.settings([MAX_CONCURRENT_STREAMS, 0])
+      peer.socket.uncork()
+    }
+  })
+  const sink = new TextSink()
+  await new Promise<void>((resolve) => {
+    sink.onEnd = () => resolve()
+    const nothing = () => {}
+    const none = { informed: nothing, upgraded: nothing, replayed: nothing, failed: nothing }
+    const send = (handler: Parameters<typeof pool.send>[4]) => {
+      const head = Head.request('GET', '/')
+      head.authority = 'x'
+      pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined)
+    }
+    // The runtime knows of the new limit by now, and we do not: it would keep the request for itself.
+    send({ ...none, response: () => send({ ...none, response: (stream) => stream.body.pipe(sink) }) })
+  })
+  expect(sink.text).toBe('from 1')
+  expect(requestsOf(server.peers[0]!)).toBe(1)
+})
+
+test('where every connection allows none, few are opened in the hope of another server', async () => {
+  const { pool, destination, server, pass } = await frames((peer) => {
+    peer.settings([MAX_CONCURRENT_STREAMS, 0])
+    peer.onRequest = (stream) => peer.reset(stream, REFUSED_STREAM)
+  })
+  // Each has been sent before the settings came.
+  for (let i = 0; i < 3; i++) {
+    void ask(pool, destination)
+    await vi.waitFor(() => expect(server.peers.length).toBeGreaterThan(i))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const late = ask(pool, destination)
+  pass(5300)
+  expect(await late).toMatchObject({ failure: 'wait-timeout', sent: false })
+  expect(server.peers.length).toBeLessThanOrEqual(3)
+})
