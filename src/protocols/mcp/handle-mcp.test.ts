@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Exchange } from '#exchange/exchange.ts'
 import { fakeTargets, initializeMessage, TestClient, type TestRequest, target } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -66,6 +67,19 @@ test.each(refusals)('refused: %s', async (_, request, status, refusal) => {
   expect(received.status).toBe(status)
   expect(received.exchange.refusal).toBe(refusal)
   expect(seen).toEqual([])
+})
+
+test.each<[field: string, value: string, status: number, refusal: string | undefined]>([
+  ['accept', 'text/html', 200, undefined],
+  ['content-type', 'text/plain', 415, 'mcp-content-type'],
+  ['mcp-session-id', 'x', 400, 'mcp-session-invalid'],
+  ['mcp-protocol-version', '2025-06-18', 400, 'mcp-version-unsupported'],
+])('a field that comes twice counts as a whole: %s', async (name, value, status, refusal) => {
+  const { client } = await startSession()
+  const headers = { 'mcp-protocol-version': '2025-06-18' }
+  const prepare = (exchange: Exchange) => exchange.request.append(name, value)
+  const received = await client.send({ message: ping, headers, prepare })
+  expect([received.status, received.exchange.refusal]).toEqual([status, refusal])
 })
 
 test('plain refusals are text, and 405 names the methods', async () => {
