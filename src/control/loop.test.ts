@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ApiObject } from '#api/object.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
+import { ObjectChanges } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { admitObject } from '#test/support/admit-object.ts'
@@ -50,12 +51,19 @@ function gatewayOn(port: number): ApiObject {
 }
 
 function startLoop(...first: ApiObject[]) {
-  let objects = first
+  let objects: ApiObject[] = []
+  const changes = new ObjectChanges()
+  const put = (next: ApiObject[]) => {
+    for (const object of objects) changes.note(keyOf(object), object)
+    for (const object of next) changes.note(keyOf(object), undefined)
+    objects = next
+  }
+  put(first)
   const deltas: PlanDelta[] = []
   const statuses: (readonly ObjectStatus[])[] = []
   const loop = startControlLoop({
     translator: new Translator(),
-    objects: () => objects,
+    takeChange: () => changes.take(new Map(objects.map((object) => [keyOf(object), object]))),
     publishPlan: (delta) => {
       deltas.push(delta)
       return new Map()
@@ -64,7 +72,7 @@ function startLoop(...first: ApiObject[]) {
     setTimer,
   })
   const change = (object: ApiObject) => {
-    objects = [object]
+    put([object])
     loop.changed()
   }
   return { loop, deltas, statuses, change }
@@ -131,9 +139,10 @@ test('problems found by compiling reach the statuses', () => {
     severity: 'error',
   } as const
   const seen: unknown[] = []
+  const objects = [gatewayOn(8080), policy]
   const loop = startControlLoop({
     translator: new Translator(),
-    objects: () => [gatewayOn(8080), policy],
+    takeChange: () => ({ set: objects.splice(0), removed: [] }),
     publishPlan: () => new Map([['ProxyPolicy/default/p', [problem]]]),
     publishStatuses: (changed, findings) => seen.push([changed.map(({ kind }) => kind), findings]),
     setTimer,

@@ -1,10 +1,10 @@
-import { type ApiObject, keyOf } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { Binding, ObjectStatus } from './translation.ts'
-import { changeBetween, type Translator } from './translator.ts'
+import type { Translator } from './translator.ts'
 
 /** How long the objects must be quiet before they are translated. */
 const QUIET_MS = 10
@@ -13,8 +13,8 @@ const MAX_WAIT_MS = 1000
 
 export interface ControlLoopOptions {
   readonly translator: Translator
-  /** All objects as they are now; an object that did not change is the very same one. */
-  readonly objects: () => readonly ApiObject[]
+  /** What changed in the objects since the last call. */
+  readonly takeChange: () => ObjectChange
   /**
    * Takes what changed in the plan. Called before the statuses of the same change are published.
    * @returns what compiling the changed items showed, by key of the object
@@ -47,14 +47,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   /** When the first change that is not translated yet was seen. */
   let waitingSince: number | undefined
   let closed = false
-  let known: ReadonlyMap<string, ApiObject> = new Map()
 
-  const takeChange = () => {
-    const objects = options.objects()
-    const change = changeBetween(known, objects)
-    known = new Map(objects.map((object) => [keyOf(object), object]))
-    return change
-  }
   const publishStatuses = () => {
     const statuses = translator.takeStatuses()
     const findings = translator.takeFindings()
@@ -66,7 +59,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     cancel?.()
     cancel = undefined
     waitingSince = undefined
-    const change = translator.apply(takeChange())
+    const change = translator.apply(options.takeChange())
     if (change.set.length > 0 || change.removed.length > 0) {
       version++
       // Things may be different now; if they are not, traffic will show it again.

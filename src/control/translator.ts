@@ -1,5 +1,5 @@
 import type { GatewayObject } from '#api/gateway.ts'
-import { type ApiObject, keyOf } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import type { Table } from '#base/incremental/table.ts'
@@ -79,12 +79,6 @@ function buildStages(
   stages.add(findingStage(tables))
   addStatusStages(stages, tables)
   return stages
-}
-
-/** Objects that came or changed, and those that went. */
-export interface ObjectChange {
-  readonly set: readonly ApiObject[]
-  readonly removed: readonly ApiObject[]
 }
 
 /**
@@ -197,13 +191,4 @@ function allRows<Row>(table: Table<Row>): readonly Row[] {
     .keys()
     .sort()
     .flatMap((key) => table.rows(key))
-}
-
-/** The difference between two sets of objects; an object that did not change is the very same one. */
-export function changeBetween(before: ReadonlyMap<string, ApiObject>, after: readonly ApiObject[]): ObjectChange {
-  const keys = new Set(after.map(keyOf))
-  return {
-    set: after.filter((object) => before.get(keyOf(object)) !== object),
-    removed: [...before].flatMap(([key, object]) => (keys.has(key) ? [] : [object])),
-  }
 }

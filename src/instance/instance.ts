@@ -90,7 +90,7 @@ export class Instance {
       address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
     })
     this.#loop = startControlLoop({
-      objects: () => this.#store.list(),
+      takeChange: () => this.#store.takeChange(),
       translator: this.#translator,
       publishPlan: (delta) => this.#publish(delta),
       publishStatuses: (changed, findings) => this.#statuses(changed, findings),

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
-import { type ApiObject, keyOf } from '#api/object.ts'
+import type { ApiObject } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import type { Origin } from '#base/origin.ts'
+import { FileObjects } from './file-objects.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { fileProblem, findFiles } from './find-files.ts'
-import { Generations } from './generations.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
@@ -38,13 +39,12 @@ export class FileStore implements ObjectStore {
   readonly #statuses = new Map<string, unknown>()
   readonly #locator = new FieldLocator((file) => this.#files.get(file)?.text)
   readonly #watch: Watch | undefined
-  readonly #generations = new Generations()
+  readonly #objects = new FileObjects()
   #files: ReadonlyMap<string, LoadedFile> = new Map()
   /** Problems of the last search, as text; undefined before the first one. */
   #searched: string | undefined
-  #objects: readonly ApiObject[] = []
-  #keys: ReadonlySet<string> = new Set()
   #problems: readonly FileProblem[] = []
+  #list: readonly ApiObject[] | undefined
 
   /** Reads the files at once; what is wrong with them is in `problems`. */
   constructor(paths: readonly string[], { watch = false, quietMs = 100, pollMs = 2000 }: FileStoreOptions = {}) {
@@ -54,7 +54,14 @@ export class FileStore implements ObjectStore {
   }
 
   list(): readonly ApiObject[] {
-    return this.#objects
+    this.#list ??= Object.freeze(
+      [...this.#files.values()].flatMap(({ objects }) => objects.flatMap((it) => this.#objects.at(it) ?? [])),
+    )
+    return this.#list
+  }
+
+  takeChange(): ObjectChange {
+    return this.#objects.takeChange()
   }
 
   subscribe(onChange: () => void): () => void {
@@ -66,7 +73,7 @@ export class FileStore implements ObjectStore {
   }
 
   writeStatus(key: string, status: unknown): void {
-    if (this.#keys.has(key)) this.#statuses.set(key, status)
+    if (this.#objects.has(key)) this.#statuses.set(key, status)
   }
 
   /** Everything wrong with the files as they are now. */
@@ -94,29 +101,19 @@ export class FileStore implements ObjectStore {
       if (loaded !== undefined) files.set(file, loaded)
     }
     const searched = JSON.stringify(found.problems)
-    const isSame = [...files].every(([file, loaded]) => this.#files.get(file) === loaded)
-    if (isSame && files.size === this.#files.size && searched === this.#searched) return
+    const changed = changesBetween(this.#files, files)
+    if (changed.length === 0 && searched === this.#searched) return
     this.#files = files
+    this.#list = undefined
     this.#searched = searched
-    this.#publish(found.problems)
+    for (const key of this.#objects.replace(changed)) this.#statuses.delete(key)
+    this.#problems = [...found.problems, ...this.#problemsInFiles()]
+    this.#subscribers.notify()
   }
 
-  #publish(missing: readonly FileProblem[]): void {
-    const objects = new Map<string, ApiObject>()
-    const problems = [...missing]
-    for (const { objects: ofFile, problems: inFile } of this.#files.values()) {
-      problems.push(...inFile)
-      for (const object of ofFile) {
-        const first = objects.get(keyOf(object))
-        if (first === undefined) objects.set(keyOf(object), object)
-        else problems.push(this.#duplicate(object, first))
-      }
-    }
-    this.#objects = Object.freeze([...objects].map(([key, object]) => this.#generations.number(key, object)))
-    this.#keys = new Set(objects.keys())
-    this.#problems = problems
-    for (const key of this.#statuses.keys()) if (!this.#keys.has(key)) this.#statuses.delete(key)
-    this.#subscribers.notify()
+  *#problemsInFiles(): Generator<FileProblem> {
+    for (const { problems } of this.#files.values()) yield* problems
+    for (const { object, first } of this.#objects.duplicates) yield this.#duplicate(object, first)
   }
 
   #duplicate({ origin }: ApiObject, first: ApiObject): FileProblem {
@@ -128,6 +125,16 @@ export class FileStore implements ObjectStore {
     this.#watch?.close()
     this.#subscribers.clear()
   }
+}
+
+type Files = ReadonlyMap<string, LoadedFile>
+
+/** Files that are other ones than before: a file that is the same is the very same object. */
+function changesBetween(before: Files, after: Files): [LoadedFile | undefined, LoadedFile | undefined][] {
+  const changed: [LoadedFile | undefined, LoadedFile | undefined][] = []
+  for (const [file, loaded] of after) if (before.get(file) !== loaded) changed.push([before.get(file), loaded])
+  for (const [file, loaded] of before) if (!after.has(file)) changed.push([loaded, undefined])
+  return changed
 }
 
 /** @returns the file as it was before when it is the same, undefined when it is gone */

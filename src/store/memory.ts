@@ -1,4 +1,5 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
+import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 
@@ -7,10 +8,11 @@ export class MemoryStore implements ObjectStore {
   readonly #objects = new Map<string, ApiObject>()
   readonly #statuses = new Map<string, unknown>()
   readonly #subscribers = new Subscribers()
+  readonly #changes = new ObjectChanges()
   #list: readonly ApiObject[] | undefined
 
   constructor(objects: readonly ApiObject[] = []) {
-    for (const object of objects) this.#objects.set(keyOf(object), object)
+    for (const object of objects) this.#put(object)
   }
 
   list(): readonly ApiObject[] {
@@ -24,13 +26,16 @@ export class MemoryStore implements ObjectStore {
 
   /** Adds an object, or replaces the one of the same kind, namespace and name. */
   put(object: ApiObject): void {
-    this.#objects.set(keyOf(object), object)
+    this.#put(object)
     this.#changed()
   }
 
   /** @returns whether there was such an object */
   remove(key: string): boolean {
-    if (!this.#objects.delete(key)) return false
+    const object = this.#objects.get(key)
+    if (object === undefined) return false
+    this.#changes.note(key, object)
+    this.#objects.delete(key)
     this.#statuses.delete(key)
     this.#changed()
     return true
@@ -38,10 +43,15 @@ export class MemoryStore implements ObjectStore {
 
   /** Replaces all objects at once. */
   replaceAll(objects: readonly ApiObject[]): void {
+    for (const [key, object] of this.#objects) this.#changes.note(key, object)
     this.#objects.clear()
-    for (const object of objects) this.#objects.set(keyOf(object), object)
+    for (const object of objects) this.#put(object)
     for (const key of this.#statuses.keys()) if (!this.#objects.has(key)) this.#statuses.delete(key)
     this.#changed()
+  }
+
+  takeChange(): ObjectChange {
+    return this.#changes.take(this.#objects)
   }
 
   subscribe(onChange: () => void): () => void {
@@ -54,6 +64,12 @@ export class MemoryStore implements ObjectStore {
 
   writeStatus(key: string, status: unknown): void {
     if (this.#objects.has(key)) this.#statuses.set(key, status)
+  }
+
+  #put(object: ApiObject): void {
+    const key = keyOf(object)
+    this.#changes.note(key, this.#objects.get(key))
+    this.#objects.set(key, object)
   }
 
   #changed(): void {

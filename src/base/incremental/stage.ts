@@ -82,7 +82,7 @@ class Stage<Row> {
   }
 
   #run(node: Node, key: string, rows: readonly Row[]): void {
-    const written = new Map(this.#definition.writes.map((table) => [table, new Map<string, unknown[]>()]))
+    const written = new Map<Sink<never>, Map<string, unknown[]>>()
     node.forget()
     this.#definition.run(
       rows,
@@ -96,10 +96,15 @@ class Stage<Row> {
           return table.followCount(at, node)
         },
         write: (table, at, row) => {
-          const rowsByKey = written.get(table as Sink<never>)
-          if (rowsByKey === undefined) throw new Error(`stage ${this.#definition.name} does not write ${table.name}`)
-          const list = rowsByKey.get(at)
-          if (list === undefined) rowsByKey.set(at, [row])
+          const sink = table as Sink<never>
+          let byKey = written.get(sink)
+          if (byKey === undefined) {
+            this.#checkWritten(sink)
+            byKey = new Map()
+            written.set(sink, byKey)
+          }
+          const list = byKey.get(at)
+          if (list === undefined) byKey.set(at, [row])
           else list.push(row)
         },
       },
@@ -116,11 +121,18 @@ class Stage<Row> {
     return []
   }
 
+  #checkWritten(table: Sink<never>): void {
+    const { name, writes } = this.#definition
+    if (!writes.includes(table)) throw new Error(`stage ${name} does not write ${table.name}`)
+  }
+
   #checkOrder({ name, writtenAt }: { readonly name: string; readonly writtenAt: number }): void {
     if (writtenAt < this.position) return
     throw new Error(`stage ${this.#definition.name} must not read ${name}, which is written later`)
   }
 }
+
+const NOTHING_WRITTEN: Written = new Map()
 
 type Written = ReadonlyMap<Sink<never>, ReadonlyMap<string, readonly unknown[]>>
 
@@ -128,7 +140,7 @@ type Written = ReadonlyMap<Sink<never>, ReadonlyMap<string, readonly unknown[]>>
 class Node implements Reader {
   readonly reads = new Set<Cell>()
   readonly touch: () => void
-  #written: Written = new Map()
+  #written = NOTHING_WRITTEN
   #key = ''
 
   constructor(touch: () => void) {
@@ -137,10 +149,7 @@ class Node implements Reader {
 
   /** Follows nothing any more. */
   forget(): void {
-    for (const cell of this.reads) {
-      cell.readers.delete(this)
-      cell.closeIfUnused()
-    }
+    for (const cell of this.reads) cell.removeReader(this)
     this.reads.clear()
   }
 
@@ -159,6 +168,6 @@ class Node implements Reader {
 
   end(): void {
     this.forget()
-    this.publish(this.#key, new Map())
+    this.publish(this.#key, NOTHING_WRITTEN)
   }
 }

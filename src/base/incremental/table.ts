@@ -23,6 +23,8 @@ export interface Sink<Row> {
   put(key: string, writer: string, rows: readonly Row[]): void
 }
 
+const NO_ROWS: readonly never[] = Object.freeze([])
+
 /**
  * Rows by key, written by the nodes of one stage (or from outside) and read by those of later ones. Whoever reads a key is run again
  * when its rows change. Rows are plain data: two that have the same members count as the same.
@@ -50,59 +52,101 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     return this.#cells.get(key)?.sorted(this.#compare) ?? NO_ROWS
   }
 
-  /** How many rows a key has, for a node that is to run again when they change; cheaper than the rows, which have an order. */
-  followCount(key: string, reader: Reader): number {
-    const cell = this.#cells.get(key) ?? this.#open(key)
-    cell.readers.add(reader)
-    reader.reads.add(cell)
-    let count = 0
-    for (const rows of cell.written.values()) count += rows.length
-    return count
-  }
-
   /** The rows of a key for a node that is to run again when they change. */
   follow(key: string, reader: Reader): readonly Row[] {
-    const cell = this.#cells.get(key) ?? this.#open(key)
-    cell.readers.add(reader)
-    reader.reads.add(cell)
+    const cell = this.#cellOf(key)
+    cell.addReader(reader)
     return cell.sorted(this.#compare)
   }
 
+  /** How many rows a key has, for a node that is to run again when they change; cheaper than the rows, which have an order. */
+  followCount(key: string, reader: Reader): number {
+    const cell = this.#cellOf(key)
+    cell.addReader(reader)
+    return cell.count
+  }
+
   keys(): string[] {
-    return [...this.#cells].filter(([, cell]) => cell.written.size > 0).map(([key]) => key)
+    return [...this.#cells.values()].filter((cell) => !cell.isEmpty).map(({ key }) => key)
   }
 
   /** Replaces the rows that a writer has put at a key; an empty list takes them away. */
   put(key: string, writer: string, rows: readonly Row[]): void {
-    const cell = this.#cells.get(key)
-    const before = cell?.written.get(writer)
+    const before = this.#cells.get(key)?.rowsOf(writer)
     if (before === undefined ? rows.length === 0 : sameRows(before, rows)) return
-    const open = cell ?? this.#open(key)
-    if (rows.length === 0) open.written.delete(writer)
-    else open.written.set(writer, keepEqual(before, rows))
-    open.changed()
+    this.#cellOf(key).put(writer, keepEqual(before, rows))
     for (const changed of this.#watchers) changed(key)
-    open.closeIfUnused()
   }
 
-  #open(key: string): Cell<Row> {
-    const cell = new Cell<Row>(() => this.#cells.delete(key))
+  #cellOf(key: string): Cell<Row> {
+    const known = this.#cells.get(key)
+    if (known !== undefined) return known
+    const cell = new Cell<Row>(key, this.#close)
     this.#cells.set(key, cell)
     return cell
   }
+
+  readonly #close = (cell: Cell<Row>): void => {
+    this.#cells.delete(cell.key)
+  }
 }
 
-const NO_ROWS: readonly never[] = Object.freeze([])
-
-/** The rows of one key. */
+/** The rows of one key. Most cells have one writer and no reader, so neither takes a collection of its own. */
 export class Cell<Row = unknown> {
-  readonly written = new Map<string, readonly Row[]>()
-  readonly readers = new Set<Reader>()
-  readonly #close: () => void
+  readonly #close: (cell: Cell<Row>) => void
+  readonly key: string
+  #writer: string | undefined
+  #rows: readonly Row[] = NO_ROWS
+  /** All writers when there are several. */
+  #written: Map<string, readonly Row[]> | undefined
+  #readers: Set<Reader> | undefined
   #sorted: readonly Row[] | undefined
 
-  constructor(close: () => void) {
+  constructor(key: string, close: (cell: Cell<Row>) => void) {
+    this.key = key
     this.#close = close
+  }
+
+  get isEmpty(): boolean {
+    return this.#writer === undefined && this.#written === undefined
+  }
+
+  get count(): number {
+    if (this.#written === undefined) return this.#rows.length
+    let count = 0
+    for (const rows of this.#written.values()) count += rows.length
+    return count
+  }
+
+  rowsOf(writer: string): readonly Row[] | undefined {
+    if (this.#written !== undefined) return this.#written.get(writer)
+    return this.#writer === writer ? this.#rows : undefined
+  }
+
+  put(writer: string, rows: readonly Row[]): void {
+    this.#replace(writer, rows)
+    this.#sorted = undefined
+    for (const reader of this.#readers ?? []) reader.touch()
+    this.#closeIfUnused()
+  }
+
+  #replace(writer: string, rows: readonly Row[]): void {
+    const written = this.#written
+    if (written !== undefined) {
+      if (rows.length > 0) written.set(writer, rows)
+      else written.delete(writer)
+      if (written.size === 0) this.#written = undefined
+    } else if (this.#writer !== undefined && this.#writer !== writer) {
+      this.#written = new Map([
+        [this.#writer, this.#rows],
+        [writer, rows],
+      ])
+      this.#writer = undefined
+      this.#rows = NO_ROWS
+    } else {
+      this.#writer = rows.length > 0 ? writer : undefined
+      this.#rows = rows
+    }
   }
 
   sorted(compare: ((a: Row, b: Row) => number) | undefined): readonly Row[] {
@@ -111,24 +155,27 @@ export class Cell<Row = unknown> {
   }
 
   #sort(compare: ((a: Row, b: Row) => number) | undefined): readonly Row[] {
-    const { written } = this
-    if (written.size === 0) return NO_ROWS
-    if (written.size === 1) {
-      const [[, rows]] = written as unknown as [[string, readonly Row[]]]
-      return compare === undefined ? rows : rows.toSorted(compare)
-    }
-    const writers = [...written.keys()].sort()
-    const rows = writers.flatMap((writer) => written.get(writer)!)
+    const written = this.#written
+    if (written === undefined)
+      return compare === undefined || this.#rows.length < 2 ? this.#rows : this.#rows.toSorted(compare)
+    const rows = [...written.keys()].sort().flatMap((writer) => written.get(writer)!)
     return compare === undefined ? rows : rows.sort(compare)
   }
 
-  changed(): void {
-    this.#sorted = undefined
-    for (const reader of this.readers) reader.touch()
+  addReader(reader: Reader): void {
+    this.#readers ??= new Set()
+    this.#readers.add(reader)
+    reader.reads.add(this as Cell)
   }
 
-  closeIfUnused(): void {
-    if (this.written.size === 0 && this.readers.size === 0) this.#close()
+  removeReader(reader: Reader): void {
+    this.#readers?.delete(reader)
+    if (this.#readers?.size === 0) this.#readers = undefined
+    this.#closeIfUnused()
+  }
+
+  #closeIfUnused(): void {
+    if (this.isEmpty && this.#readers === undefined) this.#close(this)
   }
 }
 

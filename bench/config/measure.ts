@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { InstanceEvents } from '#instance/events.ts'
+import { Instance } from '#instance/instance.ts'
+import { routeFile, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } from './objects.ts'
+
+/** What one configuration costs, as JSON on standard output; a process of its own, so that memory is that of this size alone. */
+export interface Measured {
+  readonly routes: number
+  readonly startMs: number
+  /** Medians: from reading the files again until all workers run on the new plan. */
+  readonly editMs: number
+  readonly endpointsMs: number
+  readonly residentMb: number
+}
+
+const WORKERS = 2
+const EDITS = 15
+
+const routes = Number(process.argv[2])
+const folder = mkdtempSync(join(tmpdir(), 'bench-config-'))
+
+let applied: () => void = () => {}
+const quiet: InstanceEvents = {
+  objectsChanged: () => {},
+  translated: () => {},
+  applied: () => applied(),
+  workerReplaced: (_, __, cause) => {
+    throw new Error(cause)
+  },
+  labelFolded: () => {},
+  accessLog: () => {},
+  bug: (_, stack) => {
+    throw new Error(stack)
+  },
+}
+
+function timeOf(write: () => void, instance: Instance): Promise<number> {
+  write()
+  const start = performance.now()
+  return new Promise((resolve) => {
+    applied = () => resolve(performance.now() - start)
+    instance.store.reload()
+  })
+}
+
+async function median(times: number, measure: (round: number) => Promise<number>): Promise<number> {
+  const all: number[] = []
+  for (let round = 1; round <= times; round++) all.push(await measure(round))
+  return all.sort((a, b) => a - b)[times >> 1]!
+}
+
+try {
+  writeObjects(folder, scaleOf(routes))
+  const before = performance.now()
+  const anyPort = { host: '127.0.0.1', port: 0 }
+  const instance = await Instance.start(
+    {
+      files: [folder],
+      bind: '127.0.0.1',
+      workers: WORKERS,
+      logFormat: 'text',
+      logFile: '/dev/null',
+      sessionKeys: { current: new Uint8Array(32), previous: undefined },
+      addressPool: undefined,
+      shutdown: { minMs: undefined, maxMs: undefined },
+      bodyMemoryBytes: undefined,
+      admin: anyPort,
+      metrics: anyPort,
+      readiness: anyPort,
+    },
+    quiet,
+  )
+  const startMs = performance.now() - before
+  const editMs = await median(EDITS, (round) =>
+    timeOf(() => writeFileSync(routeFile(folder, 0), routesYaml(0, round)), instance),
+  )
+  const endpointsMs = await median(EDITS, (round) =>
+    timeOf(() => writeFileSync(slicesFile(folder), sliceYaml(0, round + 1)), instance),
+  )
+  const residentMb = process.memoryUsage.rss() / 2 ** 20
+  console.log(JSON.stringify({ routes, startMs, editMs, endpointsMs, residentMb } satisfies Measured))
+  await instance.close({ minMs: 0, maxMs: 0 })
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(0)

@@ -1,0 +1,86 @@
+import type { ApiObject } from '#api/object.ts'
+import { keyOf } from '#api/object.ts'
+import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
+import { Generations } from './generations.ts'
+import type { LoadedFile } from './loaded-file.ts'
+
+/** An object that an earlier file, or an earlier place of the same file, says something else about. */
+export interface Duplicate {
+  readonly object: ApiObject
+  readonly first: ApiObject
+}
+
+/** The objects of all files. Where several say something about one object, the first in the order of the files counts. */
+export class FileObjects {
+  readonly #generations = new Generations()
+  readonly #objects = new Map<string, ApiObject>()
+  /** Every place where an object is written, by its key. */
+  readonly #places = new Map<string, readonly ApiObject[]>()
+  readonly #repeated = new Set<string>()
+  readonly #changes = new ObjectChanges()
+
+  has(key: string): boolean {
+    return this.#objects.has(key)
+  }
+
+  /** The object that a place in a file stands for; undefined when an earlier place says something else about it. */
+  at(written: ApiObject): ApiObject | undefined {
+    const key = keyOf(written)
+    return this.#places.get(key)?.[0] === written ? this.#objects.get(key) : undefined
+  }
+
+  /** What stands twice, in the order of the keys. */
+  get duplicates(): readonly Duplicate[] {
+    return [...this.#repeated].sort().flatMap((key) => {
+      const [first, ...others] = this.#places.get(key)!
+      return others.map((object) => ({ object, first: first! }))
+    })
+  }
+
+  takeChange(): ObjectChange {
+    return this.#changes.take(this.#objects)
+  }
+
+  /** Takes in what files say now instead of what they said before. @returns the keys of objects that went */
+  replace(
+    changed: readonly (readonly [before: LoadedFile | undefined, after: LoadedFile | undefined])[],
+  ): readonly string[] {
+    const touched = new Set<string>()
+    for (const [before, after] of changed) {
+      for (const object of before?.objects ?? []) {
+        const key = keyOf(object)
+        touched.add(key)
+        this.#places.set(
+          key,
+          (this.#places.get(key) ?? []).filter((other) => other !== object),
+        )
+      }
+      for (const object of after?.objects ?? []) {
+        const key = keyOf(object)
+        touched.add(key)
+        this.#places.set(key, [...(this.#places.get(key) ?? []), object].sort(byPlace))
+      }
+    }
+    return [...touched].filter((key) => this.#settle(key))
+  }
+
+  /** @returns whether the object went */
+  #settle(key: string): boolean {
+    const places = this.#places.get(key) ?? []
+    if (places.length > 1) this.#repeated.add(key)
+    else this.#repeated.delete(key)
+    this.#changes.note(key, this.#objects.get(key))
+    const [first] = places
+    if (first === undefined) {
+      this.#places.delete(key)
+      return this.#objects.delete(key)
+    }
+    this.#objects.set(key, this.#generations.number(key, first))
+    return false
+  }
+}
+
+function byPlace({ origin: a }: ApiObject, { origin: b }: ApiObject): number {
+  const [one = '', other = ''] = [a.file, b.file]
+  return one < other ? -1 : one > other ? 1 : (a.line ?? 0) - (b.line ?? 0)
+}
