@@ -27,10 +27,7 @@ export function placeRequestListener(
   const old = before?.item === item && before.carries === 'requests' ? before : undefined
   if (old?.source === attached) return old
   const targets = listenerTargets(item)
-  const routes = new RouteTable<RulePlace>()
   const rules = keepOrBuild(attached, old?.attached, (route) => buildRule(route, item, targets, state))
-  for (const { route, hostnames, rule } of rules) routes.add(route, hostnames, rule)
-  routes.seal()
   return {
     carries: 'requests',
     item,
@@ -44,10 +41,20 @@ export function placeRequestListener(
       ),
     ),
     frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
-    routes,
+    routes: old === undefined ? new RouteTable(rules) : tableAfter(old, rules),
     attached: rules,
     source: attached,
   }
+}
+
+/** Tables are large, and most edits touch one rule. */
+function tableAfter(old: RequestListenerPlace, rules: RequestListenerPlace['attached']): RouteTable<RulePlace> {
+  const before = new Set(old.attached.map(({ rule }) => rule))
+  const after = new Set(rules.map(({ rule }) => rule))
+  return old.routes.after(
+    old.attached.filter(({ rule }) => !after.has(rule)),
+    rules.filter(({ rule }) => !before.has(rule)),
+  )
 }
 
 function buildRule(

@@ -11,6 +11,8 @@ export interface Candidate<P> {
   readonly place: P
   readonly item: RouteItem
   readonly match: RouteMatch
+  /** Characters that count for the rank of its path. */
+  readonly length: number
   readonly pattern: RE2JS | undefined
   readonly headers: readonly ((head: Head, path: RoutedPath) => boolean)[]
   readonly query: readonly ((query: URLSearchParams) => boolean)[]
@@ -21,6 +23,7 @@ export function compileCandidate<P>(item: RouteItem, match: RouteMatch, place: P
     place,
     item,
     match,
+    length: lengthOf(match),
     pattern: match.path.type === 'RegularExpression' ? compilePattern(match.path.value) : undefined,
     headers: match.headers.map(compileHeaderTest),
     query: match.queryParams.map(compileQueryTest),
@@ -41,7 +44,7 @@ export function fits<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): 
 /** Of two candidates that take the same request, the one to try first (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return (
-    lengthOf(b.match) - lengthOf(a.match) ||
+    b.length - a.length ||
     Number(b.match.method !== undefined) - Number(a.match.method !== undefined) ||
     b.headers.length - a.headers.length ||
     b.query.length - a.query.length ||
@@ -49,7 +52,6 @@ export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   )
 }
 
-/** Characters that count for the rank of a path. */
 function lengthOf({ path }: RouteMatch): number {
   return path.type === 'PathPrefix' ? trimPrefix(path.value).length : path.value.length
 }

@@ -24,6 +24,11 @@ export class HostTable<T> {
     return value
   }
 
+  get(hostname: string): T | undefined {
+    if (hostname === '' || hostname === '*') return this.#any
+    return hostname.startsWith('*.') ? this.#wildcard.get(hostname.slice(1)) : this.#exact.get(hostname)
+  }
+
   /** The first answer of `ask` over the tiers that match the host (lower case, without port). */
   first<R>(host: string, ask: (value: T) => R | undefined): R | undefined {
     const exact = this.#exact.get(host)
@@ -40,6 +45,12 @@ export class HostTable<T> {
       }
     }
     return this.#any === undefined ? undefined : ask(this.#any)
+  }
+
+  *entries(): Generator<[hostname: string, value: T]> {
+    yield* this.#exact
+    for (const [suffix, value] of this.#wildcard) yield [`*${suffix}`, value]
+    if (this.#any !== undefined) yield ['', this.#any]
   }
 
   *values(): Generator<T> {

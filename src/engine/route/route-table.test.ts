@@ -18,10 +18,11 @@ function rule(name: string, match: RouteMatch, more: Partial<RouteItem> = {}, ho
 }
 
 function tableOf(rules: readonly Rule[]): RouteTable<string> {
-  const table = new RouteTable<string>()
-  for (const { name, item, hostnames } of rules) table.add(item, hostnames, name)
-  table.seal()
-  return table
+  return new RouteTable(rules.map(tableRule))
+}
+
+function tableRule({ name, item, hostnames }: Rule) {
+  return { route: item, rule: name, hostnames }
 }
 
 function taker(rules: readonly Rule[], target: string, inputs: ExchangeInputs = {}, host = 'example.com') {
@@ -302,3 +303,34 @@ function pathFitsNaively({ type, value }: RouteMatch['path'], path: string): boo
   if (type === 'PathPrefix') return `${path.replace(/\/+$/, '')}/`.startsWith(`${value.replace(/\/+$/, '')}/`)
   return value !== '(' && new RegExp(`^(?:${value})$`).test(path)
 }
+
+test('a table that rules left and joined finds what a new one finds, and the one before stays as it was', () => {
+  const pool: readonly Rule[] = ['/', '/a', '/a/b', '/c'].flatMap((path, i) =>
+    [[], ['a.test'], ['a.test', '*.test'], ['b.test']].map((hostnames, j) =>
+      rule(
+        `${path} ${hostnames.join()}`,
+        matchOf(`${i % 2 === 0 ? 'prefix' : 'exact'} ${path}`),
+        { rule: j },
+        hostnames,
+      ),
+    ),
+  )
+  const pick = fc.subarray([...pool])
+  const find = (table: RouteTable<string>) =>
+    ['a.test', 'b.test', 'x.test', 'other'].flatMap((host) =>
+      ['/', '/a', '/a/b', '/a/b/c', '/c'].map(
+        (target) => table.find(host, exchangeWith({ target }).request, routedPath(target))?.place,
+      ),
+    )
+  fc.assert(
+    fc.property(pick, pick, (before, after) => {
+      const table = tableOf(before)
+      const next = table.after(
+        before.filter((it) => !after.includes(it)).map(tableRule),
+        after.filter((it) => !before.includes(it)).map(tableRule),
+      )
+      expect(find(next)).toEqual(find(tableOf(after)))
+      expect(find(table)).toEqual(find(tableOf(before)))
+    }),
+  )
+})

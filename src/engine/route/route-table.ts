@@ -19,23 +19,40 @@ export interface NearMiss {
   readonly takesPath: boolean
 }
 
+/** A rule with the hostnames for which it is in a table. */
+export interface TableRule<P> {
+  readonly route: RouteItem
+  readonly rule: P
+  readonly hostnames: readonly string[]
+}
+
 /**
  * The routes of one listener. Order of choice (Gateway API, HTTPRouteRule; decision A-52): host tier; exact path, then longest
  * prefix, then pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
  */
 export class RouteTable<P> {
-  readonly #hosts = new HostTable<Tier<P>>()
+  readonly #hosts: HostTable<Tier<P>>
 
-  add(item: RouteItem, hostnames: readonly string[], place: P): void {
-    for (const hostname of hostnames.length === 0 ? [''] : hostnames) {
-      const tier = this.#hosts.at(hostname, () => new Tier<P>())
-      for (const match of item.matches) tier.add(compileCandidate(item, match, place))
-    }
+  constructor(rules: readonly TableRule<P>[] = []) {
+    this.#hosts = new HostTable()
+    for (const [hostname, candidates] of byHostname(rules)) this.#hosts.at(hostname, () => new Tier(candidates))
   }
 
-  /** Puts candidates in order; call once after the last `add`. */
-  seal(): void {
-    for (const tier of this.#hosts.values()) tier.seal()
+  /** The table with some rules less and others more. What it says about other hostnames is taken over; this one stays as it is. */
+  after(removed: readonly TableRule<P>[], added: readonly TableRule<P>[]): RouteTable<P> {
+    const gone = new Set(removed.map(({ rule }) => rule))
+    const more = byHostname(added)
+    const touched = new Set([...removed, ...added].flatMap(hostnamesOf))
+    const next = new RouteTable<P>()
+    for (const [hostname, tier] of this.#hosts.entries()) {
+      if (!touched.has(hostname)) next.#hosts.at(hostname, () => tier)
+    }
+    for (const hostname of touched) {
+      const kept = (this.#hosts.get(hostname)?.candidates ?? []).filter(({ place }) => !gone.has(place))
+      const candidates = [...kept, ...(more.get(hostname) ?? [])]
+      if (candidates.length > 0) next.#hosts.at(hostname, () => new Tier(candidates))
+    }
+    return next
   }
 
   /** @param host lower case, without port */
@@ -57,27 +74,40 @@ export class RouteTable<P> {
   }
 }
 
+function hostnamesOf({ hostnames }: { readonly hostnames: readonly string[] }): readonly string[] {
+  return hostnames.length === 0 ? [''] : hostnames
+}
+
+function byHostname<P>(rules: readonly TableRule<P>[]): ReadonlyMap<string, Candidate<P>[]> {
+  const byName = new Map<string, Candidate<P>[]>()
+  for (const it of rules) {
+    const candidates = it.route.matches.map((match) => compileCandidate(it.route, match, it.rule))
+    for (const hostname of hostnamesOf(it)) {
+      const list = byName.get(hostname)
+      if (list === undefined) byName.set(hostname, [...candidates])
+      else list.push(...candidates)
+    }
+  }
+  return byName
+}
+
 /** The matches of one hostname. */
 class Tier<P> {
-  readonly candidates: Candidate<P>[] = []
+  /** By rank. */
+  readonly candidates: readonly Candidate<P>[]
   readonly #paths = new PathTree<Candidate<P>[]>()
-  readonly #lists: Candidate<P>[][] = []
   readonly #patterns: Candidate<P>[] = []
   /** Reused by every lookup. */
   readonly #found: Candidate<P>[][] = []
 
-  add(candidate: Candidate<P>): void {
-    this.candidates.push(candidate)
-    const { type, value } = candidate.match.path
-    if (type === 'RegularExpression') this.#patterns.push(candidate)
-    else if (type === 'PathPrefix') this.#paths.atPrefix(value, () => this.#newList()).push(candidate)
-    else this.#paths.atPath(value, () => this.#newList()).push(candidate)
-  }
-
-  seal(): void {
-    for (const list of this.#lists) list.sort(byRank)
-    this.#patterns.sort(byRank)
-    this.candidates.sort(byRank)
+  constructor(candidates: Candidate<P>[]) {
+    this.candidates = candidates.sort(byRank)
+    for (const candidate of candidates) {
+      const { type, value } = candidate.match.path
+      if (type === 'RegularExpression') this.#patterns.push(candidate)
+      else if (type === 'PathPrefix') this.#paths.atPrefix(value, newList).push(candidate)
+      else this.#paths.atPath(value, newList).push(candidate)
+    }
   }
 
   find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
@@ -90,12 +120,10 @@ class Tier<P> {
     }
     return undefined
   }
+}
 
-  #newList(): Candidate<P>[] {
-    const list: Candidate<P>[] = []
-    this.#lists.push(list)
-    return list
-  }
+function newList<T>(): T[] {
+  return []
 }
 
 function firstFit<P>(candidates: readonly Candidate<P>[], path: RoutedPath, head: Head): Candidate<P> | undefined {
