@@ -8,6 +8,10 @@ const one = { provider: { providerOne: {} } }
 test('what will not take effect is reported with its path', () => {
   const cases: [ai: object, problems: string[]][] = [
     [{ routes: { messages: 'Passthrough' } }, ['.routes["messages"]: suffix-without-slash']],
+    [
+      { defaults: [{ field: 'a', value: 1 }], overrides: [{ field: 'b', value: [{ c: 2 ** 53 }] }] },
+      ['.overrides[0].value: number-inexact'],
+    ],
     [{ modelAliases: { a: '', b: 'c' } }, ['.modelAliases["a"]: alias-empty']],
     [{ promptCaching: {} }, ['.promptCaching: not-implemented']],
     [

@@ -135,10 +135,24 @@ function reportSettings(spec: AiSettingsSpec, report: Report): void {
     const message = 'an alias must stand for the name of a model'
     report(`.modelAliases[${JSON.stringify(alias)}]`, { code: 'alias-empty', message, severity: 'error' })
   }
+  for (const list of ['defaults', 'overrides'] as const) {
+    for (const [index, { value }] of (spec[list] ?? []).entries()) {
+      if (isExact(value)) continue
+      const message =
+        'objects keep whole numbers up to 9007199254740991: another one is sent. An expression can give it: json("...")'
+      report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
+    }
+  }
   if (spec.promptCaching !== undefined) {
     const message = 'prompt caching is not implemented yet: no cache points are inserted'
     report('.promptCaching', { code: 'not-implemented', message, severity: 'error' })
   }
+}
+
+/** Whether numbers in a value are what somebody wrote: objects are read with doubles. */
+function isExact(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
 }
 
 function reportProvider(spec: LlmProviderSpec, report: Report): void {
