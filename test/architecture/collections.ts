@@ -32,6 +32,9 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/connect/connection-budget #seekers': 'configuration',
   'net/connect/dial #addresses': 'message',
   'net/connect/grouped-pool #groups': 'configuration',
+  'net/connect/names #inUse': 'configuration',
+  'net/connect/names #uses': 'work',
+  'net/connect/names #asked': 'work',
   'net/connect/waiting-line #waiters': {
     bound: 'maxWaiting of the destination',
     flood: 'src/net/http1/client-room.test.ts',

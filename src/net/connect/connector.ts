@@ -2,14 +2,17 @@ import type { Destination } from '../destination.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
 import { Dial, type DialContext, type DialOptions } from './dial.ts'
+import { type Lookup, Names } from './names.ts'
 
 /** Opens the upstream connections of one worker. */
 export class Connector {
   readonly wheel: TimerWheel
   readonly #budgets = new ConnectionBudgets()
+  readonly #names: Names
 
-  constructor(wheel: TimerWheel) {
+  constructor(wheel: TimerWheel, lookup: Lookup) {
     this.wheel = wheel
+    this.#names = new Names(wheel, lookup)
   }
 
   /**
@@ -29,6 +32,7 @@ export class Connector {
     return new Dial(destination, context, {
       ...options,
       wheel: this.wheel,
+      names: this.#names,
       gone: () => this.#budgets.give(destination),
     })
   }

@@ -5,13 +5,14 @@ import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import type { Connector } from './connector.ts'
 import type { Dial, DialContext, DialOptions } from './dial.ts'
+import type { NameUse } from './names.ts'
 
 export interface DialTransportOptions extends Pick<DialOptions, 'halfOpen'> {
   readonly connector: Connector
   /** Told what happens on the transport. */
   readonly owner: TransportOwner
   /** Called once with the connected transport, or with the reason why there is none. */
-  done(transport: Transport | null, failure: ConnectFailure | null): void
+  done(transport: Transport | null, failure: ConnectFailure | null, use: NameUse | undefined): void
 }
 
 /** Opens a connection, for which there is room, that is read as fast as its kind allows. */
@@ -24,10 +25,10 @@ export function dialTransport(
   return connector.dial(destination, context, {
     ...options,
     onread: relay.onread,
-    done: (socket, failure) => {
-      if (socket === null) done(null, failure)
-      else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null)
-      else done(openDataTransport(socket, owner), null)
+    done: (socket, failure, use) => {
+      if (socket === null) done(null, failure, use)
+      else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null, use)
+      else done(openDataTransport(socket, owner), null, use)
     },
   })
 }

@@ -13,6 +13,7 @@ import type { Transport } from '../transport/transport.ts'
 import { Connector } from './connector.ts'
 import { Dial, dialContext } from './dial.ts'
 import { dialTransport } from './dial-transport.ts'
+import { Names, systemLookup } from './names.ts'
 
 const cleanup: (() => unknown)[] = []
 
@@ -53,7 +54,7 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
 }
 
 function connectorFor(destination: Destination): Connector {
-  const connector = new Connector(new TimerWheel())
+  const connector = new Connector(new TimerWheel(), systemLookup)
   connector.reserve(destination)
   return connector
 }
@@ -285,7 +286,11 @@ test('TLS: of the groups that both have, the first in our list is taken', async 
     const destination = to('127.0.0.1', port, { tls: withTls({ groups }) })
     const socket = await new Promise<tls.TLSSocket>((resolve) => {
       const done = (connected: net.Socket | null) => resolve(connected as tls.TLSSocket)
-      new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
+      new Dial(destination, dialContext(destination), {
+        wheel: new TimerWheel(),
+        names: new Names(new TimerWheel(), systemLookup),
+        done,
+      })
     })
     expect(socket.getEphemeralKeyInfo()).toMatchObject({ name: taken === 'P-256' ? 'prime256v1' : taken })
     socket.destroy()
@@ -329,10 +334,14 @@ test('TLS: key material that cannot be used fails, after the call, without a con
   const port = await serving(net.createServer(() => connections++))
   const destination = to('127.0.0.1', port, { tls: withTls({ cert: 'x', key: 'y' }) })
   const done = vi.fn()
-  new Dial(destination, dialContext(destination), { wheel: new TimerWheel(), done })
+  new Dial(destination, dialContext(destination), {
+    wheel: new TimerWheel(),
+    names: new Names(new TimerWheel(), systemLookup),
+    done,
+  })
   expect(done).not.toHaveBeenCalled()
   expect(await dial(destination)).toMatchObject({ transport: null, why: 'tls-settings-unusable' })
-  expect(done.mock.calls).toMatchObject([[null, { code: 'tls-settings-unusable' }]])
+  expect(done.mock.calls).toMatchObject([[null, { code: 'tls-settings-unusable' }, undefined]])
   expect(connections).toBe(0)
 })
 

@@ -1,23 +1,27 @@
 import { constants } from 'node:crypto'
-import dns from 'node:dns'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Destination, DestinationTls, TcpKeepalive } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { checkSubjectAltNames } from './check-subject-alt-names.ts'
-import { connectFailure, lookupFailure } from './connect-failure.ts'
+import { connectFailure } from './connect-failure.ts'
+import type { Names, NameUse } from './names.ts'
 
 export interface DialOptions {
   readonly wheel: TimerWheel
+  readonly names: Names
   /** How plain sockets are to be read. */
   readonly onread?: net.OnReadOpts
   /** Our direction stays open when the server has ended its own. */
   readonly halfOpen?: boolean
   /** Called once: the connection has closed, or there will be none. */
   gone?(): void
-  /** Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. */
-  done(socket: net.Socket | null, failure: ConnectFailure | null): void
+  /**
+   * Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. `use`:
+   * the name whose address it leads to, until it closes or somebody releases it.
+   */
+  done(socket: net.Socket | null, failure: ConnectFailure | null, use: NameUse | undefined): void
 }
 
 /** What connections to one destination have in common. */
@@ -73,6 +77,8 @@ export class Dial {
   readonly #wheel: TimerWheel
   readonly #total: WheelTimer
   readonly #attempt: WheelTimer
+  /** Of the name that is dialled, if it is one. */
+  #use: NameUse | undefined
   #addresses: string[] = []
   #socket: net.Socket | null = null
   /** Of the address that was tried last. */
@@ -97,7 +103,7 @@ export class Dial {
     if (this.#over) return
     this.#over = true
     this.#stop()
-    this.#options.gone?.()
+    this.#gone()
   }
 
   #resolve(): void {
@@ -106,10 +112,11 @@ export class Dial {
       this.#addresses = [host]
       return this.#tryNext()
     }
-    dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
+    this.#use = this.#options.names.use(host)
+    this.#use.resolve((addresses, failure) => {
       if (this.#over) return
-      if (error !== null || found.length === 0) return this.#finish(null, lookupFailure(host, error))
-      this.#addresses = found.map((one) => one.address)
+      if (addresses === null) return this.#finish(null, failure)
+      this.#addresses = [...addresses]
       this.#tryNext()
     })
   }
@@ -132,7 +139,7 @@ export class Dial {
     const { onread, halfOpen = false } = this.#options
     const place = unixPath === undefined ? { host: address, port } : { path: unixPath }
     const options = { ...place, noDelay: true, allowHalfOpen: halfOpen, ...(onread === undefined ? {} : { onread }) }
-    this.#watch(net.connect(options as net.NetConnectOpts), 'connect')
+    this.#watch(net.connect(options as net.NetConnectOpts), 'connect', address)
   }
 
   #connectTls(address: string, settings: DestinationTls): void {
@@ -159,10 +166,10 @@ export class Dial {
     socket.on('session', (session) => {
       this.#context.session = session
     })
-    this.#watch(socket, 'secureConnect')
+    this.#watch(socket, 'secureConnect', address)
   }
 
-  #watch(socket: net.Socket, event: 'connect' | 'secureConnect'): void {
+  #watch(socket: net.Socket, event: 'connect' | 'secureConnect', address: string): void {
     this.#socket = socket
     const { timeMs, intervalMs, retries } = this.#destination.keepalive ?? DEFAULT_KEEPALIVE
     socket.setKeepAlive(true, timeMs, intervalMs, retries)
@@ -174,6 +181,7 @@ export class Dial {
     socket.once(event, () => {
       socket.off('error', fail)
       this.#socket = null
+      this.#use?.settle(address)
       this.#finish(socket, null)
     })
   }
@@ -192,10 +200,14 @@ export class Dial {
     if (this.#over) return
     this.#over = true
     this.#stop()
-    const { done, gone = () => {} } = this.#options
-    if (socket === null) gone()
-    else socket.once('close', gone)
-    done(socket, failure)
+    if (socket === null) this.#gone()
+    else socket.once('close', () => this.#gone())
+    this.#options.done(socket, failure, this.#use)
+  }
+
+  #gone(): void {
+    this.#use?.release()
+    this.#options.gone?.()
   }
 
   #stop(): void {

@@ -2,12 +2,21 @@ import type { Socket } from 'node:net'
 import type { Destination } from '../destination.ts'
 import type { Connector } from './connector.ts'
 import type { DialContext } from './dial.ts'
+import type { NameUse } from './names.ts'
 import type { PoolSettings } from './pool-settings.ts'
+
+/** A connected socket that somebody else has dialled. */
+export interface AdoptedSocket {
+  readonly socket: Socket
+  /** What it was dialled with. */
+  readonly context: DialContext
+  /** The name that it leads to, if it is one. */
+  readonly use: NameUse | undefined
+}
 
 /** The connections of one destination. */
 export interface ConnectionGroup {
-  /** Takes a connected socket, dialled with `context`. */
-  adopt(context: DialContext, socket: Socket): void
+  adopt(adopted: AdoptedSocket): void
   close(): void
   /** There are connections, or some are being opened. */
   readonly isOpen: boolean
@@ -32,9 +41,9 @@ export abstract class GroupedPool<Group extends ConnectionGroup> {
     return this.#groups.get(key)?.isOpen === true
   }
 
-  /** Takes a connected socket of `destination`, dialled with `context`. */
-  adopt(destination: Destination, context: DialContext, socket: Socket): void {
-    this.group(destination).adopt(context, socket)
+  /** Takes a connected socket of `destination`. */
+  adopt(destination: Destination, adopted: AdoptedSocket): void {
+    this.group(destination).adopt(adopted)
   }
 
   close(): void {

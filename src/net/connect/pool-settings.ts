@@ -1,5 +1,6 @@
 import type { BodyMemory } from '../body/body-memory.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
+import type { Lookup } from './names.ts'
 
 /** Bounds of a pool of upstream connections. */
 export interface PoolSettings {
@@ -8,6 +9,8 @@ export interface PoolSettings {
   /** Free HTTP/1 connections kept per destination. */
   readonly maxIdle: number
   readonly wheel: TimerWheel
+  /** Finds the addresses of names. */
+  readonly lookup: Lookup
   /** Where bodies that are kept for another try have their place. */
   readonly bodyMemory: BodyMemory
 }

@@ -1,3 +1,4 @@
+import type { NameUse } from '../connect/names.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { INCOMPLETE } from '../http/head-outcome.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
@@ -37,6 +38,8 @@ export class ClientConnection implements TransportOwner, Carrier {
   #silent = true
   #running = false
   #keep = true
+  /** Its address is not one of its name any more. */
+  #outdated = false
   #dead = false
 
   constructor(owner: ConnectionOwner) {
@@ -53,8 +56,9 @@ export class ClientConnection implements TransportOwner, Carrier {
   }
 
   /** The dial has succeeded. */
-  attach(transport: Transport): void {
+  attach(transport: Transport, use?: NameUse): void {
     if (this.#dead) return transport.destroy()
+    if (use !== undefined) use.outdated = () => this.#retire()
     const early = this.#transport as EarlyTransport
     this.#transport = transport
     this.connected = true
@@ -137,6 +141,12 @@ export class ClientConnection implements TransportOwner, Carrier {
     this.#owner.replay(exchange, text)
   }
 
+  /** Carries no further request; the one in hand ends in order. */
+  #retire(): void {
+    this.#outdated = true
+    if (this.#exchange === null) this.destroy()
+  }
+
   #run(buffer: Buffer, start: number, end: number): void {
     this.#running = true
     let at = start
@@ -204,7 +214,7 @@ export class ClientConnection implements TransportOwner, Carrier {
    * client connection finds it.
    */
   #complete(exchange: ClientExchange, moreCame: boolean): void {
-    const keep = this.#keep && !moreCame && !exchange.request.open
+    const keep = this.#keep && !this.#outdated && !moreCame && !exchange.request.open
     const hint = exchange.head.keepAliveSeconds
     exchange.finish()
     this.#reused = true

@@ -1,11 +1,9 @@
-import type { Socket } from 'node:net'
 import type { RoomSeeker } from '../connect/connection-budget.ts'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
-import { dialTransport } from '../connect/dial-transport.ts'
-import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
+import { type DialTransportOptions, dialTransport } from '../connect/dial-transport.ts'
+import { type AdoptedSocket, type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
-import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import { announcedLength } from '../http/request-rules.ts'
 import { BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '../stream.ts'
@@ -126,11 +124,11 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     for (const connection of [...this.#idle]) connection.destroy()
   }
 
-  adopt(context: DialContext, socket: Socket): void {
+  adopt({ context, socket, use }: AdoptedSocket): void {
     this.#context ??= context
     const connection = new ClientConnection(this)
     this.#size++
-    connection.attach(openDataTransport(socket, connection))
+    connection.attach(openDataTransport(socket, connection), use)
     this.put(connection, Number.POSITIVE_INFINITY)
   }
 
@@ -153,10 +151,10 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     const connection = new ClientConnection(this)
     this.#size++
     this.#context ??= dialContext(this.#destination)
-    const done = (transport: Transport | null, failure: ConnectFailure | null) => {
+    const done: DialTransportOptions['done'] = (transport, failure, use) => {
       this.#dials.delete(connection)
       if (transport === null) connection.dialFailed(failure!)
-      else connection.attach(transport)
+      else connection.attach(transport, use)
     }
     this.#dials.set(connection, dialTransport(this.#destination, this.#context, { connector, owner: connection, done }))
     return connection

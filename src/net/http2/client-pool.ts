@@ -1,10 +1,8 @@
-import type { Socket } from 'node:net'
 import type { RoomSeeker } from '../connect/connection-budget.ts'
-import { connectedTooLate, type DialContext, dialContext } from '../connect/dial.ts'
-import { type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
+import { connectedTooLate, type DialContext, type DialOptions, dialContext } from '../connect/dial.ts'
+import { type AdoptedSocket, type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
-import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel, WheelTimer } from '../timer-wheel.ts'
@@ -113,9 +111,10 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.wheel.remove(timer)
   }
 
-  adopt(context: DialContext, socket: Socket): void {
+  adopt({ context, socket, use }: AdoptedSocket): void {
     this.#context ??= context
     const session = new ClientSession(socket, this)
+    if (use !== undefined) use.outdated = () => session.drain()
     this.#sessions.push(session)
     this.roomIn(session)
     if (this.#pool.closing) session.drain()
@@ -164,14 +163,14 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
   #open(): void {
     this.#dials++
     this.#context ??= dialContext(this.#destination)
-    const done = (socket: Socket | null, failure: ConnectFailure | null) => this.#dialled(socket, failure)
+    const done: DialOptions['done'] = (...dialled) => this.#dialled(...dialled)
     this.#pool.connector.dial(this.#destination, this.#context, { done })
   }
 
-  #dialled(socket: Socket | null, failure: ConnectFailure | null): void {
+  #dialled(...[socket, failure, use]: Parameters<DialOptions['done']>): void {
     this.#dials--
     if (socket !== null) {
-      this.adopt(this.#context!, socket)
+      this.adopt({ context: this.#context!, socket, use })
       this.roomToConnect()
     } else if (!this.isOpen) this.#line.failAll(failure!)
     this.#forgetIfEmpty()

@@ -1,5 +1,6 @@
 import { BodyMemory } from '../body/body-memory.ts'
 import { Connector } from '../connect/connector.ts'
+import { systemLookup } from '../connect/names.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import type { Head } from '../http/head.ts'
@@ -10,7 +11,12 @@ import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Framing }
 import { workerWheel } from '../timer-wheel.ts'
 import { Negotiation } from './negotiation.ts'
 
-const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = { idleTimeoutMs: 90_000, maxIdle: 512, wheel: workerWheel }
+const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
+  idleTimeoutMs: 90_000,
+  maxIdle: 512,
+  wheel: workerWheel,
+  lookup: systemLookup,
+}
 
 /** A pool of connections in both versions of HTTP; see `ClientPool`. */
 export function createClientPool(settings: Partial<PoolSettings> = {}): ClientPool {
@@ -24,7 +30,7 @@ class Pool implements ClientPool {
   readonly #negotiations = new WeakMap<Destination, Negotiation>()
 
   constructor(settings: PoolSettings) {
-    this.connector = new Connector(settings.wheel)
+    this.connector = new Connector(settings.wheel, settings.lookup)
     this.http1 = new Http1Pool(settings, this.connector)
     this.http2 = new Http2Pool(settings, this.connector)
   }

@@ -1,11 +1,10 @@
-import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { RoomSeeker } from '../connect/connection-budget.ts'
 import type { Connector } from '../connect/connector.ts'
-import { connectedTooLate, type DialContext, dialContext } from '../connect/dial.ts'
+import { connectedTooLate, type DialOptions, dialContext } from '../connect/dial.ts'
+import type { AdoptedSocket } from '../connect/grouped-pool.ts'
 import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
-import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { Http1Pool } from '../http1/client-pool.ts'
 import type { Http2Pool } from '../http2/client-pool.ts'
@@ -74,17 +73,17 @@ export class Negotiation implements RoomSeeker {
     if (!connector.reserve(this.#destination, this)) return
     this.#dialling = true
     const context = dialContext(this.#destination)
-    const done = (socket: Socket | null, failure: ConnectFailure | null) => {
+    const done: DialOptions['done'] = (socket, failure, use) => {
       this.#dialling = false
       if (socket === null) this.#line.failAll(failure!)
-      else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, context, socket)
-      else this.#use(http1, this.#http1, context, socket)
+      else if ((socket as TLSSocket).alpnProtocol === H2) this.#use(http2, this.#http2, { context, socket, use })
+      else this.#use(http1, this.#http1, { context, socket, use })
     }
     connector.dial(this.#destination, context, { done })
   }
 
-  #use(pool: Http1Pool | Http2Pool, destination: Destination, context: DialContext, socket: Socket): void {
-    pool.adopt(destination, context, socket)
+  #use(pool: Http1Pool | Http2Pool, destination: Destination, adopted: AdoptedSocket): void {
+    pool.adopt(destination, adopted)
     for (let stream = this.#line.take(); stream !== undefined; stream = this.#line.take()) {
       stream.sendTo(pool, destination)
     }

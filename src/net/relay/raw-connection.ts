@@ -1,11 +1,10 @@
 import type { Connector } from '../connect/connector.ts'
 import { type Dial, type DialContext, dialContext } from '../connect/dial.ts'
-import { dialTransport } from '../connect/dial-transport.ts'
+import { type DialTransportOptions, dialTransport } from '../connect/dial-transport.ts'
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import type { Abort, BodySink, BodySource, ClientStream, ConnectHandler } from '../stream.ts'
-import type { Transport } from '../transport/transport.ts'
 import { RawDuplex } from './raw-duplex.ts'
 
 /** Nobody waits for another one: what its client has to say comes first in many protocols, and it would wait for nothing. */
@@ -55,8 +54,10 @@ export class RawConnection extends RawDuplex implements ClientStream {
       process.nextTick(() => this.#fail(TOO_MANY))
       return
     }
-    const done = (transport: Transport | null, failure: ConnectFailure | null) => {
+    const done: DialTransportOptions['done'] = (transport, failure, use) => {
       this.#dial = undefined
+      // It stays where it is: nobody needs to hear where the name leads later.
+      use?.release()
       if (transport === null) return this.#fail(failure!)
       this.begin(transport)
       this.#handler.connected(this)

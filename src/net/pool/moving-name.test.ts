@@ -1,0 +1,189 @@
+import http2, { type ServerHttp2Stream } from 'node:http2'
+import net from 'node:net'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { Destination } from '../destination.ts'
+import { ask } from '../testing/ask.ts'
+import { CERTIFICATES } from '../testing/certificates.ts'
+import { TimerWheel } from '../timer-wheel.ts'
+import { createClientPool } from './client-pool.ts'
+
+const OLD = '127.0.0.2'
+const NEW = '127.0.0.3'
+
+const cleanup: (() => unknown)[] = []
+/** How far the clock of time limits is ahead. */
+let ahead = 0
+
+beforeEach(() => {
+  ahead = 0
+  const monotonic = clock.monotonic
+  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  for (const undo of cleanup.splice(0)) undo()
+})
+
+/** A server at one address of the name: its open connections, and the requests that it keeps waiting. */
+interface Site {
+  readonly open: Set<net.Socket>
+  readonly held: (() => void)[]
+}
+
+/** Answers with its address; requests for `/held` when it is told to. */
+function site(address: string, kind: 'http1' | 'http2' | 'negotiated'): { server: net.Server; site: Site } {
+  const open = new Set<net.Socket>()
+  const held: (() => void)[] = []
+  const server =
+    kind === 'http2'
+      ? http2.createServer()
+      : kind === 'negotiated'
+        ? http2.createSecureServer({ ...CERTIFICATES.server, allowHTTP1: false })
+        : net.createServer(serveHttp1)
+  const track = (socket: net.Socket) => {
+    open.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => open.delete(socket))
+    cleanup.push(() => socket.destroy())
+  }
+  server.on(kind === 'negotiated' ? 'secureConnection' : 'connection', track)
+  if (kind !== 'http1') {
+    server.on('stream', (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
+      const answer = () => {
+        stream.respond({ ':status': 200 })
+        stream.end(address)
+      }
+      if (headers[':path'] === '/held') held.push(answer)
+      else answer()
+    })
+  }
+
+  function serveHttp1(socket: net.Socket): void {
+    socket.on('data', (bytes) => {
+      const answer = () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${address.length}\r\n\r\n${address}`)
+      if (bytes.toString().includes('/held')) held.push(answer)
+      else answer()
+    })
+  }
+  return { server, site: { open, held } }
+}
+
+async function rig(kind: 'http1' | 'http2' | 'negotiated') {
+  const older = site(OLD, kind)
+  await new Promise<void>((resolve) => older.server.listen(0, OLD, resolve))
+  const { port } = older.server.address() as net.AddressInfo
+  const newer = site(NEW, kind)
+  await new Promise<void>((resolve) => newer.server.listen(port, NEW, resolve))
+  const wheel = new TimerWheel()
+  let addresses = [OLD]
+  let lookups = 0
+  const pool = createClientPool({
+    wheel,
+    lookup: (_, done) => {
+      lookups++
+      done(null, addresses)
+    },
+  })
+  cleanup.push(
+    () => pool.close(),
+    () => older.server.close(),
+    () => newer.server.close(),
+  )
+  const identity = {
+    serverName: undefined,
+    ca: CERTIFICATES.ca,
+    cert: undefined,
+    key: undefined,
+    verify: 'full',
+  } as const
+  const destination: Destination = {
+    key: 'server.test',
+    host: 'server.test',
+    port,
+    connectTimeoutMs: 5000,
+    http: kind,
+    ...(kind === 'negotiated' ? { tls: { ...identity, alpn: ['h2', 'http/1.1'] } } : {}),
+  }
+  /** As many answers of the resolver as there are five seconds. */
+  const renew = (times: number) => {
+    for (let i = 0; i < times; i++) {
+      ahead += 5300
+      wheel.advance()
+    }
+  }
+  return {
+    pool,
+    destination,
+    older: older.site,
+    newer: newer.site,
+    renew,
+    move: () => {
+      addresses = [NEW]
+    },
+    lookups: () => lookups,
+  }
+}
+
+test.each(['http1', 'http2', 'negotiated'] as const)(
+  'a busy connection follows its name: what is in hand ends, and then the connection (%s)',
+  async (kind) => {
+    const { pool, destination, older, newer, renew, move } = await rig(kind)
+    const get = (path = '/') => ask(pool, destination, { path })
+    expect(await get()).toMatchObject({ body: OLD })
+    const held = get('/held')
+    await vi.waitFor(() => expect(older.held).toHaveLength(1))
+    move()
+    renew(2)
+    expect(older.open.size, 'the address may only be left out of some answers').toBeGreaterThan(0)
+    renew(1)
+    expect(await get()).toMatchObject({ body: NEW })
+    expect(older.open.size, 'a request is in hand').toBe(1)
+    older.held[0]!()
+    expect(await held).toMatchObject({ status: 200, body: OLD })
+    await vi.waitFor(() => expect(older.open.size).toBe(0))
+    expect(await get()).toMatchObject({ body: NEW })
+    expect(newer.open.size).toBe(1)
+  },
+)
+
+test('a new connection goes to the new address at once', async () => {
+  const { pool, destination, older, renew, move } = await rig('http1')
+  const held = ask(pool, destination, { path: '/held' })
+  await vi.waitFor(() => expect(older.held).toHaveLength(1))
+  move()
+  renew(1)
+  expect(await ask(pool, destination)).toMatchObject({ body: NEW })
+  older.held[0]!()
+  expect(await held).toMatchObject({ body: OLD })
+})
+
+test('idle connections are given up, and with the last one the name is not asked for any more', async () => {
+  const { pool, destination, older, renew, move, lookups } = await rig('http1')
+  await ask(pool, destination)
+  move()
+  renew(3)
+  await vi.waitFor(() => expect(older.open.size).toBe(0))
+  await new Promise((resolve) => setImmediate(resolve))
+  const before = lookups()
+  renew(5)
+  expect(lookups()).toBe(before)
+})
+
+test('of a relayed connection nobody needs to hear where its name leads later', async () => {
+  const { pool, destination, renew, lookups } = await rig('http1')
+  await new Promise<void>((resolve, reject) => {
+    const handler = {
+      connected: (stream: { cancel(): void }) => {
+        cleanup.push(() => stream.cancel())
+        resolve()
+      },
+      failed: reject,
+      broken: () => {},
+    }
+    pool.connect(destination, handler, undefined)
+  })
+  renew(5)
+  expect(lookups()).toBe(1)
+})
