@@ -23,6 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-config-'))
 
 let applied: () => void = () => {}
 const quiet: InstanceEvents = {
+  secrets: () => {},
   objectsChanged: () => {},
   translated: () => {},
   applied: () => applied(),

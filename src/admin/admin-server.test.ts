@@ -21,6 +21,8 @@ const report: StatusReport = {
   workers: [{ name: 'w1', planVersion: 7 }],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)
+for (const detail of ['said hunter22 twice'])
+  Object.assign(ring.take(), { detail, code: 'internal-error', route: 'default/told' })
 for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
 
 let quits = 0
@@ -32,6 +34,7 @@ const options: AdminServerOptions = {
   status: () => report,
   dump: () => ({ version: 7, items }),
   decisions: async () => ({ records: ring.list(), unanswered }),
+  hide: (text) => text.replaceAll('hunter22', '<redacted>'),
   quit: () => {
     quits++
   },
@@ -70,7 +73,7 @@ test('/config_dump is the plan by key, without secrets', async () => {
 })
 
 test('/decisions takes parameters', async () => {
-  expect(await json('/decisions')).toHaveLength(2)
+  expect(await json('/decisions')).toHaveLength(3)
   expect(await json('/decisions?limit=1&code=rate-limited&route=default/shop')).toHaveLength(1)
   expect(await ask(server.port, '/decisions?limit=x')).toMatchObject({
     status: 400,
@@ -87,8 +90,12 @@ test('/decisions names the workers that did not answer', async () => {
   unanswered = ['w2', 'w5']
   const { status, headers, body } = await ask(server.port, '/decisions')
   expect([status, headers['gatewright-unanswered-workers']]).toEqual([200, 'w2, w5'])
-  expect(JSON.parse(body)).toHaveLength(2)
+  expect(JSON.parse(body)).toHaveLength(3)
   unanswered = []
+})
+
+test('texts of secrets are taken out of every answer', async () => {
+  expect(await json('/decisions?route=default/told')).toMatchObject([{ detail: 'said <redacted> twice' }])
 })
 
 test('/quitquitquit stops the gateway when it is asked by POST', async () => {
@@ -108,6 +115,26 @@ const refusals: readonly (readonly [method: string, path: string, headers: Recor
     ['GET', '/status', { 'sec-fetch-site': 'cross-site' }, 403],
     ['POST', '/quitquitquit', { origin: 'https://example.com' }, 403],
   ]
+
+const outsiders: readonly Record<string, string>[] = [
+  { host: 'rebind.example.com' },
+  { host: 'localhost.example.com' },
+  { origin: 'https://example.com' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+]
+
+for (const headers of outsiders) {
+  test(`every path, also that which stops the gateway, is refused to ${JSON.stringify(headers)}`, async () => {
+    const before = quits
+    for (const path of ['/', '/status', '/config_dump', '/decisions', '/version']) {
+      expect((await ask(server.port, path, { headers })).status, path).toBe(403)
+    }
+    expect((await ask(server.port, '/quitquitquit', { method: 'POST', headers })).status).toBe(403)
+    expect(quits).toBe(before)
+  })
+}
 
 for (const [method, path, headers, status] of refusals) {
   test(`${method} ${path} ${JSON.stringify(headers)} gets ${status}`, async () => {

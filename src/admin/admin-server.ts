@@ -17,6 +17,8 @@ export interface AdminServerOptions {
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
+  /** Takes secrets out of a text. */
+  readonly hide: Hide
   /** Starts the shutdown; called after the answer is on its way. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
@@ -30,6 +32,8 @@ export class NotLoopback extends Error {
     super(`the admin server has no login and listens on loopback addresses only, not on ${host}`)
   }
 }
+
+type Hide = (text: string) => string
 
 type Described = Endpoint & { readonly about: string }
 
@@ -54,27 +58,34 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
   })
 }
 
-function describeEndpoints({ version, status, dump, decisions, quit }: AdminServerOptions): Record<string, Described> {
+function describeEndpoints({
+  version,
+  status,
+  dump,
+  decisions,
+  hide,
+  quit,
+}: AdminServerOptions): Record<string, Described> {
   return {
     '/status': {
       method: 'GET',
       about: 'Objects with their statuses, listeners, files that could not be taken, workers.',
-      answer: () => jsonAnswer(status()),
+      answer: () => jsonAnswer(status(), hide),
     },
     '/config_dump': {
       method: 'GET',
       about: 'The plan that the proxy runs on, without secrets.',
-      answer: () => jsonAnswer(describePlan(dump())),
+      answer: () => jsonAnswer(describePlan(dump()), hide),
     },
     '/decisions': {
       method: 'GET',
       about: 'The newest decisions. Parameters: limit, code, route.',
-      answer: async (query) => answerDecisions(await decisions(), query),
+      answer: async (query) => answerDecisions(await decisions(), query, hide),
     },
     '/version': {
       method: 'GET',
       about: 'Version of the gateway and of its runtime.',
-      answer: () => answerVersion(version),
+      answer: () => answerVersion(version, hide),
     },
     '/quitquitquit': {
       method: 'POST',
@@ -95,13 +106,13 @@ function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>
 /** Names the workers whose records are missing. */
 const UNANSWERED = 'gatewright-unanswered-workers'
 
-function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams): Answer {
+function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams, hide: Hide): Answer {
   const selection = selectDecisions(records, query)
   if (selection.kind === 'refused') return textAnswer(400, selection.message)
-  const answer = jsonAnswer(selection.records)
+  const answer = jsonAnswer(selection.records, hide)
   return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
 }
 
-function answerVersion(version: string): Answer {
-  return jsonAnswer({ gatewright: version, node: process.versions.node })
+function answerVersion(version: string, hide: Hide): Answer {
+  return jsonAnswer({ gatewright: version, node: process.versions.node }, hide)
 }

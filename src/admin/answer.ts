@@ -11,7 +11,8 @@ export function textAnswer(status: number, text: string, headers: Readonly<Recor
   return { status, contentType: 'text/plain; charset=utf-8', body: `${text}\n`, headers }
 }
 
-/** Indented, since it is people who look at it. */
-export function jsonAnswer(value: unknown): Answer {
-  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` }
+/** Without secrets; indented, since it is people who look at it. */
+export function jsonAnswer(value: unknown, hide: (text: string) => string): Answer {
+  const hideText = (_: string, member: unknown) => (typeof member === 'string' ? hide(member) : member)
+  return { status: 200, contentType: 'application/json', body: `${JSON.stringify(value, hideText, 2)}\n` }
 }

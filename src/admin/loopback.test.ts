@@ -41,5 +41,13 @@ const callers: readonly (readonly [what: string, headers: Record<string, string>
 
 for (const [what, headers, refused] of callers) {
   test(`${refused ? 'refuses' : 'serves'} ${what}`, () =>
-    expect(refuseOutsiders(headers)?.status).toBe(refused ? 403 : undefined))
+    expect(refuseOutsiders(headers, '127.0.0.1')?.status).toBe(refused ? 403 : undefined))
 }
+
+test.each([undefined, '192.0.2.1', '::ffff:192.0.2.1'])('refuses a program at the address %s', (address) => {
+  expect(refuseOutsiders({ host: 'localhost:15000' }, address)?.status).toBe(403)
+})
+
+test.each(['127.0.0.1', '127.8.0.1', '::1', '::ffff:127.0.0.1'])('serves a program at the address %s', (address) => {
+  expect(refuseOutsiders({ host: 'localhost:15000' }, address)).toBe(undefined)
+})

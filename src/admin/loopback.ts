@@ -14,11 +14,12 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Keeps web pages away from a server without login (decision A-116). A page of another site can make a browser send requests here:
+ * Keeps others, and web pages, away from a server without login (decision A-116). A rule of the firewall can lead others to a loopback address. A page of another site can make a browser send requests here:
  * under a name of its own that leads to this machine (then `Host` tells), or as a request across sites (then the browser says so).
  */
-export function refuseOutsiders(headers: IncomingHttpHeaders): Answer | undefined {
+export function refuseOutsiders(headers: IncomingHttpHeaders, address: string | undefined): Answer | undefined {
   const { host, origin } = headers
+  if (address === undefined || !isLoopback(address)) return textAnswer(403, 'forbidden: only this machine may ask')
   if (host === undefined || !isLoopback(nameOf(host))) {
     return textAnswer(403, 'forbidden: the host must be localhost or a loopback address')
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
-import { redactItem, redactSpec } from './redact.ts'
+import { redactItem } from './redact.ts'
 
 const origin = { kind: 'ProxyPolicy', namespace: 'default', name: 'p' }
 
@@ -20,39 +20,81 @@ function policy(section: PolicyItem['section'], field: string, spec: unknown): P
   }
 }
 
-const specs: readonly (readonly [what: string, spec: unknown, shown: unknown])[] = [
-  ['a key towards a backend', { auth: { key: 'sk-1' } }, { auth: { key: '<redacted>' } }],
-  ['a key by reference', { auth: { secretRef: { name: 'keys' } } }, { auth: { secretRef: { name: 'keys' } } }],
-  [
-    'a key deep inside a backend',
-    { groups: [{ providers: [{ name: 'a', policies: { auth: { key: 'sk-1' } } }] }] },
-    { groups: [{ providers: [{ name: 'a', policies: { auth: { key: '<redacted>' } } }] }] },
-  ],
+const KEY = { key: 'sk-1' }
+const HIDDEN = { key: '<redacted>' }
+
+const specs: readonly (readonly [
+  what: string,
+  section: PolicyItem['section'],
+  field: string,
+  spec: unknown,
+  shown: unknown,
+])[] = [
+  ['a key towards a backend', 'backend', 'auth', KEY, HIDDEN],
+  ['a key by reference', 'backend', 'auth', { secretRef: { name: 'keys' } }, { secretRef: { name: 'keys' } }],
   [
     'users',
-    { basicAuthentication: { realm: 'r', users: ['ann:$apr1$x$y', 'no-colon'] } },
-    { basicAuthentication: { realm: 'r', users: ['ann:<redacted>', '<redacted>'] } },
+    'traffic',
+    'basicAuthentication',
+    { realm: 'r', users: ['ann:$apr1$x$y', 'no-colon'] },
+    { realm: 'r', users: ['ann:<redacted>', '<redacted>'] },
   ],
-  ['users that are no list', { basicAuthentication: { users: 7 } }, { basicAuthentication: { users: '<redacted>' } }],
+  ['a user that is no text', 'traffic', 'basicAuthentication', { users: [7] }, { users: ['<redacted>'] }],
   [
     'an inline key set',
-    { jwtAuthentication: { providers: [{ issuer: 'i', jwks: { inline: '{"keys":[]}' } }] } },
-    { jwtAuthentication: { providers: [{ issuer: 'i', jwks: { inline: '<redacted>' } }] } },
+    'traffic',
+    'jwtAuthentication',
+    { providers: [{ issuer: 'i', jwks: { inline: '{"keys":[]}' } }] },
+    { providers: [{ issuer: 'i', jwks: { inline: '<redacted>' } }] },
+  ],
+  ...['Authorization', 'x-goog-api-key', 'X-Auth-Token', 'Ocp-Apim-Subscription-Key', 'x-api-key'].map(
+    (name) =>
+      [
+        `a header that is set: ${name}`,
+        'traffic',
+        'headerModifiers',
+        { request: { set: [{ name, value: 's' }] } },
+        { request: { set: [{ name, value: '<redacted>' }] } },
+      ] as const,
+  ),
+  [
+    'an expression for a header',
+    'traffic',
+    'transformation',
+    { request: { set: [{ name: 'x-api-key', value: '"s"' }] } },
+    { request: { set: [{ name: 'x-api-key', value: '<redacted>' }] } },
   ],
   [
-    'a credential in a header that is set',
-    { headerModifiers: { request: { set: [{ name: 'Authorization', value: 'Bearer a' }] } } },
-    { headerModifiers: { request: { set: [{ name: 'Authorization', value: '<redacted>' }] } } },
+    'another header',
+    'traffic',
+    'headerModifiers',
+    { set: [{ name: 'x-tag', value: 'a' }] },
+    { set: [{ name: 'x-tag', value: 'a' }] },
   ],
-  ['another header', { set: [{ name: 'x-tag', value: 'a' }] }, { set: [{ name: 'x-tag', value: 'a' }] }],
-  ['a header that is matched', { name: 'authorization', type: 'Exact' }, { name: 'authorization', type: 'Exact' }],
-  ['a key that is no credential', { labels: { key: 'a' }, key: 'b' }, { labels: { key: 'a' }, key: 'b' }],
-  ['plain values', [1, null, true, 'text', {}], [1, null, true, 'text', {}]],
+  [
+    'a header that is matched',
+    'traffic',
+    'cors',
+    { name: 'authorization', type: 'Exact' },
+    { name: 'authorization', type: 'Exact' },
+  ],
+  ['what has no schema', 'traffic', 'nothing', { labels: { key: 'a' }, key: 'b' }, { labels: { key: 'a' }, key: 'b' }],
+  ['plain values', 'traffic', 'nothing', [1, null, true, 'text', {}], [1, null, true, 'text', {}]],
 ]
 
-for (const [what, spec, shown] of specs) {
-  test(`redacts a spec: ${what}`, () => expect(redactSpec(spec)).toEqual(shown))
+for (const [what, section, field, spec, shown] of specs) {
+  test(`redacts a policy: ${what}`, () =>
+    expect(redactItem(policy(section, field, spec))).toMatchObject({ spec: shown }))
 }
+
+test('a policy of a provider deep inside a backend', () => {
+  const item = {
+    ...policy('backend', 'auth', KEY),
+    origin: { ...origin, kind: 'ProxyBackend' },
+    path: 'spec.ai.groups[0].providers[1].policies.auth',
+  }
+  expect(redactItem(item)).toMatchObject({ spec: HIDDEN })
+})
 
 test('a Secret shows the names of its entries only', () => {
   const secret: SecretItem = {
@@ -67,13 +109,6 @@ test('a Secret shows the names of its entries only', () => {
   expect(redactItem(secret)).toEqual({ ...secret, data: { ann: '<redacted>', bob: '<redacted>' } })
 })
 
-test('the field of a policy counts as the first name of the path', () => {
-  expect(redactItem(policy('backend', 'auth', { key: 'sk-1' }))).toMatchObject({ spec: { key: '<redacted>' } })
-  expect(redactItem(policy('traffic', 'basicAuthentication', { users: ['a:b'] }))).toMatchObject({
-    spec: { users: ['a:<redacted>'] },
-  })
-})
-
 test('the inline policies of a backend are redacted', () => {
   const backend: BackendItem = {
     kind: 'backend',
@@ -81,16 +116,18 @@ test('the inline policies of a backend are redacted', () => {
     namespace: 'default',
     name: 'models',
     type: 'mcp',
-    spec: { targets: [{ name: 'a', policies: { auth: { key: 'sk-1' } } }] },
+    spec: { targets: [{ name: 'a', static: { host: 'h', policies: { auth: KEY } } }] },
     broken: undefined,
-    origin,
+    origin: { ...origin, kind: 'ProxyBackend' },
   }
-  expect(JSON.stringify(redactItem(backend))).not.toContain('sk-1')
+  expect(redactItem(backend)).toMatchObject({
+    spec: { targets: [{ static: { host: 'h', policies: { auth: HIDDEN } } }] },
+  })
 })
 
 test('an item without secrets stays as it is', () => {
   const item: PlanItem = { kind: 'endpoints', key: 'Endpoints/default/a/80', addresses: [], origin }
-  expect(redactItem(item)).toBe(item)
+  expect(redactItem(item)).toEqual(item)
 })
 
 test('the item itself is not changed', () => {

@@ -18,7 +18,7 @@ export interface SmallServerOptions {
   /** By path. GET includes HEAD. */
   readonly endpoints: Readonly<Record<string, Endpoint>>
   /** Refuses a request before its path is looked at. */
-  readonly refuse?: (headers: IncomingMessage['headers']) => Answer | undefined
+  readonly refuse?: (headers: IncomingMessage['headers'], address: string | undefined) => Answer | undefined
   /** Hears of a failed endpoint; the caller is told nothing but 500. */
   readonly reportBug: (error: unknown) => void
 }
@@ -55,8 +55,11 @@ export async function startSmallServer(options: SmallServerOptions): Promise<Run
   return { port, close: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
-async function answerRequest(options: SmallServerOptions, { headers, method, url }: IncomingMessage): Promise<Answer> {
-  const refused = options.refuse?.(headers)
+async function answerRequest(
+  options: SmallServerOptions,
+  { headers, method, url, socket }: IncomingMessage,
+): Promise<Answer> {
+  const refused = options.refuse?.(headers, socket.remoteAddress)
   if (refused !== undefined) return refused
   const { path, query } = splitTarget(url ?? '')
   const endpoint = Object.hasOwn(options.endpoints, path) ? options.endpoints[path] : undefined

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
+import { SecretIndex } from '#control/secret-values.ts'
 import { explainRequest } from '#engine/explain.ts'
 import { explainRelay } from '#engine/explain-relay.ts'
 import { LivePlan } from '#engine/live-plan.ts'
@@ -19,12 +20,16 @@ export interface ExplainFlags {
   readonly file: readonly string[]
   readonly header?: readonly string[]
   readonly data?: string
+  /** Shows credentials as they are. */
+  readonly showSecrets?: boolean
 }
 
 /** Shows what a gateway on these objects would do with one request or connection. No socket is opened. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
+  const secrets = flags.showSecrets ? undefined : new SecretIndex().take(store.list())
+  const print = (text: string) => console.log(secrets === undefined ? text : secrets.hide(text))
   const { items, state } = loadPlan(store)
   const plan = new LivePlan(state)
   plan.update(wholePlan(items))
@@ -41,7 +46,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const listener = socket.serverNames.first(serverName, (place) => place)
   if (listener?.carries === 'bytes') {
     const explanation = explainRelay(plan.index, listener, serverName)
-    console.log(formatRelayExplanation({ url, serverName, explanation, store }))
+    print(formatRelayExplanation({ url, serverName, explanation, store }))
     return explanation.refusal === undefined ? EXIT.ok : EXIT.findings
   }
   if (isConnection(url)) {
@@ -53,7 +58,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
-  console.log(formatExplanation({ method, url: text, explanation, store }))
+  print(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }
 

@@ -15,6 +15,7 @@ import {
   nameOf,
   type Where,
 } from './explanation-lines.ts'
+import { hideCredentials } from './hide-credentials.ts'
 
 export interface ExplanationText {
   readonly method: string
@@ -22,10 +23,12 @@ export interface ExplanationText {
   readonly url: string
   readonly explanation: Explanation
   readonly store: FileStore
+  /** Credentials of messages are shown as they are. */
+  readonly showsSecrets: boolean
 }
 
 /** An explanation for a person: top-down, in the order in which a request meets things. */
-export function formatExplanation({ method, url, explanation, store }: ExplanationText): string {
+export function formatExplanation({ method, url, explanation, store, showsSecrets }: ExplanationText): string {
   const where = locator(store)
   return [
     `${method} ${url}`,
@@ -36,7 +39,10 @@ export function formatExplanation({ method, url, explanation, store }: Explanati
     ...formatPolicies(explanation.policies, where),
     ...formatSteps(explanation.steps),
     ...formatBackend(explanation),
-    ...formatOutcome(explanation),
+    ...formatOutcome(
+      explanation,
+      showsSecrets ? asItIs : (message) => hideCredentials(message, explanation.credentials),
+    ),
   ].join('\n')
 }
 
@@ -76,7 +82,14 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
 
 const SPOKEN = { http1: 'HTTP/1.1', http2: 'HTTP/2', negotiated: 'HTTP/2 or HTTP/1.1, as the server chooses' } as const
 
-function formatOutcome({ outcome, upstream, spoken = 'http1', mcp, a2a }: Explanation): string[] {
+function asItIs(message: string): string {
+  return message
+}
+
+function formatOutcome(
+  { outcome, upstream, spoken = 'http1', mcp, a2a }: Explanation,
+  hide: (message: string) => string,
+): string[] {
   if (outcome?.kind === 'refusal') {
     const status = refusalStatus(outcome)
     const detail = outcome.detail === undefined ? '' : `: ${outcome.detail}`
@@ -86,13 +99,13 @@ function formatOutcome({ outcome, upstream, spoken = 'http1', mcp, a2a }: Explan
     const body = typeof outcome.body === 'string' ? outcome.body : Buffer.from(outcome.body ?? []).toString()
     return [
       `answer    ${outcome.head.status}, made by the gateway`,
-      ...indent(outcome.head.writeResponse(0, -1, '')),
+      ...indent(hide(outcome.head.writeResponse(0, -1, ''))),
       ...indent(body),
     ]
   }
   if (mcp !== undefined) return formatMcp(mcp)
   const sent = Buffer.from(upstream ?? '', 'latin1').toString()
-  return [...formatA2a(a2a), `request to the backend, over ${SPOKEN[spoken]}`, ...indent(sent)]
+  return [...formatA2a(a2a), `request to the backend, over ${SPOKEN[spoken]}`, ...indent(hide(sent))]
 }
 
 /** The requests that the gateway would make itself. */

@@ -1,3 +1,4 @@
+import { SecretIndex } from '#control/secret-values.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { findingLines } from './finding-lines.ts'
@@ -8,7 +9,8 @@ export function lint({ file, verbose }: { readonly file: readonly string[]; read
   const store = new FileStore(file)
   const { findings } = loadPlan(store)
   const { lines, errors, warnings, advised } = findingLines(store, findings, { advice: verbose })
-  for (const line of lines) console.log(line)
+  const secrets = new SecretIndex().take(store.list())
+  for (const line of lines) console.log(secrets.hide(line))
   const objects = store.list().length
   const wrong =
     errors + warnings === 0 ? 'nothing is wrong' : `${count(errors, 'error')}, ${count(warnings, 'warning')}`

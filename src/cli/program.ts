@@ -62,6 +62,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     )
     .requiredOption('-f, --file <path>', FILES, collect)
     .option('-H, --header <field>', "header of the request, 'name: value'; may be repeated", collect, [])
+    .option('--show-secrets', 'show credentials as they are; the output is then a secret itself')
     .option('-d, --data <body>', 'body of the request; the method is then POST unless given')
     .exitOverride()
     .action(async (request, options) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import { Terminal } from './terminal.ts'
@@ -111,6 +112,17 @@ test('an access log that cannot be written is told once for all workers, and whe
     'worker w3 died and is replaced: x',
     'the access log is written again; 0 lines were lost',
   ])
+})
+
+test('nothing that is said shows a secret', () => {
+  const terminal = new Terminal()
+  terminal.secrets(new KnownSecrets(['hunter22']))
+  expect(saying(() => terminal.bug('7', 'Error: GET https://h/?token=abc failed for hunter22'))).toEqual([
+    'a bug in the gateway met request 7: Error: GET https://h/?token=<redacted> failed for <redacted>',
+  ])
+  expect(saying(() => terminal.translated(translation({ ...finding, message: 'is hunter22' }), STORE))[1]).toContain(
+    'is <redacted>',
+  )
 })
 
 test('workers, bugs and the end', () => {

@@ -1,5 +1,6 @@
 import inspector from 'node:inspector'
 import type { Finding } from '#base/finding.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import type { InstanceEvents } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
@@ -11,6 +12,7 @@ import { findingLines } from './finding-lines.ts'
 
 /** Tells a person what happens; everything goes to standard error, so that standard output is the access log alone. */
 export class Terminal implements InstanceEvents {
+  #secrets = new KnownSecrets()
   #said = ''
   #stale = new Set<string>()
   #bound = new Map<string, string | undefined>()
@@ -19,14 +21,18 @@ export class Terminal implements InstanceEvents {
   readonly #logFailing = new Set<string>()
   #lostLines = 0
 
+  secrets(secrets: KnownSecrets): void {
+    this.#secrets = secrets
+  }
+
   objectsChanged(_: readonly FileProblem[], stale: readonly StaleFile[]): void {
     const now = new Set(stale.map(({ file }) => file))
     for (const { file, problems } of stale) {
       if (this.#stale.has(file)) continue
-      say(`${file} cannot be used as it is now; its last good objects stay in force:`)
-      for (const problem of problems) say(`  ${formatProblem(problem)}`)
+      this.#say(`${file} cannot be used as it is now; its last good objects stay in force:`)
+      for (const problem of problems) this.#say(`  ${formatProblem(problem)}`)
     }
-    for (const file of this.#stale) if (!now.has(file)) say(`${file} is in use again`)
+    for (const file of this.#stale) if (!now.has(file)) this.#say(`${file} is in use again`)
     this.#stale = now
   }
 
@@ -36,9 +42,9 @@ export class Terminal implements InstanceEvents {
     const text = lines.join('\n')
     if (text === this.#said) return
     this.#said = text
-    if (lines.length === 0) return say('everything that was wrong with the objects has been mended')
-    say(`the objects have ${errors} errors and ${warnings} warnings; what is right in them works:`)
-    for (const line of lines) say(`  ${line}`)
+    if (lines.length === 0) return this.#say('everything that was wrong with the objects has been mended')
+    this.#say(`the objects have ${errors} errors and ${warnings} warnings; what is right in them works:`)
+    for (const line of lines) this.#say(`  ${line}`)
   }
 
   applied(
@@ -49,36 +55,36 @@ export class Terminal implements InstanceEvents {
     this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
     for (const { name, url, problem } of listeners) {
       if (before.has(url) && before.get(url) === problem) continue
-      say(problem === undefined ? `listening on ${url} (${name})` : `listener ${name} does not serve: ${problem}`)
+      this.#say(problem === undefined ? `listening on ${url} (${name})` : `listener ${name} does not serve: ${problem}`)
     }
-    if (this.#running) say(`plan ${version} is in force`)
+    if (this.#running) this.#say(`plan ${version} is in force`)
   }
 
   started(instance: Instance): void {
     this.#running = true
     const debuggerUrl = inspector.url()
     if (debuggerUrl !== undefined) {
-      say(
+      this.#say(
         `warning: a debugger of the runtime listens at ${new URL(debuggerUrl).host}; whoever reaches it can read every secret`,
       )
     }
     const { admin, metrics, readiness } = instance.ports
-    say(`admin http://127.0.0.1:${admin}, metrics port ${metrics}, readiness port ${readiness}`)
-    if (instance.listeners.length === 0) say('no Gateway listens yet; the files are being watched')
+    this.#say(`admin http://127.0.0.1:${admin}, metrics port ${metrics}, readiness port ${readiness}`)
+    if (instance.listeners.length === 0) this.#say('no Gateway listens yet; the files are being watched')
   }
 
   reloaded(): void {
-    say('the files are read again, and the access log is opened anew')
+    this.#say('the files are read again, and the access log is opened anew')
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {
     const accepting =
       minMs === 0 ? 'no more connections are accepted' : `connections are accepted for ${minMs / 1000} s`
-    say(`stopping: ${accepting}; requests in flight have ${maxMs / 1000} s to finish`)
+    this.#say(`stopping: ${accepting}; requests in flight have ${maxMs / 1000} s to finish`)
   }
 
   workerReplaced(name: string, why: ReplacedFor, cause: string): void {
-    say(`worker ${name} ${why === 'died' ? 'died' : 'is stuck'} and is replaced: ${cause}`)
+    this.#say(`worker ${name} ${why === 'died' ? 'died' : 'is stuck'} and is replaced: ${cause}`)
     this.#logFine(name)
   }
 
@@ -86,7 +92,7 @@ export class Terminal implements InstanceEvents {
   accessLog(worker: string, state: LogState): void {
     if (state.kind === 'failing') {
       if (this.#logFailing.size === 0) {
-        say(
+        this.#say(
           `the access log cannot be written (${state.cause}); lines wait in memory, and are lost when there are too many`,
         )
       }
@@ -99,21 +105,21 @@ export class Terminal implements InstanceEvents {
 
   #logFine(worker: string): void {
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    say(`the access log is written again; ${this.#lostLines} lines were lost`)
+    this.#say(`the access log is written again; ${this.#lostLines} lines were lost`)
     this.#lostLines = 0
   }
 
   labelFolded(label: string, [gateway, listener, route, rule]: readonly string[]): void {
-    say(
+    this.#say(
       `the metric label ${label} has 200 values at gateway ${gateway}, listener ${listener}, route ${route}, rule ${rule}; further values are counted as "other"`,
     )
   }
 
   bug(decisionId: string, stack: string): void {
-    say(`a bug in the gateway met request ${decisionId}: ${stack}`)
+    this.#say(`a bug in the gateway met request ${decisionId}: ${stack}`)
   }
-}
 
-function say(text: string): void {
-  console.error(`gatewright: ${text}`)
+  #say(text: string): void {
+    console.error(`gatewright: ${this.#secrets.hide(text)}`)
+  }
 }

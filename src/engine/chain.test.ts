@@ -128,7 +128,7 @@ test('a trace hears of every step, its verdict and who wrote it', async () => {
   })
   const steps: TraceStep[] = []
   const exchange = exchangeWith({ status: 200 })
-  exchange.trace = { step: (step) => steps.push(step) }
+  exchange.trace = { step: (step) => steps.push(step), credential: () => {} }
   await runChain(chain, exchange, { reached: -1 })
   runResponses(chain, exchange, 1)
   const origins = (field: string) => [

@@ -241,7 +241,7 @@ test('near misses are kept only for a trace', async () => {
   const at = place({ matches: [matchOf('exact /a')] })
   expect((await decided(at, { target: '/b' })).decision.nearMisses).toEqual([])
   const exchange = exchangeWith({ target: '/b' })
-  exchange.trace = { step: () => {} }
+  exchange.trace = { step: () => {}, credential: () => {} }
   const decision = new Decision()
   await decide({ index: at.plan.index, socket: at.socket, random: () => 0 }, exchange, decision)
   expect(decision.nearMisses).toHaveLength(1)

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
-import type { Trace, TraceStep } from '#exchange/trace.ts'
+import type { CredentialPlace, Trace, TraceStep } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
@@ -34,6 +34,8 @@ export interface Explanation {
   readonly nearMisses: readonly NearMiss[]
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
+  /** Where the gateway wrote credentials into what the endpoint would be sent. */
+  readonly credentials: readonly CredentialPlace[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
   readonly backends: readonly ExplainedBackend[]
   /** Endpoints by priority; the chosen one is marked. */
@@ -58,7 +60,11 @@ export interface ExplainInputs {
 /** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
 export async function explainRequest({ plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
-  const trace: Trace = { step: (step) => steps.push(step) }
+  const credentials: CredentialPlace[] = []
+  const trace: Trace = {
+    step: (step) => steps.push(step),
+    credential: (kind, name) => credentials.push({ kind, name }),
+  }
   exchange.trace = trace
   exchange.workloads = plan.workloads
   const decision = new Decision()
@@ -78,6 +84,7 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     nearMisses: decision.nearMisses,
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
+    credentials,
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,

@@ -11,6 +11,8 @@ import { redactTarget } from './redact-target.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
+const NO_NAMES: readonly string[] = []
+
 /** JSON values as policies and expressions see them. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json }
@@ -150,6 +152,8 @@ export class Exchange {
   /** Only `explain` and sampled requests carry one. */
   trace: Trace | undefined
   #redacted: string[] | undefined
+  /** Made when it is first asked for. */
+  #loggedTarget: string | undefined
 
   reset(request: Head, peer: Peer): void {
     this.request = request
@@ -188,19 +192,20 @@ export class Exchange {
     this.reason = 'Upstream'
     this.trace = undefined
     this.#redacted = undefined
+    this.#loggedTarget = undefined
   }
 
   /** A credential was read from this query parameter: its value must not be logged (decision A-111). */
   redactQueryParameter(name: string): void {
+    this.#loggedTarget = undefined
     if (this.#redacted === undefined) this.#redacted = [name]
     else if (!this.#redacted.includes(name)) this.#redacted.push(name)
   }
 
   /** The target as received, without credentials. */
   get loggedTarget(): string {
-    const redacted = this.#redacted
-    if (redacted === undefined) return this.originalTarget
-    return redactTarget(this.originalTarget, redacted)
+    this.#loggedTarget ??= redactTarget(this.originalTarget, this.#redacted ?? NO_NAMES)
+    return this.#loggedTarget
   }
 
   /** Queues a response field that beats whatever backend and transformations say. */

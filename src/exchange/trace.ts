@@ -9,7 +9,15 @@ export interface TraceStep {
   readonly origins: readonly { readonly origin: Origin; readonly path: string }[]
 }
 
+/** Where in a request a credential stands. */
+export interface CredentialPlace {
+  readonly kind: 'header' | 'queryParameter' | 'cookie'
+  readonly name: string
+}
+
 /** Collects what happened to one exchange. */
 export interface Trace {
   step(step: TraceStep): void
+  /** A credential of the gateway was written into this field, query parameter or cookie of the request. */
+  credential(kind: CredentialPlace['kind'], name: string): void
 }

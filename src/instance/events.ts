@@ -1,4 +1,5 @@
 import type { Finding } from '#base/finding.ts'
+import type { KnownSecrets } from '#base/known-secrets.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
@@ -6,6 +7,8 @@ import type { ReplacedFor } from '#workers/worker-pool.ts'
 
 /** What an instance tells its terminal. */
 export interface InstanceEvents {
+  /** What no text may show from now on; told before anything else. */
+  secrets(secrets: KnownSecrets): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
   translated(findings: readonly Finding[], store: FileStore): void
   applied(

@@ -5,7 +5,9 @@ import type { RunningServer } from '#admin/small-server.ts'
 import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
+import { SecretIndex } from '#control/secret-values.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
 import type { ObjectStatus } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
@@ -42,6 +44,8 @@ export class Instance {
   readonly #translator: Translator
   readonly #loop: ControlLoop
   readonly #servers: RunningServer[] = []
+  readonly #secretIndex = new SecretIndex()
+  #secrets = new KnownSecrets()
   #appliedVersion = 0
   /** To be told when the newest plan is in force. */
   readonly #waiting: (() => void)[] = []
@@ -56,6 +60,7 @@ export class Instance {
     this.#options = options
     this.#events = events
     this.#metrics = new MetricsReader({
+      hide: (text) => this.#secrets.hide(text),
       folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
       firstFolded: (label, place) => events.labelFolded(label, place),
     })
@@ -114,9 +119,11 @@ export class Instance {
       throw error
     }
     instance.#store.subscribe(() => {
+      instance.#learnSecrets()
       events.objectsChanged(instance.#store.problems(), instance.#store.stale())
       instance.#loop.changed()
     })
+    instance.#learnSecrets()
     events.objectsChanged(instance.#store.problems(), instance.#store.stale())
     instance.#loop.run()
     await instance.#publishing
@@ -198,10 +205,17 @@ export class Instance {
           }),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
         decisions: () => this.#workers.records(),
+        hide: (text) => this.#secrets.hide(text),
         quit: () => this.#quit(),
         reportBug,
       }),
     )
+  }
+
+  /** Nothing that is said from now on shows a secret of the objects. */
+  #learnSecrets(): void {
+    this.#secrets = this.#secretIndex.take(this.#store.list())
+    this.#events.secrets(this.#secrets)
   }
 
   #pending(): string[] {

@@ -127,3 +127,18 @@ test('what is wrong with policies is known as soon as the plan is taken', () => 
   expect([...it.take({ version: 2, set: [], removed: [broken.key] })]).toEqual([['ProxyPolicy/default/policy', []]])
   expect([it.version, it.items.size]).toEqual([2, 0])
 })
+
+test('secrets are told with the items that they stand in, and taken back with them', async () => {
+  const { publish } = publisher()
+  const at = (spec: unknown) => policyItem('backend.auth', 'Service/default/s', spec, { path: 'spec.backend.auth' })
+  const other = listenerItem({ port: await freePort() })
+  const { key } = at({})
+  const item = at({ key: 'inline-key' })
+  expect((await publish(item)).secrets).toEqual([[key, ['inline-key']]])
+  const next = await publish(item, other)
+  expect(next.secrets).toEqual([])
+  expect(next.everything().secrets).toEqual([[key, ['inline-key']]])
+  expect((await publish(at({ secretRef: { name: 'a' } }), other)).secrets).toEqual([[key, []]])
+  await publish(at({ key: 'another-key' }))
+  expect((await publish()).secrets).toEqual([[key, []]])
+})

@@ -1,4 +1,5 @@
 import type { Finding } from '#base/finding.ts'
+import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
 import { PlanCheck } from '#engine/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
@@ -6,7 +7,8 @@ import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
-import type { Published } from '#workers/worker-pool.ts'
+import type { SecretChange } from '#workers/messages.ts'
+import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
 /**
@@ -22,6 +24,8 @@ export class PlanPublisher {
   readonly #listeners = new Map<string, ListenerItem>()
   /** Changed since the workers were last sent something. */
   readonly #changed = new Set<string>()
+  /** Keys of the items with secrets in them, as the workers know them. */
+  readonly #withSecrets = new Set<string>()
   readonly #changedSlots = new Map<string, number | undefined>()
   #version = 0
 
@@ -80,7 +84,7 @@ export class PlanPublisher {
     return { ...this.#takeChange(), sockets: [...this.#open], everything: () => this.#everything() }
   }
 
-  #takeChange(): Pick<Published, 'delta' | 'slots'> {
+  #takeChange(): PlanUpdate {
     const set: PlanItem[] = []
     const removed: string[] = []
     for (const key of this.#changed) {
@@ -94,15 +98,33 @@ export class PlanPublisher {
       if (slot === undefined) freed.push(key)
       else assigned.push([key, slot])
     }
+    const secrets = this.#changedSecrets()
     this.#changed.clear()
     this.#changedSlots.clear()
-    return { delta: { version: this.#version, set, removed }, slots: { assigned, freed } }
+    return { delta: { version: this.#version, set, removed }, slots: { assigned, freed }, secrets }
   }
 
-  #everything(): Pick<Published, 'delta' | 'slots'> {
+  #changedSecrets(): SecretChange {
+    const changed: [key: string, secrets: readonly string[]][] = []
+    for (const key of this.#changed) {
+      const secrets = this.#secretsOf(key)
+      if (secrets.length === 0 && !this.#withSecrets.delete(key)) continue
+      if (secrets.length > 0) this.#withSecrets.add(key)
+      changed.push([key, secrets])
+    }
+    return changed
+  }
+
+  #secretsOf(key: string): readonly string[] {
+    const item = this.#items.get(key)
+    return item === undefined ? [] : secretsOfItem(item)
+  }
+
+  #everything(): PlanUpdate {
     return {
       delta: { version: this.#version, set: [...this.#items.values()], removed: [] },
       slots: { assigned: [...this.#directory.entries()], freed: [] },
+      secrets: [...this.#withSecrets].map((key) => [key, this.#secretsOf(key)]),
     }
   }
 

@@ -28,7 +28,7 @@ afterEach(() => {
 function observer() {
   const lines: Record<string, unknown>[] = []
   const bugs: unknown[][] = []
-  const reader = new MetricsReader({ folded: () => {}, firstFolded: () => {} })
+  const reader = new MetricsReader({ hide: (text) => text, folded: () => {}, firstFolded: () => {} })
   const observer = new RequestObserver(
     'w1',
     ids,

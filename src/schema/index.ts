@@ -1,7 +1,7 @@
 export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
 export { host } from './host.ts'
-export { annotate, defaulted, deprecated, optional, required } from './modifiers.ts'
+export { annotate, defaulted, deprecated, optional, required, secret } from './modifiers.ts'
 export type { DeepReadonly, FieldGroup, ObjectRule, Parsed, ScalarName, ScalarRefusal, SchemaNode } from './node.ts'
 export { nodeOf } from './node.ts'
 export { fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
@@ -37,6 +37,7 @@ export {
   text,
   tinyString,
 } from './scalars.ts'
+export { secretsIn, withoutSecrets } from './secrets.ts'
 export {
   atLeastOne,
   atMostOne,

@@ -6,6 +6,11 @@ export function annotate<S extends TSchema>(schema: S, keywords: object): S {
   return Object.assign(copy, keywords) as S
 }
 
+/** A text that no output may show. */
+export function secret<S extends TSchema>(schema: S, part: 'whole' | 'after-colon' = 'whole'): S {
+  return annotate(schema, { secret: part })
+}
+
 /** A field that must be there. The text is user documentation. */
 export function required<S extends TSchema>(schema: S, description: string): S {
   return annotate(schema, { description })

@@ -76,6 +76,8 @@ export interface SchemaNode {
   readonly rules?: readonly ObjectRule[]
   /** A field that stands in for all others of this object: when it is present, they must be absent and nothing else is required. */
   readonly insteadOf?: string
+  /** A secret, which no output shows; of `user:password` only what follows the colon is one. */
+  readonly secret?: 'whole' | 'after-colon'
   /** Still works, but should not be used any more; says what to use. */
   readonly replacedBy?: string
   /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */

@@ -15,6 +15,7 @@ export type ToWorker =
       readonly slots: SlotChange
       /** `address:port` of every socket to listen on; others are drained. */
       readonly sockets: readonly string[]
+      readonly secrets: SecretChange
     }
   | { readonly kind: 'records'; readonly question: number }
   /** The file of the access log was renamed, or is to be looked at again. */
@@ -43,6 +44,9 @@ export type FromWorker =
   /** Traffic shows something about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
   | { readonly kind: 'drained' }
+
+/** Secrets, as byte text, by the item that they stand in, where they are others than before. They are in no output. */
+export type SecretChange = readonly (readonly [key: string, secrets: readonly string[]])[]
 
 /** How the access log of a worker is doing. */
 export type LogState =

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
@@ -20,8 +21,16 @@ const start = workerData as WorkerStart
 const port = parentPort!
 
 let planVersion = 0
+const secretsByItem = new Map<string, readonly string[]>()
+let secrets: KnownSecrets | undefined
 const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
-const accessLog = new AccessLog(start.logFormat === 'json' ? JSON_LINE : TEXT_LINE, (line) => lines.write(line))
+/** For queries and texts of operators' expressions: a request that has neither does not pay for it. */
+const hide = (text: string): string => {
+  secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
+  return secrets.hide(text)
+}
+const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
+const accessLog = new AccessLog(format, (line) => lines.write(line), hide)
 const lines = new LineWriter(start.logFile === undefined ? STANDARD_OUTPUT : new LogFile(start.logFile), {
   failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause } }),
   resumed: (lines) => tell({ kind: 'log', state: { kind: 'resumed', lines } }),
@@ -57,6 +66,8 @@ function tell(message: FromWorker): void {
 async function hear(message: ToWorker): Promise<void> {
   if (message.kind === 'plan') {
     const delta = JSON.parse(message.delta) as PlanDelta
+    for (const [key, values] of message.secrets) secretsByItem.set(key, values)
+    if (message.secrets.length > 0) secrets = undefined
     planVersion = delta.version
     const failed = await proxy.update(delta, message.slots, message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })

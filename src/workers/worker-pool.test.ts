@@ -41,7 +41,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
     { ...tuning, entry: ENTRY },
   )
   stops.defer(() => pool.drain(0, 0))
-  const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] } }
+  const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] }, secrets: [] }
   pool.publish({ ...nothing, sockets: [], everything: () => nothing })
   await eventually('both workers run', () => applied > 0)
   return { pool, replaced }

@@ -6,7 +6,7 @@ import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { SlotChange } from '#state/slots.ts'
-import type { FromWorker, LogState, ToWorker, WorkerStart } from './messages.ts'
+import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -21,6 +21,7 @@ export interface Published extends PlanUpdate {
 export interface PlanUpdate {
   readonly delta: PlanDelta
   readonly slots: SlotChange
+  readonly secrets: SecretChange
 }
 
 /** `died`: its thread ended. `stuck`: its event loop no longer turned. */
@@ -251,6 +252,6 @@ export class WorkerPool {
   }
 }
 
-function planMessage({ delta, slots }: PlanUpdate, sockets: readonly string[]): ToWorker {
-  return { kind: 'plan', delta: JSON.stringify(delta), slots, sockets }
+function planMessage({ delta, slots, secrets }: PlanUpdate, sockets: readonly string[]): ToWorker {
+  return { kind: 'plan', delta: JSON.stringify(delta), slots, secrets, sockets }
 }

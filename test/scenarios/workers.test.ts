@@ -57,6 +57,7 @@ beforeAll(async () => {
       translated: () => {},
       applied: () => {},
       workerReplaced: (name) => replaced.push(name),
+      secrets: () => {},
       accessLog: () => {},
       labelFolded: () => {},
       bug: (_, stack) => {

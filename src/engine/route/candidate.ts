@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js'
+import { isCredentialField, isCredentialParameter } from '#base/credential-names.ts'
 import type { Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
@@ -64,13 +65,13 @@ export function whyNot<P>(candidate: Candidate<P>, path: RoutedPath, head: Head)
   for (const [i, test] of candidate.headers.entries()) {
     const wanted = match.headers[i]!
     if (!test(head, path))
-      return `header ${wanted.name} is ${head.get(wanted.name.toLowerCase()) ?? 'absent'}, not ${wanted.value}`
+      return describeMiss('header', wanted, head.get(wanted.name.toLowerCase()), isCredentialField(wanted.name))
   }
   const params = new URLSearchParams(path.query)
   for (const [i, test] of candidate.query.entries()) {
     const wanted = match.queryParams[i]!
     if (!test(params))
-      return `query parameter ${wanted.name} is ${params.get(wanted.name) ?? 'absent'}, not ${wanted.value}`
+      return describeMiss('query parameter', wanted, params.get(wanted.name), isCredentialParameter(wanted.name))
   }
   return undefined
 }
@@ -88,4 +89,15 @@ export function describePath(match: RouteMatch): string {
   const { type, value } = match.path
   if (type === 'Exact') return `exactly ${value}`
   return type === 'PathPrefix' ? `under prefix ${value}` : `matching ${value}`
+}
+
+/** Credentials are compared, never shown. */
+function describeMiss(
+  what: string,
+  { name, value }: { readonly name: string; readonly value: string },
+  found: string | null | undefined,
+  isCredential: boolean,
+): string {
+  if (!isCredential) return `${what} ${name} is ${found ?? 'absent'}, not ${value}`
+  return `${what} ${name} is ${found === null || found === undefined ? 'absent' : 'another one'}`
 }

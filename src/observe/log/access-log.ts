@@ -1,3 +1,4 @@
+import { hideCredentialParameters } from '#base/credential-names.ts'
 import { REJECTIONS, type Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { turnNow } from '#base/turn.ts'
@@ -22,13 +23,16 @@ const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 export class AccessLog {
   readonly #format: LineFormat
   readonly #write: (line: string) => void
+  readonly #hide: (text: string) => string
   /** The parts of a line that are the same for every request of a place, and of a connection; only while nothing is removed. */
   readonly #placeText = new WeakMap<PlaceNames, string>()
   readonly #peerText = new WeakMap<Peer, string>()
 
-  constructor(format: LineFormat, write: (line: string) => void) {
+  /** @param hide takes secrets out of texts: queries, and what expressions of operators give */
+  constructor(format: LineFormat, write: (line: string) => void, hide: (text: string) => string = (text) => text) {
     this.#format = format
     this.#write = write
+    this.#hide = hide
   }
 
   /** @returns false when the filter kept the line back */
@@ -96,7 +100,7 @@ export class AccessLog {
       const covered = settings.mayCover ? new Set(settings.remove) : undefined
       const write = (name: string, value: Json) => {
         covered?.add(name)
-        added += format.foreign(name, value)
+        added += format.foreign(this.#hide(name), hideIn(value, this.#hide))
       }
       for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
       removed = covered ?? settings.remove
@@ -118,7 +122,7 @@ export class AccessLog {
     else {
       text('http.method', exchange.originalMethod)
       text('http.host', withoutPort(exchange.originalAuthority))
-      text('http.path', exchange.loggedTarget)
+      text('http.path', this.#pathOf(exchange))
       text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
       if (request.status !== 0) number('http.status', request.status)
       // Over HTTP/1 no client can speak gRPC.
@@ -132,7 +136,7 @@ export class AccessLog {
       text('mcp.method.name', exchange.mcp.method)
       text('mcp.target', exchange.mcp.target)
       text('mcp.resource.type', exchange.mcp.resourceType)
-      text(mcpNameField(exchange.mcp.resourceType), exchange.mcp.name)
+      text(mcpNameField(exchange.mcp.resourceType), hideInName(exchange.mcp.name))
       text('mcp.session.id', shortSession(exchange.mcp.sessionId))
       number('mcp.error.code', exchange.mcp.errorCode)
     }
@@ -147,6 +151,11 @@ export class AccessLog {
     }
     text('duration', `${Math.round(durationMs)}ms`)
     return line + added + format.end
+  }
+
+  /** Secrets stand in queries, if anywhere: a path without one is not looked through. */
+  #pathOf({ loggedTarget }: Exchange): string {
+    return loggedTarget.includes('?') ? this.#hide(loggedTarget) : loggedTarget
   }
 
   #place(place: PlaceNames, removed: ReadonlySet<string>): string {
@@ -180,6 +189,19 @@ export class AccessLog {
     }
     return line
   }
+}
+
+/** Every text in a value, at any depth. */
+function hideIn(value: Json, hide: (text: string) => string): Json {
+  if (typeof value === 'string') return hide(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((element: Json) => hideIn(element, hide))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [hide(name), hideIn(member, hide)]))
+}
+
+/** The URI of a resource may have a query. */
+function hideInName(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : hideCredentialParameters(name)
 }
 
 function mcpNameField(type: 'tool' | 'prompt' | 'resource' | undefined): DefaultField {

@@ -10,6 +10,8 @@ interface Known extends SeriesPlace {
 }
 
 export interface MetricsReaderEvents {
+  /** A text without secrets, for values that peers choose. */
+  hide(text: string): string
   /** A value that a worker still told from others is counted as `other`, since all workers together have too many. */
   folded(label: string, place: readonly string[]): void
   /** The same, by a worker or here, for the first time at this place. */
@@ -51,7 +53,10 @@ export class MetricsReader {
   /** The values of a series within the bounds of the scrape (decision A-113). */
   #bounded(series: SeriesPlace): readonly string[] {
     const { metric, customNames } = series
-    const values = this.#chosen.fold(METRICS[metric], series.values, customNames)
+    const info: Metric = METRICS[metric]
+    const isChosen = info.chosenByPeers !== undefined || customNames.length > 0
+    const shown = isChosen ? series.values.map(this.#events.hide) : series.values
+    const values = this.#chosen.fold(info, shown, customNames)
     const key = keyOf({ values, customNames })
     const known = this.#labelSets.get(metric) ?? new Set()
     this.#labelSets.set(metric, known)

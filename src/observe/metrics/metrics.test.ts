@@ -9,6 +9,7 @@ function workers(count: number) {
   const folded: string[] = []
   const firstFolded: string[] = []
   const reader = new MetricsReader({
+    hide: (text) => text.replaceAll('hunter22', '<redacted>'),
     folded: (label) => folded.push(label),
     firstFolded: (label, place) => firstFolded.push(`${label} ${place.join(' ')}`),
   })
@@ -169,6 +170,14 @@ verifies('frontend.metrics/cardinality', 'the 201st model of a rule is `other`, 
   )
   expect(firstFolded).toEqual(['gen_ai_request_model g l r rule', 'gen_ai_response_model g l r rule'])
   expect(folded, 'the worker did').toEqual([])
+})
+
+test('secrets are taken out of values that peers choose', () => {
+  const { writers, lines } = workers(1)
+  writers[0].series('mcpRequests', ['tools/call', 'tool', 's', 'say hunter22', 'g', 'l', 'r', 'rule']).add(1)
+  writers[0].series('requests', [...REQUEST, 'hunter22'], ['user']).add(1)
+  expect(lines('mcp')[0]).toContain('resource="say <redacted>"')
+  expect(lines('requests')[0]).toContain('user="<redacted>"')
 })
 
 test('each rule has its own 200', () => {

@@ -7,6 +7,7 @@ import {
   optional,
   type Parsed,
   required,
+  secret,
   text,
 } from '#schema/index.ts'
 
@@ -29,7 +30,7 @@ export const jwks = exactlyOne(
   ['remote', 'inline'],
   object({
     remote: optional(remoteJwks, 'Fetched from a server.'),
-    inline: optional(text({ min: 2, max: 65_536 }), 'The JSON Web Key Set itself, as JSON text.'),
+    inline: optional(secret(text({ min: 2, max: 65_536 })), 'The JSON Web Key Set itself, as JSON text.'),
   }),
 )
 

@@ -7,6 +7,7 @@ const BASIC = authorizationHeader('Basic')
 
 /** Writes the configured credential; whatever the client sent there is replaced (decision A-103). */
 export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
+  exchange.trace?.credential(location.kind, location.name)
   if (writeCredential(location, exchange.request, credential)) return proceed
   return reject('backend-auth-failed', { detail: 'the credential cannot be written to its location' })
 }

@@ -10,6 +10,7 @@ import {
   type Parsed,
   problem,
   required,
+  secret,
   shortString,
   text,
   withRule,
@@ -75,7 +76,7 @@ export const backendAuth = withRule(
   exactlyOne(
     KINDS,
     object({
-      key: optional(text({ max: 2048 }), 'The credential itself. Least secure: prefer secretRef.'),
+      key: optional(secret(text({ max: 2048 })), 'The credential itself. Least secure: prefer secretRef.'),
       secretRef: optional(localObjectReference(), 'A Secret whose entry "Authorization" is the credential.'),
       passthrough: optional(
         object({}),

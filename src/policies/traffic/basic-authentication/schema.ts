@@ -7,6 +7,7 @@ import {
   object,
   optional,
   type Parsed,
+  secret,
   text,
 } from '#schema/index.ts'
 import { extractionLocation } from '../../shared/extraction-location.ts'
@@ -22,7 +23,7 @@ export const basicAuthentication = exactlyOne(
     ),
     realm: defaulted(text(), 'Restricted', 'Realm named in the challenge to callers that are refused.'),
     users: optional(
-      list(text(), { min: 1, max: 256 }),
+      list(secret(text(), 'after-colon'), { min: 1, max: 256 }),
       'Users, one htpasswd line each: <username>:<password_hash>. Hashes: MD5, bcrypt, crypt, SHA-1; never the password itself.',
     ),
     secretRef: optional(localObjectReference(), 'A Secret whose entry ".htaccess" is a whole htpasswd file.'),

@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { toByteText } from './byte-text.ts'
+import { KnownSecrets } from './known-secrets.ts'
+
+const hide = (secrets: readonly string[], text: string) => new KnownSecrets(secrets.map(toByteText)).hide(text)
+
+test.each<[what: string, secret: string, text: string, shown: string]>([
+  ['as it is', 'sk-12345', 'Bearer sk-12345.', 'Bearer <redacted>.'],
+  ['several times', 'sk-12345', 'sk-12345sk-12345 sk-12345', '<redacted><redacted> <redacted>'],
+  ['the whole text', 'sk-12345', 'sk-12345', '<redacted>'],
+  ['shorter than 8 characters', 'k-alice', 'k-alice', 'k-alice'],
+  ['almost the value', 'sk-12345', 'sk-1234 sk-12346', 'sk-1234 sk-12346'],
+  ['with spaces around it in the Secret', ' sk-12345\n', 'x sk-12345 y', 'x <redacted> y'],
+  ['as base64', 'sk-12345', 'data: c2stMTIzNDU=', 'data: <redacted>'],
+  ['in JSON', 'say "hi" now', '{"a":"say \\"hi\\" now"}', '{"a":"<redacted>"}'],
+  ['in a URL', 'a/b c=d&e', '/x?q=a%2Fb%20c%3Dd%26e&z=1', '/x?q=<redacted>&z=1'],
+  ['beyond ASCII', 'pässwört', 'is pässwört.', 'is <redacted>.'],
+  ['the token behind a scheme', 'Bearer sk-12345', 'token sk-12345', 'token <redacted>'],
+  [
+    'the key of an entry',
+    '{"key":"k-alice-1","metadata":{"team":"platform"}}',
+    'k-alice-1 platform',
+    '<redacted> platform',
+  ],
+  ['the hash of a user', 'ann:$apr1$x$y12', 'hash $apr1$x$y12', 'hash <redacted>'],
+  [
+    'a line of PEM',
+    '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END PRIVATE KEY-----',
+    'x MIIEvQIBADANBgkqhkiG y',
+    'x <redacted> y',
+  ],
+  [
+    'words of a file',
+    '{\n  "type": "service_account",\n  "private_key": "abcdefgh1"\n}',
+    '"type": "service_account" abcdefgh1',
+    '"type": "service_account" <redacted>',
+  ],
+])('a secret %s', (_, secret, text, shown) => expect(hide([secret], text)).toBe(shown))
+
+test('the longer of two values that begin alike is hidden whole', () => {
+  expect(hide(['sk-12345', 'sk-12345-long'], 'sk-12345-long sk-12345')).toBe('<redacted> <redacted>')
+})
+
+test('without secrets only parameters are hidden', () => {
+  expect(hide([], '/a?access_token=x&b=y')).toBe('/a?access_token=<redacted>&b=y')
+  expect(hide([], 'sk-12345')).toBe('sk-12345')
+})
+
+test('it finds what replacing each value in turn would find', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{1f600}'), minLength: 8, maxLength: 10 })
+  fc.assert(
+    fc.property(fc.array(letters, { maxLength: 4 }), fc.array(letters, { maxLength: 6 }), (secrets, pieces) => {
+      const text = [...pieces, ...secrets].join('-')
+      const hidden = hide(secrets, text)
+      for (const secret of secrets) expect(hidden).not.toContain(secret)
+      if (!secrets.some((secret) => text.includes(secret))) expect(hidden).toBe(text)
+    }),
+  )
+})

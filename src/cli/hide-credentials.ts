@@ -1,0 +1,27 @@
+import { isCredentialField, REDACTED } from '#base/credential-names.ts'
+import { redactTarget } from '#exchange/redact-target.ts'
+import type { CredentialPlace } from '#exchange/trace.ts'
+
+/**
+ * A message without the credentials in its head: those of fields and query parameters that carry some by convention, and those at
+ * `places`, where the gateway wrote some. The body stays.
+ */
+export function hideCredentials(message: string, places: readonly CredentialPlace[]): string {
+  const end = message.indexOf('\r\n\r\n')
+  const head = end < 0 ? message : message.slice(0, end)
+  const [start = '', ...fields] = head.split('\r\n')
+  const namesOf = (kind: CredentialPlace['kind']) =>
+    places.filter((place) => place.kind === kind).map(({ name }) => name)
+  const written = namesOf('header')
+  const hidden = fields.map((field) => {
+    const name = field.slice(0, field.indexOf(':'))
+    return isCredentialField(name) || written.includes(name.toLowerCase()) ? `${name}: ${REDACTED}` : field
+  })
+  return [hideInTarget(start, namesOf('queryParameter')), ...hidden].join('\r\n') + (end < 0 ? '' : message.slice(end))
+}
+
+/** Of a start line; that of a response has no target, and nothing that looks like one. */
+function hideInTarget(start: string, parameters: readonly string[]): string {
+  const [method = '', target = '', ...rest] = start.split(' ')
+  return [method, redactTarget(target, parameters), ...rest].join(' ')
+}
