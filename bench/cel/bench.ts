@@ -1,10 +1,12 @@
 /**
  * Nanoseconds per evaluation of prepared programs: this engine against two libraries, in turns within one run.
  * Watch the last two columns: how many times slower the others are. Ends with status 1 below the bars.
+ * With `--weights [part of a name]`: what the steps of a budget take, see `weights.ts`.
  */
 import { CelScalar, celEnv, listType, mapType, parse as parseBufbuild, plan } from '@bufbuild/cel'
 import { Environment as CelJsEnvironment } from '@marcbachmann/cel-js'
 import { compile, createEnvironment } from '#cel/index.ts'
+import { printWeights } from './weights.ts'
 
 interface Exchange {
   readonly method: string
@@ -56,7 +58,7 @@ function prepareOwn(expression: string): Run {
   })
   const { program, problems } = compile(expression, environment)
   if (program === undefined) throw new Error(problems.map((problem) => problem.message).join('; '))
-  return program.evaluate
+  return (exchange) => program.evaluate(exchange)
 }
 
 function prepareCelJs(expression: string): Run {
@@ -117,14 +119,20 @@ function compareOn(expression: string): readonly [own: number, celJs: number, bu
   return samples.map(median) as unknown as readonly [number, number, number]
 }
 
-let met = true
-console.log('expression   own ns   cel-js ns   bufbuild ns   cel-js/own   bufbuild/own')
-for (const [name, expression] of EXPRESSIONS) {
-  const [own, celJs, bufbuild] = compareOn(expression)
-  met &&= celJs / own >= BARS.celJs && bufbuild / own >= BARS.bufbuild
-  const cells = [own.toFixed(1).padStart(8), celJs.toFixed(1).padStart(12), bufbuild.toFixed(1).padStart(14)]
-  const ratios = [(celJs / own).toFixed(1).padStart(13), (bufbuild / own).toFixed(1).padStart(15)]
-  console.log(name.padEnd(11) + cells.join('') + ratios.join(''))
+function compareAll(): void {
+  let met = true
+  console.log('expression   own ns   cel-js ns   bufbuild ns   cel-js/own   bufbuild/own')
+  for (const [name, expression] of EXPRESSIONS) {
+    const [own, celJs, bufbuild] = compareOn(expression)
+    met &&= celJs / own >= BARS.celJs && bufbuild / own >= BARS.bufbuild
+    const cells = [own.toFixed(1).padStart(8), celJs.toFixed(1).padStart(12), bufbuild.toFixed(1).padStart(14)]
+    const ratios = [(celJs / own).toFixed(1).padStart(13), (bufbuild / own).toFixed(1).padStart(15)]
+    console.log(name.padEnd(11) + cells.join('') + ratios.join(''))
+  }
+  console.log(`bars: ${BARS.celJs} and ${BARS.bufbuild} times: ${met ? 'met' : 'MISSED'}`)
+  if (!met || sink === undefined) process.exitCode = 1
 }
-console.log(`bars: ${BARS.celJs} and ${BARS.bufbuild} times: ${met ? 'met' : 'MISSED'}`)
-if (!met || sink === undefined) process.exitCode = 1
+
+const [option, filter = ''] = process.argv.slice(2)
+if (option === '--weights') printWeights(filter)
+else compareAll()

@@ -18,6 +18,11 @@ const json = JSON as unknown as SourceTextJson
  */
 const DELICATE_NUMBER = /(?:^|[:,[\s])(?:-0|-?(?:[\d.]{16}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]))/
 
+/** Whether reading a text exactly takes long: there is some number to look at one by one. */
+export function isDelicate(text: string): boolean {
+  return DELICATE_NUMBER.test(text)
+}
+
 /**
  * Parses JSON so that writing it again keeps every number: what passes through the gateway may hold 64-bit identifiers, and may care
  * about `1.0`.
@@ -25,7 +30,7 @@ const DELICATE_NUMBER = /(?:^|[:,[\s])(?:-0|-?(?:[\d.]{16}|\d+\.\d*0(?!\d)|\d+(?
  * @throws SyntaxError
  */
 export function parseExactJson(text: string): unknown {
-  return DELICATE_NUMBER.test(text) ? json.parse(text, keepNumber) : JSON.parse(text)
+  return isDelicate(text) ? json.parse(text, keepNumber) : JSON.parse(text)
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {

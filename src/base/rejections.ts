@@ -35,6 +35,7 @@ export const REJECTIONS = {
   'basic-missing': { status: 401, text: 'authentication required', reason: 'BasicAuth' },
   'basic-invalid': { status: 401, text: 'authentication failed', reason: 'BasicAuth' },
   'authorization-denied': { status: 403, text: 'authorization failed', reason: 'Authorization' },
+  'authorization-exceeded': { status: 403, text: 'authorization failed', reason: 'Authorization' },
   'csrf-failed': { status: 403, text: 'CSRF validation failed', reason: 'DirectResponse' },
   'rate-limited': { status: 429, text: 'rate limit exceeded', reason: 'RateLimit' },
   'rate-limit-failed': { status: 500, text: 'rate limit failed', reason: 'RateLimit' },
@@ -43,6 +44,8 @@ export const REJECTIONS = {
   'filter-failed': { status: 500, text: 'failed to apply filters', reason: 'Internal' },
   'transformation-request-failed': { status: 500, text: 'transformation failed', reason: 'Internal' },
   'transformation-response-failed': { status: 502, text: 'transformation failed', reason: 'Internal' },
+  'expression-exceeded-request': { status: 500, text: 'expression limit exceeded', reason: 'Internal' },
+  'expression-exceeded-response': { status: 502, text: 'expression limit exceeded', reason: 'Internal' },
   'policy-invalid': { status: 500, text: 'policy cannot be applied', reason: 'Internal' },
   // the backend
   'backend-auth-failed': { status: 500, text: 'backend authentication failed', reason: 'UpstreamFailure' },

@@ -1,3 +1,4 @@
+import type { Budget } from './budget.ts'
 import { noSuchOverload } from './error.ts'
 import { ContextMap, type MemberReader } from './map-value.ts'
 import { define, type Overload } from './overload.ts'
@@ -61,6 +62,8 @@ export interface EnvironmentOptions<C> {
   readonly provider?: TypeProvider
   /** Names are looked up in this namespace first. */
   readonly container?: string
+  /** What evaluations of a context are charged to; unless given, each has a budget of its own. */
+  readonly budgetOf?: (context: C) => Budget
 }
 
 /** A node of the tree of declared paths. */
@@ -82,6 +85,7 @@ export interface Environment<C> {
   readonly hostTypes: ReadonlyMap<string, HostTypeInfo>
   readonly provider: TypeProvider | undefined
   readonly container: string
+  readonly budgetOf: ((context: C) => Budget) | undefined
 }
 
 export interface HostTypeInfo {
@@ -105,6 +109,7 @@ export function createEnvironment<C>(
     hostTypes: new Map(types.map((type) => [type.name, hostTypeInfo(type)])),
     provider: options.provider,
     container: options.container ?? '',
+    budgetOf: options.budgetOf,
   }
 }
 

@@ -1,21 +1,14 @@
+import { charge } from './budget.ts'
 import { CelError } from './error.ts'
 import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
+import { WEIGHTS } from './weights.ts'
 
 /**
  * CEL equality: numbers by mathematical value whatever their type, lists and maps by their elements, values of
  * different types are unequal. NaN is unequal to itself.
- * @throws RangeError for values beyond all measure, which an evaluation turns into an error value
  */
 export function equals(a: Value, b: Value): boolean {
-  return areEqual(a, b, undefined)
-}
-
-/** What one comparison may still look at; made for the outermost list or map. */
-interface Allowance {
-  left: number
-}
-
-function areEqual(a: Value, b: Value, allowance: Allowance | undefined): boolean {
+  if (typeof a === 'string' && typeof b === 'string') return equalTexts(a, b)
   // Not for objects: what contains a NaN does not equal itself.
   if (a === b && (a === null || typeof a !== 'object')) return true
   if (a instanceof HostObject) return a.equals(b)
@@ -26,11 +19,15 @@ function areEqual(a: Value, b: Value, allowance: Allowance | undefined): boolean
     // biome-ignore lint/suspicious/noDoubleEquals: `==` compares bigint and number by value
     return y !== undefined && x == y
   }
-  return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b, allowance)
+  return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b)
 }
 
-/** Elements that one comparison looks at, at most: see `value-size.ts`. */
-const MAX_COMPARED = 1_000_000
+/** `a === b`, which has to look at all of two texts only when they are equally long. */
+export function equalTexts(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  charge(a.length * WEIGHTS.equalUnit)
+  return a === b
+}
 
 /** The number behind an int, uint or double. */
 export function numberOf(value: Value): number | bigint | undefined {
@@ -38,45 +35,48 @@ export function numberOf(value: Value): number | bigint | undefined {
   return value instanceof Double || value instanceof Uint ? value.value : undefined
 }
 
-function equalObjects(a: Value & object, b: Value & object, allowance: Allowance = { left: MAX_COMPARED }): boolean {
-  if (--allowance.left < 0) throw new RangeError('values are too large to compare')
-  if (a instanceof MapValue) return b instanceof MapValue && equalMaps(a, b, allowance)
+function equalObjects(a: Value & object, b: Value & object): boolean {
+  if (a instanceof MapValue) return b instanceof MapValue && equalMaps(a, b)
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
-  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b, allowance)
-  return Array.isArray(a) && Array.isArray(b) && equalLists(a, b, allowance)
+  if (a instanceof Optional) return b instanceof Optional && equalOptionals(a, b)
+  return Array.isArray(a) && Array.isArray(b) && equalLists(a, b)
 }
 
-function equalLists(a: readonly Value[], b: readonly Value[], allowance: Allowance): boolean {
-  return a.length === b.length && a.every((element, i) => areEqual(element, b[i]!, allowance))
+function equalLists(a: readonly Value[], b: readonly Value[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) {
+    charge(WEIGHTS.comparison)
+    if (!equals(a[i]!, b[i]!)) return false
+  }
+  return true
 }
 
-function equalMaps(a: MapValue, b: MapValue, allowance: Allowance): boolean {
+function equalMaps(a: MapValue, b: MapValue): boolean {
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
+    charge(WEIGHTS.entry)
     const x = a.get(key)
     const y = b.get(key)
-    if (
-      x === undefined ||
-      y === undefined ||
-      x instanceof CelError ||
-      y instanceof CelError ||
-      !areEqual(x, y, allowance)
-    )
+    if (x === undefined || y === undefined || x instanceof CelError || y instanceof CelError || !equals(x, y))
       return false
   }
   return true
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
+  if (a.length !== b.length) return false
+  charge(a.length * WEIGHTS.orderedUnit)
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
 
-function equalOptionals(a: Optional, b: Optional, allowance: Allowance): boolean {
+function equalOptionals(a: Optional, b: Optional): boolean {
   if (a.value === undefined || b.value === undefined) return a.value === b.value
-  return areEqual(a.value, b.value, allowance)
+  charge(WEIGHTS.comparison)
+  return equals(a.value, b.value)
 }
 
 /**
@@ -107,6 +107,7 @@ function compareNumbers(a: Value, b: Value): number | undefined {
 /** By code points: UTF-16 order differs where surrogates meet characters above them. */
 function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
+  charge(length * WEIGHTS.orderedUnit)
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i)
     const y = b.charCodeAt(i)
@@ -122,6 +123,7 @@ function rank(unit: number): number {
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length)
+  charge(length * WEIGHTS.orderedUnit)
   for (let i = 0; i < length; i++) {
     if (a[i] !== b[i]) return a[i]! - b[i]!
   }

@@ -21,6 +21,10 @@ export class CelError {
   }
 }
 
+/** For a key that was computed: it may be a value. */
+export const NO_SUCH_KEY = new CelError('no-such-key', 'no such key')
+
+/** For a key that is written in the expression. */
 export function noSuchKey(key: string): CelError {
   return new CelError('no-such-key', `no such key: ${key}`)
 }
@@ -33,5 +37,14 @@ export const DIVISION_BY_ZERO = new CelError('divide-by-zero', 'division by zero
 export const MODULUS_BY_ZERO = new CelError('divide-by-zero', 'modulus by zero')
 export const OVERFLOW = new CelError('range', 'number out of range')
 export const TIME_RANGE = new CelError('range', 'timestamp or duration out of range')
-export const TOO_LARGE = new CelError('limit', 'result too large')
 export const COST_EXCEEDED = new CelError('limit', 'evaluation takes too many steps')
+export const OUT_OF_BOUNDS = new CelError('limit', 'evaluation exceeds what the runtime can hold')
+const TOO_LARGE = new CelError('limit', 'result too large')
+
+/**
+ * Ends the evaluation. A limit is thrown and not returned: `||`, `coalesce()` and their like handle failures, and no expression may
+ * go on as if a limit were one.
+ */
+export function tooLarge(): never {
+  throw TOO_LARGE
+}

@@ -24,6 +24,7 @@ import { type RandomSource, systemRandom } from './functions/gateway.ts'
 import { createLibrary, type Library } from './library.ts'
 import type { Result } from './value.ts'
 
+export { type Budget, WHOLE_BUDGET } from './budget.ts'
 export type {
   Environment,
   EnvironmentOptions,
@@ -32,9 +33,10 @@ export type {
   UnavailableVariable,
   Variable,
 } from './environment.ts'
-export { CelError, type CelErrorCode, noSuchKey } from './error.ts'
+export { CelError, type CelErrorCode, NO_SUCH_KEY, noSuchKey } from './error.ts'
 export { FLATTEN_FUNCTIONS, Flattened } from './functions/flatten.ts'
 export type { RandomSource } from './functions/gateway.ts'
+export { parseJsonBytes } from './functions/parse-json.ts'
 export { fromJson, JsonMap, toExactJson, toJson, toJsonText } from './json.ts'
 export { EntryMap } from './map-value.ts'
 export type { MembersRead } from './members-read.ts'

@@ -1,11 +1,16 @@
 import { isRawNumber, rawNumber } from '#base/exact-json.ts'
+import { charge } from './budget.ts'
 import { CelError } from './error.ts'
 import { formatDuration, formatTimestamp } from './time-format.ts'
 import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
+import { WEIGHTS } from './weights.ts'
 
 /** A parsed JSON object, converted member by member when asked. */
 export class JsonMap extends MapValue {
   readonly #object: Readonly<Record<string, unknown>>
+  #names: readonly string[] | undefined
+  /** Lists and objects that were asked for: a loop may ask in every turn. */
+  #converted: Map<string, Value> | undefined
 
   constructor(object: Readonly<Record<string, unknown>>) {
     super()
@@ -18,12 +23,31 @@ export class JsonMap extends MapValue {
   }
 
   get size(): number {
-    return Object.keys(this.#object).length
+    return this.#listNames().length
   }
 
   get(key: Value): Value | undefined {
     if (typeof key !== 'string' || !Object.hasOwn(this.#object, key)) return undefined
-    return fromJson(this.#object[key])
+    const member = this.#object[key]
+    return typeof member === 'object' && member !== null ? this.#convert(key, member) : fromJson(member)
+  }
+
+  #convert(key: string, member: object): Value {
+    let value = this.#converted?.get(key)
+    if (value === undefined) {
+      value = fromObject(member)
+      this.#converted ??= new Map()
+      this.#converted.set(key, value)
+    }
+    return value
+  }
+
+  #listNames(): readonly string[] {
+    if (this.#names === undefined) {
+      this.#names = Object.keys(this.#object)
+      charge(this.#names.length * WEIGHTS.jsonName)
+    }
+    return this.#names
   }
 
   has(key: Value): boolean {
@@ -31,7 +55,7 @@ export class JsonMap extends MapValue {
   }
 
   keys(): Iterable<Value> {
-    return Object.keys(this.#object)
+    return this.#listNames()
   }
 }
 
@@ -56,13 +80,18 @@ export function fromJson(json: unknown): Value {
 }
 
 function fromObject(json: object): Value {
-  if (Array.isArray(json)) return json.map(fromJson)
+  if (Array.isArray(json)) return fromList(json)
   if (isRawNumber(json)) return fromDigits(json.rawJSON)
   if (json instanceof Uint8Array || json instanceof MapValue || json instanceof HostObject || json instanceof Double)
     return json
   if (json instanceof Uint || json instanceof Timestamp || json instanceof Duration || json instanceof Optional)
     return json
   return new JsonMap(json as Record<string, unknown>)
+}
+
+function fromList(json: readonly unknown[]): Value {
+  charge(json.length * WEIGHTS.jsonElement)
+  return json.map(fromJson)
 }
 
 /** No data that means something is nested deeper. */
@@ -106,7 +135,11 @@ export function toJsonText(value: Value): string {
 }
 
 function convert(value: Value, largeNumber: LargeNumber, depth: number): unknown {
+  charge(WEIGHTS.writtenValue)
   switch (typeof value) {
+    case 'string':
+      charge(value.length * WEIGHTS.writtenUnit)
+      return value
     case 'bigint':
       return largeNumber(String(value))
     case 'object':
@@ -122,7 +155,7 @@ function convertObject(value: Value & object, largeNumber: LargeNumber, depth: n
   if (value instanceof Uint) return typeof value.value === 'number' ? value.value : largeNumber(String(value.value))
   if (value instanceof JsonMap) return convertData(value.json, largeNumber, depth)
   if (value instanceof MapValue) return convertMap(value, largeNumber, depth)
-  if (value instanceof Uint8Array) return encodeBase64(value)
+  if (value instanceof Uint8Array) return writeBytes(value)
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
   if (value instanceof Optional) return value.value === undefined ? null : convert(value.value, largeNumber, depth)
@@ -131,8 +164,18 @@ function convertObject(value: Value & object, largeNumber: LargeNumber, depth: n
   return value.map((element) => convert(element, largeNumber, depth + 1))
 }
 
+function writeBytes(bytes: Uint8Array): string {
+  charge(bytes.length * WEIGHTS.writtenUnit)
+  return encodeBase64(bytes)
+}
+
 /** Data of the host as it is; only what holds something that JSON has not is copied. */
 function convertData(data: unknown, largeNumber: LargeNumber, depth: number): unknown {
+  charge(WEIGHTS.writtenValue)
+  if (typeof data === 'string') {
+    charge(data.length * WEIGHTS.writtenUnit)
+    return data
+  }
   if (data === null || typeof data !== 'object') return typeof data === 'bigint' ? largeNumber(String(data)) : data
   checkDepth(depth)
   if (isRawNumber(data) && largeNumber === rawNumber) return data
@@ -141,6 +184,7 @@ function convertData(data: unknown, largeNumber: LargeNumber, depth: number): un
   if (!(value instanceof JsonMap) || data instanceof JsonMap) return convert(value, largeNumber, depth)
   let copy: Record<string, unknown> | undefined
   for (const key of Object.keys(data)) {
+    charge(WEIGHTS.jsonName)
     const member = (data as Record<string, unknown>)[key]
     const converted = convertData(member, largeNumber, depth + 1)
     if (converted === member) continue
@@ -164,6 +208,7 @@ function convertMap(map: MapValue, largeNumber: LargeNumber, depth: number): unk
   const object: Record<string, unknown> = Object.create(null)
   for (const key of map.keys()) {
     const value = map.get(key)
+    charge(WEIGHTS.entry)
     if (value !== undefined && !(value instanceof CelError))
       object[keyText(key)] = convert(value, largeNumber, depth + 1)
   }
@@ -176,6 +221,7 @@ function convertHost(host: HostObject, largeNumber: LargeNumber, depth: number):
   const object: Record<string, unknown> = Object.create(null)
   for (const key of host.keys()) {
     const value = host.index(key)
+    charge(WEIGHTS.field)
     if (value !== undefined && !(value instanceof CelError))
       object[keyText(key)] = convert(value, largeNumber, depth + 1)
   }
@@ -188,13 +234,13 @@ function keyText(key: Value): string {
 
 /** Standard alphabet, padded. */
 export function encodeBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  return bytes.toBase64()
 }
 
 /** Standard alphabet; padding may be missing. @returns undefined when it is not base64 */
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
-    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+    return Uint8Array.fromBase64(text)
   } catch {
     return undefined
   }

@@ -293,7 +293,7 @@ test.each([
     '"%.999f%.999f".format([1.0, 1.0]).replace("", "0".replace("", "%.999f".format([1.0]))).replace("", "%.999f".format([1.0]))',
   ],
 ])('%s ends', (source) => {
-  const result = compile(source, environment, { lenient: true }).program!.evaluate(get)
+  const result = compile(source, environment, { lenient: true }).program!.evaluateTo(get, toJson)
   expect(result).toMatchObject({ code: 'limit' })
 })
 
@@ -394,5 +394,5 @@ test.each([
 ])('a value that doubles itself %s is an error', (_, body) => {
   const { program, problems } = compile(doubled(body), environment, { lenient: true })
   expect(problems.filter((problem) => problem.code === 'syntax')).toEqual([])
-  expect(program!.evaluate(get)).toMatchObject({ code: 'limit' })
+  expect(program!.evaluateTo(get, toJson)).toMatchObject({ code: 'limit' })
 })

@@ -1,21 +1,22 @@
 import type { Expr } from './ast.ts'
+import { type Budget, chargeTo, evaluateWithin, limitOrThrow, WHOLE_BUDGET } from './budget.ts'
 import { assignAll, Substitution } from './checker/assignability.ts'
 import { check } from './checker/check.ts'
 import type { Checked } from './checker/check-state.ts'
-import { compileChecked } from './compiler/compile.ts'
-import type { Code, Frame } from './compiler/node.ts'
+import { type CompiledExpression, compileChecked } from './compiler/compile.ts'
+import { FailureTrail } from './compiler/failure-trail.ts'
+import type { Frame } from './compiler/node.ts'
 import type { Environment } from './environment.ts'
-import { CelError, TOO_LARGE } from './error.ts'
+import { CelError } from './error.ts'
 import { findFailures } from './failure/find-failures.ts'
 import { type MembersRead, membersRead } from './members-read.ts'
 import { findMismatches, type Mismatch } from './mismatches.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { print } from './printer.ts'
-import { type Problem, ProblemList } from './source.ts'
+import { type Problem, ProblemList, type Range } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
-import { isTooLarge } from './value-size.ts'
 
 /** A compiled expression, ready for any number of evaluations. */
 export interface Program<C> {
@@ -35,6 +36,10 @@ export interface Program<C> {
   readonly evaluate: (context: C) => Result
   /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
   readonly evaluateBoolean: (context: C) => boolean | CelError
+  /** As `evaluate`, and then makes something of the value; what that takes is charged as well. */
+  readonly evaluateTo: <T>(context: C, convert: (value: Value) => T) => T | CelError
+  /** Says where an evaluation failed with the error. Evaluates once more to find out, unless a limit ended it. */
+  readonly locate: (context: C, error: CelError) => Problem
 }
 
 export interface CompileOptions {
@@ -67,7 +72,8 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const checked = check(expr, environment, problems)
   const whole = { start: expr.start, end: expr.end }
   if (options.expect !== undefined) requireResult(checked.type, options.expect, options.unexpected, whole, problems)
-  const node = compileChecked(expr, checked, environment, problems)
+  const compiled = compileChecked(expr, checked, environment, problems)
+  const { node } = compiled
   if (node.constant !== undefined && expr.kind !== 'literal' && !problems.hasErrors) {
     const result = typeof node.constant === 'boolean' ? `is always ${node.constant}` : 'always has the same result'
     problems.warn('constant', whole, `expression ${result}`)
@@ -77,7 +83,9 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
   }
   if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, ...reads }
-  const evaluate = evaluator(node.code, node.constant, checked.slotCount)
+  const budgetOf = environment.budgetOf ?? ownBudget()
+  const run = runner(compiled, checked.slotCount)
+  const evaluate = evaluator(compiled, checked.slotCount, budgetOf)
   const program: Program<C> = {
     source,
     type: checked.type,
@@ -89,6 +97,12 @@ export function compile<C>(source: string, environment: Environment<C>, options:
       const value = evaluate(context)
       return value === true || value === false ? value : notBoolean(value)
     },
+    evaluateTo: (context, convert) =>
+      evaluateWithin(budgetOf(context), () => {
+        const result = run(context)
+        return result instanceof CelError ? result : convert(result)
+      }),
+    locate: locator(source, environment, compiled.limits),
   }
   return { program, problems: problems.problems, ...reads }
 }
@@ -141,12 +155,30 @@ function notBoolean(value: Result): CelError {
   return value instanceof CelError ? value : NOT_A_BOOL
 }
 
-const NO_SLOTS: Frame = { slots: [], steps: 0 }
-const OUT_OF_BOUNDS = new CelError('limit', 'evaluation exceeds what the runtime can hold')
+/** Without a host that says otherwise, every evaluation has a whole budget. */
+function ownBudget(): () => Budget {
+  const budget: Budget = { left: WHOLE_BUDGET }
+  return () => {
+    budget.left = WHOLE_BUDGET
+    return budget
+  }
+}
 
-function evaluator<C>(code: Code<C>, constant: Value | undefined, slotCount: number): (context: C) => Result {
+const NO_SLOTS: Frame = []
+
+/** One run of the code, as it is: limits are thrown. */
+function runner<C>({ node: { code } }: CompiledExpression<C>, slotCount: number): (context: C) => Result {
+  if (slotCount === 0) return (context) => code(context, NO_SLOTS)
+  return (context) => code(context, new Array<Result>(slotCount))
+}
+
+function evaluator<C>(
+  { node: { code, constant }, metered }: CompiledExpression<C>,
+  slotCount: number,
+  budgetOf: (context: C) => Budget,
+): (context: C) => Result {
   if (constant !== undefined) return () => constant
-  if (slotCount === 0) {
+  if (!metered && slotCount === 0) {
     return (context) => {
       try {
         return code(context, NO_SLOTS)
@@ -156,18 +188,45 @@ function evaluator<C>(code: Code<C>, constant: Value | undefined, slotCount: num
     }
   }
   return (context) => {
+    const before = chargeTo(budgetOf(context))
     try {
-      const result = code(context, { slots: new Array<Result>(slotCount), steps: 0 })
-      // Only with local variables can a short expression build a value out of all proportion.
-      return typeof result === 'object' && !(result instanceof CelError) && isTooLarge(result) ? TOO_LARGE : result
+      return code(context, slotCount === 0 ? NO_SLOTS : new Array<Result>(slotCount))
     } catch (error) {
       return limitOrThrow(error)
+    } finally {
+      chargeTo(before)
     }
   }
 }
 
-/** Deeply nested data or a huge text meet the runtime's own limits; anything else is a bug and goes on. */
-function limitOrThrow(error: unknown): CelError {
-  if (error instanceof RangeError) return OUT_OF_BOUNDS
-  throw error
+/** Few failures are asked about: only then the expression is compiled once more, in a form that notes where it fails. */
+function locator<C>(
+  source: string,
+  environment: Environment<C>,
+  limits: ReadonlyMap<CelError, Range>,
+): Program<C>['locate'] {
+  let find: ((context: C, error: CelError) => Range | undefined) | undefined
+  return (context, error) => {
+    if (error.code !== 'limit') find ??= follower(source, environment)
+    const range = limits.get(error) ?? find?.(context, error) ?? { start: 0, end: source.length }
+    const problems = new ProblemList(source)
+    problems.error('failed', range, error.message)
+    return problems.problems[0]!
+  }
+}
+
+/** The part of the expression that fails in an evaluation; undefined when another one fails, because of chance or the clock. */
+function follower<C>(source: string, environment: Environment<C>): (context: C, error: CelError) => Range | undefined {
+  const trail = new FailureTrail()
+  const problems = new ProblemList(source)
+  const expr = parseInto(source, problems)
+  const checked = check(expr, environment, problems)
+  const run = runner(compileChecked(expr, checked, environment, problems, trail), checked.slotCount)
+  const budgetOf = environment.budgetOf ?? ownBudget()
+  return (context, { code, message }) => {
+    trail.clear()
+    const result = evaluateWithin(budgetOf(context), () => run(context))
+    const isSame = result instanceof CelError && result.code === code && result.message === message
+    return isSame ? trail.find(result) : undefined
+  }
 }

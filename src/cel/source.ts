@@ -16,6 +16,7 @@ export type ProblemCode =
   | 'always-fails'
   | 'can-fail'
   | 'mismatch'
+  | 'failed'
 
 export interface Problem {
   readonly severity: 'error' | 'warning'

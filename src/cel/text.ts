@@ -1,8 +1,12 @@
+import { charge } from './budget.ts'
+import { WEIGHTS } from './weights.ts'
+
 /** CEL counts strings in code points, JavaScript in UTF-16 units; they differ only where there are surrogates. */
 const SURROGATE = /[\ud800-\udfff]/
 
 export function codePointLength(text: string): number {
   if (!SURROGATE.test(text)) return text.length
+  charge(text.length * WEIGHTS.codePoint)
   let length = 0
   for (const _ of text) length++
   return length
@@ -11,6 +15,7 @@ export function codePointLength(text: string): number {
 /** The UTF-16 index of a code point index. */
 export function unitIndex(text: string, index: number): number {
   if (!SURROGATE.test(text)) return index
+  charge(Math.min(index, text.length) * WEIGHTS.codePoint)
   let unit = 0
   for (let i = 0; i < index && unit < text.length; i++) unit += text.codePointAt(unit)! > 0xffff ? 2 : 1
   return unit

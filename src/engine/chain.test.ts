@@ -140,3 +140,27 @@ test('a trace hears of every step, its verdict and who wrote it', async () => {
     { stage: 'response', name: 'a', verdict: 'proceed', detail: undefined, origins: origins('a') },
   ])
 })
+
+test('a limit in any step refuses, whatever the step made of it, and later steps do not run', async () => {
+  for (const outcome of [undefined, refusal]) {
+    const { chain, ran } = chainOf({ a: { request: outcome }, b: go })
+    const exchange = exchangeWith()
+    exchange.exceeded = 'spec.x: too many steps'
+    expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({
+      code: 'expression-exceeded-request',
+      detail: 'spec.x: too many steps',
+    })
+    expect([ran, exchange.exceeded]).toEqual([['a'], undefined])
+  }
+  const { chain } = chainOf({ a: { request: Promise.resolve(undefined) } })
+  const exchange = exchangeWith()
+  exchange.exceeded = 'x'
+  expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({ code: 'expression-exceeded-request' })
+})
+
+test('a limit on the way back replaces the response', () => {
+  const { chain } = chainOf({ a: both })
+  const exchange = exchangeWith()
+  exchange.exceeded = 'x'
+  expect(runResponses(chain, exchange, 0)).toMatchObject({ code: 'expression-exceeded-response', detail: 'x' })
+})

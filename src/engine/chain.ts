@@ -1,7 +1,7 @@
 import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
-import type { Outcome } from '#exchange/outcome.ts'
+import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import { foldName } from '#net/http/head.ts'
@@ -74,8 +74,9 @@ export function runChain(chain: Chain, exchange: Exchange, progress: Progress, f
   const { steps } = chain
   for (let i = from; i < steps.length; i++) {
     progress.reached = i
-    const outcome = steps[i]!(exchange)
+    let outcome = steps[i]!(exchange)
     if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
+    if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
     if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
     if (outcome !== undefined) return outcome
   }
@@ -89,9 +90,23 @@ async function finishLater(
   index: number,
   pending: Promise<Outcome>,
 ): Promise<Outcome> {
-  const outcome = await pending
+  const settled = await pending
+  const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
   if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
   return outcome ?? runChain(chain, exchange, progress, index + 1)
+}
+
+/**
+ * A refusal, when a limit ended an expression of the step that ran: what it would have decided is not known then (decision A-137).
+ */
+export function refuseExceeded(
+  exchange: Exchange,
+  code: 'expression-exceeded-request' | 'expression-exceeded-response',
+): Refusal | undefined {
+  const { exceeded } = exchange
+  if (exceeded === undefined) return undefined
+  exchange.exceeded = undefined
+  return reject(code, { detail: exceeded })
 }
 
 /** Runs the response steps of everything that the request reached. A step may replace the response. */
@@ -99,7 +114,8 @@ export function runResponses(chain: Chain, exchange: Exchange, reached: number):
   let replaced: Outcome
   for (const { run, after } of chain.responses) {
     if (after > reached) continue
-    const outcome = run(exchange)
+    const settled = run(exchange)
+    const outcome = refuseExceeded(exchange, 'expression-exceeded-response') ?? settled
     if (exchange.trace !== undefined) traceLink(chain, after, exchange, outcome, 'response')
     if (outcome !== undefined) replaced = outcome
   }

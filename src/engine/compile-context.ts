@@ -55,8 +55,9 @@ export class PlanCompileContext implements CompileContext {
     place: ExpressionPlace,
     use?: ExpressionUse,
   ): Expression {
-    const expression = compileExpression(text, place, (problem) => this.report(source, path, problem), use)
-    const reader = readerOf(expression, place, `${source.path}${path} of ${describeOrigin(source.origin)}`)
+    const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
+    const expression = compileExpression(text, place, (problem) => this.report(source, path, problem), { use, where })
+    const reader = readerOf(expression, place, where)
     if (reader !== undefined) this.readers.push(reader)
     return expression
   }

@@ -8,7 +8,7 @@ import { readMethod } from '#protocols/a2a/read-method.ts'
 import { prepareLlmRequest, routeTypeOf } from '#protocols/llm/prepare-request.ts'
 import { bodyNeed } from '#protocols/llm/route-type.ts'
 import type { EndpointPlace } from './backend-place.ts'
-import { runChain } from './chain.ts'
+import { refuseExceeded, runChain } from './chain.ts'
 import { checkNominated } from './check-connection.ts'
 import { type Decision, readsResponseBody } from './decide.ts'
 
@@ -50,7 +50,9 @@ function finish(endpoint: EndpointPlace, exchange: Exchange, decision: Decision)
   rewriteHost(endpoint, exchange)
   const { backend } = decision
   if (backend?.item.type === 'a2a') prepareAgent(endpoint, exchange, decision)
-  return backend?.ai === undefined ? undefined : prepareProvider(endpoint, exchange, decision)
+  if (backend?.ai === undefined) return undefined
+  const outcome = prepareProvider(endpoint, exchange, decision)
+  return refuseExceeded(exchange, 'expression-exceeded-request') ?? outcome
 }
 
 /** An agent card has to come in a form that can be read; of calls only the method is of interest. */

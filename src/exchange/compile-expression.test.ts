@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
-import type { ExpressionPlace } from './expression.ts'
+import { EvaluationFailure, type ExpressionPlace } from './expression.ts'
 
 function exchange(): Exchange {
   const request = Head.request('GET', '/a/b?x=1&x=2')
@@ -37,7 +37,7 @@ test('JSON that was read and is written again keeps its numbers', () => {
   )
   const text = '{"a":[9007199254740993,18446744073709551616,1.0,1e400,-0.0],"b":2}'
   expect(JSON.stringify(expression.json(exchange()))).toBe(text)
-  expect(new TextDecoder().decode(expression.body(exchange())?.bytes)).toBe(text)
+  expect(expression.body(exchange())).toEqual({ kind: 'json', bytes: new TextEncoder().encode(text) })
 })
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   const problems: string[] = []
   const report = (problem: { severity: string; message: string }) =>
     problems.push(`${problem.severity} ${problem.message}`)
-  const expression = compileExpression(source, 'response', report, 'condition')
+  const expression = compileExpression(source, 'response', report, { use: 'condition' })
   expect(problems).toEqual(message === undefined ? [] : [`warning ${message} (column 1)\n${source}\n^`])
   expect([expression.broken, expression.isTrue(exchange())]).toEqual([false, false])
 })
@@ -133,7 +133,7 @@ test('data of a stranger that is nested too deep is a failure like any other', (
       const expression = compileExpression(source, 'log', () => {})
       expression.writeAttributes(made, 'x', (name) => written.push(name))
       expect([source, expression.json(made)]).toEqual([source, undefined])
-      expect([source, expression.body(made)]).toEqual([source, undefined])
+      expect([source, expression.body(made)]).toEqual([source, expect.any(EvaluationFailure)])
     }
   }
   expect(written).toEqual([])

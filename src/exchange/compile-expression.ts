@@ -13,8 +13,20 @@ import {
   type Value,
 } from '#cel/index.ts'
 import type { Exchange, Json } from './exchange.ts'
-import type { Expression, ExpressionPlace, ExpressionUse } from './expression.ts'
-import { environmentOf, undeliveredAt } from './variables/environments.ts'
+import {
+  EvaluationFailure,
+  type Expression,
+  type ExpressionBody,
+  type ExpressionPlace,
+  type ExpressionUse,
+} from './expression.ts'
+import { BUDGET_OF, environmentOf, undeliveredAt } from './variables/environments.ts'
+
+export interface ExpressionOptions {
+  readonly use?: ExpressionUse | undefined
+  /** Where it is written, for operators. */
+  readonly where?: string
+}
 
 type Report = (problem: Omit<ConfigProblem, 'path'>) => void
 
@@ -28,7 +40,7 @@ export function compileExpression(
   source: string,
   place: ExpressionPlace,
   report: Report,
-  use: ExpressionUse = 'value',
+  { use = 'value', where = place }: ExpressionOptions = {},
 ): Expression {
   const { program, problems, membersRead, mismatch } = compile<Exchange>(
     source,
@@ -36,12 +48,12 @@ export function compileExpression(
     use === 'condition' ? CONDITION : {},
   )
   for (const problem of problems) report(describe(problem))
-  if (program === undefined) return brokenExpression(source)
+  if (program === undefined) return brokenExpression(source, where)
   reportUndelivered(program.references, place, report)
   const evasions = [false, true].map((wanted) =>
     use === 'condition' ? mismatch(HEADERS, wanted, SENT_ONCE) : undefined,
   )
-  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions })
+  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions, place, where })
 }
 
 /** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
@@ -69,8 +81,10 @@ const HEADERS = 'request.headers'
 /** Fields that the wire takes once only. */
 const SENT_ONCE: ReadonlySet<string> = new Set(['host', 'content-length'])
 
-/** What an expression has to do with headers of the request. */
-interface HeaderReads {
+/** What is known of an expression beside what it evaluates to. */
+interface ExpressionFacts {
+  readonly place: ExpressionPlace
+  readonly where: string
   readonly requestFields: MembersRead
   /** For the results false and true. */
   readonly evasions: readonly (Problem | undefined)[]
@@ -78,99 +92,139 @@ interface HeaderReads {
 
 class CelExpression implements Expression {
   readonly source: string
+  readonly where: string
   readonly references: ReadonlySet<string>
   readonly broken = false
   readonly requestFields: MembersRead
   readonly canFail: Expression['canFail']
   readonly #program: Program<Exchange>
+  /** A limit is told to whoever runs the step. */
+  readonly #tellsLimits: boolean
 
   readonly #evasions: readonly (Omit<ConfigProblem, 'path'> | undefined)[]
 
-  constructor(program: Program<Exchange>, { requestFields, evasions }: HeaderReads) {
+  constructor(program: Program<Exchange>, { requestFields, evasions, place, where }: ExpressionFacts) {
     this.source = program.source
+    this.where = where
     this.references = program.references
     this.requestFields = requestFields
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
+    this.#tellsLimits = BUDGET_OF[place] !== 'record' && place !== 'health'
   }
 
   evasion(wanted: boolean): Omit<ConfigProblem, 'path'> | undefined {
     return this.#evasions[wanted ? 1 : 0]
   }
 
-  isTrue(exchange: Exchange): boolean {
-    return this.#program.evaluateBoolean(exchange) === true
+  isTrue(exchange: Exchange, atLimit = false): boolean {
+    const result = this.#program.evaluateBoolean(exchange)
+    if (typeof result === 'boolean') return result
+    this.#note(exchange, result)
+    return result.code === 'limit' && atLimit
+  }
+
+  test(exchange: Exchange): boolean | undefined {
+    const result = this.#program.evaluateBoolean(exchange)
+    if (typeof result === 'boolean') return result
+    this.#note(exchange, result)
+    return undefined
   }
 
   text(exchange: Exchange): string | undefined {
     const result = this.#program.evaluate(exchange)
     if (typeof result === 'string') return result
+    if (result instanceof CelError) this.#note(exchange, result)
     return result instanceof Uint8Array ? latin1(result) : undefined
   }
 
   json(exchange: Exchange): Json | undefined {
-    const value = this.#value(exchange)
-    return value === undefined ? undefined : orFailure(() => toExactJson(value) as Json)
+    return this.#convert(exchange, exactJsonOf)
   }
 
   writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void {
-    const value = this.#value(exchange)
-    if (value === undefined) return
-    const parts = value instanceof Flattened ? orFailure(() => value.parts()) : [['', value] as const]
-    for (const [suffix, part] of parts ?? []) {
-      const json = jsonOf(part)
-      if (json !== undefined) write(`${name}${suffix}`, json)
-    }
+    const attributes = this.#convert(exchange, (value) => attributesOf(name, value))
+    for (const [attribute, value] of attributes ?? []) write(attribute, value)
   }
 
-  body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined {
-    const value = this.#value(exchange)
-    if (value === undefined) return undefined
-    if (typeof value === 'string') return { bytes: encoder.encode(value), kind: 'text' }
-    if (value instanceof Uint8Array) return { bytes: value, kind: 'bytes' }
-    const text = orFailure(() => toJsonText(value))
-    return text === undefined ? undefined : { bytes: encoder.encode(text), kind: 'json' }
+  body(exchange: Exchange): ExpressionBody | EvaluationFailure {
+    const body = this.#program.evaluateTo(exchange, bodyOf)
+    if (!(body instanceof CelError)) return body
+    this.#note(exchange, body)
+    return new EvaluationFailure(this.#explain(exchange, body))
   }
 
-  #value(exchange: Exchange): Value | undefined {
+  whyFailed(exchange: Exchange): string | undefined {
     const result = this.#program.evaluate(exchange)
-    return result instanceof CelError ? undefined : result
+    return result instanceof CelError ? this.#cause(exchange, result) : undefined
+  }
+
+  #convert<T>(exchange: Exchange, convert: (value: Value) => T): T | undefined {
+    const result = this.#program.evaluateTo(exchange, convert)
+    if (!(result instanceof CelError)) return result
+    this.#note(exchange, result)
+    return undefined
+  }
+
+  #note(exchange: Exchange, error: CelError): void {
+    if (error.code === 'limit' && this.#tellsLimits) exchange.exceeded ??= this.#explain(exchange, error)
+  }
+
+  #explain(exchange: Exchange, error: CelError): string {
+    return `${this.where}: ${this.#cause(exchange, error)}`
+  }
+
+  #cause(exchange: Exchange, error: CelError): string {
+    return describe(this.#program.locate(exchange, error)).message
   }
 }
 
-function jsonOf(value: Value): Json | undefined {
-  return orFailure(() => toJson(value) as Json)
+function jsonOf(value: Value): Json {
+  return toJson(value) as Json
 }
 
-/** A stranger's data can be nested so deep that nothing can write it: that is a failure like any other. */
-function orFailure<T>(write: () => T): T | undefined {
-  try {
-    return write()
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
+function exactJsonOf(value: Value): Json {
+  return toExactJson(value) as Json
 }
 
-function brokenExpression(source: string): Expression {
+function attributesOf(name: string, value: Value): readonly (readonly [name: string, value: Json])[] {
+  if (!(value instanceof Flattened)) return [[name, jsonOf(value)]]
+  return value.parts().map(([suffix, part]) => [`${name}${suffix}`, jsonOf(part)] as const)
+}
+
+function bodyOf(value: Value): ExpressionBody {
+  if (typeof value === 'string') return { bytes: encoder.encode(value), kind: 'text' }
+  if (value instanceof Uint8Array) return { bytes: value, kind: 'bytes' }
+  return { bytes: encoder.encode(toJsonText(value)), kind: 'json' }
+}
+
+const DOES_NOT_COMPILE = 'the expression does not compile'
+
+function brokenExpression(source: string, where: string): Expression {
   return {
     source,
+    where,
     references: new Set(),
     requestFields: new Set(),
     broken: true,
     canFail: undefined,
     evasion: () => undefined,
     isTrue: () => false,
+    test: () => undefined,
     text: () => undefined,
     json: () => undefined,
     writeAttributes: () => {},
-    body: () => undefined,
+    body: () => new EvaluationFailure(`${where}: ${DOES_NOT_COMPILE}`),
+    whyFailed: () => DOES_NOT_COMPILE,
   }
 }
 
+/** Units that one call may put together. */
+const CHUNK = 8192
+
 function latin1(bytes: Uint8Array): string {
   let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
   return text
 }

@@ -3,6 +3,7 @@ import type { ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
 import type { BodyUse } from './body-use.ts'
+import { ExpressionBudgets } from './expression-budgets.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
@@ -140,6 +141,11 @@ export class Exchange {
   /** Token limits that this request counts against, once its number of tokens is known. */
   tokenLimits: readonly TokenLimit[] | undefined
 
+  /** What expressions may still take of the worker's time. */
+  readonly budgets: ExpressionBudgets = new ExpressionBudgets()
+  /** A limit ended an expression of the step that runs, in words for operators: whoever runs the step refuses. */
+  exceeded: string | undefined
+
   /** Response fields queued by policies; written last, with replace semantics. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
@@ -184,6 +190,8 @@ export class Exchange {
     this.requestTimeoutMs = undefined
     this.retry = undefined
     this.tokenLimits = undefined
+    this.budgets.reset()
+    this.exceeded = undefined
     this.queuedHeaders = undefined
     this.attempts = undefined
     this.retries = 0

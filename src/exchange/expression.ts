@@ -24,6 +24,8 @@ export type ExpressionUse = 'value' | 'condition'
 /** A compiled CEL expression over an exchange. Failing is a value, never an exception. */
 export interface Expression {
   readonly source: string
+  /** Where it is written, for operators: `spec.traffic.authorization ... of ProxyPolicy default/a`. */
+  readonly where: string
   /** Static dotted paths that it reads: `request.body`, `jwt.sub`. */
   readonly references: ReadonlySet<string>
   /** Names of request fields that it reads, as they are written; `all` when only an evaluation knows. */
@@ -37,8 +39,10 @@ export interface Expression {
   readonly broken: boolean
   /** How an evaluation may fail, as a warning with its place; undefined when the text shows no way, and for a broken one. */
   readonly canFail: Omit<ConfigProblem, 'path'> | undefined
-  /** True only when the result is `true`; a failure or another type is not. */
-  isTrue(exchange: Exchange): boolean
+  /** True only when the result is `true`; a failure or another type is not. `atLimit`: what it is when a limit ends the evaluation. */
+  isTrue(exchange: Exchange, atLimit?: boolean): boolean
+  /** The result; undefined when it failed or is no bool. */
+  test(exchange: Exchange): boolean | undefined
   /** A string result, or bytes as latin-1 text; undefined when it failed or has another type. */
   text(exchange: Exchange): string | undefined
   /** The result as JSON (bytes as base64), in which every number is written as it came; undefined when it failed. */
@@ -48,6 +52,26 @@ export interface Expression {
    * `name.member`. Nothing is written when it failed.
    */
   writeAttributes(exchange: Exchange, name: string, write: (name: string, value: Json) => void): void
-  /** String and bytes results as bytes, anything else serialised as JSON; undefined when it failed. */
-  body(exchange: Exchange): { readonly bytes: Uint8Array; readonly kind: 'text' | 'bytes' | 'json' } | undefined
+  /** String and bytes results as bytes, anything else serialised as JSON. */
+  body(exchange: Exchange): ExpressionBody | EvaluationFailure
+  /**
+   * Why it fails, as `lint` would say it: cause, place, expression and caret. For operators only. Evaluates once more to find out;
+   * undefined when it does not fail.
+   */
+  whyFailed(exchange: Exchange): string | undefined
+}
+
+export interface ExpressionBody {
+  readonly bytes: Uint8Array
+  readonly kind: 'text' | 'bytes' | 'json'
+}
+
+/** An evaluation failed where there is no way to go on. */
+export class EvaluationFailure {
+  /** Expression, place and cause; for log and decision record, never for clients. */
+  readonly detail: string
+
+  constructor(detail: string) {
+    this.detail = detail
+  }
 }

@@ -1,7 +1,7 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type Outcome, reject } from '#exchange/outcome.ts'
+import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodyKind } from '#net/stream.ts'
@@ -17,9 +17,7 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   flight.endDeadline()
   let reply: Reply
   if (outcome.kind === 'refusal') {
-    exchange.refusal = outcome.code
-    exchange.refusalDetail = outcome.detail
-    exchange.reason = REJECTIONS[outcome.code].reason
+    note(exchange, outcome)
     const refusal = refuseForClient(outcome, flight.context.index, exchange, flight.decision)
     reply = replyToRefusal(refusal, exchange, flight.decisionId)
   } else {
@@ -29,10 +27,18 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   adopt(exchange, reply)
   const replaced = runResponsePolicies(exchange, flight.decision)
   if (replaced?.kind === 'refusal') {
+    note(exchange, replaced)
     reply = replyToRefusal(replaced, exchange, flight.decisionId)
     adopt(exchange, reply)
   }
   sendReply(flight, reply)
+}
+
+/** What the client is told last is what log and decision record say. */
+function note(exchange: Exchange, { code, detail }: Refusal): void {
+  exchange.refusal = code
+  exchange.refusalDetail = detail
+  exchange.reason = REJECTIONS[code].reason
 }
 
 /** What policies made of another response does not count for this one. */

@@ -68,7 +68,7 @@ test('there are examples', () => {
 test('the first expression is right, and can be a rule', () => {
   const [, source = ''] = /```\n(.*?)\n```/s.exec(guide) ?? []
   const problems: unknown[] = []
-  const expression = compileExpression(source, 'request', (problem) => problems.push(problem), 'condition')
+  const expression = compileExpression(source, 'request', (problem) => problems.push(problem), { use: 'condition' })
   expect(problems).toEqual([])
   const exchange = sampleExchange()
   expect(expression.isTrue(exchange)).toBe(false)

@@ -1,5 +1,5 @@
 import { Exchange } from '#exchange/exchange.ts'
-import type { Expression } from '#exchange/expression.ts'
+import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
@@ -81,15 +81,18 @@ export function refused(body: string | undefined, setup?: Setup): Refusal {
 function expressionOf(source: string, result: string | number | undefined): Expression {
   return {
     source,
+    where: 'test',
     requestFields: new Set(),
     references: new Set(),
     broken: false,
     canFail: undefined,
     evasion: () => undefined,
     isTrue: () => false,
+    test: () => false,
     text: () => undefined,
     json: () => result,
     writeAttributes: () => {},
-    body: () => undefined,
+    body: () => new EvaluationFailure('test'),
+    whyFailed: () => undefined,
   }
 }

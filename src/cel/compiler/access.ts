@@ -1,7 +1,9 @@
-import { CelError, noSuchKey, noSuchOverload } from '../error.ts'
+import { charge } from '../budget.ts'
+import { CelError, NO_SUCH_KEY, noSuchKey, noSuchOverload } from '../error.ts'
 import { toMapKey } from '../map-value.ts'
 import { typeNameOf } from '../type-name.ts'
 import { HostObject, MapValue, Optional, type Result, type Value } from '../value.ts'
+import { WEIGHTS } from '../weights.ts'
 import { fold, type Node, nodeOf, readingNode } from './node.ts'
 
 /** A variable before `.?` or `[?` that is absent holds nothing: `jwt.?sub` is `optional.none()` without a token. */
@@ -74,7 +76,8 @@ function hasField(value: Result, field: string): Result {
 /** `operand[index]`, or `operand[?index]` */
 export function compileIndex<C>(operand: Node<C>, index: Node<C>, optional: boolean): Node<C> {
   const [a, b] = [operand.code, index.code]
-  const at = optional ? optionalAt : valueAt
+  const absent = typeof index.constant === 'string' ? noSuchKey(index.constant) : NO_SUCH_KEY
+  const at = optional ? optionalAt : (container: Value, key: Value) => valueAt(container, key, absent)
   const node = nodeOf<C>((context, frame) => {
     const container = a(context, frame)
     const key = b(context, frame)
@@ -84,10 +87,11 @@ export function compileIndex<C>(operand: Node<C>, index: Node<C>, optional: bool
   return fold(node, [operand, index])
 }
 
-function valueAt(container: Value, key: Value): Result {
+function valueAt(container: Value, key: Value, absent: CelError): Result {
   if (container instanceof Optional) return container.value === undefined ? container : optionalAt(container.value, key)
   const value = find(container, key)
-  return value === undefined ? missing(container, key) : value
+  if (value !== undefined) return value
+  return Array.isArray(container) ? OUT_OF_RANGE : absent
 }
 
 function optionalAt(container: Value, key: Value): Result {
@@ -97,6 +101,7 @@ function optionalAt(container: Value, key: Value): Result {
 
 function find(container: Value, key: Value): Result | undefined {
   if (Array.isArray(container)) return elementAt(container, key)
+  if (typeof key === 'string') charge(key.length * WEIGHTS.keyUnit)
   if (container instanceof MapValue)
     return isKeyLike(key) ? container.get(key) : noSuchOverload(`map key of type ${typeNameOf(key)}`)
   if (container instanceof HostObject) return container.index(key)
@@ -115,7 +120,4 @@ function elementAt(list: readonly Value[], key: Value): Result | undefined {
   return noSuchOverload(`list index of type ${typeNameOf(key)}`)
 }
 
-function missing(container: Value, key: Value): CelError {
-  if (Array.isArray(container)) return new CelError('range', 'list index out of range')
-  return typeof key === 'string' ? noSuchKey(key) : noSuchKey(String(toMapKey(key)))
-}
+const OUT_OF_RANGE = new CelError('range', 'list index out of range')

@@ -1,5 +1,6 @@
 import type { BinaryOperator } from '../ast.ts'
-import { CelError, noSuchOverload, TOO_LARGE } from '../error.ts'
+import { charge } from '../budget.ts'
+import { CelError, noSuchOverload, tooLarge } from '../error.ts'
 import { MAX_LIST } from '../functions/collections.ts'
 import { MAX_TEXT } from '../functions/text-functions.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import { checkedDuration, checkedTimestamp } from '../time-format.ts'
 import { typeNameOf } from '../type-name.ts'
 import { Double, Duration, type Result, Timestamp, Uint, type Value } from '../value.ts'
+import { WEIGHTS } from '../weights.ts'
 import { type Code, fold, type Node, nodeOf } from './node.ts'
 
 type Arithmetic = '+' | '-' | '*' | '/' | '%'
@@ -41,7 +43,7 @@ function additionCode<C>(a: Code<C>, b: Code<C>): Code<C> {
   return (context, frame) => {
     const x = a(context, frame)
     const y = b(context, frame)
-    if (typeof x === 'string' && typeof y === 'string') return x.length + y.length > MAX_TEXT ? TOO_LARGE : x + y
+    if (typeof x === 'string' && typeof y === 'string') return joinTexts(x, y)
     if (typeof x === 'number' && typeof y === 'number') return addInts(x, y)
     if (x instanceof CelError) return x
     return y instanceof CelError ? y : add(x, y)
@@ -58,8 +60,7 @@ export function compileConcatenation<C>(parts: readonly Node<C>[]): Node<C> {
       const part = codes[i]!(context, frame)
       if (typeof part !== 'string')
         return part instanceof CelError ? part : noSuchOverload(`string + ${typeNameOf(part)}`)
-      text += part
-      if (text.length > MAX_TEXT) return TOO_LARGE
+      text = joinTexts(text, part)
     }
     return text
   }
@@ -75,7 +76,7 @@ function joinCode<C>(first: Node<C>, middle: string, last: Node<C>, slowly: Code
     const x = a(context, frame)
     const y = b(context, frame)
     if (typeof x !== 'string' || typeof y !== 'string') return slowly(context, frame)
-    return x.length + middle.length + y.length > MAX_TEXT ? TOO_LARGE : x + middle + y
+    return joinTexts(x + middle, y)
   }
 }
 
@@ -104,13 +105,33 @@ function add(a: Value, b: Value): Result {
   if (isInt(a) && isInt(b)) return addInts(a, b)
   if (a instanceof Double && b instanceof Double) return new Double(a.value + b.value)
   if (a instanceof Uint && b instanceof Uint) return addUints(a, b)
-  if (Array.isArray(a) && Array.isArray(b)) return a.length + b.length > MAX_LIST ? TOO_LARGE : a.concat(b)
+  if (Array.isArray(a) && Array.isArray(b)) return joinLists(a, b)
   if (a instanceof Uint8Array && b instanceof Uint8Array) return concatBytes(a, b)
   return addTimes(a, b) ?? mismatch('+', a, b)
 }
 
+/** Up to here, putting two texts together takes no more than any operator. */
+const SHORT_TEXT = 1024
+
+function joinTexts(a: string, b: string): string {
+  const length = a.length + b.length
+  if (length > SHORT_TEXT) {
+    if (length > MAX_TEXT) return tooLarge()
+    charge(length * WEIGHTS.joinedUnit)
+  }
+  return a + b
+}
+
+function joinLists(a: readonly Value[], b: readonly Value[]): readonly Value[] {
+  const length = a.length + b.length
+  if (length > MAX_LIST) return tooLarge()
+  charge(length * WEIGHTS.element)
+  return a.concat(b)
+}
+
 function concatBytes(a: Uint8Array, b: Uint8Array): Result {
-  if (a.length + b.length > MAX_TEXT) return TOO_LARGE
+  if (a.length + b.length > MAX_TEXT) return tooLarge()
+  charge((a.length + b.length) * WEIGHTS.joinedUnit)
   const joined = new Uint8Array(a.length + b.length)
   joined.set(a)
   joined.set(b, a.length)

@@ -10,7 +10,7 @@ export function compileBind<C>(macro: Bind['macro'], slot: number, value: Node<C
   if (body.constant !== undefined) return constantNode(body.constant)
   const [init, use] = [value.code, body.code]
   return nodeOf((context, frame) => {
-    frame.slots[slot] = init(context, frame)
+    frame[slot] = init(context, frame)
     return use(context, frame)
   })
 }
@@ -21,7 +21,7 @@ function optionalBind<C>(macro: 'optMap' | 'optFlatMap', slot: number, init: Cod
     if (optional instanceof CelError) return optional
     if (!(optional instanceof Optional)) return noSuchOverload(`${macro}() on ${typeNameOf(optional)}`)
     if (optional.value === undefined) return optional
-    frame.slots[slot] = optional.value
+    frame[slot] = optional.value
     return wrap(macro, use(context, frame))
   }
 }
@@ -38,12 +38,12 @@ export function compileBlock<C>(slots: readonly number[], values: readonly Node<
   const use = body.code
   return nodeOf((context, frame) => {
     codes.forEach((code, i) => {
-      frame.slots[slots[i]!] = code(context, frame)
+      frame[slots[i]!] = code(context, frame)
     })
     return use(context, frame)
   })
 }
 
 export function compileLocal<C>(slot: number): Node<C> {
-  return nodeOf((_, frame) => frame.slots[slot]!)
+  return nodeOf((_, frame) => frame[slot]!)
 }

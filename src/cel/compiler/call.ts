@@ -2,6 +2,7 @@ import { CelError, noSuchOverload } from '../error.ts'
 import { acceptsCount, type Guard, guardOf, type Implementation, type Overload, paramsFor } from '../overload.ts'
 import { typeNameOf } from '../type-name.ts'
 import type { Result, Value } from '../value.ts'
+import { metered } from './metering.ts'
 import { type Code, failingNode, fold, type Node, nodeOf } from './node.ts'
 
 interface Candidate {
@@ -11,15 +12,19 @@ interface Candidate {
   readonly call: Implementation
 }
 
-/**
- * A call of the overloads that may be meant; which one runs is decided by the values. `onHopeless` hears of a constant
- * argument with which the call can never work, such as a pattern that is no regular expression.
- */
+interface CallSite {
+  /** Hears of a constant argument with which the call can never work, such as a pattern that is no regular expression. */
+  readonly onHopeless: (error: CelError) => void
+  /** What says that the steps ran out here. */
+  readonly exceeded: () => CelError
+}
+
+/** A call of the overloads that may be meant; which one runs is decided by the values. */
 export function compileCall<C>(
   name: string,
   overloads: readonly Overload[],
   args: readonly Node<C>[],
-  onHopeless: (error: CelError) => void,
+  { onHopeless, exceeded }: CallSite,
 ): Node<C> {
   const usable = overloads.filter((overload) => acceptsCount(overload, args.length))
   const constants = args.map((arg) => arg.constant)
@@ -34,7 +39,7 @@ export function compileCall<C>(
     candidates.push({
       guards: paramsFor(overload, args.length).map(guardOf),
       onText: overload.params[0]?.kind === 'string',
-      call,
+      call: metered(overload, constants, call, exceeded),
     })
   }
   const node = nodeOf(callCode(name, candidates, args))

@@ -1,9 +1,11 @@
 import type { BinaryOperator } from '../ast.ts'
-import { compare, equals } from '../equality.ts'
+import { charge } from '../budget.ts'
+import { compare, equals, equalTexts } from '../equality.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { type MapKey, toMapKey } from '../map-value.ts'
 import { typeNameOf } from '../type-name.ts'
 import { HostObject, MapValue, type Result, type Value } from '../value.ts'
+import { WEIGHTS } from '../weights.ts'
 import { type Code, fold, type Node, nodeOf, type RawCode } from './node.ts'
 
 type Ordering = '<' | '<=' | '>' | '>='
@@ -27,7 +29,7 @@ function equalityCode<C>(negated: boolean, left: Node<C>, right: Node<C>): Code<
   return (context, frame) => {
     const x = a(context, frame)
     const y = b(context, frame)
-    if (typeof x === 'string' && typeof y === 'string') return (x === y) !== negated
+    if (typeof x === 'string' && typeof y === 'string') return equalTexts(x, y) !== negated
     if (x instanceof CelError) return x
     return y instanceof CelError ? y : equals(x, y) !== negated
   }
@@ -164,9 +166,15 @@ function isOneOf<C>({ raw, absent }: Node<C>, keys: readonly MapKey[]): Code<C> 
 
 function contains(container: Value, value: Value): Result {
   if (Array.isArray(container)) {
-    for (const element of container as readonly Value[]) if (equals(element, value)) return true
+    for (const element of container as readonly Value[]) {
+      charge(WEIGHTS.comparison)
+      if (equals(element, value)) return true
+    }
     return false
   }
-  if (container instanceof MapValue || container instanceof HostObject) return container.has(value)
+  if (container instanceof MapValue || container instanceof HostObject) {
+    if (typeof value === 'string') charge(value.length * WEIGHTS.keyUnit)
+    return container.has(value)
+  }
   return noSuchOverload(`in ${typeNameOf(container)}`)
 }

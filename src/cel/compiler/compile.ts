@@ -3,21 +3,32 @@ import { LAZY_FUNCTIONS } from '../checker/calls.ts'
 import type { Checked } from '../checker/check-state.ts'
 import type { Resolution } from '../checker/resolve-name.ts'
 import type { Environment, Scope } from '../environment.ts'
-import { CelError } from '../error.ts'
+import { CelError, COST_EXCEEDED } from '../error.ts'
 import { ContextMap } from '../map-value.ts'
 import { qualifiedName } from '../qualified-name.ts'
-import type { ProblemList } from '../source.ts'
+import type { ProblemList, Range } from '../source.ts'
+import { STRING, type Type } from '../type.ts'
+import { WEIGHTS, weightOf } from '../weights.ts'
 import { compileHas, compileIndex, compileSelect, orNone } from './access.ts'
 import { compileArithmetic, compileConcatenation, compileNegation } from './arithmetic.ts'
 import { compileBind, compileBlock, compileLocal } from './binding.ts'
 import { compileCall } from './call.ts'
 import { compileComparison } from './comparison.ts'
 import { compileComprehension } from './comprehension.ts'
+import type { FailureTrail } from './failure-trail.ts'
 import { compileCoalesce, compileDefault, compileVariables } from './lazy-functions.ts'
 import { compileList, compileMap, compileStruct } from './literals.ts'
 import { compileConditional, compileLogic, compileNot } from './logic.ts'
-import { charged } from './metering.ts'
 import { constantNode, failingNode, type Node, nodeOf, readingNode } from './node.ts'
+
+/** A compiled expression, and what its evaluations need. */
+export interface CompiledExpression<C> {
+  readonly node: Node<C>
+  /** Some of its work is charged to a budget. */
+  readonly metered: boolean
+  /** Where steps can run out, by the limit that says so. */
+  readonly limits: ReadonlyMap<CelError, Range>
+}
 
 /** Turns a checked expression into closures. Never throws; what cannot work becomes code that fails. */
 export function compileChecked<C>(
@@ -25,24 +36,37 @@ export function compileChecked<C>(
   checked: Checked<C>,
   environment: Environment<C>,
   problems: ProblemList,
-): Node<C> {
-  return new Compiler(checked, environment, problems).compile(expr)
+  trail?: FailureTrail,
+): CompiledExpression<C> {
+  const compiler = new Compiler(checked, environment, problems, trail)
+  const node = compiler.compile(expr)
+  return { node, metered: compiler.metered, limits: compiler.limits }
 }
 
 class Compiler<C> {
   readonly #checked: Checked<C>
   readonly #environment: Environment<C>
   readonly #problems: ProblemList
-  /** Above zero inside the body of a loop, where work on large values counts as steps. */
-  #loopDepth = 0
+  readonly #trail: FailureTrail | undefined
+  /** Steps of one evaluation of what has been compiled of the innermost loop's body. */
+  #steps = 0
+  metered = false
+  readonly limits = new Map<CelError, Range>()
 
-  constructor(checked: Checked<C>, environment: Environment<C>, problems: ProblemList) {
+  constructor(checked: Checked<C>, environment: Environment<C>, problems: ProblemList, trail?: FailureTrail) {
     this.#checked = checked
     this.#environment = environment
     this.#problems = problems
+    this.#trail = trail
   }
 
   compile(expr: Expr): Node<C> {
+    const node = this.#compileQuietly(expr)
+    return this.#trail === undefined || node.constant !== undefined ? node : this.#trail.follow(expr, node)
+  }
+
+  #compileQuietly(expr: Expr): Node<C> {
+    this.#steps += WEIGHTS.node
     const node = this.#compile(expr)
     if (node.failure !== undefined && !this.#problems.hasErrors)
       this.#problems.warn('always-fails', expr, `always fails: ${node.failure.message}`)
@@ -78,6 +102,7 @@ class Compiler<C> {
       case 'list':
         return compileList(expr.elements.map(({ value, optional }) => ({ value: this.compile(value), optional })))
       case 'map':
+        this.#steps += expr.entries.length * WEIGHTS.entry
         return compileMap(
           expr.entries.map(({ key, value, optional }) => ({
             key: this.compile(key),
@@ -115,7 +140,7 @@ class Compiler<C> {
       case 'local':
         return compileLocal(resolution.slot)
       case 'variable':
-        return readingNode(resolution.scope.path, resolution.scope.variable!.read)
+        return this.#read(resolution.scope)
       case 'root': {
         const { readers } = resolution.scope
         return nodeOf((context) => new ContextMap(readers, context))
@@ -133,7 +158,15 @@ class Compiler<C> {
       : undefined
   }
 
+  #read({ path, variable }: Scope<C>): Node<C> {
+    this.#steps += WEIGHTS.variable
+    this.metered ||= isConverted(variable!.type)
+    return readingNode(path, variable!.read)
+  }
+
   #readByKey(scope: Scope<C>, key: string): Node<C> {
+    this.#steps += WEIGHTS.field
+    this.metered ||= isConverted(memberType(scope.variable!.type))
     const { index, prepareIndex } = scope.variable!
     return readingNode(`${scope.path}.${key}`, prepareIndex?.(key) ?? ((context) => index!(context, key)))
   }
@@ -144,6 +177,7 @@ class Compiler<C> {
     if (indexed !== undefined) return this.#readByKey(indexed, expr.field)
     const name = qualifiedName(expr)
     if (name !== undefined && this.#isUnknownMember(expr)) return this.#undeclared(name)
+    this.metered = true
     return compileSelect(this.#operand(expr), expr.field, expr.optional)
   }
 
@@ -164,8 +198,7 @@ class Compiler<C> {
   #has(expr: Has): Node<C> {
     const resolution = this.#checked.resolutions.get(expr)
     if (resolution?.kind === 'variable') {
-      const { read } = resolution.scope.variable!
-      return presence(readingNode(resolution.scope.path, read))
+      return presence(this.#read(resolution.scope))
     }
     if (resolution?.kind === 'root') {
       const { readers } = resolution.scope
@@ -182,8 +215,13 @@ class Compiler<C> {
   #index(expr: Index): Node<C> {
     const indexed = expr.optional ? undefined : this.#indexed(expr.operand)
     const index = this.compile(expr.index)
-    if (indexed === undefined) return compileIndex(this.#operand(expr), index, expr.optional)
+    if (indexed === undefined) {
+      this.metered = true
+      return compileIndex(this.#operand(expr), index, expr.optional)
+    }
     if (typeof index.constant === 'string') return this.#readByKey(indexed, index.constant)
+    this.#steps += WEIGHTS.field
+    this.metered = true
     const read = indexed.variable!.index!
     const [keyCode, generic] = [index.code, compileIndex(this.compile(expr.operand), index, false).code]
     return readingNode(indexed.path, (context, frame) => {
@@ -196,17 +234,25 @@ class Compiler<C> {
 
   #binary(expr: Binary): Node<C> {
     const { operator } = expr
-    if (operator === '+' && this.#checked.types.get(expr)?.kind === 'string' && this.#loopDepth === 0) {
-      return compileConcatenation(this.#compileAll(summands(expr)))
+    if (operator === '+' && this.#checked.types.get(expr)?.kind === 'string') {
+      const parts = summands(expr)
+      this.metered ||= !parts.every((part) => this.#isShort(part))
+      return compileConcatenation(this.#compileAll(parts))
     }
     if (operator === 'in') {
       const member = this.#membershipByKey(expr)
       if (member !== undefined) return member
     }
-    const [left, right] = this.#metered([expr.left, expr.right]) as [Node<C>, Node<C>]
+    const [left, right] = [this.compile(expr.left), this.compile(expr.right)]
+    this.metered ||= left.constant === undefined && right.constant === undefined
     const isComparison =
       operator === 'in' || operator === '==' || operator === '!=' || operator[0] === '<' || operator[0] === '>'
     return isComparison ? compileComparison(operator, left, right) : compileArithmetic(operator, left, right)
+  }
+
+  /** Text of the expression itself, or of a variable: of the head of a message, at most. */
+  #isShort(expr: Expr): boolean {
+    return expr.kind === 'literal' || this.#checked.resolutions.get(expr)?.kind === 'variable'
   }
 
   /** `"name" in request.headers` */
@@ -222,10 +268,21 @@ class Compiler<C> {
     const isMember = expr.target !== undefined && (overloads.length === 0 || overloads[0]!.isMember)
     const args = isMember ? [expr.target!, ...expr.args] : expr.args
     if (overloads.length === 0) return failingNode(new CelError('no-such-overload', `undeclared function ${expr.name}`))
-    const node = compileCall(expr.name, overloads, this.#metered(args), (error) => {
-      this.#problems.error('invalid-pattern', expr, `this call always fails: ${error.message}`)
+    this.#steps += weightOf(expr.name).call
+    return compileCall(expr.name, overloads, this.#compileAll(args), {
+      onHopeless: (error) => {
+        this.#problems.error('invalid-pattern', expr, `this call always fails: ${error.message}`)
+      },
+      exceeded: () => this.#limitAt(expr),
     })
-    return this.#loopDepth === 0 ? node : charged(node, this.#checked.types.get(expr))
+  }
+
+  /** For work that is charged: says where the steps ran out. */
+  #limitAt({ start, end }: Range): CelError {
+    this.metered = true
+    const limit = new CelError('limit', COST_EXCEEDED.message)
+    this.limits.set(limit, { start, end })
+    return limit
   }
 
   #lazyCall(expr: Call): Node<C> {
@@ -236,13 +293,6 @@ class Compiler<C> {
     if (value === undefined || fallback === undefined)
       return failingNode(new CelError('no-such-overload', 'default() takes two'))
     return compileDefault(value, fallback)
-  }
-
-  /** Inside loops, values whose size is not known count for the work they cause. */
-  #metered(exprs: readonly Expr[]): Node<C>[] {
-    const nodes = this.#compileAll(exprs)
-    if (this.#loopDepth === 0 || nodes.every((node) => node.constant !== undefined)) return nodes
-    return nodes.map((node, i) => charged(node, this.#checked.types.get(exprs[i]!)))
   }
 
   #struct(expr: Expr & { kind: 'struct' }): Node<C> {
@@ -257,12 +307,13 @@ class Compiler<C> {
 
   #comprehension(expr: Comprehension): Node<C> {
     const range = this.compile(expr.range)
-    this.#loopDepth++
+    const outside = this.#steps
+    this.#steps = WEIGHTS.turn
     const filter = expr.filter === undefined ? undefined : this.compile(expr.filter)
     const body = this.compile(expr.body)
-    this.#loopDepth--
-    const weight = 1 + ((expr.body.end - expr.body.start) >> 6)
-    return compileComprehension(expr, this.#checked.slots.get(expr)!, range, filter, body, weight)
+    const cost = { weight: this.#steps, exceeded: this.#limitAt(expr) }
+    this.#steps = outside
+    return compileComprehension(expr, this.#checked.slots.get(expr)!, range, filter, body, cost)
   }
 
   #bind(expr: Bind): Node<C> {
@@ -277,6 +328,16 @@ class Compiler<C> {
   #block(expr: Block): Node<C> {
     return compileBlock(this.#checked.slots.get(expr) ?? [], this.#compileAll(expr.slots), this.compile(expr.body))
   }
+}
+
+/** Whether reading something of the type may have to convert data of any size, such as JSON. */
+function isConverted({ kind }: Type): boolean {
+  return kind === 'dyn' || kind === 'list'
+}
+
+/** Fields of a head are no data of any size. */
+function memberType(type: Type): Type {
+  return type.kind === 'map' ? type.value : STRING
 }
 
 /** Whether a reading node finds something. */

@@ -1,14 +1,12 @@
 import type { Comprehension } from '../ast.ts'
-import { CelError, COST_EXCEEDED, noSuchOverload } from '../error.ts'
+import { charge } from '../budget.ts'
+import { CelError, noSuchOverload } from '../error.ts'
 import { sortBy } from '../functions/collections.ts'
 import { EntryMap } from '../map-value.ts'
 import { typeNameOf } from '../type-name.ts'
 import { HostObject, MapValue, type Result, type Value } from '../value.ts'
 import { keyProblem } from './literals.ts'
 import { type Code, type Frame, type Node, nodeOf } from './node.ts'
-
-/** Steps one evaluation may take; a step is one turn of a loop around a small body. */
-const MAX_STEPS = 1_000_000
 
 interface Loop<C> {
   readonly macro: Comprehension['macro']
@@ -18,8 +16,10 @@ interface Loop<C> {
   /** Slots of the variables; the second is -1 for macros with one. */
   readonly first: number
   readonly second: number
-  /** Steps that one turn counts for. */
+  /** Steps of one turn, but for what depends on the sizes of values. */
   readonly weight: number
+  /** Says where the steps ran out. */
+  readonly exceeded: CelError
 }
 
 /** Compiles a macro that runs over a list, a map or a host object. */
@@ -29,7 +29,7 @@ export function compileComprehension<C>(
   range: Node<C>,
   filter: Node<C> | undefined,
   body: Node<C>,
-  weight: number,
+  cost: { readonly weight: number; readonly exceeded: CelError },
 ): Node<C> {
   const [first, second = -1] = slots as [number, number?]
   const loop: Loop<C> = {
@@ -39,7 +39,7 @@ export function compileComprehension<C>(
     body: body.code,
     first,
     second,
-    weight,
+    ...cost,
   }
   return nodeOf(loopCode(loop))
 }
@@ -67,7 +67,7 @@ function loopCode<C>(loop: Loop<C>): Code<C> {
 
 /**
  * Calls `turn` for every element with the variables set, until it returns something.
- * @returns what `turn` returned, or an error of the range or the budget; undefined when every turn returned undefined
+ * @returns what `turn` returned, or an error of the range; undefined when every turn returned undefined
  */
 function run<C>(
   loop: Loop<C>,
@@ -91,21 +91,19 @@ function runOver<C>(
 }
 
 function runList<C>(
-  { macro, first, second, weight }: Loop<C>,
+  { macro, first, second, weight, exceeded }: Loop<C>,
   list: readonly Value[],
   frame: Frame,
   turn: (key: Value, value: Result) => Result | undefined,
 ): Result | undefined {
   if (macro === 'mapValues' || macro === 'filterKeys') return noSuchOverload(`${macro}() over list`)
-  const { slots } = frame
   for (let i = 0; i < list.length; i++) {
-    frame.steps += weight
-    if (frame.steps > MAX_STEPS) return COST_EXCEEDED
+    charge(weight, exceeded)
     const element = list[i]!
-    if (second < 0) slots[first] = element
+    if (second < 0) frame[first] = element
     else {
-      slots[first] = i
-      slots[second] = element
+      frame[first] = i
+      frame[second] = element
     }
     const outcome = turn(i, element)
     if (outcome !== undefined) return outcome
@@ -114,21 +112,19 @@ function runList<C>(
 }
 
 function runKeys<C>(
-  { macro, first, second, weight }: Loop<C>,
+  { macro, first, second, weight, exceeded }: Loop<C>,
   keys: Iterable<Value>,
   readValue: (key: Value) => Result | undefined,
   frame: Frame,
   turn: (key: Value, value: Result) => Result | undefined,
 ): Result | undefined {
-  const { slots } = frame
   const needsValue = second >= 0 || macro === 'mapValues' || macro === 'filterKeys'
   for (const key of keys) {
-    frame.steps += weight
-    if (frame.steps > MAX_STEPS) return COST_EXCEEDED
+    charge(weight, exceeded)
     const value = needsValue ? readValue(key) : null
     if (value === undefined) continue
-    slots[first] = macro === 'mapValues' ? value : key
-    if (second >= 0) slots[second] = value
+    frame[first] = macro === 'mapValues' ? value : key
+    if (second >= 0) frame[second] = value
     const outcome = turn(key, value)
     if (outcome !== undefined) return outcome
   }
@@ -141,7 +137,7 @@ function notBoolean(macro: string, value: Result): CelError {
 
 /** `all` (decided by false) and `exists` (decided by true): an element that decides wins over errors of others. */
 function quantifier<C>(loop: Loop<C>, decisive: boolean): Code<C> {
-  const { body, macro, range, first, second, weight } = loop
+  const { body, macro, range, first, second, weight, exceeded } = loop
   return (context, frame) => {
     const list = range(context, frame)
     let failure: CelError | undefined
@@ -152,11 +148,9 @@ function quantifier<C>(loop: Loop<C>, decisive: boolean): Code<C> {
       return undefined
     }
     if (!Array.isArray(list) || second >= 0) return runOver(loop, list, frame, turn) ?? failure ?? !decisive
-    const { slots } = frame
     for (let i = 0; i < list.length; i++) {
-      frame.steps += weight
-      if (frame.steps > MAX_STEPS) return COST_EXCEEDED
-      slots[first] = list[i]
+      charge(weight, exceeded)
+      frame[first] = list[i]
       const value = body(context, frame)
       if (value === decisive) return decisive
       if (value !== !decisive) failure ??= notBoolean(macro, value)
@@ -207,7 +201,7 @@ function filtering<C>(loop: Loop<C>): Code<C> {
     const list: Value[] = []
     const outcome = run(loop, context, frame, () => {
       const value = body(context, frame)
-      if (value === true) list.push(frame.slots[first] as Value)
+      if (value === true) list.push(frame[first] as Value)
       return typeof value === 'boolean' ? undefined : notBoolean(macro, value)
     })
     return outcome ?? list
@@ -222,7 +216,7 @@ function sorting<C>(loop: Loop<C>): Code<C> {
     const outcome = run(loop, context, frame, () => {
       const key = body(context, frame)
       if (key instanceof CelError) return key
-      list.push(frame.slots[first] as Value)
+      list.push(frame[first] as Value)
       keys.push(key)
       return undefined
     })

@@ -1,50 +1,58 @@
+import { charge } from '../budget.ts'
+import type { CelError } from '../error.ts'
+import { type Implementation, type Overload, paramsFor } from '../overload.ts'
 import type { Type } from '../type.ts'
-import { MapValue, type Result } from '../value.ts'
-import type { Node } from './node.ts'
+import type { Value } from '../value.ts'
+import { type FunctionWeight, weightOf } from '../weights.ts'
 
-/** Text units and list elements that count as one step. */
-const TEXT_PER_STEP = 256
-const ELEMENTS_PER_STEP = 4
-
-/** Counts the size of an operand or result as steps, where the type does not say that it is small. */
-export function charged<C>(node: Node<C>, type: Type | undefined): Node<C> {
-  if (node.constant !== undefined || isSmall(type)) return node
-  const { code, raw, absent } = node
-  return {
-    code: (context, frame) => {
-      const value = code(context, frame)
-      frame.steps += stepsFor(value)
-      return value
-    },
-    raw: (context, frame) => {
-      const value = raw(context, frame)
-      if (value !== undefined) frame.steps += stepsFor(value)
-      return value
-    },
-    absent,
-    constant: undefined,
+/**
+ * An implementation that is charged for the sizes of its arguments before it runs; the same one where they have none, or are
+ * constants. `limit` makes what says where the steps ran out.
+ */
+export function metered(
+  overload: Overload,
+  constants: readonly (Value | undefined)[],
+  call: Implementation,
+  limit: () => CelError,
+): Implementation {
+  const weight = weightOf(overload.name)
+  const params = paramsFor(overload, constants.length)
+  const isSized = (type: Type, i: number) => constants[i] === undefined && (weight.only ?? i) === i && mayBeLarge(type)
+  if (!params.some(isSized)) return call
+  const exceeded = limit()
+  const sized = params.flatMap((type, i) => (isSized(type, i) && hasWeight(type, weight) ? [i] : []))
+  const [first] = sized
+  if (first === undefined) return call
+  if (sized.length === 1 && first === 0 && params[0]!.kind === 'string' && params.length <= 2) {
+    const { unit } = weight
+    return (text, other) => {
+      charge((text as string).length * unit, exceeded)
+      return call(text!, other!)
+    }
+  }
+  return (...values) => {
+    let steps = 0
+    for (const i of sized) steps += stepsFor(values[i]!, weight)
+    charge(steps, exceeded)
+    return call(...values)
   }
 }
 
-function isSmall(type: Type | undefined): boolean {
-  switch (type?.kind) {
-    case 'bool':
-    case 'int':
-    case 'uint':
-    case 'double':
-    case 'null':
-    case 'timestamp':
-    case 'duration':
-      return true
-    default:
-      return false
-  }
+/** Whether a value of the type may be large, so that a function may charge for it. */
+function mayBeLarge({ kind }: Type): boolean {
+  return (
+    kind === 'string' || kind === 'bytes' || kind === 'list' || kind === 'map' || kind === 'dyn' || kind === 'param'
+  )
 }
 
-function stepsFor(value: Result): number {
-  if (typeof value === 'string') return Math.floor(value.length / TEXT_PER_STEP)
-  if (value === null || typeof value !== 'object') return 0
-  if (Array.isArray(value)) return Math.floor(value.length / ELEMENTS_PER_STEP)
-  if (value instanceof Uint8Array) return Math.floor(value.length / TEXT_PER_STEP)
-  return value instanceof MapValue ? 1 : 0
+/** Whether its size is charged for before the call. */
+function hasWeight({ kind }: Type, { unit, element }: FunctionWeight): boolean {
+  if (kind === 'string' || kind === 'bytes') return unit > 0
+  return kind === 'list' ? element > 0 : kind !== 'map' && (unit > 0 || element > 0)
+}
+
+function stepsFor(value: Value, { unit, element }: FunctionWeight): number {
+  if (typeof value === 'string') return value.length * unit
+  if (value instanceof Uint8Array) return value.length * unit
+  return Array.isArray(value) ? value.length * element : 0
 }

@@ -1,11 +1,9 @@
+import { evaluateWithin, WHOLE_BUDGET } from '../budget.ts'
 import { CelError, noSuchKey } from '../error.ts'
 import type { Result, Value } from '../value.ts'
 
-/** What one evaluation needs besides the context: the values of local variables and the steps taken so far. */
-export interface Frame {
-  readonly slots: Result[]
-  steps: number
-}
+/** What one evaluation needs besides the context: the values of local variables. */
+export type Frame = Result[]
 
 /** A compiled expression. */
 export type Code<C> = (context: C, frame: Frame) => Result
@@ -54,6 +52,6 @@ export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
 /** Computes a node ahead when everything it depends on is constant. Failures stay for the evaluation. */
 export function fold<C>(node: Node<C>, operands: readonly Node<C>[]): Node<C> {
   if (operands.some((operand) => operand.constant === undefined)) return node
-  const value = node.code(undefined as C, { slots: [], steps: 0 })
+  const value = evaluateWithin({ left: WHOLE_BUDGET }, () => node.code(undefined as C, []))
   return value instanceof CelError ? { ...node, failure: value } : constantNode(value)
 }

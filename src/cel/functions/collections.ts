@@ -1,9 +1,10 @@
+import { charge } from '../budget.ts'
 import { compare, equals } from '../equality.ts'
-import { CelError, noSuchOverload, TOO_LARGE } from '../error.ts'
+import { CelError, noSuchOverload, tooLarge } from '../error.ts'
 import { EntryMap, toMapKey } from '../map-value.ts'
 import { define, type Overload } from '../overload.ts'
 import { Double, type MapValue, Optional, type Result, type Value } from '../value.ts'
-import { isTooLarge } from '../value-size.ts'
+import { WEIGHTS } from '../weights.ts'
 
 type List = readonly Value[]
 
@@ -12,9 +13,7 @@ export const MAX_LIST = 100_000
 
 /** The lists and sets extensions, and `merge` of maps. */
 export const COLLECTION_FUNCTIONS: readonly Overload[] = [
-  define('lists.range(int) -> list(int)', (count: number | bigint) =>
-    count > MAX_LIST ? TOO_LARGE : Array.from({ length: Math.max(0, Number(count)) }, (_, i) => i),
-  ),
+  define('lists.range(int) -> list(int)', range),
   define('(list(A)).slice(int, int) -> list(A)', slice),
   define('(list(list(A))).flatten() -> list(A)', (list: List) => flatten(list, 1)),
   define('(list(dyn)).flatten() -> list(dyn)', (list: List) => flatten(list, 1), { fallback: true }),
@@ -31,6 +30,12 @@ export const COLLECTION_FUNCTIONS: readonly Overload[] = [
   define('(map(dyn, dyn)).merge(map(dyn, dyn)) -> map(dyn, dyn)', merge, { fallback: true }),
 ]
 
+function range(count: number | bigint): Result {
+  if (count > MAX_LIST) return tooLarge()
+  charge(Math.max(0, Number(count)) * WEIGHTS.element)
+  return Array.from({ length: Math.max(0, Number(count)) }, (_, i) => i)
+}
+
 function slice(list: List, start: number | bigint, end: number | bigint): Result {
   if (start < 0 || end > list.length || start > end) return new CelError('range', 'slice out of range')
   return list.slice(Number(start), Number(end))
@@ -41,6 +46,7 @@ function flatten(list: List, depth: number | bigint): Result {
   const flat: Value[] = []
   const add = (elements: List, left: number): boolean => {
     for (const element of elements) {
+      charge(WEIGHTS.element)
       if (left > 0 && Array.isArray(element)) {
         if (!add(element as List, left - 1)) return false
       } else flat.push(element)
@@ -48,7 +54,7 @@ function flatten(list: List, depth: number | bigint): Result {
     }
     return true
   }
-  return add(list, Math.min(Number(depth), 1000)) ? flat : TOO_LARGE
+  return add(list, Math.min(Number(depth), 1000)) ? flat : tooLarge()
 }
 
 function optionalAt(list: List, index: number): Optional {
@@ -73,44 +79,55 @@ class Members {
   }
 
   add(value: Value): void {
+    charge(WEIGHTS.setMember)
     const key = equalityKey(value)
     if (key !== undefined) this.#keys.add(key)
     else if (!this.isFull) this.#opaque.push(value)
   }
 
   has(value: Value): boolean {
+    charge(WEIGHTS.setMember)
     const key = equalityKey(value)
-    return key === undefined ? this.#opaque.some((other) => equals(other, value)) : this.#keys.has(key)
+    return key === undefined ? this.#opaque.some((other) => isEqual(other, value)) : this.#keys.has(key)
   }
+}
+
+function isEqual(a: Value, b: Value): boolean {
+  charge(WEIGHTS.comparison)
+  return equals(a, b)
 }
 
 /** Equal values give equal texts, unequal ones different texts; undefined where there is no such text. */
 function equalityKey(value: Value): string | undefined {
-  if (typeof value === 'string') return `"${value.length}:${value}`
+  if (typeof value === 'string') {
+    charge(value.length * WEIGHTS.keyUnit)
+    return `"${value.length}:${value}`
+  }
   if (value === null || typeof value === 'boolean') return String(value)
   const key = toMapKey(value)
   if (key !== undefined) return String(key)
   if (value instanceof Double && !Number.isNaN(value.value)) return String(value.value)
   if (!Array.isArray(value)) return undefined
   const keys = (value as List).map(equalityKey)
-  return keys.includes(undefined) ? undefined : `[${keys.join(' ')}]`
+  if (keys.includes(undefined)) return undefined
+  const text = `[${keys.join(' ')}]`
+  charge(keys.length * WEIGHTS.setMember + text.length * WEIGHTS.keyUnit)
+  return text
 }
 
 function distinct(list: List): Result {
-  if (isTooLarge(list)) return TOO_LARGE
   const seen = new Members()
   const first = list.filter((value) => {
     if (seen.has(value)) return false
     seen.add(value)
     return true
   })
-  return seen.isFull ? TOO_LARGE : first
+  return seen.isFull ? tooLarge() : first
 }
 
 function containsAll(list: List, wanted: List): Result {
-  if (isTooLarge(list) || isTooLarge(wanted)) return TOO_LARGE
   const members = new Members(list)
-  return members.isFull ? TOO_LARGE : wanted.every((value) => members.has(value))
+  return members.isFull ? tooLarge() : wanted.every((value) => members.has(value))
 }
 
 function areEquivalent(a: List, b: List): Result {
@@ -119,9 +136,8 @@ function areEquivalent(a: List, b: List): Result {
 }
 
 function intersects(a: List, b: List): Result {
-  if (isTooLarge(a) || isTooLarge(b)) return TOO_LARGE
   const members = new Members(a)
-  return members.isFull ? TOO_LARGE : b.some((value) => members.has(value))
+  return members.isFull ? tooLarge() : b.some((value) => members.has(value))
 }
 
 /** Orders a list by keys, one per element; the keys must be comparable with each other. */
@@ -129,6 +145,7 @@ export function sortBy(list: List, keys: List): Result {
   let comparable = true
   const order = list.map((_, i) => i)
   order.sort((i, j) => {
+    charge(WEIGHTS.comparison)
     const sign = compare(keys[i]!, keys[j]!)
     if (sign === undefined) comparable = false
     return sign ?? 0
@@ -141,6 +158,7 @@ function merge(a: MapValue, b: MapValue): Result {
   const merged = new EntryMap()
   for (const map of [a, b]) {
     for (const key of map.keys()) {
+      charge(WEIGHTS.entry)
       const value = map.get(key)
       if (value instanceof CelError) return value
       if (value !== undefined) merged.set(key, value)

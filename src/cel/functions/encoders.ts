@@ -1,11 +1,12 @@
+import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { decodeBase64, encodeBase64 } from '../json.ts'
 import { EntryMap } from '../map-value.ts'
 import { define, type Overload } from '../overload.ts'
 import { decodeUtf8, encodeUtf8 } from '../text.ts'
 import type { MapValue, Result, Value } from '../value.ts'
+import { WEIGHTS, weightOf } from '../weights.ts'
 import { md5, sha1, sha256 } from './digest.ts'
-import { hexOf } from './format-text.ts'
 
 const NOT_BASE64 = new CelError('invalid', 'not base64')
 const NOT_UTF8 = new CelError('invalid', 'invalid UTF-8')
@@ -17,9 +18,9 @@ export const ENCODERS: readonly Overload[] = [
     define(`${name}(string) -> bytes`, (text: string) => decodeBase64(text) ?? NOT_BASE64),
     define(`${name}(bytes) -> bytes`, (bytes: Uint8Array) => decodeBase64(decodeUtf8(bytes) ?? '*') ?? NOT_BASE64),
   ]),
-  ...onTextAndBytes('md5.encode', (bytes) => hexOf(md5(bytes))),
-  ...onTextAndBytes('sha1.encode', (bytes) => hexOf(sha1(bytes))),
-  ...onTextAndBytes('sha256.encode', (bytes) => hexOf(sha256(bytes))),
+  ...onTextAndBytes('md5.encode', (bytes) => md5(bytes).toHex()),
+  ...onTextAndBytes('sha1.encode', (bytes) => sha1(bytes).toHex()),
+  ...onTextAndBytes('sha256.encode', (bytes) => sha256(bytes).toHex()),
   define('url.encode(string) -> string', percentEncode),
   define('url.decode(string) -> string', percentDecode),
   define('form.encode(map(string, dyn)) -> string', encodeForm),
@@ -52,6 +53,7 @@ function percentDecode(text: string): string | CelError {
 function decodeForm(text: string): Result {
   const map = new EntryMap()
   for (const pair of text.split('&')) {
+    charge(WEIGHTS.part + WEIGHTS.entry)
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = percentDecode((equals < 0 ? pair : pair.slice(0, equals)).replaceAll('+', ' '))
@@ -59,7 +61,8 @@ function decodeForm(text: string): Result {
     if (name instanceof CelError) return name
     if (value instanceof CelError) return value
     const earlier = map.get(name)
-    map.set(name, earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value])
+    if (Array.isArray(earlier)) (earlier as Value[]).push(value)
+    else map.set(name, earlier === undefined ? value : [earlier, value])
   }
   return map
 }
@@ -67,12 +70,15 @@ function decodeForm(text: string): Result {
 function encodeForm(map: MapValue): Result {
   const pairs: string[] = []
   for (const key of [...map.keys()].sort()) {
+    charge(WEIGHTS.entry)
     const value = typeof key === 'string' ? map.get(key) : undefined
     if (value instanceof CelError) return value
     if (value === null) continue
     for (const item of Array.isArray(value) ? (value as readonly Value[]) : [value]) {
+      charge(WEIGHTS.entry)
       const text = formText(item)
       if (text === undefined) return new CelError('no-such-overload', 'form.encode() takes strings, numbers and bools')
+      charge((String(key).length + text.length) * weightOf('url.encode').unit)
       pairs.push(`${formEscape(String(key))}=${formEscape(text)}`)
     }
   }

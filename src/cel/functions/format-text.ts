@@ -1,9 +1,10 @@
-import { CelError, TOO_LARGE } from '../error.ts'
+import { charge } from '../budget.ts'
+import { CelError, tooLarge } from '../error.ts'
 import { encodeUtf8 } from '../text.ts'
 import { formatDuration, formatTimestamp } from '../time-format.ts'
 import { typeNameOf } from '../type-name.ts'
 import { Double, Duration, MapValue, type Result, Timestamp, TypeValue, Uint, type Value } from '../value.ts'
-import { isTooLarge } from '../value-size.ts'
+import { WEIGHTS } from '../weights.ts'
 
 const MAX_PRECISION = 1000
 const MAX_LENGTH = 16 * 1024 * 1024
@@ -12,7 +13,6 @@ const failed = (message: string): CelError => new CelError('invalid', `format: $
 
 /** `"%s has %d".format([a, b])` with the clauses s, d, f, e, b, x, X, o of the strings extension. */
 export function formatText(template: string, args: readonly Value[]): Result {
-  if (isTooLarge(args)) return TOO_LARGE
   let text = ''
   let next = 0
   const clause = /%(?:%|(?:\.(\d{1,9}))?([A-Za-z])?)/g
@@ -24,18 +24,19 @@ export function formatText(template: string, args: readonly Value[]): Result {
       text += '%'
       continue
     }
-    if (next >= args.length) return failed(`index ${next} out of range`)
+    if (next >= args.length) return failed('there are more clauses than arguments')
     const piece = formatClause(found[2], found[1], args[next++]!)
     if (typeof piece !== 'string') return piece
+    charge(piece.length * WEIGHTS.writtenUnit)
     text += piece
-    if (text.length > MAX_LENGTH) return TOO_LARGE
+    if (text.length > MAX_LENGTH) return tooLarge()
   }
   return text + template.slice(at)
 }
 
 function formatClause(verb: string | undefined, precisionText: string | undefined, value: Value): string | CelError {
   const precision = precisionText === undefined ? 6 : Number(precisionText)
-  if (precision > MAX_PRECISION) return failed(`precision ${precision} is too large`)
+  if (precision > MAX_PRECISION) return failed('precision is too large')
   switch (verb) {
     case 's':
       return formatAsString(value)
@@ -56,7 +57,7 @@ function formatClause(verb: string | undefined, precisionText: string | undefine
       return typeof text === 'string' ? text.toUpperCase() : text
     }
     default:
-      return failed(verb === undefined ? 'a clause is not complete' : `unknown clause %${verb}`)
+      return failed(verb === undefined ? 'a clause is not complete' : 'unknown clause')
   }
 }
 
@@ -65,6 +66,7 @@ function notAllowed(verb: string, value: Value): CelError {
 }
 
 function formatAsString(value: Value): string | CelError {
+  charge(WEIGHTS.writtenValue)
   if (typeof value === 'string') return value
   if (value === null) return 'null'
   if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return String(value)
@@ -73,10 +75,15 @@ function formatAsString(value: Value): string | CelError {
   if (value instanceof Timestamp) return formatTimestamp(value)
   if (value instanceof Duration) return formatDuration(value)
   if (value instanceof TypeValue) return value.name
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (value instanceof Uint8Array) return decodeLoosely(value)
   if (Array.isArray(value)) return formatList(value)
   if (value instanceof MapValue) return formatMap(value)
   return notAllowed('s', value)
+}
+
+function decodeLoosely(bytes: Uint8Array): string {
+  charge(bytes.length * WEIGHTS.utf8Byte)
+  return new TextDecoder().decode(bytes)
 }
 
 /** As `string(double)` and `%s` show it. */
@@ -89,6 +96,7 @@ function formatList(list: readonly Value[]): string | CelError {
   for (const element of list) {
     const text = formatAsString(element)
     if (typeof text !== 'string') return text
+    charge(text.length * WEIGHTS.writtenUnit)
     parts.push(text)
   }
   return `[${parts.join(', ')}]`
@@ -102,6 +110,7 @@ function formatMap(map: MapValue): string | CelError {
     const [keyText, valueText] = [formatAsString(key), formatAsString(value)]
     if (typeof keyText !== 'string') return keyText
     if (typeof valueText !== 'string') return valueText
+    charge((keyText.length + valueText.length) * WEIGHTS.writtenUnit)
     parts.push(`${keyText}: ${valueText}`)
   }
   return `{${parts.sort().join(', ')}}`
@@ -167,11 +176,12 @@ function formatRadix(value: Value, radix: number, verb: string): string | CelErr
 }
 
 function formatHex(value: Value, verb: string): string | CelError {
-  if (typeof value === 'string') return hexOf(encodeUtf8(value))
-  if (value instanceof Uint8Array) return hexOf(value)
+  if (typeof value === 'string') return chargedHex(encodeUtf8(value))
+  if (value instanceof Uint8Array) return chargedHex(value)
   return formatRadix(value, 16, verb)
 }
 
-export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+function chargedHex(bytes: Uint8Array): string {
+  charge(bytes.length * WEIGHTS.writtenUnit)
+  return bytes.toHex()
 }

@@ -1,5 +1,5 @@
 import { CelError } from '../error.ts'
-import { define, type Overload } from '../overload.ts'
+import { define, type Overload, type Prepare } from '../overload.ts'
 import { Double } from '../value.ts'
 
 /** Where chance comes from; tests and simulations put their own in. */
@@ -15,11 +15,20 @@ export const systemRandom: RandomSource = {
   uuid: () => globalThis.crypto.randomUUID(),
 }
 
+/** Of a computed message nothing is told: it may hold what the expression read. */
+const FAILED = new CelError('failed', 'fail() was called')
+
+const prepareFail: Prepare = ([message]) => {
+  if (typeof message !== 'string') return undefined
+  const failed = new CelError('failed', message)
+  return () => failed
+}
+
 /** Functions with a will of their own: `fail`, `random`, `uuid`. */
 export function gatewayFunctions(source: RandomSource): readonly Overload[] {
   return [
-    define('fail(string) -> dyn', (message: string) => new CelError('failed', message), { pure: false }),
-    define('fail() -> dyn', () => new CelError('failed', 'fail() was called'), { pure: false }),
+    define('fail(string) -> dyn', () => FAILED, { pure: false, prepare: prepareFail }),
+    define('fail() -> dyn', () => FAILED, { pure: false }),
     define('random() -> double', () => new Double(source.random()), { pure: false }),
     define('uuid() -> string', () => source.uuid(), { pure: false }),
   ]

@@ -1,33 +1,8 @@
-import { RE2JS } from 're2js'
-import { CelError, TOO_LARGE } from '../error.ts'
+import { CelError, tooLarge } from '../error.ts'
 import { define, type Implementation, type Overload, type Prepare } from '../overload.ts'
 import type { Result } from '../value.ts'
+import { compilePattern, computedPattern, type Pattern } from './pattern.ts'
 import { MAX_TEXT } from './text-functions.ts'
-
-/** Patterns that are not constant are kept for the next evaluation. */
-const cache = new Map<string, RE2JS | CelError>()
-const MAX_CACHED = 200
-/** A longer pattern can only be an accident or an attack: compiled programs grow with it. */
-const MAX_PATTERN = 4096
-
-/** RE2 syntax, linear time. @returns an error for a pattern that RE2 refuses */
-function compilePattern(pattern: string): RE2JS | CelError {
-  if (pattern.length > MAX_PATTERN) return new CelError('limit', 'regular expression is too long')
-  try {
-    return RE2JS.compile(pattern)
-  } catch (error) {
-    return new CelError('invalid', `regular expression: ${error instanceof Error ? error.message : 'invalid'}`)
-  }
-}
-
-function cachedPattern(pattern: string): RE2JS | CelError {
-  const known = cache.get(pattern)
-  if (known !== undefined) return known
-  if (cache.size >= MAX_CACHED) cache.clear()
-  const compiled = compilePattern(pattern)
-  cache.set(pattern, compiled)
-  return compiled
-}
 
 const prepareMatches: Prepare = ([, pattern]) => {
   if (typeof pattern !== 'string') return undefined
@@ -37,7 +12,7 @@ const prepareMatches: Prepare = ([, pattern]) => {
 }
 
 function matches(text: string, pattern: string): Result {
-  const compiled = cachedPattern(pattern)
+  const compiled = computedPattern(pattern)
   return compiled instanceof CelError ? compiled : compiled.test(text)
 }
 
@@ -52,7 +27,7 @@ const prepareReplace: Prepare = ([, pattern, replacement]) => {
 }
 
 function regexReplace(text: string, pattern: string, replacement: string): Result {
-  const compiled = cachedPattern(pattern)
+  const compiled = computedPattern(pattern)
   return compiled instanceof CelError ? compiled : replaceFirst(text, compiled, parseReplacement(replacement))
 }
 
@@ -80,9 +55,9 @@ function groupKey(name: string): string | number {
 }
 
 /** A group that does not exist or took no part inserts nothing. */
-function replaceFirst(text: string, pattern: RE2JS, replacement: readonly ReplacementPart[]): Result {
-  const matcher = pattern.matcher(text)
-  if (!matcher.find()) return text
+function replaceFirst(text: string, pattern: Pattern, replacement: readonly ReplacementPart[]): Result {
+  const matcher = pattern.find(text)
+  if (matcher === undefined) return text
   const names = matcher.getNamedGroups()
   const inserted = replacement.map((part) => {
     if (typeof part === 'string') return part
@@ -90,7 +65,7 @@ function replaceFirst(text: string, pattern: RE2JS, replacement: readonly Replac
     return part.group <= matcher.groupCount() ? (matcher.group(part.group) ?? '') : ''
   })
   const result = text.slice(0, matcher.start()) + inserted.join('') + text.slice(matcher.end())
-  return result.length > MAX_TEXT ? TOO_LARGE : result
+  return result.length > MAX_TEXT ? tooLarge() : result
 }
 
 /** Regular expressions: `matches` of the language and the gateway's `regexReplace`. */

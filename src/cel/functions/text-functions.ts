@@ -1,16 +1,15 @@
-import { CelError, TOO_LARGE } from '../error.ts'
+import { charge } from '../budget.ts'
+import { CelError, tooLarge } from '../error.ts'
 import { define, type Overload } from '../overload.ts'
 import { codePointLength, codePointSlice, unitIndex } from '../text.ts'
 import type { Result } from '../value.ts'
+import { WEIGHTS } from '../weights.ts'
 import { formatText } from './format-text.ts'
 
 /** Longest string a function may build, in UTF-16 code units. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
-/** Longest list that `split` may return. */
-const MAX_PARTS = 100_000
-
-const outOfRange = (index: number | bigint): CelError => new CelError('range', `index out of range: ${index}`)
+const OUT_OF_RANGE = new CelError('range', 'index out of range')
 
 /** Strings: what the language has built in, the strings extension, and the gateway's own. Positions count code points. */
 export const TEXT_FUNCTIONS: readonly Overload[] = [
@@ -24,8 +23,12 @@ export const TEXT_FUNCTIONS: readonly Overload[] = [
     lastIndexOf(text, part, codePointLength(text)),
   ),
   define('(string).lastIndexOf(string, int) -> int', lastIndexOf),
-  define('(string).lowerAscii() -> string', (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase())),
-  define('(string).upperAscii() -> string', (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase())),
+  define('(string).lowerAscii() -> string', (text: string) =>
+    ASCII.test(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, (run) => run.toLowerCase()),
+  ),
+  define('(string).upperAscii() -> string', (text: string) =>
+    ASCII.test(text) ? text.toUpperCase() : text.replace(/[a-z]+/g, (run) => run.toUpperCase()),
+  ),
   define('(string).trim() -> string', trim),
   define('(string).replace(string, string) -> string', (text: string, from: string, to: string) =>
     replace(text, from, to, -1),
@@ -50,6 +53,8 @@ export const TEXT_FUNCTIONS: readonly Overload[] = [
   define('strings.quote(string) -> string', quote),
 ]
 
+const ASCII = /^[\0-\x7f]*$/
+
 const SPACE = /\p{White_Space}/u
 
 /** From both ends by hand: a regular expression for trailing space would be quadratic. */
@@ -63,47 +68,86 @@ function trim(text: string): string {
 
 function charAt(text: string, index: number): Result {
   const length = codePointLength(text)
-  if (!(index >= 0 && index <= length)) return outOfRange(index)
+  if (!(index >= 0 && index <= length)) return OUT_OF_RANGE
   return codePointSlice(text, index, index + 1)
 }
 
 function indexOf(text: string, part: string, from: number): Result {
-  if (!(from >= 0 && from <= codePointLength(text))) return outOfRange(from)
+  if (!(from >= 0 && from <= codePointLength(text))) return OUT_OF_RANGE
   const unit = text.indexOf(part, unitIndex(text, from))
   return unit < 0 ? -1 : codePointLength(text.slice(0, unit))
 }
 
 function lastIndexOf(text: string, part: string, from: number): Result {
-  if (!(from >= 0 && from <= codePointLength(text))) return outOfRange(from)
+  if (!(from >= 0 && from <= codePointLength(text))) return OUT_OF_RANGE
   const unit = text.lastIndexOf(part, unitIndex(text, from))
   return unit < 0 ? -1 : codePointLength(text.slice(0, unit))
 }
 
 function substring(text: string, start: number, end: number): Result {
   const length = codePointLength(text)
-  if (!(start >= 0 && start <= length)) return outOfRange(start)
-  if (!(end >= 0 && end <= length)) return outOfRange(end)
-  if (start > end) return new CelError('range', `invalid substring range. start: ${start}, end: ${end}`)
+  if (!(start >= 0 && start <= length)) return OUT_OF_RANGE
+  if (!(end >= 0 && end <= length)) return OUT_OF_RANGE
+  if (start > end) return OUT_OF_RANGE
   return codePointSlice(text, start, end)
 }
 
 function replace(text: string, from: string, to: string, limit: number | bigint): Result {
   if (limit === 0) return text
-  const parts = from === '' ? ['', ...text, ''] : text.split(from)
-  const count = limit < 0 ? parts.length - 1 : Math.min(Number(limit), parts.length - 1)
-  if (text.length + count * Math.max(0, to.length - from.length) > MAX_TEXT) return TOO_LARGE
-  const rest = parts.slice(count).join(from)
-  return [...parts.slice(0, count), rest].join(to)
+  const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit) + 1
+  const parts = from === '' ? aroundEach(text, most) : partsOf(text, from, most)
+  const length = text.length + (parts.length - 1) * (to.length - from.length)
+  if (length > MAX_TEXT) return tooLarge()
+  charge(length * WEIGHTS.joinedUnit)
+  return parts.join(to)
 }
 
 function split(text: string, separator: string, limit: number | bigint): Result {
   if (limit === 0) return []
-  if (separator === '' && text.length > MAX_PARTS) return TOO_LARGE
-  const parts = separator === '' ? [...text] : text.split(separator)
-  if (parts.length > MAX_PARTS) return TOO_LARGE
-  if (limit < 0 || parts.length <= limit) return parts
-  const head = parts.slice(0, Number(limit) - 1)
-  return [...head, parts.slice(head.length).join(separator)]
+  const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit)
+  if (separator !== '') return partsOf(text, separator, most)
+  return text === '' ? [] : characters(text, most)
+}
+
+/** At most so many parts, of which the last one is the rest. */
+function partsOf(text: string, separator: string, most: number): string[] {
+  const parts: string[] = []
+  let start = 0
+  while (parts.length + 1 < most) {
+    const end = text.indexOf(separator, start)
+    if (end < 0) break
+    add(parts, text.slice(start, end))
+    start = end + separator.length
+  }
+  add(parts, text.slice(start))
+  return parts
+}
+
+/** The same for the places between characters. */
+function characters(text: string, most: number): string[] {
+  const parts: string[] = []
+  let start = 0
+  while (parts.length + 1 < most && start < text.length) {
+    const end = start + (text.codePointAt(start)! > 0xffff ? 2 : 1)
+    if (end >= text.length) break
+    add(parts, text.slice(start, end))
+    start = end
+  }
+  add(parts, text.slice(start))
+  return parts
+}
+
+/** With the places before the first character and after the last one. */
+function aroundEach(text: string, most: number): string[] {
+  if (text === '' || most < 2) return most < 2 ? [text] : ['', '']
+  const inner = characters(text, most - 1)
+  const isWhole = inner.length + 1 < most
+  return isWhole ? ['', ...inner, ''] : ['', ...inner]
+}
+
+function add(parts: string[], part: string): void {
+  charge(WEIGHTS.part)
+  parts.push(part)
 }
 
 function join(texts: readonly unknown[], separator = ''): Result {
@@ -113,7 +157,9 @@ function join(texts: readonly unknown[], separator = ''): Result {
       return new CelError('no-such-overload', 'no such overload: join() of a list with non-strings')
     length += text.length + separator.length
   }
-  return length > MAX_TEXT ? TOO_LARGE : texts.join(separator)
+  if (length > MAX_TEXT) return tooLarge()
+  charge(length * WEIGHTS.joinedUnit)
+  return texts.join(separator)
 }
 
 const QUOTED: Readonly<Record<string, string>> = {

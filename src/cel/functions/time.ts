@@ -1,6 +1,8 @@
+import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { define, type Overload } from '../overload.ts'
 import type { Duration, Result, Timestamp } from '../value.ts'
+import { WEIGHTS } from '../weights.ts'
 
 type Field = (local: Date, time: Timestamp) => number
 
@@ -73,6 +75,7 @@ const MAX_FORMATS = 100
 
 function formatOf(zone: string): Intl.DateTimeFormat | undefined {
   if (formats.has(zone)) return formats.get(zone)
+  charge(WEIGHTS.timeZone)
   const format = createFormat(zone)
   if (formats.size < MAX_FORMATS) formats.set(zone, format)
   return format

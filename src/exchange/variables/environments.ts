@@ -7,6 +7,7 @@ import {
 } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionPlace } from '../expression.ts'
+import type { ExpressionBudgets } from '../expression-budgets.ts'
 import { ENV, IDENTITY, PLACE } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
@@ -111,15 +112,33 @@ const GROUPS: readonly Group[] = [
   { variables: MCP_GUARDRAILS, places: HTTP, otherwise: '' },
 ]
 
+/** Which steps an expression takes, by its place. */
+export const BUDGET_OF: Readonly<Record<ExpressionPlace, keyof Omit<ExpressionBudgets, 'reset'>>> = {
+  network: 'request',
+  request: 'request',
+  'request-cost': 'request',
+  mcp: 'request',
+  llm: 'request',
+  response: 'response',
+  health: 'response',
+  log: 'record',
+  metric: 'record',
+  trace: 'record',
+  resource: 'record',
+  'token-cost': 'record',
+}
+
 const environments = new Map<ExpressionPlace, Environment<Exchange>>()
 
 /** The environment of a place; made once. */
 export function environmentOf(place: ExpressionPlace): Environment<Exchange> {
   let environment = environments.get(place)
   if (environment === undefined) {
+    const budget = BUDGET_OF[place]
     environment = createEnvironment<Exchange>({
       variables: variablesAt(place),
       functions: ATTRIBUTES.includes(place) ? [...QUERY_FUNCTIONS, ...FLATTEN_FUNCTIONS] : QUERY_FUNCTIONS,
+      budgetOf: ({ budgets }) => budgets[budget],
       types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
     })
     environments.set(place, environment)

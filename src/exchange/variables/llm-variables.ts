@@ -1,6 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { parseExactJson } from '#base/exact-json.ts'
-import { Double, Duration, fromJson, type Result, Uint } from '#cel/index.ts'
+import { CelError, Double, Duration, fromJson, parseJsonBytes, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
 import { type Declared, known, notYet } from './declared.ts'
@@ -46,7 +45,7 @@ export const LLM_REQUEST: readonly Declared[] = [
   {
     path: 'llmRequest',
     type: 'dyn',
-    read: ({ newRequestBody, requestBody }) => parseJson(newRequestBody ?? requestBody),
+    read: ({ newRequestBody, requestBody }) => jsonOf(newRequestBody ?? requestBody),
   },
 ]
 
@@ -101,11 +100,8 @@ function durationOf(ms: number | undefined): Duration | undefined {
   return ms === undefined ? undefined : Duration.fromMs(ms)
 }
 
-function parseJson(body: Uint8Array | null | undefined): Result | undefined {
+function jsonOf(body: Uint8Array | null | undefined): Result | undefined {
   if (body === null || body === undefined) return undefined
-  try {
-    return fromJson(parseExactJson(new TextDecoder().decode(body)))
-  } catch {
-    return undefined
-  }
+  const value = parseJsonBytes(body)
+  return value instanceof CelError ? undefined : value
 }

@@ -1,4 +1,4 @@
-import { define, noSuchKey, type Overload, type Result } from '#cel/index.ts'
+import { define, NO_SUCH_KEY, type Overload, type Result } from '#cel/index.ts'
 
 /**
  * `request.uri.query("k")` and its kin: views of a target that give values or a new target (docs/behaviour/http.md, "Headers and
@@ -7,7 +7,7 @@ import { define, noSuchKey, type Overload, type Result } from '#cel/index.ts'
 export const QUERY_FUNCTIONS: readonly Overload[] = [
   define('(string).query(string) -> list(string)', (target: string, key: string): Result => {
     const values = parametersOf(target).getAll(key)
-    return values.length === 0 ? noSuchKey(key) : values
+    return values.length === 0 ? NO_SUCH_KEY : values
   }),
   define(
     '(string).addQuery(string, string) -> string',

@@ -319,6 +319,11 @@ verifies('frontend.accessLog/filter', 'with a filter only requests for which it 
   expect(filter('request.headers["absent"] == "x"')).toBe(false)
 })
 
+test('a filter that a limit ended hides nobody', () => {
+  const filter = 'lists.range(100000).exists(x, lists.range(100000).exists(y, request.method == "x"))'
+  expect(textOf({ settings: settingsOf({ filter }) })).toBeDefined()
+})
+
 test('whether a line was kept back is told', () => {
   const log = new AccessLog(TEXT_LINE, () => {})
   expect(log.log(observed(), 1, undefined)).toBe(true)

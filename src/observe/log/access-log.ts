@@ -38,7 +38,8 @@ export class AccessLog {
   /** @returns false when the filter kept the line back */
   log(request: Observed, durationMs: number, error: string | undefined): boolean {
     const settings = request.settings?.accessLog
-    if (settings?.filter !== undefined && !settings.filter.isTrue(request.exchange)) return false
+    // What a caller can bring to its limit does not hide him.
+    if (settings?.filter !== undefined && !settings.filter.isTrue(request.exchange, true)) return false
     this.#write(this.#line(request, settings, durationMs, error))
     return true
   }

@@ -48,15 +48,43 @@ export function expressionsOf(rules: RuleSet): Expression[] {
   return [...rules.deny, ...rules.require, ...rules.allow].map(({ expression }) => expression)
 }
 
+/** Why a rule set denies. */
+export interface Denial {
+  /** The rule that denied, or `allow` when there are Allow rules and none matched. */
+  readonly rule: Rule | 'allow'
+  /** The rule did not match because it failed; of several Allow rules the first one that did. */
+  readonly failed: Rule | undefined
+}
+
 /**
  * Deny, then Require, then Allow (decision A-66). An expression that fails does not match; a Deny rule that does not even compile
- * denies everything (decision A-64).
- * @returns the rule that denied, or `allow` when there are Allow rules and none matched; undefined: allowed
+ * denies everything (decision A-64). One that a limit ended decides nothing: `exchange.exceeded` says so, and whoever asks denies.
+ * @returns undefined: allowed
  */
-export function firstDenial(rules: RuleSet, exchange: Exchange): Rule | 'allow' | undefined {
-  for (const rule of rules.deny) if (rule.expression.broken || rule.expression.isTrue(exchange)) return rule
-  for (const rule of rules.require) if (!rule.expression.isTrue(exchange)) return rule
+export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefined {
+  for (const rule of rules.deny) {
+    if (rule.expression.broken || rule.expression.isTrue(exchange)) return { rule, failed: undefined }
+    if (exchange.exceeded !== undefined) return { rule, failed: undefined }
+  }
+  for (const rule of rules.require) {
+    const verdict = rule.expression.test(exchange)
+    if (verdict !== true) return { rule, failed: verdict === undefined ? rule : undefined }
+  }
   if (rules.allow.length === 0) return undefined
-  for (const { expression } of rules.allow) if (expression.isTrue(exchange)) return undefined
-  return 'allow'
+  let failed: Rule | undefined
+  for (const rule of rules.allow) {
+    const verdict = rule.expression.test(exchange)
+    if (verdict === true) return undefined
+    if (exchange.exceeded !== undefined) break
+    if (verdict === undefined) failed ??= rule
+  }
+  return { rule: 'allow', failed }
+}
+
+/** For operators: the rule, and why it failed if it did. */
+export function describeDenial({ rule, failed }: Denial, exchange: Exchange): string {
+  const what = rule === 'allow' ? 'no Allow rule matched' : rule.label
+  if (failed === undefined) return what
+  const why = `failed: ${failed.expression.whyFailed(exchange) ?? 'its result is no bool'}`
+  return failed === rule ? `${what} ${why}` : `${what}; ${failed.label} ${why}`
 }

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
@@ -141,7 +142,8 @@ export class TestContext implements CompileContext {
     place: ExpressionPlace,
     use?: ExpressionUse,
   ): Expression {
-    return compileExpression(text, place, (problem) => this.report(source, path, problem), use)
+    const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
+    return compileExpression(text, place, (problem) => this.report(source, path, problem), { use, where })
   }
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {

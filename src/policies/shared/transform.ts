@@ -1,6 +1,6 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange, Json } from '#exchange/exchange.ts'
-import type { Expression } from '#exchange/expression.ts'
+import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
@@ -124,7 +124,7 @@ export function transformRequest(transform: Transform, exchange: Exchange): Outc
   applyHead(transform, exchange, exchange.request)
   if (transform.body === undefined) return proceed
   const body = transform.body.body(exchange)
-  if (body === undefined) return reject('transformation-request-failed')
+  if (body instanceof EvaluationFailure) return reject('transformation-request-failed', { detail: body.detail })
   exchange.newRequestBody = body.bytes
   return proceed
 }
@@ -135,7 +135,7 @@ export function transformResponse(transform: Transform, exchange: Exchange): Out
   applyHead(transform, exchange, head)
   if (transform.body === undefined) return proceed
   const body = transform.body.body(exchange)
-  if (body === undefined) return reject('transformation-response-failed')
+  if (body instanceof EvaluationFailure) return reject('transformation-response-failed', { detail: body.detail })
   exchange.newResponseBody = body.bytes
   return proceed
 }

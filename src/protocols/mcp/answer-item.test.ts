@@ -104,6 +104,19 @@ test('large numbers in arguments survive a change', async () => {
   expect(seen[0]?.text).toBe(text.replace('a_x', 'x'))
 })
 
+test('a rule that a limit ended allows nothing, whatever its action is', async () => {
+  const endless = 'lists.range(100000).exists(x, lists.range(100000).exists(y, mcp.tool.name == "none"))'
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: [endless] } } },
+  ])
+  const { client, seen } = await start(echo, plan)
+  const received = await client.request(9, 'tools/call', { name: 'a_x' })
+  expect(received).toMatchObject({ status: 400, messages: [{ error: { code: -32602, message: 'Unknown tool: a_x' } }] })
+  expect(received.exchange.refusal).toBe('authorization-exceeded')
+  expect(received.exchange.refusalDetail).toContain('evaluation takes too many steps')
+  expect(seen).toEqual([])
+})
+
 verifies('backend.mcp.authorization/call-refused', 'every request for an item is tested', async () => {
   const { plan } = compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
     {

@@ -1,5 +1,5 @@
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
-import { isAllowed } from './authorization.ts'
+import { denialOf, isAllowed } from './authorization.ts'
 import { callTarget, type TargetMessage } from './call-target.ts'
 import { type FoundItem, findItem } from './find-item.ts'
 import {
@@ -37,8 +37,7 @@ export function prepareItem(
     return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'no target has a name like that' }, error)
   }
   if (!isAllowed(plan.authorization, exchange)) {
-    const detail = 'by backend.mcp.authorization'
-    return refuseRequest(exchange, { code: 'authorization-denied', status: 400, detail }, error)
+    return refuseRequest(exchange, { ...denialOf(exchange), status: 400 }, error)
   }
   return { target, params }
 }

@@ -211,3 +211,14 @@ verifies(
     })
   },
 )
+
+test('items in doubt because of a limit are left out, and the log learns why', async () => {
+  const endless = 'lists.range(100000).exists(x, lists.range(100000).exists(y, mcp.tool.name == "none"))'
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    { authorization: { action: 'Deny', policy: { matchExpressions: [endless] } } },
+  ])
+  const { client } = await start({ a: lists({ 'tools/list': tools('x', 'y') }) }, plan)
+  const received = await client.request(1, 'tools/list')
+  expect(namesIn(received.messages[0])).toEqual([])
+  expect(received.exchange.refusal).toBe('authorization-exceeded')
+})

@@ -1,3 +1,4 @@
+import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
@@ -17,12 +18,24 @@ export function hasRules({ broken, deny, require, allow }: McpAuthorization): bo
   return broken || deny.length + require.length + allow.length > 0
 }
 
-/** Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). */
+/**
+ * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). What a limit ended decides nothing:
+ * nothing is allowed then (decision A-137).
+ */
 export function isAllowed({ broken, deny, require, allow }: McpAuthorization, exchange: Exchange): boolean {
   if (broken) return false
   if (deny.some((rule) => rule.isTrue(exchange))) return false
   if (!require.every((rule) => rule.isTrue(exchange))) return false
-  return allow.length === 0 || allow.some((rule) => rule.isTrue(exchange))
+  const allowed = allow.length === 0 || allow.some((rule) => rule.isTrue(exchange))
+  return allowed && exchange.exceeded === undefined
+}
+
+/** Why an item was not allowed, for log and decision record. */
+export function denialOf(exchange: Exchange): { readonly code: RejectionCode; readonly detail: string } {
+  const { exceeded } = exchange
+  return exceeded === undefined
+    ? { code: 'authorization-denied', detail: 'by backend.mcp.authorization' }
+    : { code: 'authorization-exceeded', detail: exceeded }
 }
 
 /** Tests items of a list of one target, one after the other. What `exchange.mcp` says afterwards is as before. */
@@ -41,13 +54,23 @@ export function filterItems<Item>(
   }
   exchange.mcp = probe
   try {
-    return items.filter((item) => {
+    const allowed = items.filter((item) => {
       probe.name = nameOf(item)
       return isAllowed(authorization, exchange)
     })
+    if (exchange.exceeded !== undefined) noteExceeded(exchange)
+    return allowed
   } finally {
     exchange.mcp = facts
   }
+}
+
+/** The list goes out without the items in doubt; log and decision record say why. */
+function noteExceeded(exchange: Exchange): void {
+  const { code, detail } = denialOf(exchange)
+  exchange.refusal = code
+  exchange.refusalDetail = detail
+  exchange.reason = REJECTIONS[code].reason
 }
 
 export interface ItemsOfTarget<Item> {

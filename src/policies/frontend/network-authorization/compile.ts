@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { compileRules, expressionsOf, firstDenial } from '../../shared/rules.ts'
+import { compileRules, describeDenial, expressionsOf, firstDenial } from '../../shared/rules.ts'
 import type { NetworkAuthorizationSpec } from './schema.ts'
 
 /** Who may connect; asked once for each connection, with an exchange that has a peer and no request yet. */
@@ -34,7 +34,7 @@ export function compileNetworkAuthorization(
   return {
     denial(connection) {
       const denied = firstDenial(rules, connection)
-      return denied === 'allow' ? 'no Allow rule matched' : denied?.label
+      return denied === undefined ? undefined : (connection.exceeded ?? describeDenial(denied, connection))
     },
     readsCertificate: references.some(isOfCertificate),
     readsRawAddress: references.includes('source.rawAddress'),

@@ -42,6 +42,12 @@ test('a Deny rule that does not compile denies everybody', () => {
   expect(context.reports).toEqual(['cel-syntax spec.traffic.field.policy.matchExpressions[0]'])
 })
 
+test('a rule that a limit ended denies everybody', () => {
+  const endless = 'lists.range(100000).exists(x, lists.range(100000).exists(y, source.address == "x"))'
+  const { rules } = rulesOf(['Deny', endless], ['Allow', 'true'])
+  expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('evaluation takes too many steps (column 31)')
+})
+
 test('whether a rule needs the client certificate is known beforehand', () => {
   expect(rulesOf(['Allow', 'source.address == "x"']).rules?.readsCertificate).toBe(false)
   expect(rulesOf(['Require', 'true'], ['Allow', 'has(source.identity.namespace)']).rules?.readsCertificate).toBe(true)

@@ -162,6 +162,54 @@ for (const [rules, outcome] of broken) {
   })
 }
 
+/** Takes more steps than there are. */
+const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, request.path == "x"))'
+
+test.each<Rules>([
+  [['Deny', ENDLESS]],
+  [['Deny', F, ENDLESS, F]],
+  [
+    ['Deny', ENDLESS],
+    ['Allow', T],
+  ],
+  [['Require', T, ENDLESS]],
+  [['Allow', ENDLESS, T]],
+  [['Allow', F, ENDLESS]],
+])('a limit is no failed rule, and denies whatever the action is: %j', (...rules) => {
+  const exchange = exchangeWith()
+  const refused = policyOf(rules).run.request!(exchange)
+  expect(codeOf(refused)).toBe('authorization-exceeded')
+  expect(refused).toMatchObject({
+    detail: expect.stringMatching(
+      /^spec\.traffic\.field\.policy\.matchExpressions\[\d\] of ProxyPolicy default\/test: evaluation takes too many steps \(column 31\)\n/,
+    ),
+  })
+  // Whoever goes on with the exchange finds nothing left over.
+  expect(exchange.exceeded).toBeUndefined()
+})
+
+test('rules share the steps of their request', () => {
+  const costly = 'lists.range(20000).all(x, string(x) != "" || request.path == "x")'
+  const rules: Rules = [['Deny', ...Array.from({ length: 16 }, () => `!${costly}`)]]
+  expect(codeOf(policyOf([['Deny', `!${costly}`]]).run.request!(exchangeWith()))).toBe(PASS)
+  expect(codeOf(policyOf(rules).run.request!(exchangeWith()))).toBe('authorization-exceeded')
+})
+
+test('a rule that denies because it failed says why', () => {
+  const detailOf = (rules: Rules) => (policyOf(rules).run.request!(exchangeWith()) as { detail?: string }).detail
+  const where = 'spec.traffic.field.policy.matchExpressions'
+  expect(detailOf([['Require', T, FAILS]])).toBe(
+    `Require rule ${where}[1] of ProxyPolicy default/test failed: no such key: request.headers.absent (column 1)\n${FAILS}\n^`,
+  )
+  expect(detailOf([['Require', NUMBER]])).toBe(
+    `Require rule ${where}[0] of ProxyPolicy default/test failed: its result is no bool`,
+  )
+  expect(detailOf([['Require', F]])).toBe(`Require rule ${where}[0] of ProxyPolicy default/test`)
+  expect(detailOf([['Allow', F, FAILS]])).toContain('no Allow rule matched; Allow rule')
+  expect(detailOf([['Allow', F, FAILS]])).toContain('[1] of ProxyPolicy default/test failed: no such key')
+  expect(detailOf([['Allow', F]])).toBe('no Allow rule matched')
+})
+
 test('the refusal names the rule for operators', () => {
   const refused = policyOf([['Deny', F, T]]).run.request!(exchangeWith())
   expect(refused).toMatchObject({

@@ -1,9 +1,10 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
-import { firstDenial, type Rule, type RuleSet } from '../../shared/rules.ts'
+import { type Denial, describeDenial, firstDenial, type Rule, type RuleSet } from '../../shared/rules.ts'
 
 export interface AuthorizationPlan {
   readonly rules: RuleSet
+  /** Of rules that did not fail. */
   readonly refusals: ReadonlyMap<Rule | 'allow', Refusal>
 }
 
@@ -16,8 +17,18 @@ export function planAuthorization(rules: RuleSet): AuthorizationPlan {
   return { rules, refusals }
 }
 
-/** Specification 2, 2.2.2. */
+/** Specification 2, 2.2.2. A limit of resources is no failed rule: it denies, whatever the rules' actions (decision A-137). */
 export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): Outcome {
   const denial = firstDenial(plan.rules, exchange)
-  return denial === undefined ? proceed : plan.refusals.get(denial)
+  if (denial === undefined) return proceed
+  const { exceeded } = exchange
+  if (exceeded === undefined) return refusalOf(plan, denial, exchange)
+  exchange.exceeded = undefined
+  return reject('authorization-exceeded', { detail: exceeded })
+}
+
+function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal | undefined {
+  return denial.failed === undefined
+    ? plan.refusals.get(denial.rule)
+    : reject('authorization-denied', { detail: describeDenial(denial, exchange) })
 }

@@ -70,6 +70,17 @@ for (const status of [204, 205, 304]) {
   })
 }
 
+test('a body that fails says why, to operators', () => {
+  const refused = policyOf({ status: 200, bodyExpression: '"a" + request.headers["absent"]' }).run.request!(
+    exchangeWith(),
+  )
+  expect(refused).toMatchObject({
+    detail:
+      'spec.traffic.field.bodyExpression of ProxyPolicy default/test: no such key: request.headers.absent (column 7)\n' +
+      '"a" + request.headers["absent"]\n      ^',
+  })
+})
+
 for (const bodyExpression of [FAILS, 'broken (']) {
   test(`a body that fails is an error: ${bodyExpression}`, () => {
     expect(codeOf(policyOf({ status: 200, bodyExpression }).run.request!(exchangeWith()))).toBe('filter-failed')

@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Expression } from '#exchange/expression.ts'
+import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { fieldText } from '../../shared/field-text.ts'
@@ -20,9 +20,7 @@ const CONTENT_TYPE = { text: 'text/plain; charset=utf-8', json: 'application/jso
 export function answerDirectly(plan: DirectResponsePlan, exchange: Exchange): Outcome {
   const { status, bodyExpression } = plan
   const computed = bodyExpression?.body(exchange)
-  if (bodyExpression !== undefined && computed === undefined) {
-    return reject('filter-failed', { detail: 'bodyExpression of directResponse failed' })
-  }
+  if (computed instanceof EvaluationFailure) return reject('filter-failed', { detail: computed.detail })
   const head = Head.response(status)
   const body = allowsBody(status) ? (computed?.bytes ?? plan.body) : undefined
   const contentType = body === undefined ? undefined : CONTENT_TYPE[computed?.kind ?? 'text']

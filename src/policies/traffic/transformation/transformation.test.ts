@@ -169,6 +169,40 @@ verifies(
   },
 )
 
+test('a body that fails says why, to operators, and tells nothing of what it read', () => {
+  const body = 'json(request.body)["card"] + 1'
+  const exchange = { body: '{"card":"4111111111111111"}' }
+  expect(policyOf({ request: { body } }).send(exchange).outcome).toMatchObject({
+    code: 'transformation-request-failed',
+    detail: `spec.traffic.field.request.body of ProxyPolicy default/test: no such overload: string + int (column 1)\n${body}\n^`,
+  })
+  const response = { body: 'string(response.code) +\n  response.headers["absent"]' }
+  expect(policyOf({ response }).answer({}).outcome).toMatchObject({
+    code: 'transformation-response-failed',
+    detail:
+      'spec.traffic.field.response.body of ProxyPolicy default/test: no such key: response.headers.absent (line 2, column 3)\n' +
+      '  response.headers["absent"]\n  ^',
+  })
+})
+
+const ENDLESS = 'string(lists.range(100000).exists(x, lists.range(100000).exists(y, request.path == "x")))'
+
+test.each([
+  ['a field', { set: [{ name: 'x', value: ENDLESS }] }],
+  ['a pseudo-header', { set: [{ name: ':path', value: ENDLESS }] }],
+  ['metadata', { metadata: { a: ENDLESS } }],
+  ['the body', { body: ENDLESS }],
+])('a limit in %s is told to whoever runs the step', (_, request) => {
+  expect(policyOf({ request }).send().exchange.exceeded).toMatch(
+    /^spec\.traffic\.field\.request\.\S+ of ProxyPolicy default\/test: evaluation takes too many steps \(column 38\)/,
+  )
+})
+
+test('a limit in a condition leaves the choice open, and is told', () => {
+  const policy = policyOf({ conditional: [{ condition: `${ENDLESS} == "true"`, policy: step('"one"') }] })
+  expect(policy.send().exchange.exceeded).toContain('conditional[0].condition')
+})
+
 verifies(
   'traffic.transformation/metadata',
   'metadata is kept for later, what fails is left out, the response wins',

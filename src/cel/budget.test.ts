@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest'
+import { type Budget, WHOLE_BUDGET } from './budget.ts'
+import { CelError, compile, createEnvironment, define, fromJson, type Result, toJson } from './index.ts'
+
+interface Context {
+  readonly body: Uint8Array
+  readonly text: string
+  readonly data: unknown
+}
+
+let budget: Budget = { left: 0 }
+
+const environment = createEnvironment<Context>({
+  variables: [
+    { path: 'body', type: 'bytes', always: true, read: ({ body }) => body },
+    { path: 'text', type: 'string', always: true, read: ({ text }) => text },
+    { path: 'data', type: 'dyn', read: ({ data }) => fromJson(data) },
+    { path: 'jwt', type: 'map(string, dyn)', read: () => undefined },
+  ],
+  functions: [define('huge() -> string', () => 'x'.repeat(16 * 1024 * 1024), { pure: false })],
+  budgetOf: () => budget,
+})
+
+const KIB = 1024
+const large = `[0${',7'.repeat(20 * KIB)}]`
+
+function contextOf(text: string): Context {
+  let data: unknown = null
+  try {
+    data = JSON.parse(text)
+  } catch {
+    // Most texts are none.
+  }
+  return { text, body: new TextEncoder().encode(text), data }
+}
+
+function programOf(source: string) {
+  const { program, problems } = compile(source, environment, { lenient: true })
+  if (program === undefined) throw new Error(problems.map(({ message }) => message).join())
+  return program
+}
+
+/** The result, and the steps that it took of a whole budget. */
+function run(source: string, text = ''): { result: Result; steps: number } {
+  budget = { left: WHOLE_BUDGET }
+  const result = programOf(source).evaluate(contextOf(text))
+  return { result, steps: WHOLE_BUDGET - budget.left }
+}
+
+const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, x < 0))'
+
+// Each of these took a worker for more than a tenth of a second, with a body of 39 KiB or of 2 MiB.
+test.each([
+  ['a list converted in every turn', 'data.exists(x, data.exists(y, y + x < 0))', large],
+  ['JSON parsed in every turn', 'data.exists(x, json(text)[0] == 5)', large],
+  ['text looked through in every turn', 'data.exists(x, text.contains("8" + string(x)))', large],
+  ['code points in every turn', 'lists.range(text.size()).exists(i, text.charAt(i) == "x")', '😀'.repeat(20 * KIB)],
+  ['a text decoded in every turn', 'data.exists(x, string(body) == "x")', large],
+  ['a digest in every turn', 'data.exists(x, sha256.encode(body) == "x")', large],
+  ['lists compared in every turn', 'data.exists(x, data + [x] == data + [x + 1])', large],
+  ['a list looked through in every turn', 'data.exists(x, 9 in data)', large],
+  ['a list sorted in every turn', 'data.exists(x, data.sort() == [])', large],
+  ['a pattern with many states', 'text.matches(".*a.{20}[xy]")', 'ab'.repeat(64 * KIB)],
+  ['a pattern with many instructions', 'text.regexReplace("([ab]{1,100}){1,10}$", "")', 'ab'.repeat(KIB)],
+  ['a pattern to be compiled', 'text.matches(text)', '(a{0,30}){0,30}'.repeat(200)],
+  ['numbers to be kept exact', 'size(json(text)) > 0', `[${'1.0,'.repeat(500 * KIB)}1]`],
+  ['many values of JSON', 'size(json(body)) > 0', `[${'{},'.repeat(500 * KIB)}1]`],
+  ['text written in every turn', 'toJson(data.map(x, text)) == ""', large],
+  ['a result that nobody could write', 'data.map(x, text + string(x))', large],
+  ['a hex text of 2 MiB', 'sha256.encode(text) == ""', 'a'.repeat(2048 * KIB)],
+])('%s ends at the limit', (_, source, text) => {
+  budget = { left: WHOLE_BUDGET }
+  expect(programOf(source).evaluateTo(contextOf(text), toJson)).toMatchObject({ code: 'limit' })
+})
+
+test.each([
+  ['json(body).model == "m"', `{"model":"m","input":"${'some words '.repeat(150 * KIB)}"}`],
+  ['jsonField(body, "model") == "m"', `{"input":"${'some words '.repeat(150 * KIB)}","model":"m"}`],
+  ['string(body).contains("needle")', `${'some words '.repeat(150 * KIB)}needle`],
+  ['text.matches("(?i)(password|secret)=")', `${'some words '.repeat(80 * KIB)}SECRET=`],
+  ['json(body).messages.exists(m, m.role == "system")', JSON.stringify({ messages: [{ role: 'system' }] })],
+  ['json(body).all(x, x.n >= 0)', JSON.stringify(Array.from({ length: 20_000 }, (_, n) => ({ n })))],
+  ['size(text.split("\\n")) > 0', 'a line\n'.repeat(100 * KIB)],
+  ['size(base64.encode(body)) > 0', 'x'.repeat(2048 * KIB)],
+])('%s is what bodies of any allowed size are for', (source, text) => {
+  expect(run(source, text).result).toBe(true)
+})
+
+test('steps depend on expression and data alone', () => {
+  const source = 'json(body).filter(x, x > 5).map(x, string(x) + "a").sort().distinct()'
+  const [first, ...others] = Array.from({ length: 5 }, () => run(source, large).steps)
+  expect(first).toBeGreaterThan(0)
+  expect(others).toEqual([first, first, first, first])
+})
+
+test('small expressions take nothing', () => {
+  for (const source of ['text == "GET"', 'text.startsWith("/api/")', 'text in ["a", "b"]', 'text + "/" + text']) {
+    expect([source, run(source, 'abc').steps]).toEqual([source, 0])
+  }
+})
+
+// What `||`, `default()` and their like do with failures they must not do with a limit.
+test.each([
+  [`${ENDLESS} || text == ""`],
+  [`true in [${ENDLESS}, true]`],
+  [`coalesce(${ENDLESS}, true)`],
+  [`default(${ENDLESS}, true)`],
+  [`[1].exists(x, ${ENDLESS} || x == 1)`],
+  [`[1, 2].exists(i, i == 2 || ${ENDLESS})`],
+  [`cel.bind(a, ${ENDLESS}, text == "" || a)`],
+  ['coalesce(huge() + huge(), "small") == "small"'],
+  ['text.matches(text) || text != ""', '('.repeat(5000)],
+])('%s: a limit is not handled', (source, text = '') => {
+  expect(run(source, text).result).toMatchObject({ code: 'limit' })
+})
+
+test('evaluations that share a budget end when it does', () => {
+  budget = { left: WHOLE_BUDGET }
+  const program = programOf('data.all(x, string(x) != "8")')
+  const context = contextOf(large)
+  const results = Array.from({ length: 10 }, () => program.evaluate(context))
+  expect(results[0]).toBe(true)
+  expect(results[9]).toMatchObject({ code: 'limit' })
+  expect(programOf('text == "a"').evaluate(contextOf('a'))).toBe(true)
+})
+
+test('rules about one body parse it once', () => {
+  budget = { left: WHOLE_BUDGET }
+  const program = programOf('json(body)[0] == 0')
+  const context = contextOf(large)
+  program.evaluate(context)
+  const once = WHOLE_BUDGET - budget.left
+  for (let i = 0; i < 20; i++) program.evaluate(context)
+  expect(WHOLE_BUDGET - budget.left).toBeLessThan(once * 1.01)
+})
+
+test('work outside of evaluations is charged to nobody', () => {
+  run(ENDLESS)
+  expect(toJson(fromJson(JSON.parse(large)))).toHaveLength(20 * KIB + 1)
+})
+
+test.each([
+  ['jwt.sub == "a"', '', 'no such key: jwt', 1, 1],
+  ['data.a.b == 1', '{"a":{}}', 'no such key: b', 1, 1],
+  ['text == "a" ||\n  int(text) > 5', 'b', 'text is not an int', 2, 3],
+  ['[1, 2].map(x, x + data.n)', '{"n":"s"}', 'no such overload: int + string', 1, 15],
+  ['default(data.a, 1 / 0) > 2', '{}', 'division by zero', 1, 17],
+  ['coalesce(data.a, int(text))', 'x', 'text is not an int', 1, 18],
+  ['data[text]', '{}', 'no such key', 1, 1],
+  [`text == "a" || ${ENDLESS}`, '', 'evaluation takes too many steps', 1, 46],
+])('%s tells where and why it failed', (source, text, message, line, column) => {
+  budget = { left: WHOLE_BUDGET }
+  const program = programOf(source)
+  const error = program.evaluate(contextOf(text))
+  expect(error).toBeInstanceOf(CelError)
+  const problem = program.locate(contextOf(text), error as CelError)
+  expect([problem.message, problem.line, problem.column]).toEqual([message, line, column])
+  expect(problem.caret.split('\n')[0]).toBe(source.split('\n')[line - 1])
+})
+
+test('no cause tells what an expression read', () => {
+  const secret = 'hunter2-hunter2'
+  const sources = [
+    ['data[text]', '{"a":1}'],
+    ['fail("it was " + text)', ''],
+    ['int(text)', ''],
+    ['json(text)', ''],
+    ['timestamp(text)', ''],
+    ['duration(text)', ''],
+    ['text.matches("(" + text)', ''],
+    ['"%d".format([text])', ''],
+    ['text.charAt(size(text) + 1)', ''],
+    ['jsonField(text, text)', ''],
+    ['ip(text)', ''],
+    ['{"a": 1}[text]', ''],
+    ['text + 1', ''],
+    ['[1][size(text)]', ''],
+    ['timestamp(5).getHours(text)', ''],
+  ]
+  for (const [source = ''] of sources) {
+    budget = { left: WHOLE_BUDGET }
+    const program = programOf(source)
+    const context = contextOf(secret)
+    const error = program.evaluate(context)
+    expect(error, source).toBeInstanceOf(CelError)
+    expect(program.locate(context, error as CelError).message, source).not.toContain('hunter2')
+  }
+})

@@ -1,0 +1,53 @@
+import { CelError, COST_EXCEEDED, OUT_OF_BOUNDS } from './error.ts'
+
+/**
+ * What evaluations may still take, in steps. Evaluations that hold a thread one after the other share one; what takes a step is
+ * said in `weights.ts`. Steps depend on the expression and its data alone, never on a clock.
+ */
+export interface Budget {
+  left: number
+}
+
+/** A whole budget: about 20 ms of work where weights were measured. */
+export const WHOLE_BUDGET = 20_000_000
+
+/** For work outside of any evaluation, such as JSON that the host converts for itself. */
+const UNBOUNDED: Budget = { left: Number.POSITIVE_INFINITY }
+
+/** Of the evaluation at work. There is one at a time: evaluating never waits. */
+let current = UNBOUNDED
+
+/** Takes steps before the work that they stand for. Ends the evaluation when too few are left. */
+export function charge(steps: number, exceeded: CelError = COST_EXCEEDED): void {
+  current.left -= steps
+  if (current.left < 0) throw exceeded
+}
+
+/**
+ * Runs work that is charged to a budget.
+ * @returns what it returned, or the limit that ended it; only a bug of the host throws
+ */
+export function evaluateWithin<T>(budget: Budget, work: () => T): T | CelError {
+  const before = chargeTo(budget)
+  try {
+    return work()
+  } catch (error) {
+    return limitOrThrow(error)
+  } finally {
+    chargeTo(before)
+  }
+}
+
+/** The budget that work is charged to from now on. @returns the one so far, to be put back */
+export function chargeTo(budget: Budget): Budget {
+  const before = current
+  current = budget
+  return before
+}
+
+/** Deeply nested data or a huge text meet the runtime's own limits; anything else is a bug and goes on. */
+export function limitOrThrow(error: unknown): CelError {
+  if (error instanceof CelError) return error
+  if (error instanceof RangeError) return OUT_OF_BOUNDS
+  throw error
+}

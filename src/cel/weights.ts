@@ -1,0 +1,180 @@
+/**
+ * What work costs, in steps. A step is a nanosecond of the machine that these were measured on, at the size and with the data that
+ * are worst for the work; `npm run bench:cel -- --weights` measures them again and prints a table. Outside of loops only work that
+ * grows with the data is charged: the rest is bounded by the length of an expression.
+ */
+export const WEIGHTS = {
+  /** One turn of a loop: setting its variables, collecting its result. */
+  turn: 40,
+  /** One operator, literal, local variable or member inside a loop, for each turn. */
+  node: 12,
+  /** A declared variable inside a loop, for each turn. */
+  variable: 100,
+  /** The same, read by key: a field among a hundred of a head. */
+  field: 800,
+
+  /** A UTF-16 unit of text that `+` makes, which is put together when somebody reads it. */
+  joinedUnit: 1,
+  /** A unit of two texts of one length that `==` compares, and a byte of two byte strings. */
+  equalUnit: 0.3,
+  /** A unit of two texts that `<` and `sort()` compare. */
+  orderedUnit: 2,
+  /** A unit of a text that is looked up in a map, as far as it is hashed. */
+  keyUnit: 0.6,
+  /** Two values that are compared, elements of lists and maps among them. */
+  comparison: 30,
+  /** An element that goes from one list to another. */
+  element: 12,
+  /** An entry that goes into a map, inside a loop for each turn. */
+  entry: 120,
+  /** A value that is looked for among the members of a set, beside the units of its text. */
+  setMember: 220,
+  /** A part that text is split into. */
+  part: 60,
+  /** A unit of a text with characters beyond 16 bits, which are counted one by one. */
+  codePoint: 8,
+
+  /** JSON that is read: a byte of UTF-8, a unit, a delimiter (`,` `:` `[` `{` `"`), the same where numbers are kept exact. */
+  utf8Byte: 1,
+  jsonUnit: 3,
+  jsonDelimiter: 60,
+  exactJsonDelimiter: 700,
+  /** An element of a JSON list that becomes a value. */
+  jsonElement: 60,
+  /** A member name of a JSON object, when they are listed. */
+  jsonName: 60,
+  /** A value that is written as JSON, or as text by `format()`, and a unit of its text. */
+  writtenValue: 120,
+  writtenUnit: 4,
+
+  /** A character of a regular expression that is no constant, `\p` in it, and each time that braces repeat it. */
+  patternUnit: 6000,
+  patternClass: 100_000,
+  /** A unit of text under a pattern whose automaton is small. */
+  matchedUnit: 15,
+  /** The same for any other pattern, and for finding where it matches: once, and for each instruction of the compiled pattern. */
+  searchedUnit: 150,
+  searchedInstruction: 32,
+  /** A time zone that has not been used before. */
+  timeZone: 100_000,
+} as const
+
+/** What a call of a function costs. */
+export interface FunctionWeight {
+  /** The call itself; charged inside loops. */
+  readonly call: number
+  /** For each UTF-16 unit of its texts and each byte of its bytes. */
+  readonly unit: number
+  /** For each element of its lists. */
+  readonly element: number
+  /** The one argument whose size counts, where the others do not; the receiver is the first one. */
+  readonly only?: number
+}
+
+/** For functions that look at all of their arguments once. */
+const USUAL: FunctionWeight = { call: 100, unit: 2, element: 20 }
+
+/** For functions that look at nothing but the outside of their arguments, or charge for what they do themselves. */
+const CONSTANT: FunctionWeight = { call: 100, unit: 0, element: 0 }
+
+/** The exceptions. Functions of numbers, times and addresses have nothing to charge for but the call. */
+const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
+  ...Object.fromEntries(
+    ['dyn', 'type', 'first', 'last', 'optional.of', 'optional.ofNonZeroValue', 'or', 'orValue', 'value', 'fail'].map(
+      (name) => [name, CONSTANT],
+    ),
+  ),
+  size: { unit: 2, element: 0 },
+  // Text.
+  contains: { unit: 2 },
+  startsWith: { unit: 0.3, only: 1 },
+  endsWith: { unit: 0.3, only: 1 },
+  stripPrefix: { unit: 0.3, only: 1 },
+  stripSuffix: { unit: 0.3, only: 1 },
+  charAt: { unit: 4 },
+  indexOf: { unit: 6 },
+  lastIndexOf: { unit: 8 },
+  substring: { unit: 6 },
+  lowerAscii: { unit: 60 },
+  upperAscii: { unit: 60 },
+  trim: { unit: 40 },
+  reverse: { unit: 60, element: 8 },
+  replace: { unit: 2 },
+  split: { unit: 2 },
+  join: { element: 40, unit: 0 },
+  format: { call: 500, unit: 20, element: 150 },
+  'strings.quote': { unit: 30 },
+  matches: { call: 500, unit: 0 },
+  regexReplace: { call: 1600, unit: 0 },
+  query: { call: 2000, unit: 60 },
+  addQuery: { call: 3000, unit: 100 },
+  setQuery: { call: 3000, unit: 100 },
+  // Encodings.
+  'base64.encode': { call: 600, unit: 3 },
+  base64Encode: { call: 600, unit: 3 },
+  'base64.decode': { call: 500, unit: 3 },
+  base64Decode: { call: 500, unit: 3 },
+  'md5.encode': { call: 22_000, unit: 40 },
+  'sha1.encode': { call: 22_000, unit: 40 },
+  'sha256.encode': { call: 40_000, unit: 80 },
+  'url.encode': { call: 300, unit: 40 },
+  'url.decode': { call: 300, unit: 40 },
+  'form.decode': { call: 300, unit: 60 },
+  'form.encode': { call: 1000, unit: 40 },
+  // JSON: beside what is charged by delimiters and values.
+  json: { call: 500, unit: 0 },
+  jsonField: { call: 300, unit: 6 },
+  toJson: { call: 500, unit: 0, element: 0 },
+  to_json: { call: 500, unit: 0, element: 0 },
+  unvalidatedJwtPayload: { call: 1000, unit: 4 },
+  // Conversions.
+  bool: { unit: 0 },
+  int: { call: 200, unit: 0 },
+  uint: { call: 200, unit: 0 },
+  double: { call: 200, unit: 4 },
+  string: { call: 300, unit: 2 },
+  bytes: { unit: 2 },
+  timestamp: { call: 1500, unit: 4 },
+  duration: { call: 1500, unit: 0 },
+  // Lists, sets and maps: what they compare is charged where it is compared.
+  'lists.range': { element: 0 },
+  slice: { element: 8 },
+  flatten: { call: 200, element: 0, unit: 0 },
+  distinct: { call: 300, element: 0 },
+  sort: { call: 300, element: 30 },
+  'sets.contains': { call: 300, element: 0 },
+  'sets.equivalent': { call: 300, element: 0 },
+  'sets.intersects': { call: 300, element: 0 },
+  merge: { call: 300 },
+  'optional.unwrap': { element: 30 },
+  unwrapOpt: { element: 30 },
+  // What takes long however small its arguments are.
+  ...Object.fromEntries(
+    [
+      'FullYear',
+      'Month',
+      'Date',
+      'DayOfMonth',
+      'DayOfWeek',
+      'DayOfYear',
+      'Hours',
+      'Minutes',
+      'Seconds',
+      'Milliseconds',
+    ].map((field) => [`get${field}`, { call: 6000 }]),
+  ),
+  uuid: { call: 1000 },
+  ip: { call: 1500, unit: 4 },
+  isIP: { call: 1500, unit: 4 },
+  'ip.isCanonical': { call: 3500, unit: 4 },
+  cidr: { call: 2000, unit: 8 },
+  isCIDR: { call: 2000, unit: 8 },
+  containsIP: { call: 1500, unit: 4 },
+  containsCIDR: { call: 2000, unit: 8 },
+  cookie: { call: 20_000 },
+}
+
+export function weightOf(functionName: string): FunctionWeight {
+  const own = FUNCTIONS[functionName]
+  return own === undefined ? USUAL : { ...USUAL, ...own }
+}
