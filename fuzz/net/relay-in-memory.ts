@@ -38,7 +38,7 @@ export function relayInMemory(method: string, pieces: readonly string[]): Relaye
 function poolOn(transport: MemoryTransport): Pick<ClientPool, 'send'> {
   return {
     send: (_destination, head, { kind, length }, _timeoutMs, handler, context) => {
-      const exchange = new ClientExchange({ recycle: () => {}, disarm: () => {} })
+      const exchange = new ClientExchange({ recycle: () => {}, arm: () => {}, disarm: () => {} })
       const connection = new ClientConnection({ put: () => {}, gone: () => {}, replay: () => {} })
       exchange.begin(head.method, handler, context)
       connection.carry(exchange)

@@ -3,7 +3,7 @@ import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { EndpointPlace } from './backend-place.ts'
 
-/** How long a response head may take where nobody says (docs/behaviour/wire.md, "Bounds"). */
+/** How long a response head may take where nobody says (docs/behaviour/wire.md, "Limits"). */
 const DEFAULT_MS = 300_000
 
 /** Models and tools take their time, and their protocols have limits of their own. */

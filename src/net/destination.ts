@@ -14,7 +14,7 @@ export interface Destination {
   readonly keepalive?: TcpKeepalive
 }
 
-/** What one address may take of a worker (docs/behaviour/wire.md, "Bounds"). */
+/** What one address may take of a worker (docs/behaviour/wire.md, "Limits"). */
 export interface DestinationBounds {
   /** Connections, whatever they carry. */
   readonly maxConnections: number

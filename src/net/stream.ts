@@ -191,6 +191,8 @@ export interface Framing {
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
   readonly upgrade?: string
+  /** The time for the response does not run while the body makes progress. */
+  readonly patient?: boolean
   /** Fields that it admits may follow the body; without it, and over HTTP/1, none do. */
   readonly trailers?: TrailerGate | undefined
 }

@@ -126,6 +126,8 @@ function send(flight: InFlight): void {
     framing.trailers = gateOf(flight, body)
   }
   framing.upgrade = stream.head.upgrade
+  // The default is meant for servers that do not answer, not for uploads that take their time.
+  framing.patient = endpoint.requestTimeoutMs === 0
   if (flight.pristine !== undefined && flight.tried.length > 1) {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }

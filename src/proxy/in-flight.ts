@@ -85,11 +85,18 @@ export class InFlight implements BodyReader, Observed {
   decisionNumber = 0
   /** What it holds of the worker's memory for bodies; made by the first body that stays. */
   #claim: BodyClaim | undefined
-  readonly framing: { kind: BodyKind; length: number; upgrade: string; trailers: TrailerGate | undefined } = {
+  readonly framing: {
+    kind: BodyKind
+    length: number
+    upgrade: string
+    trailers: TrailerGate | undefined
+    patient: boolean
+  } = {
     kind: BODY_NONE,
     length: -1,
     upgrade: '',
     trailers: undefined,
+    patient: false,
   }
 
   constructor(context: ProxyContext) {

@@ -6,7 +6,7 @@ import type { Report } from '../finding-code.ts'
 
 type Bounds = NonNullable<BackendItem['bounds']>
 
-/** Annotations of a ProxyBackend or Service (docs/behaviour/wire.md, "Bounds"); the specification has no fields for them. */
+/** Annotations of a ProxyBackend or Service (docs/behaviour/wire.md, "Limits"); the specification has no fields for them. */
 const ANNOTATIONS: readonly { readonly name: string; readonly bound: keyof Bounds; readonly least: number }[] = [
   { name: `${OWN_GROUP}/max-connections`, bound: 'maxConnections', least: 1 },
   { name: `${OWN_GROUP}/max-waiting-requests`, bound: 'maxWaiting', least: 0 },

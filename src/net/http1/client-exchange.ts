@@ -1,6 +1,7 @@
 import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { isIdempotent } from '../http/request-rules.ts'
+import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
 import { MAX_INTERIM_RESPONSES } from '../limits.ts'
 import {
   type Abort,
@@ -12,7 +13,6 @@ import {
   type ClientHandler,
   type ClientStream,
 } from '../stream.ts'
-import { WheelTimer } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
@@ -25,10 +25,9 @@ const READING = 1
 const OVER = 2
 
 /** What an exchange needs of the pool it came from. */
-export interface ExchangeOwner {
+export interface ExchangeOwner extends LimitKeeper {
   /** Takes back the objects of an exchange that nobody looks at any more. */
   recycle(exchange: ClientExchange): void
-  disarm(timer: WheelTimer): void
 }
 
 /** One request and its response on whatever connection carries it. */
@@ -38,8 +37,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   /** Those of HTTP/1 are checked and dropped. */
   readonly trailers: undefined = undefined
   readonly request: BodyWriter = new BodyWriter(this, { keepsWhole: true })
-  /** Response time limit. */
-  readonly timer: WheelTimer = new WheelTimer(() => this.fail('timeout'))
+  /** Of the time until the response head. */
+  readonly limit: ResponseLimit
   context: unknown
   connection: Carrier | null = null
   readonly #owner: ExchangeOwner
@@ -55,6 +54,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   constructor(owner: ExchangeOwner) {
     this.#owner = owner
+    this.limit = new ResponseLimit(owner, this.request, () => this.fail('timeout'))
   }
 
   begin(method: string, handler: ClientHandler, context: unknown): void {
@@ -105,7 +105,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     const { head } = this
     const kind = this.#responseKind()
     const keep = this.#endIsCertain(kind)
-    this.#owner.disarm(this.timer)
+    this.limit.stop()
     this.#phase = READING
     this.request.forgetWhole()
     this.body.start(kind, kind === BODY_CHUNKED || kind === BODY_CLOSE ? -1 : head.contentLength)
@@ -118,7 +118,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   /** `head` is a 101: from here on bytes go both ways until both sides end. */
   upgraded(transport: Transport): void {
-    this.#owner.disarm(this.timer)
+    this.limit.stop()
     this.#phase = READING
     this.#tunnel = true
     this.body.start(BODY_CLOSE, -1)
@@ -166,6 +166,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   }
 
   messageWritten(): void {
+    this.limit.requestSent()
     // A request has its own end; in a tunnel only the connection's end tells.
     if (this.#tunnel) this.connection?.endOutput()
   }
@@ -181,7 +182,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#phase = OVER
     this.connection = null
     this.request.close()
-    this.#owner.disarm(this.timer)
+    this.limit.stop()
     connection?.abandonExchange()
     return connection
   }

@@ -33,7 +33,7 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     exchange.begin(head.method, handler, context)
     const transport = this.group(destination).carry(exchange, destination)
     const text = head.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
-    if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
+    if (responseTimeoutMs > 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
     exchange.request.start(transport, text, framing.kind, framing.length)
     if (framing.kind === BODY_NONE) exchange.request.end()
     return exchange
@@ -41,6 +41,10 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
 
   recycle(exchange: ClientExchange): void {
     if (this.#spare.length < MAX_SPARE) this.#spare.push(exchange)
+  }
+
+  arm(timer: WheelTimer, ms: number): void {
+    this.settings.wheel.arm(timer, ms)
   }
 
   disarm(timer: WheelTimer): void {

@@ -4,6 +4,7 @@ import type { Waiting } from '../connect/waiting-line.ts'
 import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
+import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
 import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
 import {
   type Abort,
@@ -15,7 +16,6 @@ import {
   type ClientStream,
   type Framing,
 } from '../stream.ts'
-import { WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import { watchEndOfStream } from './end-of-stream.ts'
@@ -41,13 +41,11 @@ const READING = 1
 const OVER = 2
 
 /** What an exchange needs of the sessions that may carry it. */
-export interface ExchangeOwner {
+export interface ExchangeOwner extends LimitKeeper {
   /** Has `exchange` carried by a session once more, now or as soon as there is room. */
   replay(exchange: ClientExchange): void
   /** It waits for no session any more. */
   withdraw(exchange: ClientExchange): void
-  /** Forgets a time limit. */
-  forget(timer: WheelTimer): void
 }
 
 /** What a request is besides its head. */
@@ -69,8 +67,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   readonly headBytes: number
   trailers: Head | undefined
   context: unknown
-  /** Response time limit. */
-  readonly timer: WheelTimer = new WheelTimer(() => this.#expire())
+  /** Of the time until the response head. */
+  readonly limit: ResponseLimit
   readonly #owner: ExchangeOwner
   readonly #fields: string[]
   readonly #handler: ClientHandler
@@ -94,6 +92,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#idempotent = isIdempotent(method)
     this.context = context
     this.request = new RequestWriter(this, framing, bodyMemory)
+    this.limit = new ResponseLimit(owner, this.request, () => this.#expire())
   }
 
   cancel(): void {
@@ -158,6 +157,10 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   /** A response may take its time. */
   bodyWanted(): void {}
 
+  messageWritten(): void {
+    this.limit.requestSent()
+  }
+
   messageCut(why: Abort): void {
     // Given up on our side, nobody waits for an answer.
     if (why === 'cancelled') this.cancel()
@@ -177,7 +180,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     if (this.#phase !== WAITING) return this.#refuse()
     if (readResponseFields(fields, head, RESPONSE_LIMITS) < 0 || head.status < 200) return this.#refuse()
     const kind = this.#responseKind(ended)
-    this.#owner.forget(this.timer)
+    this.limit.stop()
     this.#phase = READING
     this.request.forgetWhole()
     const stream = this.#stream!
@@ -253,7 +256,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   #leave(): void {
     const stream = this.#stream
     this.#phase = OVER
-    this.#owner.forget(this.timer)
+    this.limit.stop()
     this.request.close()
     if (this.#session === null) this.#owner.withdraw(this)
     this.#detach()

@@ -23,7 +23,7 @@ export class Http2Pool extends GroupedPool<Group> {
     const scheme = destination.tls === undefined ? 'http' : 'https'
     const { bodyMemory } = this.settings
     const exchange = new ClientExchange(group, { head, scheme, framing, handler, context, bodyMemory })
-    if (responseTimeoutMs > 0) this.settings.wheel.arm(exchange.timer, responseTimeoutMs)
+    if (responseTimeoutMs > 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
     group.place(exchange, destination)
     return exchange
   }
@@ -107,7 +107,11 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.#line.delete(exchange)
   }
 
-  forget(timer: WheelTimer): void {
+  arm(timer: WheelTimer, ms: number): void {
+    this.wheel.arm(timer, ms)
+  }
+
+  disarm(timer: WheelTimer): void {
     this.wheel.remove(timer)
   }
 

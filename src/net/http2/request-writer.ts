@@ -17,6 +17,8 @@ import { fieldObject, objectBytes } from './heads.ts'
 
 /** Whoever the request belongs to. */
 export interface RequestWriterOwner {
+  /** The whole message has been given. */
+  messageWritten(): void
   /** The giver broke off, or gave other than it announced: the request must not look complete. */
   messageCut(why: Abort): void
 }
@@ -31,9 +33,12 @@ export class RequestWriter implements BodySink {
   /** Whoever gives is asked to wait until there is a stream. */
   backed = true
   readonly kind: BodyKind
+  /** Body bytes that have been given. */
+  sentBytes = 0
   readonly #owner: RequestWriterOwner
   #stream: ClientHttp2Stream | null = null
-  #open: boolean
+  /** Not all of it has been given. */
+  open: boolean
   #left: number
   /** The body so far, for another sending; undefined where there is none, or no second one is possible. */
   #kept: HeldBytes | undefined
@@ -45,8 +50,8 @@ export class RequestWriter implements BodySink {
     this.#owner = owner
     this.kind = kind
     this.#gate = trailers
-    this.#open = kind !== BODY_NONE
-    if (this.#open) this.#kept = new HeldBytes(new BodyClaim(memory), MAX_KEPT_BYTES, length)
+    this.open = kind !== BODY_NONE
+    if (this.open) this.#kept = new HeldBytes(new BodyClaim(memory), MAX_KEPT_BYTES, length)
     this.#left = kind === BODY_LENGTH ? length : 0
   }
 
@@ -71,7 +76,7 @@ export class RequestWriter implements BodySink {
       if (this.#stream === stream && !stream.closed) stream.sendTrailers(this.#trailers)
     })
     if (this.#kept !== undefined && this.#kept.length > 0) stream.write(this.#kept.bytes)
-    if (!this.#open) stream.end()
+    if (!this.open) stream.end()
     else if (!stream.writableNeedDrain) this.#flow()
   }
 
@@ -83,28 +88,30 @@ export class RequestWriter implements BodySink {
   }
 
   bytes(buffer: Buffer, start: number, end: number): void {
-    if (!this.#open || start === end) return
+    if (!this.open || start === end) return
     if (this.kind === BODY_LENGTH) {
       this.#left -= end - start
       if (this.#left < 0) return this.abort('protocol-error')
     }
+    this.sentBytes += end - start
     this.#keep(buffer, start, end)
     const stream = this.#stream
     if (stream !== null && !stream.write(Buffer.from(buffer.subarray(start, end)))) this.backed = true
   }
 
   end(trailers?: Head): void {
-    if (!this.#open) return
+    if (!this.open) return
     if (this.#left > 0) return this.abort('protocol-error')
     if (trailers !== undefined && this.#gate !== undefined) this.#trailers = fieldObject(trailers, this.#gate)
     // Without them the request would look whole.
     if (objectBytes(this.#trailers) > MAX_SENT_HEAD_BYTES) return this.abort('protocol-error')
     this.#letGo()
     this.#stream?.end()
+    this.#owner.messageWritten()
   }
 
   abort(why: Abort): void {
-    if (!this.#open) return
+    if (!this.open) return
     this.#letGo()
     this.#owner.messageCut(why)
   }
@@ -117,7 +124,7 @@ export class RequestWriter implements BodySink {
   }
 
   #letGo(): void {
-    this.#open = false
+    this.open = false
     this.source = null
   }
 

@@ -21,6 +21,8 @@ export interface NegotiatedRequest {
   readonly framing: Framing
   readonly handler: ClientHandler
   readonly context: unknown
+  /** 0: none. */
+  readonly responseTimeoutMs: number
   readonly wheel: TimerWheel
   /** Where it may be waiting. */
   readonly line: WaitingLine<NegotiatedStream>
@@ -30,8 +32,8 @@ export interface NegotiatedRequest {
 export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   context: unknown
   readonly request: HeldBody = new HeldBody((why) => this.#cut(why))
-  /** Response time limit. */
-  readonly timer: WheelTimer = new WheelTimer(() => this.#expire())
+  /** Of the time until the response head; a patient one is that of the stream, once there is one. */
+  readonly #timer: WheelTimer = new WheelTimer(() => this.#expire())
   readonly #request: NegotiatedRequest
   #stream: ClientStream | undefined
   #over = false
@@ -39,6 +41,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   constructor(request: NegotiatedRequest) {
     this.#request = request
     this.context = request.context
+    if (request.responseTimeoutMs > 0) request.wheel.arm(this.#timer, request.responseTimeoutMs)
   }
 
   get head(): Head {
@@ -55,8 +58,10 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
 
   sendTo(pool: Http1Pool | Http2Pool, destination: Destination): void {
     if (this.#over) return
-    const { head, framing } = this.#request
-    this.#stream = pool.send(destination, head, framing, 0, this, undefined)
+    const { head, framing, wheel, responseTimeoutMs } = this.#request
+    const patient = framing.patient === true
+    if (patient) wheel.remove(this.#timer)
+    this.#stream = pool.send(destination, head, framing, patient ? responseTimeoutMs : 0, this, undefined)
     if (framing.kind !== BODY_NONE) this.request.moveTo(this.#stream.request)
   }
 
@@ -119,7 +124,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     const first = !this.#over
     this.#over = true
     this.#request.line.delete(this)
-    this.#request.wheel.remove(this.timer)
+    this.#request.wheel.remove(this.#timer)
     return first
   }
 

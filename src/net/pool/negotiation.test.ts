@@ -9,7 +9,7 @@ import { Head } from '../http/head.ts'
 import { BODY_NONE, type ClientPool } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
-import { destinationOf } from '../testing/raw-peers.ts'
+import { destinationOf, RawServer } from '../testing/raw-peers.ts'
 import { createClientPool } from './client-pool.ts'
 
 const cleanup: (() => unknown)[] = []
@@ -162,4 +162,18 @@ test('a request that is given up while the handshake goes on is not sent', async
   pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined).cancel()
   await given
   expect(asked).toEqual(['/kept'])
+})
+
+test('requests that wait for the choice of the server are bounded', async () => {
+  const silent = await new RawServer(() => {}).start()
+  cleanup.push(() => silent.close())
+  const pool = newPool()
+  const destination = {
+    ...to(silent.port, 'negotiated', ['h2', 'http/1.1']),
+    connectTimeoutMs: 500,
+    bounds: { maxConnections: 1, maxWaiting: 1 },
+  }
+  const first = ask(pool, destination)
+  expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false })
+  expect(await first).toMatchObject({ failure: 'connect-timeout', sent: false })
 })

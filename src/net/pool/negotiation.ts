@@ -56,8 +56,15 @@ export class Negotiation implements RoomSeeker {
       return http1.send(this.#http1, head, framing, responseTimeoutMs, handler, context)
     const { wheel } = connector
     const line = this.#line
-    const stream = new NegotiatedStream({ head: head.clone(), framing: { ...framing }, handler, context, wheel, line })
-    if (responseTimeoutMs > 0) wheel.arm(stream.timer, responseTimeoutMs)
+    const stream = new NegotiatedStream({
+      head: head.clone(),
+      framing: { ...framing },
+      handler,
+      context,
+      responseTimeoutMs,
+      wheel,
+      line,
+    })
     const { maxWaiting } = this.#destination.bounds ?? DEFAULT_BOUNDS
     if (line.size >= maxWaiting) process.nextTick(() => stream.failUnsent(tooManyWaiting(maxWaiting)))
     else {

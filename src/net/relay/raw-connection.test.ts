@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { Destination } from '../destination.ts'
 import type { ConnectFailureCode } from '../failure.ts'
 import { createClientPool } from '../pool/client-pool.ts'
@@ -269,4 +269,15 @@ test('a certificate that is not trusted, and key material that cannot be used, f
   const to = (settings: object) => ({ ...destinationOf(port), tls: { ...TRUSTED, ...settings } })
   expect(await connect(to({ ca: undefined }))).toMatchObject({ connected: false, why: 'certificate-untrusted' })
   expect(await connect(to({ cert: 'x', key: 'y' }))).toMatchObject({ connected: false, why: 'tls-settings-unusable' })
+})
+
+test('a connection beyond the bound of its address fails at once; one that has ended makes room', async () => {
+  const server = await serve(() => {})
+  const pool = createClientPool()
+  const destination = { ...server.destination, bounds: { maxConnections: 1, maxWaiting: 9 } }
+  const first = await connect(destination, pool)
+  expect(first.connected).toBe(true)
+  expect(await connect(destination, pool)).toMatchObject({ connected: false, why: 'too-many-connections' })
+  first.stream.cancel()
+  await vi.waitFor(async () => expect((await connect(destination, pool)).connected).toBe(true))
 })

@@ -1,0 +1,54 @@
+import { WheelTimer } from '../timer-wheel.ts'
+
+/** Who keeps the time. */
+export interface LimitKeeper {
+  arm(timer: WheelTimer, ms: number): void
+  disarm(timer: WheelTimer): void
+}
+
+/** As far as a request has been sent. */
+export interface SentRequest {
+  /** Not all of it has been given. */
+  readonly open: boolean
+  readonly sentBytes: number
+}
+
+/** Limits the time until the head of a response. */
+export class ResponseLimit {
+  readonly #keeper: LimitKeeper
+  readonly #request: SentRequest
+  readonly #expired: () => void
+  readonly #timer = new WheelTimer(() => this.#fire())
+  /** A patient limit counts from what was last sent of the request; 0: it does not. */
+  #patientMs = 0
+  #sentBefore = 0
+
+  constructor(keeper: LimitKeeper, request: SentRequest, expired: () => void) {
+    this.#keeper = keeper
+    this.#request = request
+    this.#expired = expired
+  }
+
+  start(ms: number, patient: boolean): void {
+    this.#patientMs = patient ? ms : 0
+    this.#sentBefore = 0
+    this.#keeper.arm(this.#timer, ms)
+  }
+
+  /** The whole request has been sent. */
+  requestSent(): void {
+    if (this.#patientMs > 0) this.#keeper.arm(this.#timer, this.#patientMs)
+  }
+
+  stop(): void {
+    this.#patientMs = 0
+    this.#keeper.disarm(this.#timer)
+  }
+
+  #fire(): void {
+    const { open, sentBytes } = this.#request
+    if (this.#patientMs === 0 || !open || sentBytes === this.#sentBefore) return this.#expired()
+    this.#sentBefore = sentBytes
+    this.#keeper.arm(this.#timer, this.#patientMs)
+  }
+}
