@@ -196,3 +196,18 @@ test('a text with directives or document ends is read as a whole', () => {
   const text = `%YAML 1.2\n---\n${SERVICE}...\n---\n${SERVICE.replace('web', 'api')}`
   expect(namesOf(text)).toEqual(['Service default/web 3', 'Service default/api 9'])
 })
+
+test.each([
+  '*sk-live-123',
+  '|sk-live-123',
+  '>sk-live-123',
+  '"sk-live-123',
+  '@sk-live-123',
+  '{sk-live-123',
+  '!!binary :sk-live-123: a',
+])('a fault of YAML quotes nothing of the text: %s', (value) => {
+  const text = `apiVersion: v1\nkind: Secret\nmetadata: { name: a }\nstringData:\n  key: ${value}\n`
+  const { problems } = parseObjects(text, 'f.yaml')
+  expect(problems).toMatchObject([{ code: 'invalid-yaml' }])
+  expect(JSON.stringify(problems)).not.toContain('sk-live')
+})

@@ -51,13 +51,18 @@ export function readPieces(text: string): YamlPieces {
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
     const [first] = document.errors
     // Further errors of the same document are mostly consequences of the first.
-    if (first !== undefined) faults.push({ message: first.message, ...positionAt(lines, first.pos[0]) })
+    if (first !== undefined) faults.push({ message: withoutQuote(first), ...positionAt(lines, first.pos[0]) })
     if (first !== undefined || document.contents === null) continue
     const value = resolvedValue(document)
-    if (value instanceof Error) faults.push({ message: value.message, ...startOf(lines, document.contents) })
+    if (value instanceof Error) faults.push({ message: withoutQuote(value), ...startOf(lines, document.contents) })
     else if (!isEmpty(document.contents)) pieces.push(...cut(lines, document, value))
   }
   return { pieces, faults, lines }
+}
+
+/** Some messages end with a piece of the text, which may be of a Secret; the place is told anyway. */
+function withoutQuote({ message }: Error): string {
+  return message.replace(/: .*$/s, '')
 }
 
 /** Aliases are resolved only now; an unknown or an exploding one is a fault of the text. */
