@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Destination } from '#net/destination.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
+import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { chooseDestination, compileDestinations } from './destinations.ts'
@@ -139,4 +140,38 @@ verifies('backend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in t
 test('connections that offer other protocols are others', () => {
   const { usual, grpc, upgrade } = compile({ tls: true })
   expect(new Set([usual.key, grpc.key, upgrade.key]).size).toBe(3)
+})
+
+/** TLS of an address that speaks it by itself, as LLM providers do. */
+function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>) {
+  const settings = {
+    tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
+    tls: tls === undefined ? undefined : { ...TLS, ...tls },
+    version: undefined,
+  }
+  return compileDestinations({ address: { ...ADDRESS, tls: true, ...address }, carries: 'requests' }, settings).usual
+    .tls
+}
+
+test('without a policy the certificate of a provider is verified, for its name and by the authorities of the system', () => {
+  const verified = { serverName: 'a.test', ca: undefined, cert: undefined, key: undefined, verify: 'full' }
+  expect(tlsOf({})).toEqual({ ...verified, alpn: ['h2', 'http/1.1'] })
+  expect(tlsOf({ tls: false })).toBeUndefined()
+})
+
+test.each<[setting: Partial<BackendTlsSetting>, expected: object]>([
+  [{}, { verify: 'full', serverName: 'a.test' }],
+  [{ verify: 'chain-only' }, { verify: 'chain-only', serverName: 'a.test' }],
+  [{ verify: 'none' }, { verify: 'none', serverName: 'a.test' }],
+  [{ serverName: 'sni.test' }, { verify: 'full', serverName: 'sni.test' }],
+  [
+    { ca: 'CA', cert: 'CERT', key: 'KEY' },
+    { verify: 'full', ca: 'CA', cert: 'CERT', key: 'KEY' },
+  ],
+  [
+    { subjectAltNames: ['x'], groups: 'P-256' },
+    { verify: 'full', subjectAltNames: ['x'], groups: 'P-256' },
+  ],
+])('a policy says how a certificate is verified: %j', (setting, expected) => {
+  for (const tls of [true, false]) expect(tlsOf({ tls }, setting)).toMatchObject(expected)
 })

@@ -3,7 +3,7 @@ import { answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { createObjectsFolder, gatewayYaml, joinYaml, serviceYaml } from '#test/support/objects-folder.ts'
+import { createObjectsFolder, joinYaml, listenersYaml, routeYaml, serviceYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -13,6 +13,7 @@ const HALF_A_HEAD = 'HTTP/1.1 200 OK\r\ncontent-le'
 
 const stops = new AsyncDisposableStack()
 let port: number
+let relayPort: number
 /** The endpoints that heads of requests came to, in order. */
 let asked: string[] = []
 
@@ -23,8 +24,31 @@ const DEAD: Readonly<Record<string, (peer: RawClient) => void>> = {
   half: (peer) => peer.socket.end(HALF_A_HEAD),
   garbage: (peer) => peer.send('this is not HTTP\r\n\r\n'),
   silent: () => {},
-  silent2: () => {},
 }
+
+const PROMPT = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
+const STREAM = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n'
+const CHUNK =
+  'data: {"id":"1","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":"x"}}]}\n\n'
+
+const TCP_ROUTE = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: TCPRoute
+metadata: { name: relayed }
+spec:
+  parentRefs: [{ name: main, sectionName: tcp }]
+  rules: [{ backendRefs: [{ name: relayed, port: 80 }] }]
+`
+
+/** LLM providers at these ports, each in a group of its own. */
+const providersYaml = (at: readonly number[]) => `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: models }
+spec:
+  ai:
+    groups:
+${at.map((port, i) => `      - providers: [{ name: p${i}, providerOne: {}, host: 127.0.0.1, port: ${port} }]\n`).join('')}`
 
 /** Whether a condition is written, the names of services say. */
 const CONDITIONS = { own: { unhealthyCondition: NEVER }, default: {} }
@@ -58,7 +82,7 @@ beforeAll(async () => {
   )
   const left = { health: { eviction: { duration: '60s' } } }
   objects.push(
-    serviceYaml('left', [ports.silent!, ports.silent2!]),
+    serviceYaml('left', [ports.silent!, await serve('prompt', (peer) => peer.send(PROMPT))]),
     policyYaml('left', 'Service', 'left', { backend: left }),
   )
   // Both endpoints are evicted by their first failure; a retry goes to the one that was not tried.
@@ -67,7 +91,24 @@ beforeAll(async () => {
     policyYaml('hopeless', 'Service', 'hopeless', { backend: left }),
     policyYaml('hopeless-route', 'HTTPRoute', 'hopeless', { traffic: { retry: { attempts: 1 } } }),
   )
-  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...objects) })
+  objects.push(
+    serviceYaml('relayed', [ports.refused!, good.port]),
+    policyYaml('relayed', 'Service', 'relayed', { backend: left }),
+    TCP_ROUTE,
+  )
+  const begun = await serve('begun', (peer) => peer.socket.end(`${STREAM}${CHUNK}`))
+  const next = await serve('next', (peer) => peer.socket.end(`${STREAM}${CHUNK}data: [DONE]\n\n`))
+  objects.push(
+    providersYaml([begun, next]),
+    routeYaml('models', '/v1', 'models'),
+    policyYaml('models', 'ProxyBackend', 'models', { backend: left }),
+  )
+  relayPort = await freePort()
+  const gateway = listenersYaml('main', [
+    `{ name: http, protocol: HTTP, port: ${port} }`,
+    `{ name: tcp, protocol: TCP, port: ${relayPort} }`,
+  ])
+  const folder = await createObjectsFolder({ 'all.yaml': joinYaml(gateway, ...objects) })
   stops.defer(folder.remove)
   stops.use(await startGateway({ files: [folder.path], workers: 1 }))
 })
@@ -93,7 +134,7 @@ verifies(
       for (const name of ['refused', ...Object.keys(DEAD)]) {
         const found = await statuses(`${name}-${condition}`, 30)
         const failed = found.filter((status) => status !== 200)
-        expect(failed, `${name}-${condition}`).toEqual([name.startsWith('silent') ? 504 : 503])
+        expect(failed, `${name}-${condition}`).toEqual([name === 'silent' ? 504 : 503])
       }
     }
   },
@@ -115,10 +156,11 @@ test.each(Object.keys(LEAVING))('a client that leaves %s says nothing about the 
     client.close()
   }
   for (let i = 0; i < 10; i++) await leave()
-  // Both are still drawn.
+  expect(asked).toContain('silent')
+  // It is still in service.
   asked = []
-  for (let i = 0; i < 60 && new Set(asked).size < 2; i++) await leave()
-  expect(new Set(asked)).toEqual(new Set(['silent', 'silent2']))
+  for (let i = 0; i < 60 && !asked.includes('silent'); i++) await leave()
+  expect(asked).toContain('silent')
 })
 
 test('when all endpoints are evicted each attempt of a request goes to another one', async () => {
@@ -127,5 +169,29 @@ test('when all endpoints are evicted each attempt of a request goes to another o
     expect(await statuses('hopeless', 1)).toEqual([503])
     expect(new Set(asked)).toEqual(new Set(['closing', 'resetting']))
     expect(asked).toHaveLength(2)
+  }
+})
+
+test('an endpoint that refuses a relayed connection is evicted', async () => {
+  const answers: string[] = []
+  for (let i = 0; i < 30; i++) {
+    const client = await RawClient.connect(relayPort)
+    client.send('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    client.socket.end()
+    answers.push((await client.untilEnd()).slice(-4))
+  }
+  expect(answers.filter((answer) => answer !== 'good').length).toBeLessThanOrEqual(1)
+  expect(answers).toContain('')
+})
+
+test('a provider whose stream broke off is evicted, and the next group serves', async () => {
+  const body = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] })
+  const headers = { 'content-type': 'application/json' }
+  for (const name of ['begun', 'next', 'next']) {
+    asked = []
+    const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body, headers })
+    expect(response.status).toBe(200)
+    await response.text()
+    expect(asked).toEqual([name])
   }
 })

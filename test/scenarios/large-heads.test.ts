@@ -7,7 +7,14 @@ import { answering, RawClient, RawServer } from '#net/testing/raw-peers.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  routeYaml,
+  serviceYaml,
+} from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 
 const stops = new AsyncDisposableStack()
@@ -46,6 +53,11 @@ beforeAll(async () => {
     peer.onRequest = (stream) => peer.answer(stream, 'ok')
   }).start()
   stops.defer(() => frames.close())
+  const roomy = await new FrameServer((peer) => {
+    peer.settings()
+    peer.onRequest = (stream) => peer.answer(stream, 'roomy')
+  }).start()
+  stops.defer(() => roomy.close())
   port = await freePort()
   const echoed = { name: 'x-echoed', value: 'request.headers["x-big"]' }
   const add = Array.from({ length: 9 }, (_, i) => ({ ...echoed, name: `x-echoed-${i}` }))
@@ -60,7 +72,9 @@ beforeAll(async () => {
       routeYaml('frames', '/frames', 'frames'),
       policyYaml('http1', 'ProxyBackend', 'backend', { backend: { http: { version: 'HTTP1' } } }),
       policyYaml('http1-made', 'ProxyBackend', 'made', { backend: { http: { version: 'HTTP1' } } }),
-      policyYaml('http2', 'ProxyBackend', 'frames', {
+      policyYaml('http2', 'ProxyBackend', 'frames', { backend: { http: { version: 'HTTP2' } } }),
+      serviceYaml('two', [frames.destination.port, roomy.destination.port]),
+      policyYaml('two', 'Service', 'two', {
         backend: { http: { version: 'HTTP2' }, health: { eviction: { duration: '60s' } } },
       }),
       policyYaml('made', 'HTTPRoute', 'made', { traffic: { transformation: { response: { add } } } }),
@@ -118,7 +132,7 @@ test('HTTP/1 has no such bound', async () => {
   }
 })
 
-test('a request head that is too large for an HTTP/2 backend is 431, alone, and says nothing about the backend', async () => {
+test('a request head that is too large for an HTTP/2 backend is 431, alone', async () => {
   const plain = { headers: { 'x-big': 'v' } }
   const url = `http://127.0.0.1:${port}/frames`
   expect((await fetch(url, plain)).status).toBe(200)
@@ -130,4 +144,15 @@ test('a request head that is too large for an HTTP/2 backend is 431, alone, and 
   expect(line).toContain('4096 can be sent')
   expect((await fetch(url, plain)).status).toBe(200)
   expect(connections).toBe(1)
+})
+
+test('such a request says nothing about the endpoint, which stays in service', async () => {
+  const statuses: number[] = []
+  for (let i = 0; i < 40; i++) {
+    const response = await fetch(`http://127.0.0.1:${port}/two`, { headers: { 'x-big': 'v'.repeat(5000) } })
+    await response.text()
+    statuses.push(response.status)
+  }
+  expect(new Set(statuses)).toEqual(new Set([200, 431]))
+  expect(statuses.filter((status) => status === 431).length).toBeGreaterThan(3)
 })

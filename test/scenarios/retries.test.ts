@@ -14,8 +14,8 @@ import {
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { verifies } from '#test/support/verifies.ts'
 
-/** What the backend does with one request. `begin` sends the first part of a response and nothing more; `cut` then ends. */
-type Deed = number | 'reset' | 'silence' | 'begin' | 'cut'
+/** What the backend does with one request. `hold` leaves it to the test; `begin` sends the first part of a response and nothing more; `cut` then ends. */
+type Deed = number | 'reset' | 'silence' | 'begin' | 'cut' | 'hold'
 
 interface Seen {
   /** Values of `x-mark`. */
@@ -31,10 +31,13 @@ let port: number
 /** The deeds to come; when none is left the backend answers 200. */
 let deeds: Deed[] = []
 let seen: Seen[] = []
+/** Requests that are held, and how to answer them. */
+let held: ((status: number) => void)[] = []
 
 beforeEach(() => {
   deeds = []
   seen = []
+  held = []
 })
 
 const BEGINNING = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this'
@@ -45,6 +48,10 @@ function answer(head: string, body: string, peer: Accepted): string {
   seen.push({ marks, attempt, body, at: performance.now() })
   const deed = deeds.shift() ?? 200
   if (deed === 'silence') return ''
+  if (deed === 'hold') {
+    held.push((status) => peer.send(`HTTP/1.1 ${status} Whatever\r\ncontent-length: 0\r\n\r\n`))
+    return ''
+  }
   if (deed === 'reset') {
     peer.socket.resetAndDestroy()
     return ''
@@ -346,4 +353,18 @@ test('an endpoint that did not answer in the time of the request is evicted too'
   const statuses: number[] = []
   for (let i = 0; i < 20; i++) statuses.push((await ask('slow')).status)
   expect(statuses.filter((status) => status === 504)).toHaveLength(1)
+})
+
+test('of many requests that fail at the same time a fifth is retried: storms do not grow', async () => {
+  const count = 40
+  deeds = Array(10 * count).fill('hold')
+  const answers = Array.from({ length: count }, () => ask('once'))
+  await eventually('all have come', () => seen.length === count)
+  for (const answer of held.splice(0)) answer(503)
+  await eventually('the retries have come', () => seen.length === count + count / 5)
+  for (const answer of held.splice(0)) answer(200)
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(count / 5)
+  expect(statuses.filter((status) => status === 503)).toHaveLength(count - count / 5)
+  expect(seen).toHaveLength(count + count / 5)
 })

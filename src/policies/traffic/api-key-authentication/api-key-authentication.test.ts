@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { REJECTIONS } from '#base/rejections.ts'
-import type { Outcome } from '#exchange/outcome.ts'
+import { digestKey } from '#base/sha256.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { authorizationHeader } from '../../shared/credential-location.ts'
 import {
   type ContextInputs,
   codeOf,
@@ -13,6 +15,7 @@ import {
   specFrom,
 } from '../../shared/testing.ts'
 import { apiKeyAuthentication } from './index.ts'
+import { type ApiKeyPlan, type KeyHolder, runApiKey } from './run.ts'
 import { apiKeyAuthentication as apiKeyAuthenticationSchema } from './schema.ts'
 
 const KEYS: ContextInputs = {
@@ -74,10 +77,13 @@ verifies('traffic.apiKeyAuthentication/permissive-invalid', 'Permissive, unknown
 
 verifies(
   ['traffic.apiKeyAuthentication/credential-stripped', 'traffic.apiKeyAuthentication/location-default'],
-  'a known key is taken out of the request',
+  'a known key is taken out of the request, in every mode',
   () => {
-    const { exchange } = policyWith().send({ headers: { accept: '*/*', authorization: 'Bearer k-alice' } })
-    expect(linesOf(exchange.request)).toEqual(['accept: */*'])
+    for (const mode of ['Strict', 'Optional', 'Permissive']) {
+      const { exchange } = policyWith({ mode }).send({ headers: { accept: '*/*', authorization: 'Bearer k-alice' } })
+      expect(linesOf(exchange.request), mode).toEqual(['accept: */*'])
+      expect(exchange.identity.apiKey?.entry, mode).toBe('default/keys/alice')
+    }
   },
 )
 
@@ -223,4 +229,18 @@ test('the key is read as it arrived, even when another policy has removed it', (
   const exchange = exchangeWith(bearer('k-alice'))
   exchange.request.remove('authorization')
   expect(codeOf(run.request!(exchange) as Outcome)).toBe('proceed')
+})
+
+test('only keys that are known are remembered: strangers fill no memory', () => {
+  const holder: KeyHolder = { entry: 'default/keys/alice', metadata: {} }
+  const plan: ApiKeyPlan = {
+    mode: 'Strict',
+    location: authorizationHeader('Bearer'),
+    holders: new Map([[digestKey('k-alice'), holder]]),
+    presented: new Map(),
+    missing: reject('api-key-missing'),
+    unknown: reject('api-key-unknown'),
+  }
+  for (const key of ['k-alice', 'guess-1', 'guess-2', 'k-alice']) runApiKey(plan, exchangeWith(bearer(key)))
+  expect([...plan.presented]).toEqual([['k-alice', holder]])
 })

@@ -119,6 +119,10 @@ const origins: [pattern: string, origin: string, matches: boolean][] = [
   ['http://a.*.b.*.c', 'http://a.1.b.2.c', true],
   ['http://a.*.b.*.c', 'http://a.b.c', false],
   ['http://*aa', 'http://a', false],
+  ['http://ab*b', 'http://ab', false],
+  ['http://ab*b', 'http://abb', true],
+  ['https://a.*.test', 'https://evil.b.test', false],
+  ['http://a.test:8443', 'https://a.test:8443', false],
   ['http://[::1]:8080', 'http://[::1]:8080', true],
 ]
 for (const [text, origin, matches] of origins) {
@@ -149,6 +153,15 @@ for (const [before, after] of varies) {
     expect(linesOf(exchange.response!)).toEqual(after)
   })
 }
+
+test.each([200, 204, 301, 304, 400, 401, 403, 404, 429, 500, 502, 503, 504])(
+  'an answer with status %d varies by Origin',
+  (status) => {
+    const exchange = exchangeWith({ status })
+    policyOf(FULL).run.response!(exchange)
+    expect(linesOf(exchange.response!)).toEqual(['vary: Origin'])
+  },
+)
 
 const warnings: [spec: object, reports: string[]][] = [
   [FULL, []],

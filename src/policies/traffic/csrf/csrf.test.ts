@@ -93,9 +93,20 @@ verifies('traffic.csrf/additionalOrigins', 'listed origins pass, compared as ori
     [{ origin: 'http://partner.test:8080' }, PASS],
     [{ origin: 'http://partner.test' }, REFUSED],
     [{ origin: 'https://partner.test:8443' }, REFUSED],
+    [{ origin: 'https://partner.test:8080' }, REFUSED],
+    [{ origin: 'http://p.test:443' }, REFUSED],
     [{ origin: 'https://sub.partner.test' }, REFUSED],
   ]
   for (const [headers, outcome] of cases) expect(check(post(headers)), JSON.stringify(headers)).toBe(outcome)
+})
+
+test('the host is that which the client asked for, whatever it was changed to since', () => {
+  const own = exchangeWith(post({ origin: 'http://example.com' }))
+  own.request.authority = 'backend.test'
+  expect(codeOf(POLICY.request!(own))).toBe(PASS)
+  const foreign = exchangeWith(post({ origin: FOREIGN }))
+  foreign.request.authority = 'evil.test'
+  expect(codeOf(POLICY.request!(foreign))).toBe(REFUSED)
 })
 
 test('it judges the request as received', () => {

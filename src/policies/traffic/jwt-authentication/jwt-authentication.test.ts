@@ -117,11 +117,13 @@ verifies('traffic.jwtAuthentication/permissive-claims', 'Permissive, good token:
 
 verifies(
   ['traffic.jwtAuthentication/credential-stripped', 'traffic.jwtAuthentication/location-default'],
-  'a valid token is taken out of the request and known to later steps',
+  'a valid token is taken out of the request and known to later steps, in every mode',
   () => {
-    const { exchange } = policyWith().send({ headers: { accept: '*/*', authorization: `Bearer ${GOOD}` } })
-    expect(linesOf(exchange.request)).toEqual(['accept: */*'])
-    expect(exchange.identity.jwt).toEqual({ claims: CLAIMS, token: GOOD })
+    for (const mode of ['Strict', 'Optional', 'Permissive']) {
+      const { exchange } = policyWith({ mode }).send({ headers: { accept: '*/*', authorization: `Bearer ${GOOD}` } })
+      expect(linesOf(exchange.request), mode).toEqual(['accept: */*'])
+      expect(exchange.identity.jwt, mode).toEqual({ claims: CLAIMS, token: GOOD })
+    }
   },
 )
 
@@ -320,6 +322,11 @@ const audiences: [aud: unknown, failure: TokenFailure | undefined][] = [
   [['x', 'till'], undefined],
   [undefined, 'no-audience'],
   ['Shop', 'other-audience'],
+  ['shop.evil.test', 'other-audience'],
+  ['sho', 'other-audience'],
+  ['', 'other-audience'],
+  [' shop', 'other-audience'],
+  [['shopper', 'til'], 'other-audience'],
   [['x'], 'other-audience'],
   [[], 'other-audience'],
   [[['shop']], 'other-audience'],
