@@ -268,7 +268,7 @@ class Compiler<C> {
     const isMember = expr.target !== undefined && (overloads.length === 0 || overloads[0]!.isMember)
     const args = isMember ? [expr.target!, ...expr.args] : expr.args
     if (overloads.length === 0) return failingNode(new CelError('no-such-overload', `undeclared function ${expr.name}`))
-    this.#steps += weightOf(expr.name).call
+    this.#steps += weightOf(overloads[0]!.name).call
     return compileCall(expr.name, overloads, this.#compileAll(args), {
       onHopeless: (error) => {
         this.#problems.error('invalid-pattern', expr, `this call always fails: ${error.message}`)
