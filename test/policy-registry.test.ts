@@ -4,28 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { httpRoute } from '#api/http-route.ts'
-import { BACKEND_FIELDS, FRONTEND_FIELDS, TRAFFIC_FIELDS } from '#api/policy-sections.ts'
 import { proxyPolicy } from '#api/proxy-policy.ts'
 import { POLICIES, policyDefinition } from '#policies/index.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { validate } from '#schema/index.ts'
 import { importKey } from '#workers/import-key.ts'
-
-const ROUTE_FILTERS = ['requestMirror', 'requestRedirect', 'urlRewrite']
-
-test('every field of the API has a definition, and every definition a field', () => {
-  const fields = {
-    frontend: Object.keys(POLICIES.frontend),
-    traffic: Object.keys(POLICIES.traffic).filter((name) => !ROUTE_FILTERS.includes(name)),
-    backend: Object.keys(POLICIES.backend),
-  }
-  expect(fields).toEqual({
-    frontend: FRONTEND_FIELDS.toSorted(),
-    traffic: TRAFFIC_FIELDS.toSorted(),
-    backend: BACKEND_FIELDS.toSorted(),
-  })
-  expect(Object.keys(POLICIES.traffic)).toEqual(expect.arrayContaining(ROUTE_FILTERS))
-})
 
 test('a definition stands under its own name', () => {
   for (const [section, definitions] of Object.entries(POLICIES)) {

@@ -1,11 +1,11 @@
 import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
+import { RESPONSE } from '#policies/order.ts'
 import type { CompileContext, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import { buildChain, type Chain, type ChainLink } from './chain.ts'
 import type { PlanCompileContext } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
 import { type MergedField, mergePolicies } from './merge.ts'
-import { RESPONSE } from './order.ts'
 
 /** Where a chain stands and what may stand in it. */
 export interface ChainPlan {

@@ -6,10 +6,9 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
 import { policyDefinition } from '#policies/index.ts'
 import type { SlotChange } from '#state/slots.ts'
-import { adviseRawAddress } from './advise-raw-address.ts'
 import { buildBackendPlace } from './build-backend.ts'
-import { toSource } from './build-chain.ts'
-import { PlanCompileContext, type SharedState } from './compile-context.ts'
+import { compileSetting, mergeSection, toSource } from './build-chain.ts'
+import { PlanCompileContext, quietContext, type SharedState } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
 
@@ -95,8 +94,7 @@ export class PlanCheck {
     })
     if (item.kind === 'policy') {
       checkPolicy(item, context)
-      const silent = new PlanCompileContext(lookups, state, () => {})
-      if (item.field === 'proxyProtocol') adviseRawAddress(item, lookups, { said: context, silent })
+      adviseTogether(item, { lookups, context, silent: quietContext(lookups, state) })
     } else checkBackend(item, { lookups, context, state: recording })
   }
 
@@ -130,6 +128,23 @@ function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
     code: 'not-implemented',
     message: `${item.section}.${item.field} is not implemented yet`,
   })
+}
+
+interface Surroundings {
+  readonly lookups: Lookups
+  readonly context: PlanCompileContext
+  /** For what is compiled only to be looked at. */
+  readonly silent: PlanCompileContext
+}
+
+function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surroundings): void {
+  const { section, phase, target } = item
+  const together = policyDefinition(section, item.field)?.together
+  if (together === undefined) return
+  const other = policyDefinition(section, together.with)
+  if (other?.kind !== 'setting') return
+  const fields = mergeSection({ section, phase, targets: [target] }, lookups)
+  together.advise(toSource(item), compileSetting(other, fields, silent) as never, context)
 }
 
 /** As a rule without policies of its own would reach it. */

@@ -1,11 +1,11 @@
 import type { ListenerItem, RouteItem } from '#plan/item.ts'
+import { POST_ROUTING, PRE_ROUTING } from '#policies/order.ts'
 import { type Attached, keepOrBuild } from './attached.ts'
 import { buildChainFor } from './build-chain.ts'
 import { buildWeighted } from './build-weighted.ts'
 import { quietContext, type SharedState } from './compile-context.ts'
 import { buildFrontendSettings } from './frontend-settings.ts'
 import { Memo } from './memo.ts'
-import { POST_ROUTING, PRE_ROUTING } from './order.ts'
 import {
   type ListenerPlace,
   listenerNames,

@@ -36,49 +36,53 @@ import { retry } from './traffic/retry/index.ts'
 import { timeouts } from './traffic/timeouts/index.ts'
 import { transformation } from './traffic/transformation/index.ts'
 
-/** Every field of the three sections and of the route filters, by section and name. Adding a policy adds a line here. */
+/**
+ * Every field of the three sections and of the route filters, by section and name, in the order of the specification. Adding a policy
+ * adds a line here and one in `order.ts`; the API, its references and secrets, merging and checks follow from the definitions.
+ */
 export const POLICIES = {
   frontend: {
-    accessLog,
-    http: frontendHttp,
-    metrics,
-    networkAuthorization,
-    proxyProtocol,
     tcp: frontendTcp,
+    networkAuthorization,
     tls: frontendTls,
+    http: frontendHttp,
+    proxyProtocol,
+    accessLog,
     tracing,
+    metrics,
   },
   traffic: {
-    apiKeyAuthentication,
-    authorization,
-    basicAuthentication,
+    transformation,
+    extProc,
+    extAuth,
+    rateLimit,
     cors,
     csrf,
-    directResponse,
-    extAuth,
-    extProc,
     headerModifiers,
     hostRewrite,
+    timeouts,
+    retry,
+    authorization,
     jwtAuthentication,
-    rateLimit,
+    basicAuthentication,
+    apiKeyAuthentication,
+    directResponse,
+    // Filters of route rules
     requestMirror,
     requestRedirect,
-    retry,
-    timeouts,
-    transformation,
     urlRewrite,
   },
   backend: {
-    ai,
-    auth,
-    extAuth: backendExtAuth,
-    health,
-    http: backendHttp,
-    mcp,
     tcp: backendTcp,
     tls: backendTls,
-    transformation: backendTransformation,
+    http: backendHttp,
     tunnel,
+    auth,
+    ai,
+    transformation: backendTransformation,
+    health,
+    mcp,
+    extAuth: backendExtAuth,
   },
 } as const
 

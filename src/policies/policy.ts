@@ -6,6 +6,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
+import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 
 /** One place where the field is written: its value, and who wrote it there. */
@@ -74,15 +75,28 @@ interface FieldDefinition {
   readonly section: 'frontend' | 'traffic' | 'backend'
   /** Name of the field in its section. */
   readonly field: string
-  /** `replace`: the strongest source alone counts; `accumulate`: all of them together (rule sets). */
-  readonly merge: 'replace' | 'accumulate'
+  /** Bounds, defaults, documentation, references and secrets of the field; a filter of a route rule has that of the route. */
+  readonly schema?: TSchema
+  /**
+   * `replace`: the strongest source alone counts. `members`: the same, and the members of the field stand for themselves, so that a
+   * stronger source with other members takes something away (decision A-20, B01). `accumulate`: all sources together (rule sets).
+   */
+  readonly merge: 'replace' | 'members' | 'accumulate'
+  /** What is unwise about the field together with another one of its section at the same place. */
+  readonly together?: {
+    readonly with: string
+    /** @param other the compiled setting of the other field */
+    readonly advise: (source: PolicySource<never>, other: never, context: CompileContext) => void
+  }
+  /** Members that count from every level although the field around them is replaced (decision A-21). */
+  readonly accumulates?: readonly string[]
 }
 
 /** A field that acts on requests or responses. `Spec` is derived from the folder's schema. */
 export interface PolicyDefinition<Spec = never> extends FieldDefinition {
   readonly kind: 'steps'
   /**
-   * Sources come strongest first; with `replace` there is exactly one. Undefined: nothing to do at run time.
+   * Sources come strongest first; unless they accumulate there is exactly one. Undefined: nothing to do at run time.
    * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
    */
   compile(sources: readonly PolicySource<Spec>[], context: CompileContext): PolicyRun | undefined
@@ -98,14 +112,23 @@ export interface SettingDefinition<Spec = never, Setting = unknown> extends Fiel
   compile(sources: readonly PolicySource<Spec>[], context: CompileContext): Setting
 }
 
-/** Keeps the type of the spec between a folder's `compile` and the registry. */
-export function definePolicy<Spec>(definition: Omit<PolicyDefinition<Spec>, 'kind'>): PolicyDefinition<Spec> {
+/** Keeps the types of the schema and of the spec between a folder and the registry. */
+export function definePolicy<Spec, Schema extends TSchema>(
+  definition: Omit<PolicyDefinition<Spec>, 'kind'> & { readonly schema: Schema },
+): PolicyDefinition<Spec> & { readonly schema: Schema } {
   return { kind: 'steps', ...definition }
 }
 
 /** The same for a setting. */
-export function defineSetting<Spec, Setting>(
-  definition: Omit<SettingDefinition<Spec, Setting>, 'kind'>,
-): SettingDefinition<Spec, Setting> {
+export function defineSetting<Spec, Setting, Schema extends TSchema>(
+  definition: Omit<SettingDefinition<Spec, Setting>, 'kind'> & { readonly schema: Schema },
+): SettingDefinition<Spec, Setting> & { readonly schema: Schema } {
   return { kind: 'setting', ...definition }
+}
+
+/** A filter of a route rule: no field that a ProxyPolicy can set, so the route has its schema. */
+export function defineFilter<Spec>(
+  definition: Omit<PolicyDefinition<Spec>, 'kind' | 'section'>,
+): PolicyDefinition<Spec> {
+  return { kind: 'steps', section: 'traffic', ...definition }
 }

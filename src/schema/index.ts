@@ -1,15 +1,27 @@
 export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
 export { host } from './host.ts'
-export { annotate, defaulted, deprecated, optional, required, secret } from './modifiers.ts'
-export type { DeepReadonly, FieldGroup, ObjectRule, Parsed, ScalarName, ScalarRefusal, SchemaNode } from './node.ts'
+export { annotate, defaulted, deprecated, described, optional, required, secret } from './modifiers.ts'
+export type {
+  DeepReadonly,
+  FieldGroup,
+  ObjectRule,
+  Parsed,
+  Reference,
+  ScalarName,
+  ScalarRefusal,
+  SchemaNode,
+} from './node.ts'
 export { nodeOf } from './node.ts'
 export { fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
 export {
   backendObjectReference,
+  configMapReference,
   labelSelector,
   localObjectReference,
   SERVICE_PORT_RULE,
+  secretReference,
+  secretSelector,
 } from './references.ts'
 export {
   boolean,

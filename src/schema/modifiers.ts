@@ -16,9 +16,14 @@ export function required<S extends TSchema>(schema: S, description: string): S {
   return annotate(schema, { description })
 }
 
-/** A field that may be absent and then stays absent. */
-export function optional<S extends TSchema>(schema: S, description: string): TOptional<S> {
-  return Type.Optional(annotate(schema, { description })) as TOptional<S>
+/** What a part is for, where it says so itself and not the field that holds it. */
+export function described<S extends TSchema>(description: string, schema: S): S {
+  return annotate(schema, { description })
+}
+
+/** A field that may be absent and then stays absent. @param description unset: that of the schema */
+export function optional<S extends TSchema>(schema: S, description?: string): TOptional<S> {
+  return Type.Optional(description === undefined ? schema : annotate(schema, { description })) as TOptional<S>
 }
 
 /**

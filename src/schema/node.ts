@@ -76,12 +76,22 @@ export interface SchemaNode {
   readonly rules?: readonly ObjectRule[]
   /** A field that stands in for all others of this object: when it is present, they must be absent and nothing else is required. */
   readonly insteadOf?: string
+  /** What the value refers to. */
+  readonly refersTo?: Reference
   /** A secret, which no output shows; of `user:password` only what follows the colon is one. */
   readonly secret?: 'whole' | 'after-colon'
   /** Still works, but should not be used any more; says what to use. */
   readonly replacedBy?: string
   /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */
   readonly open?: boolean
+}
+
+/** What a part of an object refers to. */
+export interface Reference {
+  /** `secrets`: all that a selector of labels finds. `keySet`: a backend that serves JSON Web Keys. */
+  readonly to: 'backend' | 'keySet' | 'secret' | 'secrets' | 'configMap'
+  /** Entries that the Secret or ConfigMap must have; of an inner list, one. */
+  readonly entries: readonly (readonly string[])[]
 }
 
 /** The same schema, seen as the keywords this project knows. */

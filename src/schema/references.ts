@@ -1,12 +1,34 @@
+import type { TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { defaulted, optional, required } from './modifiers.ts'
+import { annotate, defaulted, optional, required } from './modifiers.ts'
+import type { Reference } from './node.ts'
 import { fieldPath, problem } from './problem.ts'
 import { enumOf, groupName, kindName, namespaceName, objectName, port, text } from './scalars.ts'
 import { list, mapOf, object, withRule } from './structures.ts'
 
-/** A reference to an object of a fixed kind in the same namespace (a Secret, a ConfigMap, a Service). */
+/** A reference to an object of a fixed kind in the same namespace. */
 export function localObjectReference() {
   return object({ name: required(objectName(), 'Name of the object, in the same namespace.') })
+}
+
+/** @param entries that the Secret must have; of an inner list, one */
+export function secretReference(...entries: Reference['entries']) {
+  return referring(localObjectReference(), { to: 'secret', entries })
+}
+
+/** @param entries as for a Secret */
+export function configMapReference(...entries: Reference['entries']) {
+  return referring(localObjectReference(), { to: 'configMap', entries })
+}
+
+/** All Secrets of the namespace with some labels. */
+export function secretSelector() {
+  const matchLabels = required(mapOf(text()), 'Labels that a Secret must have, each with this value.')
+  return referring(object({ matchLabels }), { to: 'secrets', entries: [] })
+}
+
+function referring<S extends TSchema>(schema: S, refersTo: Reference): S {
+  return annotate(schema, { refersTo })
 }
 
 const backendObjectReferenceFields = {
@@ -40,8 +62,8 @@ export const SERVICE_PORT_RULE = {
 }
 
 /** A reference to a Service (with its port) or to a ProxyBackend. */
-export function backendObjectReference() {
-  return withRule(object(backendObjectReferenceFields), SERVICE_PORT_RULE)
+export function backendObjectReference(to: 'backend' | 'keySet' = 'backend') {
+  return referring(withRule(object(backendObjectReferenceFields), SERVICE_PORT_RULE), { to, entries: [] })
 }
 
 /** Selects objects by their labels; an empty selector selects all. */

@@ -1,5 +1,6 @@
 import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
+import { policyDefinition } from '#policies/index.ts'
 import { compareText } from '../inventory.ts'
 
 /** A field of a policy that is overridden where its author may not expect it (decision A-24). */
@@ -13,31 +14,14 @@ export interface Overlap {
   readonly by: string
 }
 
-/** Rule sets of all levels count together; nobody loses (decision A-21). */
-const ACCUMULATING = new Set(['traffic.authorization', 'frontend.networkAuthorization'])
-/** Members that accumulate even when the field around them is replaced. */
-const ACCUMULATING_MEMBERS = new Map([['backend.mcp', ['authorization']]])
-
-/** Fields whose members stand for themselves, so that a stronger field with other members loses something (decision A-20, B01). */
-const OF_MEMBERS = new Set([
-  'traffic.rateLimit',
-  'traffic.headerModifiers',
-  'traffic.transformation',
-  'traffic.timeouts',
-  'backend.transformation',
-  'backend.tls',
-  'backend.ai',
-  'backend.mcp',
-])
-
 /** Whether a policy can lose its whole field to another one at its place. */
 export function canLoseAll(item: PolicyItem): boolean {
-  return !ACCUMULATING.has(fieldName(item))
+  return definitionOf(item)?.merge !== 'accumulate'
 }
 
 /** Whether a policy can lose members of its field to a stronger one, or take them. */
 export function canLosePart(item: PolicyItem): boolean {
-  return OF_MEMBERS.has(fieldName(item))
+  return definitionOf(item)?.merge === 'members'
 }
 
 /** The overlaps of one object stand in the order of its fields, and then of the winners. */
@@ -84,8 +68,9 @@ export function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
   })
 }
 
+/** All that it says counts beside the winner. */
 function losesNothing(item: PolicyItem): boolean {
-  return ACCUMULATING_MEMBERS.has(fieldName(item)) && membersOf(item).length === 0
+  return definitionOf(item)?.accumulates !== undefined && membersOf(item).length === 0
 }
 
 /** Older objects first, then namespace/name (decision A-23). */
@@ -113,6 +98,10 @@ export function findPartial(winner: PolicyItem, others: readonly PolicyItem[]): 
 
 /** The members of the field that can be lost. */
 function membersOf(item: PolicyItem): readonly string[] {
-  const accumulating = ACCUMULATING_MEMBERS.get(fieldName(item)) ?? []
+  const accumulating = definitionOf(item)?.accumulates ?? []
   return Object.keys(item.spec ?? {}).filter((name) => !accumulating.includes(name))
+}
+
+function definitionOf({ section, field }: PolicyItem) {
+  return policyDefinition(section, field)
 }

@@ -1,9 +1,10 @@
 import { objectKey } from '#api/object.ts'
+import { policyDefinition } from '#policies/index.ts'
+import { type Reference, walk } from '#schema/index.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
 import type { Scope } from '../scope.ts'
-import { type FieldReference, referencesOf, valuesAt } from './field-references.ts'
 import { type BackendRef, resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
 
@@ -33,20 +34,18 @@ const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [], f
 
 /** Follows the references of a field and reports those that lead nowhere; the field itself goes into the plan all the same. */
 export function resolveField(scope: Scope, field: PolicyField, report: Report): ResolvedField {
-  const references = referencesOf(field.section, field.field)
-  if (references.length === 0) return NOTHING
+  const schema = policyDefinition(field.section, field.field)?.schema
+  if (schema === undefined) return NOTHING
   const progress: Progress = { scope, field, report, backends: [], notPermitted: [], material: [], faults: [] }
-  for (const reference of references) {
-    for (const { value, path } of valuesAt(field.spec, reference.at)) {
-      resolveReference(progress, reference, value, `${field.path}${path}`)
-    }
+  for (const { node, value, path } of walk(schema, field.spec, field.path)) {
+    if (node.refersTo !== undefined && value !== undefined) resolveReference(progress, node.refersTo, value, path)
   }
   const { backends, notPermitted, material, faults } = progress
   return { backends, notPermitted, material, faults }
 }
 
-// The schema of the field guarantees the shape of what stands at the path of a reference.
-function resolveReference(progress: Progress, reference: FieldReference, value: unknown, path: string): void {
+// The schema of the field guarantees the shape of what refers to something.
+function resolveReference(progress: Progress, reference: Reference, value: unknown, path: string): void {
   switch (reference.to) {
     case 'backend':
       return followBackend(progress, value as BackendRef, path)
@@ -85,7 +84,7 @@ function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
   complain(progress, path, 'key-set-backend', message)
 }
 
-function followSecret(progress: Progress, { entries }: FieldReference, { name }: { name: string }, path: string): void {
+function followSecret(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const secret = progress.scope.inventory.find('Secret', namespace, name)
   if (secret === undefined) return complain(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
@@ -100,12 +99,7 @@ function followSecret(progress: Progress, { entries }: FieldReference, { name }:
   )
 }
 
-function followConfigMap(
-  progress: Progress,
-  { entries }: FieldReference,
-  { name }: { name: string },
-  path: string,
-): void {
+function followConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const map = progress.scope.inventory.find('ConfigMap', namespace, name)
   const title = `ConfigMap ${namespace}/${name}`
@@ -117,7 +111,7 @@ function followConfigMap(
 }
 
 /** Of each list of names, one must be there. */
-function missingEntries(present: readonly string[], wanted: FieldReference['entries'] = []): readonly string[] {
+function missingEntries(present: readonly string[], wanted: Reference['entries']): readonly string[] {
   return wanted
     .filter((names) => !names.some((name) => present.includes(name)))
     .map((names) => names.map((name) => `"${name}"`).join(' or '))

@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
 import { accessLog } from './access-log/index.ts'
-import { accessLog as accessLogSchema } from './access-log/schema.ts'
+import { frontendAccessLog } from './access-log/schema.ts'
 import { http } from './http/index.ts'
 import { frontendHttp } from './http/schema.ts'
 import { metrics } from './metrics/index.ts'
-import { metrics as metricsSchema } from './metrics/schema.ts'
+import { frontendMetrics } from './metrics/schema.ts'
 import { proxyProtocol } from './proxy-protocol/index.ts'
-import { proxyProtocol as proxyProtocolSchema } from './proxy-protocol/schema.ts'
+import { frontendProxyProtocol } from './proxy-protocol/schema.ts'
 import { tcp } from './tcp/index.ts'
 import { frontendTcp } from './tcp/schema.ts'
 import { tls } from './tls/index.ts'
 import { frontendTls } from './tls/schema.ts'
 import { tracing } from './tracing/index.ts'
-import { tracing as tracingSchema } from './tracing/schema.ts'
+import { frontendTracing } from './tracing/schema.ts'
 
 const SERVICE = { name: 'collector', port: 4317 }
 
@@ -91,7 +91,7 @@ test('accessLog: filter, fields that go, fields that come', () => {
     },
     otlp: { backendRef: SERVICE },
   }
-  const setting = accessLog.compile([sourceOf(specFrom(accessLogSchema, written))], context)!
+  const setting = accessLog.compile([sourceOf(specFrom(frontendAccessLog, written))], context)!
   expect(setting.filter?.isTrue(exchangeWith({ status: 404 }))).toBe(true)
   expect(setting.filter?.isTrue(exchangeWith({ status: 200 }))).toBe(false)
   expect([...setting.remove]).toEqual(['http.method', 'http.path'])
@@ -112,7 +112,7 @@ test('accessLog: filter, fields that go, fields that come', () => {
 test('accessLog: what every line begins with cannot be added', () => {
   const context = contextWith()
   const add = ['level', 'time', 'client', 'scope', 'time.spent'].map((name) => ({ name, expression: 'source.address' }))
-  const setting = accessLog.compile([sourceOf(specFrom(accessLogSchema, { attributes: { add } }))], context)!
+  const setting = accessLog.compile([sourceOf(specFrom(frontendAccessLog, { attributes: { add } }))], context)!
   expect(setting.add.map(({ name }) => name)).toEqual(['client', 'time.spent'])
   expect(context.reports).toEqual(
     [0, 1, 3].map((i) => `invalid-attribute spec.traffic.field.attributes.add[${i}].name`),
@@ -121,7 +121,7 @@ test('accessLog: what every line begins with cannot be added', () => {
 
 test('metrics: labels', () => {
   const written = { attributes: { add: [{ name: 'tier', expression: 'request.headers["tier"]' }] } }
-  const labels = metrics.compile([sourceOf(specFrom(metricsSchema, written))], contextWith())
+  const labels = metrics.compile([sourceOf(specFrom(frontendMetrics, written))], contextWith())
   expect(
     labels.map(({ name, expression }) => [name, expression.text(exchangeWith({ headers: { tier: 'gold' } }))]),
   ).toEqual([['tier', 'gold']])
@@ -135,7 +135,7 @@ test('tracing: checked and said to be without effect', () => {
     randomSampling: '1 +',
     attributes: { add: [{ name: 'a', expression: '"x"' }] },
   }
-  expect(tracing.compile([sourceOf(specFrom(tracingSchema, written))], context)).toBeUndefined()
+  expect(tracing.compile([sourceOf(specFrom(frontendTracing, written))], context)).toBeUndefined()
   expect(context.reports).toEqual([
     'not-implemented spec.traffic.field',
     'cel-syntax spec.traffic.field.randomSampling',
@@ -216,7 +216,7 @@ verifies(
   'proxyProtocol: V2 and required, unless it says otherwise; nothing without it',
   () => {
     const compile = (written: object) =>
-      proxyProtocol.compile([sourceOf(specFrom(proxyProtocolSchema, written))], contextWith())
+      proxyProtocol.compile([sourceOf(specFrom(frontendProxyProtocol, written))], contextWith())
     expect(compile({})).toEqual({ version: 'V2', required: true })
     expect(compile({ version: 'All', mode: 'Optional' })).toEqual({ version: 'All', required: false })
     expect(proxyProtocol.compile([], contextWith())).toBeUndefined()

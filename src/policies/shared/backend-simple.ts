@@ -6,12 +6,12 @@ import { backendTls } from '../backend/tls/schema.ts'
 import { backendTunnel } from '../backend/tunnel/schema.ts'
 
 /** The settings that every connection to a destination knows (specification 2, 2.3, `BackendSimple`). */
-export const backendSimpleFields = {
-  tcp: optional(backendTcp, 'TCP connections.'),
-  tls: optional(backendTls, 'TLS; when set, connections use it.'),
-  http: optional(backendHttp, 'HTTP.'),
-  tunnel: optional(backendTunnel, 'A proxy server to go through.'),
-  auth: optional(backendAuth, 'Credentials sent with requests.'),
+const backendSimpleFields = {
+  tcp: optional(backendTcp),
+  tls: optional(backendTls),
+  http: optional(backendHttp),
+  tunnel: optional(backendTunnel),
+  auth: optional(backendAuth),
 }
 
 export const backendSimple = object(backendSimpleFields)

@@ -20,7 +20,7 @@ export const remoteJwks = object({
     'How long a fetched key set is used before it is fetched again.',
   ),
   backendRef: required(
-    backendObjectReference(),
+    backendObjectReference('keySet'),
     'The server: a Service or a static ProxyBackend. Its TLS settings apply to the fetch.',
   ),
 })

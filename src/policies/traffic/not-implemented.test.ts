@@ -5,7 +5,7 @@ import type { PolicyRun, PolicySource } from '../policy.ts'
 import { requestMirror } from '../route/request-mirror/index.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
 import { basicAuthentication } from './basic-authentication/index.ts'
-import { basicAuthentication as basicSchema } from './basic-authentication/schema.ts'
+import { trafficBasicAuthentication } from './basic-authentication/schema.ts'
 import { extAuth } from './ext-auth/index.ts'
 import { trafficExtAuth } from './ext-auth/schema.ts'
 import { extProc } from './ext-proc/index.ts'
@@ -30,7 +30,7 @@ const WHOLE = ['not-implemented spec.traffic.field']
 
 test('basicAuthentication refuses in every mode', () => {
   for (const mode of ['Strict', 'Optional']) {
-    const spec = specFrom(basicSchema, { mode, users: ['u:{SHA}x'] })
+    const spec = specFrom(trafficBasicAuthentication, { mode, users: ['u:{SHA}x'] })
     expect(tryOut(basicAuthentication, spec)).toEqual({ code: 'policy-invalid', reports: WHOLE })
   }
 })

@@ -2,6 +2,7 @@ import {
   boolean,
   celExpression,
   defaulted,
+  described,
   enumOf,
   formattedText,
   integer,
@@ -72,32 +73,38 @@ const routeType = enumOf(
 )
 
 /** `backend.ai` (specification 2, 2.4). */
-export const backendAi = notEmpty(
-  object({
-    prompt: optional(promptEnrichment, 'Messages added to every request.'),
-    promptGuard: optional(promptGuard, 'Checks on prompts and answers.'),
-    defaults: optional(
-      listMap('field', fieldDefault, { min: 1, max: 64 }),
-      'Fields put into the body of a request where the client has not set them.',
-    ),
-    overrides: optional(
-      listMap('field', fieldDefault, { min: 1, max: 64 }),
-      'Fields put into the body of a request whatever the client has set.',
-    ),
-    transformations: optional(
-      listMap('field', fieldTransformation, { min: 1, max: 64 }),
-      'Fields of the body computed by expressions; stronger than overrides for the same field.',
-    ),
-    modelAliases: optional(
-      mapOf(text({ min: 1 }), { max: 64 }),
-      'Model names of your own and the provider names they stand for.',
-    ),
-    promptCaching: optional(promptCaching, 'Cache points inserted automatically, for providers that need them marked.'),
-    routes: optional(
-      mapOf(routeType),
-      'Which kind of API a request speaks, by the end of its path; "*" is any path. Everything is Completions when unset.',
-    ),
-  }),
+export const backendAi = described(
+  'Settings for LLM backends.',
+  notEmpty(
+    object({
+      prompt: optional(promptEnrichment, 'Messages added to every request.'),
+      promptGuard: optional(promptGuard, 'Checks on prompts and answers.'),
+      defaults: optional(
+        listMap('field', fieldDefault, { min: 1, max: 64 }),
+        'Fields put into the body of a request where the client has not set them.',
+      ),
+      overrides: optional(
+        listMap('field', fieldDefault, { min: 1, max: 64 }),
+        'Fields put into the body of a request whatever the client has set.',
+      ),
+      transformations: optional(
+        listMap('field', fieldTransformation, { min: 1, max: 64 }),
+        'Fields of the body computed by expressions; stronger than overrides for the same field.',
+      ),
+      modelAliases: optional(
+        mapOf(text({ min: 1 }), { max: 64 }),
+        'Model names of your own and the provider names they stand for.',
+      ),
+      promptCaching: optional(
+        promptCaching,
+        'Cache points inserted automatically, for providers that need them marked.',
+      ),
+      routes: optional(
+        mapOf(routeType),
+        'Which kind of API a request speaks, by the end of its path; "*" is any path. Everything is Completions when unset.',
+      ),
+    }),
+  ),
 )
 
 export type PromptEnrichmentSpec = Parsed<typeof promptEnrichment>

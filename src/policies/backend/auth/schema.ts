@@ -1,16 +1,17 @@
 import {
   type ConfigProblem,
   defaulted,
+  described,
   enumOf,
   exactlyOne,
   fieldPath,
-  localObjectReference,
   object,
   optional,
   type Parsed,
   problem,
   required,
   secret,
+  secretReference,
   shortString,
   text,
   withRule,
@@ -19,14 +20,17 @@ import { insertionLocation } from '../../shared/extraction-location.ts'
 
 const cloudOne = object({
   secretRef: required(
-    localObjectReference(),
+    secretReference(['accessKey'], ['secretKey']),
     'A Secret with "accessKey", "secretKey" and, for temporary credentials, "sessionToken".',
   ),
   serviceName: optional(shortString(), 'Service name that requests are signed for; known for typed backends.'),
 })
 
 const cloudTwo = object({
-  secretRef: optional(localObjectReference(), 'A Secret with "clientID", "tenantID" and "clientSecret".'),
+  secretRef: optional(
+    secretReference(['clientID'], ['tenantID'], ['clientSecret']),
+    'A Secret with "clientID", "tenantID" and "clientSecret".',
+  ),
   managedIdentity: optional(
     object({
       clientId: required(text(), 'Client id of the identity.'),
@@ -52,7 +56,10 @@ const cloudThree = withRule(
       'AccessToken',
       'AccessToken: for the APIs of the cloud. IdToken: for services that run on its serverless runtimes.',
     ),
-    secretRef: optional(localObjectReference(), 'A Secret with "credentials.json"; ambient credentials when unset.'),
+    secretRef: optional(
+      secretReference(['credentials.json']),
+      'A Secret with "credentials.json"; ambient credentials when unset.',
+    ),
     audience: optional(shortString(), 'Audience of the token, with IdToken; the hostname of the backend when unset.'),
   }),
   { reads: ['type'], description: 'audience is only for IdToken.', check: checkAudience },
@@ -72,29 +79,35 @@ function checkLocation(
 }
 
 /** `backend.auth` (specification 1, 5.6): credentials towards the backend. */
-export const backendAuth = withRule(
-  exactlyOne(
-    KINDS,
-    object({
-      key: optional(secret(text({ max: 2048 })), 'The credential itself. Least secure: prefer secretRef.'),
-      secretRef: optional(localObjectReference(), 'A Secret whose entry "Authorization" is the credential.'),
-      passthrough: optional(
-        object({}),
-        'Send the credential of the client, once an authentication policy has validated it.',
-      ),
-      cloudOne: optional(
-        cloudOne,
-        'Sign requests for cloud one. The default credential chain is used without this block.',
-      ),
-      cloudTwo: optional(cloudTwo, 'A token of cloud two.'),
-      cloudThree: optional(cloudThree, 'A token of cloud three.'),
-      location: optional(
-        insertionLocation,
-        'Where the credential is written, for key, secretRef and passthrough; the Authorization header with prefix "Bearer" when unset.',
-      ),
-    }),
+export const backendAuth = described(
+  'Credentials sent with requests.',
+  withRule(
+    exactlyOne(
+      KINDS,
+      object({
+        key: optional(secret(text({ max: 2048 })), 'The credential itself. Least secure: prefer secretRef.'),
+        secretRef: optional(
+          secretReference(['Authorization']),
+          'A Secret whose entry "Authorization" is the credential.',
+        ),
+        passthrough: optional(
+          object({}),
+          'Send the credential of the client, once an authentication policy has validated it.',
+        ),
+        cloudOne: optional(
+          cloudOne,
+          'Sign requests for cloud one. The default credential chain is used without this block.',
+        ),
+        cloudTwo: optional(cloudTwo, 'A token of cloud two.'),
+        cloudThree: optional(cloudThree, 'A token of cloud three.'),
+        location: optional(
+          insertionLocation,
+          'Where the credential is written, for key, secretRef and passthrough; the Authorization header with prefix "Bearer" when unset.',
+        ),
+      }),
+    ),
+    { reads: [], description: 'location is only for key, secretRef and passthrough.', check: checkLocation },
   ),
-  { reads: [], description: 'location is only for key, secretRef and passthrough.', check: checkLocation },
 )
 
 export type BackendAuthSpec = Parsed<typeof backendAuth>

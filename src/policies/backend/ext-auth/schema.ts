@@ -1,2 +1,7 @@
+import { described } from '#schema/index.ts'
+import { extAuth } from '../../shared/ext-auth.ts'
+
+export type { ExtAuthSpec } from '../../shared/ext-auth.ts'
+
 /** `backend.extAuth` (specification 2, 2.3): never conditional. */
-export { type ExtAuthSpec, extAuth as backendExtAuth } from '../../shared/ext-auth.ts'
+export const backendExtAuth = described('Authorization by an external server.', extAuth)

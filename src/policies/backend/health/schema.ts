@@ -1,4 +1,4 @@
-import { celExpression, defaulted, duration, integer, object, optional, type Parsed } from '#schema/index.ts'
+import { celExpression, defaulted, described, duration, integer, object, optional, type Parsed } from '#schema/index.ts'
 
 const eviction = object({
   duration: defaulted(
@@ -21,16 +21,19 @@ const eviction = object({
 })
 
 /** `backend.health` (specification 2, 2.3). */
-export const backendHealth = object({
-  unhealthyCondition: optional(
-    celExpression(),
-    'Whether a response counts as unhealthy, for example response.code >= 500. Unset: any 5xx. No response (connection failure, timeout) always does.',
-  ),
-  eviction: optional(
-    eviction,
-    'Take unhealthy endpoints out of load balancing for a while; nothing is evicted when unset.',
-  ),
-})
+export const backendHealth = described(
+  'What counts as unhealthy, and what happens then.',
+  object({
+    unhealthyCondition: optional(
+      celExpression(),
+      'Whether a response counts as unhealthy, for example response.code >= 500. Unset: any 5xx. No response (connection failure, timeout) always does.',
+    ),
+    eviction: optional(
+      eviction,
+      'Take unhealthy endpoints out of load balancing for a while; nothing is evicted when unset.',
+    ),
+  }),
+)
 
 export type EvictionSpec = Parsed<typeof eviction>
 export type BackendHealthSpec = Parsed<typeof backendHealth>

@@ -1,11 +1,13 @@
 import { defineSetting } from '../../policy.ts'
 import { compileBackendHttp } from './compile.ts'
+import { backendHttp } from './schema.ts'
 
 export type { BackendHttpSetting } from './compile.ts'
 
 export const http = defineSetting({
   section: 'backend',
   field: 'http',
+  schema: backendHttp,
   merge: 'replace',
   compile: compileBackendHttp,
 })

@@ -1,4 +1,4 @@
-import { deprecated, notEmpty, object, optional, type Parsed, required, shortString } from '#schema/index.ts'
+import { deprecated, described, notEmpty, object, optional, type Parsed, required, shortString } from '#schema/index.ts'
 import { authorization } from '../../shared/authorization.ts'
 import { remoteJwks } from '../../shared/jwks.ts'
 import { audiences, jwtMode, mcpMetadataFields } from '../../shared/jwt.ts'
@@ -12,18 +12,21 @@ const mcpAuthentication = object({
 })
 
 /** `backend.mcp` (specification 2, 2.3). */
-export const backendMcp = notEmpty(
-  object({
-    authorization: optional(
-      authorization,
-      'Rules on MCP items: lists are filtered by them, and a request for an item that does not satisfy them is refused.',
-    ),
-    authentication: deprecated(
-      mcpAuthentication,
-      'spec.traffic.jwtAuthentication.mcp',
-      'Token validation on the backend. Deprecated: traffic.jwtAuthentication.mcp does the same before all other policies.',
-    ),
-  }),
+export const backendMcp = described(
+  'Settings for MCP backends.',
+  notEmpty(
+    object({
+      authorization: optional(
+        authorization,
+        'Rules on MCP items: lists are filtered by them, and a request for an item that does not satisfy them is refused.',
+      ),
+      authentication: deprecated(
+        mcpAuthentication,
+        'spec.traffic.jwtAuthentication.mcp',
+        'Token validation on the backend. Deprecated: traffic.jwtAuthentication.mcp does the same before all other policies.',
+      ),
+    }),
+  ),
 )
 
 export type McpAuthenticationSpec = Parsed<typeof mcpAuthentication>

@@ -1,11 +1,13 @@
 import { defineSetting } from '../../policy.ts'
 import { compileBackendTls } from './compile.ts'
+import { backendTls } from './schema.ts'
 
 export type { BackendTlsSetting } from './compile.ts'
 
 export const tls = defineSetting({
   section: 'backend',
   field: 'tls',
-  merge: 'replace',
+  schema: backendTls,
+  merge: 'members',
   compile: compileBackendTls,
 })

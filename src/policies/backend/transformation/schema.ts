@@ -1,2 +1,7 @@
+import { described } from '#schema/index.ts'
+import { transformation } from '../../shared/transformation.ts'
+
+export type { TransformationSpec } from '../../shared/transformation.ts'
+
 /** `backend.transformation` (specification 2, 2.3): never conditional. */
-export { type TransformationSpec, transformation as backendTransformation } from '../../shared/transformation.ts'
+export const backendTransformation = described('Changes to requests and responses.', transformation)

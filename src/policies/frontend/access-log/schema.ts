@@ -2,6 +2,7 @@ import {
   backendObjectReference,
   celExpression,
   defaulted,
+  described,
   enumOf,
   longString,
   object,
@@ -27,11 +28,14 @@ const otlpAccessLog = withRule(
 )
 
 /** `frontend.accessLog` (specification 2, 2.1). */
-export const accessLog = object({
-  filter: optional(celExpression(), 'A request is logged only when this is true; every request when unset.'),
-  attributes: optional(logTracingAttributes, 'Changes to the attributes of a line.'),
-  otlp: optional(otlpAccessLog, 'Send the lines to an OTLP server as well.'),
-})
+export const frontendAccessLog = described(
+  'Access log.',
+  object({
+    filter: optional(celExpression(), 'A request is logged only when this is true; every request when unset.'),
+    attributes: optional(logTracingAttributes, 'Changes to the attributes of a line.'),
+    otlp: optional(otlpAccessLog, 'Send the lines to an OTLP server as well.'),
+  }),
+)
 
 export type OtlpAccessLogSpec = Parsed<typeof otlpAccessLog>
-export type AccessLogSpec = Parsed<typeof accessLog>
+export type AccessLogSpec = Parsed<typeof frontendAccessLog>

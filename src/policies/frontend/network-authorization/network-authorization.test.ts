@@ -4,12 +4,12 @@ import { Head } from '#net/http/head.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { networkAuthorization } from './index.ts'
-import { networkAuthorization as schema } from './schema.ts'
+import { frontendNetworkAuthorization } from './schema.ts'
 
 function rulesOf(...rules: [action: string, ...expressions: string[]][]) {
   const context = contextWith()
   const sources = rules.map(([action, ...matchExpressions]) =>
-    sourceOf(specFrom(schema, { action, policy: { matchExpressions } })),
+    sourceOf(specFrom(frontendNetworkAuthorization, { action, policy: { matchExpressions } })),
   )
   return { context, rules: networkAuthorization.compile(sources, context) }
 }

@@ -1,5 +1,6 @@
 import {
   type ConfigProblem,
+  described,
   duration,
   enumOf,
   fieldPath,
@@ -66,17 +67,20 @@ const fields = notEmpty(
 )
 
 /** `frontend.tls` (specification 2, 2.1). */
-export const frontendTls = withRule(
-  withRule(fields, {
-    reads: ['minProtocolVersion', 'maxProtocolVersion'],
-    description: 'minProtocolVersion is not greater than maxProtocolVersion.',
-    check: checkVersionOrder,
-  }),
-  {
-    reads: ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites'],
-    description: 'cipherSuites has a suite for a version that is allowed.',
-    check: checkSuitesUsable,
-  },
+export const frontendTls = described(
+  'Incoming TLS.',
+  withRule(
+    withRule(fields, {
+      reads: ['minProtocolVersion', 'maxProtocolVersion'],
+      description: 'minProtocolVersion is not greater than maxProtocolVersion.',
+      check: checkVersionOrder,
+    }),
+    {
+      reads: ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites'],
+      description: 'cipherSuites has a suite for a version that is allowed.',
+      check: checkSuitesUsable,
+    },
+  ),
 )
 
 export type CipherSuite = Parsed<typeof cipherSuite>

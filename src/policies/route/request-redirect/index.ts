@@ -1,9 +1,7 @@
-import { definePolicy } from '../../policy.ts'
+import { defineFilter } from '../../policy.ts'
 import { compileRequestRedirect } from './compile.ts'
 
-/** A filter of a route rule, not a field that a ProxyPolicy can set. */
-export const requestRedirect = definePolicy({
-  section: 'traffic',
+export const requestRedirect = defineFilter({
   field: 'requestRedirect',
   merge: 'replace',
   compile: compileRequestRedirect,

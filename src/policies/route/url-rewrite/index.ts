@@ -1,9 +1,7 @@
-import { definePolicy } from '../../policy.ts'
+import { defineFilter } from '../../policy.ts'
 import { compileUrlRewrite } from './compile.ts'
 
-/** A filter of a route rule, not a field that a ProxyPolicy can set. */
-export const urlRewrite = definePolicy({
-  section: 'traffic',
+export const urlRewrite = defineFilter({
   field: 'urlRewrite',
   merge: 'replace',
   compile: compileUrlRewrite,

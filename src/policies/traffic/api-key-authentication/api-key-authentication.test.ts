@@ -16,7 +16,7 @@ import {
 } from '../../shared/testing.ts'
 import { apiKeyAuthentication } from './index.ts'
 import { type ApiKeyPlan, type KeyHolder, runApiKey } from './run.ts'
-import { apiKeyAuthentication as apiKeyAuthenticationSchema } from './schema.ts'
+import { trafficApiKeyAuthentication } from './schema.ts'
 
 const KEYS: ContextInputs = {
   secrets: { keys: { alice: 'k-alice', bob: '{"key":"k-bob","metadata":{"group":"ops"}}' } },
@@ -25,7 +25,7 @@ const REFS = { secretRef: { name: 'keys' } }
 
 function policyWith(spec: object = {}, inputs = KEYS) {
   const context = contextWith(inputs)
-  const source = sourceOf(specFrom(apiKeyAuthenticationSchema, { ...REFS, ...spec }))
+  const source = sourceOf(specFrom(trafficApiKeyAuthentication, { ...REFS, ...spec }))
   const run = apiKeyAuthentication.compile([source], context)!
   return {
     context,
@@ -225,7 +225,7 @@ test('a missing Secret is reported and refuses', () => {
 })
 
 test('the key is read as it arrived, even when another policy has removed it', () => {
-  const run = apiKeyAuthentication.compile([sourceOf(specFrom(apiKeyAuthenticationSchema, REFS))], contextWith(KEYS))!
+  const run = apiKeyAuthentication.compile([sourceOf(specFrom(trafficApiKeyAuthentication, REFS))], contextWith(KEYS))!
   const exchange = exchangeWith(bearer('k-alice'))
   exchange.request.remove('authorization')
   expect(codeOf(run.request!(exchange) as Outcome)).toBe('proceed')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { authorization } from './index.ts'
-import { authorization as schema } from './schema.ts'
+import { trafficAuthorization } from './schema.ts'
 
 const T = 'true'
 const F = 'false'
@@ -15,7 +15,7 @@ type Rules = readonly (readonly [action: 'Allow' | 'Deny' | 'Require' | undefine
 function policyOf(rules: Rules) {
   const context = contextWith()
   const sources = rules.map(([action, ...matchExpressions]) =>
-    sourceOf(specFrom(schema, { action, policy: { matchExpressions } })),
+    sourceOf(specFrom(trafficAuthorization, { action, policy: { matchExpressions } })),
   )
   return { context, run: authorization.compile(sources, context)! }
 }

@@ -1,2 +1,7 @@
+import { described } from '#schema/index.ts'
+import { authorization as rules } from '../../shared/authorization.ts'
+
+export type { AuthorizationSpec } from '../../shared/authorization.ts'
+
 /** `traffic.authorization` (specification 2, 2.2.2). */
-export { type AuthorizationSpec, authorization } from '../../shared/authorization.ts'
+export const trafficAuthorization = described('CEL rules on requests; those of all policies come together.', rules)

@@ -4,11 +4,11 @@ import { contextWith, exchangeWith, type Fields, linesOf, sourceOf, specFrom } f
 import { parseOrigin } from '../../shared/web-origin.ts'
 import { cors } from './index.ts'
 import { parseOriginPattern } from './origin-pattern.ts'
-import { cors as schema } from './schema.ts'
+import { trafficCors } from './schema.ts'
 
 function policyOf(written: object) {
   const context = contextWith()
-  return { context, run: cors.compile([sourceOf(specFrom(schema, written))], context)! }
+  return { context, run: cors.compile([sourceOf(specFrom(trafficCors, written))], context)! }
 }
 
 function send(written: object, method: string, headers: Fields) {

@@ -2,6 +2,7 @@ import {
   boolean,
   type ConfigProblem,
   defaulted,
+  described,
   enumOf,
   fieldPath,
   formattedText,
@@ -44,22 +45,25 @@ function checkWildcardAlone(spec: Lists, path: string): readonly ConfigProblem[]
 }
 
 /** `traffic.cors`: the fields of the platform's CORS filter. */
-export const cors = withRule(
-  object({
-    allowOrigins: optional(
-      setOf(formattedText({ min: 1, max: 253 }, checkOrigin), { max: 64 }),
-      'Origins that may read answers: "*", or <scheme>://<host>(:<port>), where the host may begin with "*.".',
-    ),
-    allowCredentials: optional(boolean(), 'Whether requests may carry credentials; they may not when unset.'),
-    allowMethods: optional(
-      setOf(enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', '*'), { max: 9 }),
-      'Methods allowed.',
-    ),
-    allowHeaders: optional(headerList(), 'Request headers allowed.'),
-    exposeHeaders: optional(headerList(), 'Answer headers that scripts may read.'),
-    maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may remember the answer to a preflight.'),
-  }),
-  { reads: LISTS, description: '"*" stands alone in its list.', check: checkWildcardAlone },
+export const trafficCors = described(
+  'Requests from scripts of other origins.',
+  withRule(
+    object({
+      allowOrigins: optional(
+        setOf(formattedText({ min: 1, max: 253 }, checkOrigin), { max: 64 }),
+        'Origins that may read answers: "*", or <scheme>://<host>(:<port>), where the host may begin with "*.".',
+      ),
+      allowCredentials: optional(boolean(), 'Whether requests may carry credentials; they may not when unset.'),
+      allowMethods: optional(
+        setOf(enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', '*'), { max: 9 }),
+        'Methods allowed.',
+      ),
+      allowHeaders: optional(headerList(), 'Request headers allowed.'),
+      exposeHeaders: optional(headerList(), 'Answer headers that scripts may read.'),
+      maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may remember the answer to a preflight.'),
+    }),
+    { reads: LISTS, description: '"*" stands alone in its list.', check: checkWildcardAlone },
+  ),
 )
 
-export type CorsSpec = Parsed<typeof cors>
+export type CorsSpec = Parsed<typeof trafficCors>

@@ -10,12 +10,12 @@ import {
   specFrom,
 } from '../../shared/testing.ts'
 import { csrf } from './index.ts'
-import { csrf as schema } from './schema.ts'
+import { trafficCsrf } from './schema.ts'
 
 const POLICY = csrf.compile(
   [
     sourceOf(
-      specFrom(schema, {
+      specFrom(trafficCsrf, {
         additionalOrigins: ['https://Partner.test', 'http://partner.test:8080', 'https://p.test:443'],
       }),
     ),

@@ -1,4 +1,4 @@
-import { formattedText, list, object, optional, type Parsed, type ScalarRefusal } from '#schema/index.ts'
+import { described, formattedText, list, object, optional, type Parsed, type ScalarRefusal } from '#schema/index.ts'
 
 const ORIGIN =
   /^https?:\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i
@@ -13,11 +13,14 @@ function checkOrigin(value: string): ScalarRefusal | undefined {
 }
 
 /** `traffic.csrf` (specification 2, 2.2.4). */
-export const csrf = object({
-  additionalOrigins: optional(
-    list(formattedText({ min: 1, max: 256 }, checkOrigin), { min: 1, max: 16 }),
-    'Origins allowed besides that of the destination, as <scheme>://<host>(:<port>).',
-  ),
-})
+export const trafficCsrf = described(
+  'Protection against forged requests of other sites.',
+  object({
+    additionalOrigins: optional(
+      list(formattedText({ min: 1, max: 256 }, checkOrigin), { min: 1, max: 16 }),
+      'Origins allowed besides that of the destination, as <scheme>://<host>(:<port>).',
+    ),
+  }),
+)
 
-export type CsrfSpec = Parsed<typeof csrf>
+export type CsrfSpec = Parsed<typeof trafficCsrf>

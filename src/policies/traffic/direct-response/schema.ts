@@ -1,6 +1,7 @@
 import {
   atMostOne,
   celExpression,
+  described,
   httpHeaderName,
   integer,
   listMap,
@@ -36,7 +37,7 @@ const directResponse = atMostOne(
 )
 
 /** `traffic.directResponse` (specification 2, 2.2.5). */
-export const trafficDirectResponse = orConditional(directResponse)
+export const trafficDirectResponse = described('A fixed answer, without a backend.', orConditional(directResponse))
 
 export type DirectResponseSpec = Parsed<typeof directResponse>
 export type DirectResponseSection = Parsed<typeof trafficDirectResponse>

@@ -2,6 +2,7 @@ import {
   backendObjectReference,
   boolean,
   defaulted,
+  described,
   enumOf,
   object,
   optional,
@@ -41,7 +42,7 @@ const extProc = object({
 })
 
 /** `traffic.extProc` (specification 2, 2.2.7). */
-export const trafficExtProc = orConditional(extProc)
+export const trafficExtProc = described('Processing by an external server.', orConditional(extProc))
 
 export type ExtProcSpec = Parsed<typeof extProc>
 export type ExtProcSection = Parsed<typeof trafficExtProc>

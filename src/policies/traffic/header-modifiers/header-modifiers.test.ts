@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { codeOf, contextWith, exchangeWith, linesOf, sourceOf, specFrom } from '../../shared/testing.ts'
 import { headerModifiers } from './index.ts'
-import { headerModifiers as schema } from './schema.ts'
+import { trafficHeaderModifiers } from './schema.ts'
 
 function policyOf(written: object) {
   const context = contextWith()
-  return { context, run: headerModifiers.compile([sourceOf(specFrom(schema, written))], context)! }
+  return { context, run: headerModifiers.compile([sourceOf(specFrom(trafficHeaderModifiers, written))], context)! }
 }
 
 const FIELDS = { 'x-a': ['1', '2'], 'x-b': 'b' }

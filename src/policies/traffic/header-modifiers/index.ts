@@ -1,9 +1,11 @@
 import { definePolicy } from '../../policy.ts'
 import { compileHeaderModifiers } from './compile.ts'
+import { trafficHeaderModifiers } from './schema.ts'
 
 export const headerModifiers = definePolicy({
   section: 'traffic',
   field: 'headerModifiers',
-  merge: 'replace',
+  schema: trafficHeaderModifiers,
+  merge: 'members',
   compile: compileHeaderModifiers,
 })

@@ -24,7 +24,7 @@ import {
   specFrom,
 } from '../../shared/testing.ts'
 import { jwtAuthentication } from './index.ts'
-import { jwtAuthentication as jwtSchema } from './schema.ts'
+import { trafficJwtAuthentication } from './schema.ts'
 import { TOKEN_FAILURES, type TokenFailure } from './token-failure.ts'
 
 const ISSUER = 'https://id.example.com'
@@ -57,7 +57,7 @@ function policyWith(spec: object = {}) {
       return key && { verify: (...inputs) => ++checks > 0 && key.verify(...inputs) }
     },
   })
-  const source = sourceOf(specFrom(jwtSchema, { providers: PROVIDERS, ...spec }))
+  const source = sourceOf(specFrom(trafficJwtAuthentication, { providers: PROVIDERS, ...spec }))
   const run = jwtAuthentication.compile([source], context)!
   return {
     context,
@@ -407,7 +407,7 @@ test('a token that failed is not remembered as anything', () => {
 test('places that one policy reaches share what was verified; a changed policy starts anew', () => {
   let checks = 0
   const context = contextWith({ importKey: () => ({ verify: () => ++checks > 0 }) })
-  const spec = specFrom(jwtSchema, { providers: PROVIDERS })
+  const spec = specFrom(trafficJwtAuthentication, { providers: PROVIDERS })
   const pass = (changed: typeof spec) =>
     expect(
       jwtAuthentication.compile([sourceOf(changed)], context)!.request!(exchangeWith(bearer(GOOD))),

@@ -1,11 +1,13 @@
 import { definePolicy } from '../../policy.ts'
 import { compileRateLimit } from './compile.ts'
+import { trafficRateLimit } from './schema.ts'
 
 export { chargeTokens } from './run.ts'
 
 export const rateLimit = definePolicy({
   section: 'traffic',
   field: 'rateLimit',
-  merge: 'replace',
+  schema: trafficRateLimit,
+  merge: 'members',
   compile: compileRateLimit,
 })

@@ -2,6 +2,7 @@ import {
   backendObjectReference,
   celExpression,
   defaulted,
+  described,
   enumOf,
   exactlyOne,
   integer,
@@ -69,7 +70,7 @@ const rateLimit = notEmpty(
 )
 
 /** `traffic.rateLimit` (specification 2, 2.2.8). */
-export const trafficRateLimit = orConditional(rateLimit)
+export const trafficRateLimit = described('Rate limits.', orConditional(rateLimit))
 
 export type LocalRateLimitSpec = Parsed<typeof localRateLimit>
 export type GlobalRateLimitSpec = Parsed<typeof globalRateLimit>

@@ -1,9 +1,11 @@
 import { definePolicy } from '../../policy.ts'
 import { compileRetry } from './compile.ts'
+import { trafficRetry } from './schema.ts'
 
 export const retry = definePolicy({
   section: 'traffic',
   field: 'retry',
+  schema: trafficRetry,
   merge: 'replace',
   compile: compileRetry,
 })

@@ -1,9 +1,10 @@
 import type { Parsed } from '#schema/index.ts'
+import { described } from '#schema/index.ts'
 import { orConditional } from '../../shared/conditional.ts'
 import { transformation } from '../../shared/transformation.ts'
 
 /** `traffic.transformation` (specification 2, 2.2.3). */
-export const trafficTransformation = orConditional(transformation)
+export const trafficTransformation = described('Changes to requests and responses.', orConditional(transformation))
 
 export type { TransformationSpec, TransformSpec } from '../../shared/transformation.ts'
 export type TransformationSection = Parsed<typeof trafficTransformation>

@@ -1,24 +1,5 @@
 import { expect, test } from 'vitest'
-import { POLICIES } from '#policies/index.ts'
-import { BACKEND, BACKEND_SETTINGS, FRONTEND_SETTINGS, POST_ROUTING, PRE_ROUTING, RESPONSE } from './order.ts'
-
-const kindsOf = (definitions: Readonly<Record<string, { readonly kind: string }>>, kind: string) =>
-  Object.keys(definitions).filter((name) => definitions[name]!.kind === kind)
-
-test('every traffic field has its place after routing, and nothing else has one', () => {
-  expect(POST_ROUTING.toSorted()).toEqual(Object.keys(POLICIES.traffic).sort())
-  expect(kindsOf(POLICIES.traffic, 'setting')).toEqual([])
-})
-
-test('every backend field is a step or a setting', () => {
-  expect(BACKEND.toSorted()).toEqual(kindsOf(POLICIES.backend, 'steps').sort())
-  expect(BACKEND_SETTINGS.toSorted()).toEqual(kindsOf(POLICIES.backend, 'setting').sort())
-})
-
-test('every frontend field is a setting', () => {
-  expect(FRONTEND_SETTINGS.toSorted()).toEqual(Object.keys(POLICIES.frontend).sort())
-  expect(kindsOf(POLICIES.frontend, 'steps')).toEqual([])
-})
+import { BACKEND, POST_ROUTING, PRE_ROUTING, RESPONSE } from './order.ts'
 
 test('before routing act the eight fields of decision A-25', () => {
   expect(PRE_ROUTING).toEqual([
@@ -37,8 +18,6 @@ test.each([
   ['PRE_ROUTING', PRE_ROUTING],
   ['POST_ROUTING', POST_ROUTING],
   ['BACKEND', BACKEND],
-  ['BACKEND_SETTINGS', BACKEND_SETTINGS],
-  ['FRONTEND_SETTINGS', FRONTEND_SETTINGS],
   ['RESPONSE', RESPONSE],
 ])('no field stands twice in %s', (_, fields: readonly string[]) => {
   expect(new Set(fields).size).toBe(fields.length)

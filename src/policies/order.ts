@@ -1,7 +1,8 @@
+import type { POLICIES } from './index.ts'
+
 /**
  * In which order policies act on a request (docs/behaviour/http.md, "Order"). Order is data: one line per field, with its reason.
- * A field that is merged but stands in no list of its phase is refused at admission, and a test proves that every field has its
- * place.
+ * The compiler proves that every field has its place.
  */
 
 /** Before a route is known; only these can act then (decision A-25). */
@@ -48,17 +49,16 @@ export const BACKEND = [
 /** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
 export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
 
-/** Backend fields that are settings of the connection or protocol, not steps. */
-export const BACKEND_SETTINGS = ['tcp', 'tls', 'http', 'tunnel', 'health', 'ai', 'mcp'] as const
+/** A field that acts on requests and stands in no list of its phase does not compile. */
+type Steps<Section> = { [F in keyof Section]: Section[F] extends { readonly kind: 'steps' } ? F : never }[keyof Section]
+type Complete<Missing extends never> = Missing
 
-/** Fields of `frontend`: settings of listeners and of what is observed. */
-export const FRONTEND_SETTINGS = [
-  'tcp',
-  'networkAuthorization',
-  'tls',
-  'http',
-  'proxyProtocol',
-  'accessLog',
-  'tracing',
-  'metrics',
-] as const
+export type OrderIsComplete = [
+  Complete<Steps<typeof POLICIES.frontend>>,
+  Complete<Exclude<Steps<typeof POLICIES.traffic>, (typeof POST_ROUTING)[number]>>,
+  Complete<Exclude<Steps<typeof POLICIES.backend>, (typeof BACKEND)[number]>>,
+  Complete<Exclude<(typeof PRE_ROUTING)[number], (typeof POST_ROUTING)[number]>>,
+  Complete<Exclude<(typeof POST_ROUTING)[number], keyof typeof POLICIES.traffic>>,
+  Complete<Exclude<(typeof BACKEND)[number], keyof typeof POLICIES.backend>>,
+  Complete<Exclude<(typeof RESPONSE)[number], (typeof POST_ROUTING)[number] | (typeof BACKEND)[number]>>,
+]
