@@ -1,4 +1,4 @@
-import type { GatheredRecords } from '#observe/decision-ring.ts'
+import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type Answer, jsonAnswer, textAnswer } from './answer.ts'
 import { indexPage } from './index-page.ts'
@@ -69,7 +69,7 @@ function describeEndpoints({
   return {
     '/status': {
       method: 'GET',
-      about: 'Objects with their statuses, listeners, files that could not be taken, workers.',
+      about: 'Objects with their statuses, listeners, problems of files, workers.',
       answer: () => jsonAnswer(status(), hide),
     },
     '/config_dump': {
@@ -79,7 +79,7 @@ function describeEndpoints({
     },
     '/decisions': {
       method: 'GET',
-      about: 'The newest decisions. Parameters: limit, code, route.',
+      about: 'The newest decisions. Parameters: id, limit, code, route.',
       answer: async (query) => answerDecisions(await decisions(), query, hide),
     },
     '/version': {
@@ -109,8 +109,14 @@ const UNANSWERED = 'gatewright-unanswered-workers'
 function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams, hide: Hide): Answer {
   const selection = selectDecisions(records, query)
   if (selection.kind === 'refused') return textAnswer(400, selection.message)
-  const answer = jsonAnswer(selection.records, hide)
+  const answer = jsonAnswer(selection.records.map(describeRecord), hide)
   return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
+}
+
+/** Times as the access log writes them. */
+function describeRecord({ time, durationMs, ...record }: DecisionRecord): object {
+  const { id, worker, ...rest } = record
+  return { id, worker, time: new Date(time).toISOString(), durationMs: Math.round(durationMs * 1000) / 1000, ...rest }
 }
 
 function answerVersion(version: string, hide: Hide): Answer {

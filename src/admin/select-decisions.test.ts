@@ -17,6 +17,8 @@ const selections: readonly (readonly [query: string, ids: readonly string[]])[] 
   ['route=default/a', ['w1-3', 'w1-1']],
   ['route=default/a&code=rate-limited&limit=5', ['w1-3']],
   ['route=default/c', []],
+  ['id=w1-2', ['w1-2']],
+  ['id=w1-9', []],
 ]
 
 for (const [query, ids] of selections) {
@@ -36,7 +38,7 @@ const refusals = [
   ['limit=0', 'limit must be a number from 1 to 999999'],
   ['limit=ten', 'limit must be a number from 1 to 999999'],
   ['code=no-such-code', 'there is no such code'],
-  ['status=200', 'unknown parameter; there are limit, code, route'],
+  ['status=200', 'unknown parameter; there are id, limit, code, route'],
 ] as const
 
 for (const [query, message] of refusals) {

@@ -2,7 +2,7 @@ import { REJECTIONS } from '#base/rejections.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 
 const DEFAULT_LIMIT = 100
-const PARAMETERS = ['limit', 'code', 'route']
+const PARAMETERS = ['id', 'limit', 'code', 'route']
 
 export type Selection =
   | { readonly kind: 'records'; readonly records: readonly DecisionRecord[] }
@@ -12,7 +12,8 @@ export type Selection =
 /**
  * Records that a query asks for, newest first.
  * @param records newest first
- * @param query `limit` (100 when unset), `code` of the refusal, `route` as in the record
+ * @param query `id` as in the client's `gatewright-decision` and the log, `limit` (100 when unset), `code` of the refusal,
+ * `route` as in the record
  */
 export function selectDecisions(records: readonly DecisionRecord[], query: URLSearchParams): Selection {
   const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
@@ -22,8 +23,12 @@ export function selectDecisions(records: readonly DecisionRecord[], query: URLSe
   const code = query.get('code')
   if (code !== null && !Object.hasOwn(REJECTIONS, code)) return refuse('there is no such code')
   const route = query.get('route')
+  const id = query.get('id')
   const wanted = records.filter(
-    (record) => (code === null || record.code === code) && (route === null || record.route === route),
+    (record) =>
+      (id === null || record.id === id) &&
+      (code === null || record.code === code) &&
+      (route === null || record.route === route),
   )
   return { kind: 'records', records: wanted.slice(0, Number(limit)) }
 }
