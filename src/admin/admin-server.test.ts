@@ -17,6 +17,7 @@ const report: StatusReport = {
   planVersion: 7,
   objects: [{ origin, status: { conditions: [] }, findings: [] }],
   listeners: [{ listener: 'default/main/http', address: '127.0.0.1', port: 8080, bound: true }],
+  problems: [],
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
 }

@@ -8,6 +8,8 @@ export interface StatusReport {
   readonly planVersion: number
   readonly objects: readonly ObjectReport[]
   readonly listeners: readonly ListenerReport[]
+  /** What is wrong in the files themselves, one line each, with position. Objects with such errors are left out, or kept from before. */
+  readonly problems: readonly string[]
   /** Files whose present content is bad, so that something older is in use. */
   readonly staleFiles: readonly StaleFileReport[]
   readonly workers: readonly WorkerReport[]

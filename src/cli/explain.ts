@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { explainRequest } from '#engine/explain.ts'
 import { explainRelay } from '#engine/explain-relay.ts'
@@ -11,6 +12,7 @@ import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { countProblems, findingLines } from './finding-lines.ts'
 import { formatExplanation } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { loadPlan } from './load-plan.ts'
@@ -30,7 +32,8 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const store = new FileStore(flags.file)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().take(store.list())
   const print = (text: string) => console.log(secrets === undefined ? text : secrets.hide(text))
-  const { items, state } = loadPlan(store)
+  const { items, findings, state } = loadPlan(store)
+  warnOfProblems(store, findings)
   const plan = new LivePlan(state)
   plan.update(wholePlan(items))
   const port = portOf(url)
@@ -60,6 +63,13 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
   print(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
+}
+
+/** An object that is left out shows nowhere in the explanation. */
+function warnOfProblems(store: FileStore, findings: readonly Finding[]): void {
+  const { lines, ...counts } = findingLines(store, findings)
+  if (lines.length === 0) return
+  console.error(`gatewright: the objects have ${countProblems(counts)}; gatewright lint tells them`)
 }
 
 function readRequest(

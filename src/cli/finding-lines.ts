@@ -3,34 +3,51 @@ import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 
-/**
- * Everything wrong with the objects of a store and with what they mean together, as lines for a terminal, by file and line; with
- * `advice` what is advised, too.
- */
-export function findingLines(
-  store: FileStore,
-  findings: readonly Finding[],
-  { advice = false }: { readonly advice?: boolean | undefined } = {},
-): { readonly lines: string[] } & Readonly<Record<'errors' | 'warnings' | 'advised', number>> {
-  const placed = [...store.problems(), ...findings.map((finding) => place(store, finding))].filter(
-    ({ severity }) => advice || severity !== 'advice',
-  )
-  const count = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
+/** Problems as lines for a terminal, and how many of each severity. */
+export type ProblemLines = { readonly lines: string[] } & Readonly<Record<'errors' | 'warnings' | 'advised', number>>
+
+interface LineOptions {
+  /** Tell also what is advised. */
+  readonly advice?: boolean | undefined
+}
+
+/** Everything wrong with the files of a store and with what their objects mean together. */
+export function findingLines(store: FileStore, findings: readonly Finding[], options?: LineOptions): ProblemLines {
+  return problemLines([...store.problems(), ...placeFindings(store, findings)], options)
+}
+
+/** By file and line. */
+export function problemLines(problems: readonly FileProblem[], { advice = false }: LineOptions = {}): ProblemLines {
+  const placed = problems.filter(({ severity }) => advice || severity !== 'advice')
+  const number = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
   const sorted = placed.toSorted(
     (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
   )
   return {
     lines: sorted.map(formatFinding),
-    errors: count('error'),
-    warnings: count('warning'),
-    advised: count('advice'),
+    errors: number('error'),
+    warnings: number('warning'),
+    advised: number('advice'),
   }
 }
 
-function place(store: FileStore, finding: Finding): FileProblem {
-  const { origin, ...problem } = finding
-  const position = store.locate(origin, problem.path) ?? { file: origin.file ?? '', line: origin.line ?? 1, column: 1 }
-  return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
+/** Findings with their places in the files. */
+export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
+  return findings.map(({ origin, ...problem }) => {
+    const { file = '', line = 1 } = origin
+    const position = store.locate(origin, problem.path) ?? { file, line, column: 1 }
+    return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
+  })
+}
+
+/** `1 error, 2 warnings`. */
+export function countProblems({ errors, warnings }: Readonly<Record<'errors' | 'warnings', number>>): string {
+  return `${count(errors, 'error')}, ${count(warnings, 'warning')}`
+}
+
+/** `1 object`, `2 objects`. */
+export function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
 }
 
 function describeName(origin: Finding['origin']): string {

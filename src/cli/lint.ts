@@ -1,7 +1,7 @@
 import { SecretIndex } from '#control/secret-values.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { findingLines } from './finding-lines.ts'
+import { count, countProblems, findingLines } from './finding-lines.ts'
 import { loadPlan } from './load-plan.ts'
 
 /** Checks objects as a gateway would read them, without running anything. */
@@ -12,13 +12,8 @@ export function lint({ file, verbose }: { readonly file: readonly string[]; read
   const secrets = new SecretIndex().take(store.list())
   for (const line of lines) console.log(secrets.hide(line))
   const objects = store.list().length
-  const wrong =
-    errors + warnings === 0 ? 'nothing is wrong' : `${count(errors, 'error')}, ${count(warnings, 'warning')}`
+  const wrong = errors + warnings === 0 ? 'nothing is wrong' : countProblems({ errors, warnings })
   const found = lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${advised} advised`
   console.log(`${count(objects, 'object')}: ${found}`)
   return errors + warnings === 0 ? EXIT.ok : EXIT.findings
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`
 }

@@ -39,17 +39,15 @@ const instance = (listeners: number) =>
 
 const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
 
-test('what is wrong is said once, again when it changes, and that it was mended', () => {
+test('what is wrong is said once, again when it changes, and that it is resolved', () => {
   const terminal = new Terminal()
   const first = saying(() => terminal.translated(translation(finding), STORE))
-  expect(first[0]).toBe('the objects have 0 errors and 1 warnings; what is right in them works:')
+  expect(first[0]).toBe('the objects have 0 errors, 1 warning; everything else is in force:')
   expect(first[1]).toMatch(/^ {2}a\.yaml:3:5: warning: spec\.traffic\.csrf/)
   expect(saying(() => terminal.translated(translation(finding), STORE))).toEqual([])
   const worse = { ...finding, severity: 'error' as const }
-  expect(saying(() => terminal.translated(translation(worse), STORE))[0]).toContain('1 errors and 0 warnings')
-  expect(saying(() => terminal.translated(translation(), STORE))).toEqual([
-    'everything that was wrong with the objects has been mended',
-  ])
+  expect(saying(() => terminal.translated(translation(worse), STORE))[0]).toContain('1 error, 0 warnings')
+  expect(saying(() => terminal.translated(translation(), STORE))).toEqual(['all problems of the objects are resolved'])
   expect(saying(() => terminal.translated(translation(), STORE))).toEqual([])
 })
 
@@ -85,16 +83,29 @@ test('without listeners it says that it waits for them', () => {
   )
 })
 
-test('a file that cannot be used is told once with its problems, and when it is in use again', () => {
+test('problems of files are told whenever they change, and what stays in force', () => {
   const terminal = new Terminal()
   const problem = { file: 'a.yaml', line: 1, column: 2, path: '', code: 'c', severity: 'error' as const, message: 'm' }
-  const stale: StaleFile = { file: 'a.yaml', since: 0, objects: [], problems: [problem] } as unknown as StaleFile
-  expect(saying(() => terminal.objectsChanged([], [stale]))).toEqual([
-    'a.yaml cannot be used as it is now; its last good objects stay in force:',
-    expect.stringMatching(/^ {2}a\.yaml:1:2: error: .*m/),
+  const stale = (...objects: readonly string[]): StaleFile[] => [
+    { file: 'a.yaml', since: 0, objects, problems: [problem] },
+  ]
+  expect(saying(() => terminal.objectsChanged([problem], stale('Gateway/default/main')))).toEqual([
+    'the files have 1 error, 0 warnings; objects with errors are left out:',
+    '  a.yaml:1:2: error: m [c]',
+    'a.yaml has errors; its last good objects stay in force: Gateway/default/main',
   ])
-  expect(saying(() => terminal.objectsChanged([], [stale]))).toEqual([])
-  expect(saying(() => terminal.objectsChanged([], []))).toEqual(['a.yaml is in use again'])
+  expect(saying(() => terminal.objectsChanged([problem], stale('Gateway/default/main')))).toEqual([])
+  expect(saying(() => terminal.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main')))).toEqual([
+    'the files have 1 error, 0 warnings; objects with errors are left out:',
+    '  a.yaml:2:2: error: m [c]',
+  ])
+  expect(saying(() => terminal.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg')))).toEqual([
+    'a.yaml has errors; its last good objects stay in force: a, b, c, d, e and 2 more',
+  ])
+  expect(saying(() => terminal.objectsChanged([], []))).toEqual([
+    'all problems of the files are resolved',
+    'a.yaml is in use again',
+  ])
 })
 
 test('an access log that cannot be written is told once for all workers, and when it is written again', () => {
@@ -105,12 +116,18 @@ test('an access log that cannot be written is told once for all workers, and whe
   expect(saying(() => terminal.accessLog('w2', failing))).toEqual([])
   expect(saying(() => terminal.accessLog('w1', { kind: 'resumed', lines: 3 }))).toEqual([])
   expect(saying(() => terminal.accessLog('w2', { kind: 'resumed', lines: 4 }))).toEqual([
-    'the access log is written again; 7 lines were lost',
+    'the access log is written again; 7 lines lost',
   ])
   expect(saying(() => terminal.accessLog('w3', failing))).toEqual([told])
   expect(saying(() => terminal.workerReplaced('w3', 'died', 'x'))).toEqual([
     'worker w3 died and is replaced: x',
-    'the access log is written again; 0 lines were lost',
+    'the access log is written again; 0 lines lost',
+  ])
+  terminal.accessLog('w3', failing)
+  terminal.accessLog('w4', failing)
+  expect(saying(() => terminal.accessLog('w3', { kind: 'ended', lines: 1 }))).toEqual([])
+  expect(saying(() => terminal.accessLog('w4', { kind: 'ended', lines: 0 }))).toEqual([
+    'the access log could not be written to the end; 1 line lost',
   ])
 })
 

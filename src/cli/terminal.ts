@@ -4,17 +4,19 @@ import { KnownSecrets } from '#base/known-secrets.ts'
 import type { InstanceEvents } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
-import { type FileProblem, formatProblem } from '#store/file-problem.ts'
+import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
-import { findingLines } from './finding-lines.ts'
+import { count, countProblems, placeFindings, problemLines } from './finding-lines.ts'
 
 /** Tells a person what happens; everything goes to standard error, so that standard output is the access log alone. */
 export class Terminal implements InstanceEvents {
   #secrets = new KnownSecrets()
-  #said = ''
-  #stale = new Set<string>()
+  /** What was said last of files, and of what their objects mean. */
+  readonly #said = { files: '', objects: '' }
+  /** Objects kept from before, by file. */
+  #kept = new Map<string, string>()
   #bound = new Map<string, string | undefined>()
   #running = false
   /** Workers that cannot write the access log. */
@@ -25,25 +27,28 @@ export class Terminal implements InstanceEvents {
     this.#secrets = secrets
   }
 
-  objectsChanged(_: readonly FileProblem[], stale: readonly StaleFile[]): void {
-    const now = new Set(stale.map(({ file }) => file))
-    for (const { file, problems } of stale) {
-      if (this.#stale.has(file)) continue
-      this.#say(`${file} cannot be used as it is now; its last good objects stay in force:`)
-      for (const problem of problems) this.#say(`  ${formatProblem(problem)}`)
+  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void {
+    this.#tell('files', problems, 'objects with errors are left out')
+    const before = this.#kept
+    this.#kept = new Map(stale.map(({ file, objects }) => [file, nameSome(objects)]))
+    for (const [file, names] of this.#kept) {
+      if (before.get(file) !== names) this.#say(`${file} has errors; its last good objects stay in force: ${names}`)
     }
-    for (const file of this.#stale) if (!now.has(file)) this.#say(`${file} is in use again`)
-    this.#stale = now
+    for (const file of before.keys()) if (!this.#kept.has(file)) this.#say(`${file} is in use again`)
+  }
+
+  translated(findings: readonly Finding[], store: FileStore): void {
+    this.#tell('objects', placeFindings(store, findings), 'everything else is in force')
   }
 
   /** Everything that is wrong, whenever it has changed. */
-  translated(findings: readonly Finding[], store: FileStore): void {
-    const { lines, errors, warnings } = findingLines(store, findings)
+  #tell(where: 'files' | 'objects', problems: readonly FileProblem[], rest: string): void {
+    const { lines, ...counts } = problemLines(problems)
     const text = lines.join('\n')
-    if (text === this.#said) return
-    this.#said = text
-    if (lines.length === 0) return this.#say('everything that was wrong with the objects has been mended')
-    this.#say(`the objects have ${errors} errors and ${warnings} warnings; what is right in them works:`)
+    if (text === this.#said[where]) return
+    this.#said[where] = text
+    if (lines.length === 0) return this.#say(`all problems of the ${where} are resolved`)
+    this.#say(`the ${where} have ${countProblems(counts)}; ${rest}:`)
     for (const line of lines) this.#say(`  ${line}`)
   }
 
@@ -100,12 +105,14 @@ export class Terminal implements InstanceEvents {
       return
     }
     this.#lostLines += state.lines
-    this.#logFine(worker)
+    if (state.kind === 'resumed') return this.#logFine(worker)
+    if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
+    this.#say(`the access log could not be written to the end; ${count(this.#lostLines, 'line')} lost`)
   }
 
   #logFine(worker: string): void {
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    this.#say(`the access log is written again; ${this.#lostLines} lines were lost`)
+    this.#say(`the access log is written again; ${count(this.#lostLines, 'line')} lost`)
     this.#lostLines = 0
   }
 
@@ -122,4 +129,12 @@ export class Terminal implements InstanceEvents {
   #say(text: string): void {
     console.error(`gatewright: ${this.#secrets.hide(text)}`)
   }
+}
+
+const MOST_NAMES = 5
+
+/** Names of objects, so many that a line holds them. */
+function nameSome(objects: readonly string[]): string {
+  const more = objects.length - MOST_NAMES
+  return `${objects.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

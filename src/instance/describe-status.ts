@@ -38,6 +38,7 @@ export function describeStatus({ store, findings: all, publisher, workers, planV
         ...(message === undefined ? {} : { message }),
       }
     }),
+    problems: store.problems().map(formatProblem),
     staleFiles: store.stale().map(({ file, since, objects, problems }) => ({
       file,
       since: new Date(since).toISOString(),

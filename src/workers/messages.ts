@@ -53,6 +53,8 @@ export type LogState =
   | { readonly kind: 'failing'; readonly cause: string }
   /** `lines`: how many were lost. */
   | { readonly kind: 'resumed'; readonly lines: number }
+  /** The worker ends and still cannot write. */
+  | { readonly kind: 'ended'; readonly lines: number }
 
 /** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */
 export interface SpentOnce {

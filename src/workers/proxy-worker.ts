@@ -32,8 +32,9 @@ const hide = (text: string): string => {
 const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
 const accessLog = new AccessLog(format, (line) => lines.write(line), hide)
 const lines = new LineWriter(start.logFile === undefined ? STANDARD_OUTPUT : new LogFile(start.logFile), {
-  failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause } }),
+  failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
   resumed: (lines) => tell({ kind: 'log', state: { kind: 'resumed', lines } }),
+  ended: (lines) => tell({ kind: 'log', state: { kind: 'ended', lines } }),
   lost: (lines) => metrics.series('lostLines', []).add(lines),
   lossLine: (lines) => accessLog.lossLine(lines),
 })
@@ -61,6 +62,10 @@ const proxy = new ProxyServer({
 
 function tell(message: FromWorker): void {
   port.postMessage(message)
+}
+
+function nameLog(cause: string): string {
+  return start.logFile === undefined ? cause : `${start.logFile}: ${cause}`
 }
 
 async function hear(message: ToWorker): Promise<void> {

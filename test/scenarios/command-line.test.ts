@@ -141,6 +141,11 @@ test('explain of a refusal says which step refused, and exits 1', async () => {
   expect(stdout).toContain('answer    401 authentication required (api-key-missing)')
 })
 
+test('explain tells that objects have problems: what is left out shows nowhere else', async () => {
+  const { stderr } = await gatewright('explain', '-f', mistakes.path, 'http://localhost:8080/')
+  expect(stderr).toBe('gatewright: the objects have 1 error, 0 warnings; gatewright lint tells them\n')
+})
+
 test('explain on a port where nobody listens', async () => {
   const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:9/')
   expect(code).toBe(1)

@@ -125,6 +125,18 @@ test('an object that becomes invalid keeps its last good version; the others of 
   )
 })
 
+test('a new file with an invalid object is told on the terminal and in /status', async () => {
+  await folder.write('new.yaml', backendYaml('three', 1).replace('static', 'statik'))
+  await eventually('said', () => /new\.yaml:\d+:\d+: error: spec\.statik/.test(gateway.output.stderr) || undefined)
+  const { problems } = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as { problems: string[] }
+  expect(problems.join('\n')).toMatch(/new\.yaml:\d+:\d+: error: spec\.statik/)
+  await folder.write('new.yaml', backendYaml('three', 1))
+  await eventually(
+    'resolved',
+    () => gateway.output.stderr.includes('all problems of the files are resolved') || undefined,
+  )
+})
+
 test('objects that go away stop being served', async () => {
   await folder.write('route.yaml', routeYaml('all', '/kept', 'one'))
   await eventually('gone', async () => (await ask(false, '/other')).status === 404 || undefined)

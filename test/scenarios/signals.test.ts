@@ -81,7 +81,7 @@ test('a full disk: told once, counted, and requests go on', async () => {
   await eventually('it is told', () => told().length > 0)
   expect(await ask('/more')).toBe(200)
   expect(told()).toEqual([
-    'gatewright: the access log cannot be written (ENOSPC); lines wait in memory, and are lost when there are too many',
+    'gatewright: the access log cannot be written (/dev/full: ENOSPC); lines wait in memory, and are lost when there are too many',
   ])
   expect(await gateway.close()).toBe(0)
 })

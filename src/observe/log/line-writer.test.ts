@@ -33,6 +33,7 @@ function writerTo(descriptor: number) {
   const writer = new LineWriter(target, {
     failing: (cause) => told.push(`failing: ${cause}`),
     resumed: (lines) => told.push(`resumed: ${lines} lost`),
+    ended: (lines) => told.push(`ended: ${lines} lost`),
     lost: (lines) => {
       lost += lines
     },
@@ -174,7 +175,7 @@ test('at the end a full disk is not waited for, a slow reader is', () => {
   const full = writerTo(open(FULL, constants.O_WRONLY))
   full.writer.write('one\n')
   full.writer.close()
-  expect([vi.getTimerCount(), full.lost()]).toEqual([0, 1])
+  expect([vi.getTimerCount(), full.lost(), full.told]).toEqual([0, 1, ['failing: ENOSPC', 'ended: 1 lost']])
   const { writer, lost, read } = toPipe()
   const line = `${'x'.repeat(1023)}\n`
   for (let i = 0; i < 200; i++) writer.write(line)

@@ -24,6 +24,8 @@ export interface LineWriterEvents {
   resumed(lines: number): void
   /** So many lines were lost just now. */
   lost(lines: number): void
+  /** The writer is closed while lines cannot be written. `lines`: how many were lost since that began. */
+  ended(lines: number): void
   /** The line that stands in the log for those that were lost. */
   lossLine(lines: number): string
 }
@@ -93,6 +95,7 @@ export class LineWriter {
     if (this.#failure === undefined || this.#failure === SLOW) return
     clearTimeout(this.#timer)
     this.#discard()
+    this.#events.ended(this.#lost)
   }
 
   /** @returns false when another file is to be written to and cannot be opened */
