@@ -42,7 +42,13 @@ const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'
 
 /** @param secured TLS was to follow: what breaks the connection then is the handshake */
 export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): ConnectFailure {
-  return { code: codeOf(error, secured), detail: error.message.slice(0, MAX_DETAIL_LENGTH) }
+  return { code: codeOf(error, secured), detail: detailOf(error) }
+}
+
+/** Errors of OpenSSL have a `reason`; their message is a line of its error queue. Advice to users of Node follows a semicolon. */
+function detailOf({ message, reason }: NodeJS.ErrnoException & { readonly reason?: string }): string {
+  const text = typeof reason === 'string' ? reason : message
+  return text.replace(/; if the root CA is installed locally.*$/, '').slice(0, MAX_DETAIL_LENGTH)
 }
 
 /** `error` null: the resolver found nothing. */

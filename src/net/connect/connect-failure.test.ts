@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { connectFailure } from './connect-failure.ts'
+
+const errors: readonly (readonly [error: object, code: string, detail: string])[] = [
+  [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED ::1:1' }, 'connection-refused', 'connect ECONNREFUSED ::1:1'],
+  [
+    {
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      message: 'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    },
+    'certificate-untrusted',
+    'self-signed certificate',
+  ],
+  [
+    {
+      code: 'ERR_SSL_WRONG_VERSION_NUMBER',
+      reason: 'wrong version number',
+      message:
+        'C0A6FFD6:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../tlsany_meth.c:78:\n',
+    },
+    'handshake-failed',
+    'wrong version number',
+  ],
+]
+
+for (const [error, code, detail] of errors) {
+  test(`operators read: ${detail}`, () => {
+    expect(connectFailure(Object.assign(new Error(), error), true)).toEqual({ code, detail })
+  })
+}
