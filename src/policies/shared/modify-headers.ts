@@ -33,11 +33,11 @@ export function compileHeaderModifier(
   const add = fieldsAt(site, '.add', spec.add ?? [])
   const set = fieldsAt(site, '.set', spec.set ?? [])
   const host = message === 'request' ? (lastHost(set) ?? lastHost(add)) : undefined
-  if (add.includes(BAD) || set.includes(BAD)) {
-    return reject('filter-failed', { detail: `${source.path}.${message} has a value that cannot be a header` })
+  const remove = (spec.remove ?? []).flatMap((name, index) => removalAt(site, `.remove[${index}]`, name))
+  if (add.includes(BAD) || set.includes(BAD) || remove.includes(BAD_NAME)) {
+    return reject('filter-failed', { detail: `${source.path}.${message} has an entry that cannot be a header` })
   }
   const plain = ([name]: Pair) => name !== 'host' || message === 'response'
-  const remove = (spec.remove ?? []).flatMap((name, index) => removalAt(site, `.remove[${index}]`, name))
   return { add: add.filter(plain), set: set.filter(plain), remove, host }
 }
 
@@ -55,6 +55,7 @@ export function modifyHeaders(modifier: HeaderModifier, head: Head): Outcome {
 
 /** Stands for a field that cannot be written; the problem has been reported. */
 const BAD: Pair = ['', '']
+const BAD_NAME = ''
 
 interface Site {
   readonly source: PolicySource<unknown>
@@ -71,12 +72,7 @@ function fieldsAt(
     const path = `${list}[${index}]`
     const text = fieldText(toByteText(value))
     if (!isFieldName(name) || text === undefined || (isHostOf(site, name) && !isAuthority(text))) {
-      const message = 'cannot be written as a header; requests are refused'
-      site.context.report(site.source, `.${site.message}${path}`, {
-        severity: 'error',
-        code: 'header-invalid',
-        message,
-      })
+      reportInvalid(site, path, 'cannot be written as a header; requests are refused')
       return [BAD]
     }
     if (isConnectionLevel(name.toLowerCase())) return noEffect(site, path, name)
@@ -84,9 +80,18 @@ function fieldsAt(
   })
 }
 
+/** A name that no header can have is a mistake for another one, which would pass. */
 function removalAt(site: Site, path: string, name: string): string[] {
+  if (!isFieldName(name)) {
+    reportInvalid(site, path, `${JSON.stringify(name)} is not the name of a header; requests are refused`)
+    return [BAD_NAME]
+  }
   if (isHostOf(site, name) || isConnectionLevel(name.toLowerCase())) return noEffect(site, path, name)
   return [name.toLowerCase()]
+}
+
+function reportInvalid(site: Site, path: string, message: string): void {
+  site.context.report(site.source, `.${site.message}${path}`, { severity: 'error', code: 'header-invalid', message })
 }
 
 function noEffect(site: Site, path: string, name: string): never[] {

@@ -59,6 +59,13 @@ verifies('traffic.apiKeyAuthentication/optional-present', 'Optional, unknown and
   expect(codeOf(policy.send(bearer('nobody')).outcome)).toBe('api-key-unknown')
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('proceed')
 })
+test('without any usable key the refusal says so', () => {
+  expect(policyWith({}, { secrets: {} }).send(bearer('k-alice')).outcome).toMatchObject({
+    code: 'api-key-unknown',
+    detail: 'spec.traffic.field of ProxyPolicy default/test has no usable key',
+  })
+  expect(policyWith().send(bearer('nobody')).outcome).toMatchObject({ detail: undefined })
+})
 test('metadata keep their numbers', () => {
   const entry = '{"key":"k","metadata":{"tenant":9007199254740993}}'
   const { exchange } = policyWith({}, { secrets: { keys: { a: entry } } }).send(bearer('k'))

@@ -1,3 +1,4 @@
+import { describeOrigin } from '#base/origin.ts'
 import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
@@ -31,13 +32,16 @@ function planApiKey(source: Source, context: CompileContext): ApiKeyPlan {
   const { mode, location: where } = source.spec
   const location = where === undefined ? authorizationHeader('Bearer') : compileLocation(source, where, context)
   const challenge = challengeFor(location, isBearer(location) ? 'Bearer' : 'ApiKey')
+  const holders = collectHolders(source, context)
+  const none =
+    holders.size === 0 ? { detail: `${source.path} of ${describeOrigin(source.origin)} has no usable key` } : {}
   return {
     mode,
     location,
-    holders: collectHolders(source, context),
+    holders,
     presented: new Map(),
     missing: reject('api-key-missing', challenge),
-    unknown: reject('api-key-unknown', challenge),
+    unknown: reject('api-key-unknown', { ...challenge, ...none }),
   }
 }
 

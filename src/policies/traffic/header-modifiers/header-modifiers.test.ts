@@ -77,6 +77,12 @@ for (const [name, value] of [
   })
 }
 
+test('a name that no header can have refuses: the one that was meant would pass', () => {
+  const { context, run } = policyOf({ request: { remove: ['x-a', 'x internal'] } })
+  expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')
+  expect(context.reports).toEqual(['header-invalid spec.traffic.field.request.remove[1]'])
+})
+
 test('one side alone leaves the other untouched', () => {
   expect(policyOf({ request: { remove: ['x'] } }).run.response).toBeUndefined()
   expect(policyOf({ response: { remove: ['x'] } }).run.request).toBeUndefined()
