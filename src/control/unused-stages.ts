@@ -1,3 +1,4 @@
+import type { GatewayObject } from '#api/gateway.ts'
 import type { KnownObject } from '#api/kinds.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
@@ -63,10 +64,12 @@ export function noGatewayStage(tables: Tables): StageDefinition<true> {
     writes: [tables.findings],
     run(_, work) {
       if (work.count(tables.served, 'any') > 0) return
+      const gateways = work.read(tables.ofKind, 'Gateway') as readonly GatewayObject[]
+      const classes = [...new Set(gateways.map(({ spec }) => spec.gatewayClassName))].join(', ')
       const message =
-        work.count(tables.ofKind, 'Gateway') === 0
+        gateways.length === 0
           ? `no Gateway: nothing listens; create one with gatewayClassName ${GATEWAY_CLASS}`
-          : `no Gateway has a class of ${CONTROLLER_NAME} (such as ${GATEWAY_CLASS}): nothing listens`
+          : `nothing listens: no Gateway has a class of ${CONTROLLER_NAME}, such as ${GATEWAY_CLASS}; they have ${classes}`
       const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
       reportTo(tables, work)({ origin })({ path: '', code: 'no-gateway', message, severity: 'warning' })
     },
