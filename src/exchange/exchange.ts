@@ -87,8 +87,7 @@ export class Exchange {
   peer!: Peer
   scheme: 'http' | 'https' = 'http'
   version: '1.0' | '1.1' | '2' = '1.1'
-  /** Milliseconds since the epoch, and on the monotonic clock. */
-  startMs = 0
+  /** Milliseconds on the monotonic clock. */
   startMonotonicMs = 0
   /** When the first attempt was sent, and when the last one was answered or failed; monotonic, 0: not yet. */
   sentMonotonicMs = 0

@@ -118,6 +118,7 @@ export class InFlight implements BodyReader, Observed {
     this.retried = false
     this.responded = false
     this.pending = false
+    this.backoff = undefined
     this.filter = undefined
     this.abort = undefined
     this.status = 0
