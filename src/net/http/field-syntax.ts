@@ -4,6 +4,8 @@ export const FIELD_VALUE = 2
 export const TARGET = 4
 export const HOST = 8
 const LOWER_TOKEN = 16
+/** A token without lower-case letters, as all registered methods are. */
+export const METHOD = 32
 
 /** One entry per byte, the sum of the bits above. */
 export const CHARACTER: Uint8Array = buildTable()
@@ -17,6 +19,7 @@ function buildTable(): Uint8Array {
     const text = String.fromCharCode(code)
     if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN
     if (/[!#$%&'*+\-.^_`|~0-9a-z]/.test(text)) table[code]! |= LOWER_TOKEN
+    if (/[!#$%&'*+\-.^_`|~0-9A-Z]/.test(text)) table[code]! |= METHOD
     if (/[-._0-9A-Za-z]/.test(text)) table[code]! |= HOST
   }
   return table
@@ -30,6 +33,14 @@ export function isFieldName(text: string): boolean {
 /** The same, and in lower case. */
 export function isLowerFieldName(text: string): boolean {
   return text.length > 0 && consistsOf(text, LOWER_TOKEN)
+}
+
+/**
+ * Whether `text` may be a method. Methods depend on case (RFC 9110, 9.1), yet many servers take `delete` for DELETE, which a rule on
+ * DELETE would not see: lower-case letters are refused (decision A-135).
+ */
+export function isMethod(text: string): boolean {
+  return text.length > 0 && consistsOf(text, METHOD)
 }
 
 /** Whether `text` may be a field value: latin-1 text of bytes without CR, LF, NUL or other controls (RFC 9110, 5.5). */

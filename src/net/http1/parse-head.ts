@@ -1,4 +1,4 @@
-import { CHARACTER, FIELD_VALUE, HOST, TARGET, TOKEN } from '../http/field-syntax.ts'
+import { CHARACTER, FIELD_VALUE, HOST, METHOD, TARGET, TOKEN } from '../http/field-syntax.ts'
 import type { Head } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
@@ -66,9 +66,11 @@ export function parseResponseHead(
 
 function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: Head): number {
   let i = start
-  while (i < end && (CHARACTER[bytes[i]!]! & TOKEN) !== 0) i++
+  while (i < end && (CHARACTER[bytes[i]!]! & METHOD) !== 0) i++
   if (i - start > MAX_METHOD_BYTES) return METHOD_NOT_IMPLEMENTED
   if (i === end) return INCOMPLETE
+  // A token all the same, with a lower-case letter (`isMethod`).
+  if ((CHARACTER[bytes[i]!]! & TOKEN) !== 0) return METHOD_NOT_IMPLEMENTED
   if (bytes[i] !== SP || i === start) return MALFORMED
   head.methodEnd = i - start
   const targetStart = ++i

@@ -77,6 +77,8 @@ test.each<[fields: string[], outcome: number]>([
   [[...GET, 'x', '1', ':path', '/'], MALFORMED],
   [pseudo('G T', '/', 'a'), MALFORMED],
   [pseudo('A'.repeat(65), '/', 'a'), METHOD_NOT_IMPLEMENTED],
+  [pseudo('delete', '/', 'a'), METHOD_NOT_IMPLEMENTED],
+  [pseudo('connect', '/', 'a'), METHOD_NOT_IMPLEMENTED],
   [pseudo('GET', '', 'a'), MALFORMED],
   [pseudo('GET', 'p', 'a'), MALFORMED],
   [pseudo('GET', '*', 'a'), MALFORMED],

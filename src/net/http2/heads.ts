@@ -1,4 +1,4 @@
-import { isAuthority, isFieldName, isFieldValue, isTarget } from '../http/field-syntax.ts'
+import { isAuthority, isFieldName, isFieldValue, isMethod, isTarget } from '../http/field-syntax.ts'
 import { foldName, type Head, isConnectionLevel } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
@@ -23,7 +23,7 @@ export function readRequestFields(fields: readonly string[], head: Head, limits:
   if (pseudo === MALFORMED) return MALFORMED
   const { method, path, authority, host, count } = pseudo
   if (method === undefined || !isFieldName(method)) return MALFORMED
-  if (method.length > MAX_METHOD_BYTES) return METHOD_NOT_IMPLEMENTED
+  if (method.length > MAX_METHOD_BYTES || !isMethod(method)) return METHOD_NOT_IMPLEMENTED
   const named = authority ?? host
   if (named === undefined || !isAuthority(named)) return HOST_INVALID
   // Disagreement about the host is how routing rules are bypassed (decision A-50).

@@ -1,7 +1,7 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { isAuthority, isFieldName, isTarget } from '#net/http/field-syntax.ts'
+import { isAuthority, isMethod, isTarget } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import { fieldText } from './field-text.ts'
 
@@ -35,7 +35,7 @@ export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => Fiel
   ':method': (value) => (exchange, head) => {
     const method = value.text(exchange)
     // CONNECT is no method for a path: a request would become a tunnel on its way.
-    if (method !== undefined && isFieldName(method) && method !== 'CONNECT') head.method = method
+    if (method !== undefined && isMethod(method) && method !== 'CONNECT') head.method = method
   },
   ':scheme': (value) => (exchange) => {
     const scheme = value.text(exchange)

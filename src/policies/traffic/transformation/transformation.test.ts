@@ -90,6 +90,7 @@ const pseudo: [name: string, value: string, state: object][] = [
   [':method', '"PUT"', { method: 'PUT' }],
   [':method', '"P T"', {}],
   [':method', '"CONNECT"', {}],
+  [':method', '"put"', {}],
   [':path', '"/new?x=1"', { target: '/new?x=1' }],
   [':path', '"new"', {}],
   [':path', '"/a b"', {}],
