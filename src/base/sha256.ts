@@ -11,11 +11,16 @@ const state = new Int32Array(8)
 /** The message with its padding; kept for the next one as long as it is large enough. */
 let message = new Uint8Array(4 * BLOCK)
 
-/** SHA-256 (FIPS 180-4), synchronous and without Node APIs, for short inputs such as credentials. @returns 32 bytes */
+/** A longer message gets memory of its own, which does not stay. */
+const MAX_KEPT = 65_536
+
+/** SHA-256 (FIPS 180-4), synchronous and without Node APIs. @returns 32 bytes */
 export function sha256(bytes: Uint8Array): Uint8Array {
+  const kept = message
   makeRoom(bytes.length)
   message.set(bytes)
   digest(bytes.length)
+  if (message.length > MAX_KEPT) message = kept
   const result = new Uint8Array(32)
   for (let i = 0; i < 32; i++) result[i] = state[i >> 2]! >>> (24 - 8 * (i & 3))
   return result

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { md5, sha1, sha256 } from './digest.ts'
+import { sha256 } from '#base/sha256.ts'
+import { md5, sha1 } from './digest.ts'
 
 const digests = { md5, sha1, sha256 } as const
 

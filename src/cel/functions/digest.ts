@@ -1,6 +1,6 @@
 /**
- * MD5, SHA-1 and SHA-256 in JavaScript: the engine runs where there is no Node, and the browser's own digests are
- * asynchronous. RFC 1321, RFC 3174, FIPS 180-4. For naming and comparing things, not for secrets.
+ * MD5 and SHA-1 in JavaScript: the engine runs where there is no Node, and the browser's own digests are asynchronous. RFC 1321,
+ * RFC 3174. For naming and comparing things, not for secrets. SHA-256 is in `base/sha256.ts`.
  */
 
 /** Pads a message to whole blocks of 64 bytes, its length in bits at the end. */
@@ -80,59 +80,4 @@ export function sha1(bytes: Uint8Array): Uint8Array {
     addTo(state, [a, b, c, d, e])
   }
   return bytesOf(state, false)
-}
-
-/** The first 32 bits of the fractional parts of a root of the first primes. */
-function primeRoots(count: number, root: (n: number) => number): Uint32Array {
-  const words: number[] = []
-  for (let n = 2; words.length < count; n++) {
-    let isPrime = true
-    for (let d = 2; d * d <= n; d++) if (n % d === 0) isPrime = false
-    if (isPrime) words.push((root(n) % 1) * 2 ** 32)
-  }
-  return Uint32Array.from(words)
-}
-
-const SHA256_START = primeRoots(8, Math.sqrt)
-const SHA256_CONSTANTS = primeRoots(64, Math.cbrt)
-
-export function sha256(bytes: Uint8Array): Uint8Array {
-  const view = padded(bytes, false)
-  const state = Uint32Array.from(SHA256_START)
-  const w = new Int32Array(64)
-  for (let block = 0; block < view.byteLength; block += 64) {
-    for (let i = 0; i < 16; i++) w[i] = view.getInt32(block + i * 4)
-    for (let i = 16; i < 64; i++) w[i] = expand(w, i)
-    addTo(state, compress(state, w))
-  }
-  return bytesOf(state, false)
-}
-
-function expand(w: Int32Array, i: number): number {
-  const x = w[i - 15]!
-  const y = w[i - 2]!
-  const s0 = rotateLeft(x, 25) ^ rotateLeft(x, 14) ^ (x >>> 3)
-  const s1 = rotateLeft(y, 15) ^ rotateLeft(y, 13) ^ (y >>> 10)
-  return (w[i - 16]! + s0 + w[i - 7]! + s1) | 0
-}
-
-function compress(state: Uint32Array, w: Int32Array): readonly number[] {
-  let [a, b, c, d, e, f, g, h] = Int32Array.from(state) as unknown as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  for (let i = 0; i < 64; i++) {
-    const s1 = rotateLeft(e, 26) ^ rotateLeft(e, 21) ^ rotateLeft(e, 7)
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + SHA256_CONSTANTS[i]! + w[i]!) | 0
-    const s0 = rotateLeft(a, 30) ^ rotateLeft(a, 19) ^ rotateLeft(a, 10)
-    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
-    ;[h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0]
-  }
-  return [a, b, c, d, e, f, g, h]
 }

@@ -1,3 +1,4 @@
+import { sha256 } from '#base/sha256.ts'
 import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { decodeBase64, encodeBase64 } from '../json.ts'
@@ -6,7 +7,7 @@ import { define, type Overload } from '../overload.ts'
 import { decodeUtf8, encodeUtf8 } from '../text.ts'
 import type { MapValue, Result, Value } from '../value.ts'
 import { WEIGHTS, weightOf } from '../weights.ts'
-import { md5, sha1, sha256 } from './digest.ts'
+import { md5, sha1 } from './digest.ts'
 
 const NOT_BASE64 = new CelError('invalid', 'not base64')
 const NOT_UTF8 = new CelError('invalid', 'invalid UTF-8')
