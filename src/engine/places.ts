@@ -1,5 +1,5 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
-import { withoutPort } from '#net/http/field-syntax.ts'
+import { hostOf } from '#net/http/authority-form.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { Attached, AttachedRule } from './attached.ts'
@@ -120,15 +120,6 @@ export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem
     routeKind: item.route.kind,
     rule: item.ruleName ?? '',
   }
-}
-
-/**
- * The host of an authority: lower case, without port, and without the final dot that makes a name absolute (RFC 1034, 3.1), as in
- * server names of TLS: another spelling of a host may not lead past its listener.
- */
-function hostOf(authority: string): string {
-  const host = withoutPort(authority)
-  return (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
 }
 
 /** Reads hosts for one connection, whose requests name the same one again and again. */

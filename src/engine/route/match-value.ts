@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { matchedAuthority } from '#net/http/authority-form.ts'
 import type { Head } from '#net/http/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
 import type { RoutedPath } from './request-path.ts'
@@ -20,17 +21,25 @@ export function compilePattern(source: string): RE2JS | undefined {
   }
 }
 
-/** Repeated fields are tested one by one; a joined value is not split. Pseudo-headers may be matched. */
+/**
+ * Repeated fields are tested one by one; a joined value is not split. Pseudo-headers may be matched; an authority is compared in its
+ * matched form, however the match is written (decision A-136).
+ */
 export function compileHeaderTest(match: ValueMatch): (head: Head, path: RoutedPath) => boolean {
   const name = match.name.toLowerCase()
+  if (name === ':authority' || name === 'host') return compileAuthorityTest(match)
   const test = compileValueTest(match)
   if (name === ':method') return (head) => test(head.method)
   if (name === ':path') return (_, path) => test(path.matched + path.query)
-  if (name === ':authority') return (head) => test(head.authority)
   return (head) => {
     const first = head.get(name)
     return first !== undefined && (test(first) || head.getAll(name).some(test))
   }
+}
+
+function compileAuthorityTest({ type, value }: ValueMatch): (head: Head) => boolean {
+  const test = compileValueTest({ type, value: type === 'Exact' ? matchedAuthority(value) : value })
+  return (head) => test(matchedAuthority(head.authority))
 }
 
 /** The parameter must exist; of duplicates the first value counts (decision A-52). */

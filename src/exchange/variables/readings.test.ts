@@ -333,6 +333,14 @@ test('a connection with a request that nothing is known of', () => {
   expect(read('request.uri', exchange, 'log')).toBe('http:///')
 })
 
+test('a host is shown as rules see it, however the client spells it', () => {
+  const exchange = everything()
+  exchange.request.authority = 'Example.COM.:443'
+  expect(read('request.host', exchange, 'log')).toBe('example.com')
+  expect(read('request.uri', exchange, 'log')).toBe('https://example.com/a/b?x=1&x=2')
+  expect(exchange.request.authority).toBe('Example.COM.:443')
+})
+
 test('a body that is larger than the limit: null, and its beginning', () => {
   const exchange = everything()
   exchange.requestBody = null

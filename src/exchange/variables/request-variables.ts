@@ -1,16 +1,17 @@
 import { clock } from '#base/clock.ts'
 import { Duration, Timestamp, type Variable } from '#cel/index.ts'
+import { matchedAuthority } from '#net/http/authority-form.ts'
 import { matchedPathOf, matchedTarget } from '#net/http/path-form.ts'
 import type { Exchange } from '../exchange.ts'
 import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
-/** The request as it is now, after what earlier policies changed; its path as rules see it (decision A-51). */
+/** The request as it is now, after what earlier policies changed; path and host as rules see them (decisions A-51, A-136). */
 export const REQUEST: readonly Declared[] = [
   { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method },
   { path: 'request.uri', type: 'string', always: true, read: uriOf },
-  { path: 'request.host', type: 'wrapper(string)', read: ({ request }) => request.authority || null },
+  { path: 'request.host', type: 'wrapper(string)', read: ({ request }) => matchedAuthority(request.authority) || null },
   { path: 'request.scheme', type: 'string', always: true, read: ({ scheme }) => scheme },
   { path: 'request.path', type: 'string', always: true, read: ({ request }) => matchedPathOf(request.target) },
   {
@@ -73,7 +74,7 @@ export const ENDED: readonly Declared[] = [
 ]
 
 function uriOf({ scheme, request }: Exchange): string {
-  return `${scheme}://${request.authority}${matchedTarget(request.target)}`
+  return `${scheme}://${matchedAuthority(request.authority)}${matchedTarget(request.target)}`
 }
 
 function versionText(version: Exchange['version']): string {
