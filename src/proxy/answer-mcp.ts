@@ -65,20 +65,29 @@ async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
     return
   }
   if (!sendHead(flight, head, BODY_CHUNKED, -1)) return endUnwanted(answer)
-  if (exchange.originalMethod === 'GET') endWhenDraining(flight)
-  await pumpBody(body, recordResponse(flight, stream.response), () => turn === flight.turn)
+  const stopWatching = exchange.originalMethod === 'GET' ? endWhenDraining(flight) : undefined
+  try {
+    await pumpBody(body, recordResponse(flight, stream.response), () => turn === flight.turn)
+  } finally {
+    stopWatching?.()
+  }
 }
 
-/** A stream of notifications has no end of its own: nobody would ever be done with it. Its client opens it anew elsewhere. */
-function endWhenDraining(flight: InFlight): void {
+/**
+ * A stream of notifications has no end of its own: nobody would ever be done with it. Its client opens it anew elsewhere.
+ * @returns to be called when it has ended, for the signal is that of the worker and outlives it
+ */
+function endWhenDraining(flight: InFlight): () => void {
   const { turn, stream, context } = flight
+  const { draining } = context
   const end = () => {
     if (turn !== flight.turn) return
     stream.response.end()
     flight.abort?.abort()
   }
-  if (context.draining.aborted) end()
-  else context.draining.addEventListener('abort', end, { once: true, signal: flight.signal })
+  if (draining.aborted) end()
+  else draining.addEventListener('abort', end, { once: true, signal: flight.signal })
+  return () => draining.removeEventListener('abort', end)
 }
 
 /** The client left while its answer was being made. */

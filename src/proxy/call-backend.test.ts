@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decide } from '#engine/decide.ts'
 import { type FieldName, listenerItem, livePlan, policyItem, routeItem } from '#engine/testing.ts'
@@ -277,4 +278,29 @@ test('a reader that stops early lets the connection go', async () => {
     break
   }
   await closed.promise
+})
+
+test('calls that are over have left nothing on the signal of their request, however they ended', async () => {
+  const { signal } = new AbortController()
+  const whole = await callsTo(await serve(answering(() => ANSWER)))
+  const cut = await callsTo(
+    await serve((peer) =>
+      peer.socket.once('data', () => peer.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart')),
+    ),
+  )
+  const switching = await callsTo(
+    await serve(
+      answering(() => 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    ),
+  )
+  const refused = await callsTo(await freePort())
+  for (let i = 0; i < 20; i++) {
+    expect(await bodyOf(await whole({ signal }))).toBe('hello')
+    await expect(bodyOf(await cut({ signal }))).rejects.toThrow(CallError)
+    const { body } = await whole({ signal })
+    await body[Symbol.asyncIterator]().return?.()
+    expect(await failureOf(switching({ signal }))).toBe('protocol-error')
+    expect(await failureOf(refused({ signal }))).toBe('connection-refused')
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

@@ -106,17 +106,18 @@ function sendCall({ pool, endpoint, claim, learn }: CallWay, head: Head, request
     const length = body?.length ?? 0
     const handler: ClientHandler = {
       response: (stream) => {
-        request.signal.removeEventListener('abort', cancel)
+        settled()
         resolve(new UpstreamResponse(stream, claim, request.signal))
       },
       informed: () => {},
       upgraded: (stream) => {
+        settled()
         stream.cancel()
         reject(new CallError('protocol-error'))
       },
       replayed: () => {},
       failed: (_, { code, detail }) => {
-        request.signal.removeEventListener('abort', cancel)
+        settled()
         learn(code)
         reject(new CallError(code, detail))
       },
@@ -128,6 +129,7 @@ function sendCall({ pool, endpoint, claim, learn }: CallWay, head: Head, request
       stream.cancel()
       reject(new CallError('cancelled'))
     }
+    const settled = () => request.signal.removeEventListener('abort', cancel)
     request.signal.addEventListener('abort', cancel, { once: true })
     if (body !== undefined && length > 0) new FixedBody(body).pipe(stream.request)
   })
@@ -139,7 +141,8 @@ class UpstreamResponse implements CallResponse, BodySink {
   readonly headers: [name: string, value: string][] = []
   readonly takesFramed = false
   source: BodySource | null = null
-  readonly #cancel: () => void
+  readonly #stream: ClientStream
+  readonly #signal: AbortSignal
   readonly #claim: BodyClaim
   #queue: Uint8Array[] = []
   #queuedBytes = 0
@@ -152,8 +155,9 @@ class UpstreamResponse implements CallResponse, BodySink {
     this.status = head.status
     head.each((name, value) => this.headers.push([name, value]))
     this.#claim = claim
-    this.#cancel = () => stream.cancel()
-    signal.addEventListener('abort', () => this.abort('cancelled'), { once: true })
+    this.#stream = stream
+    this.#signal = signal
+    signal.addEventListener('abort', this.#cancelled, { once: true })
     body.pipe(this)
   }
 
@@ -172,15 +176,22 @@ class UpstreamResponse implements CallResponse, BodySink {
   }
 
   end(): void {
-    this.#ended = true
-    this.#wake?.()
+    this.#close()
   }
 
   abort(why: Abort): void {
     if (this.#ended) return
-    this.#ended = true
     this.#failure = why
-    this.#cancel()
+    this.#stream.cancel()
+    this.#close()
+  }
+
+  readonly #cancelled = (): void => this.abort('cancelled')
+
+  /** Nothing more comes: a signal that outlives the call forgets it. */
+  #close(): void {
+    this.#ended = true
+    this.#signal.removeEventListener('abort', this.#cancelled)
     this.#wake?.()
   }
 
