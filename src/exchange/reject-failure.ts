@@ -8,6 +8,7 @@ export function failureRejection(code: FailureCode): RejectionCode {
     case 'timeout':
     case 'connect-timeout':
     case 'wait-timeout':
+    case 'no-streams-allowed':
       return 'upstream-timeout'
     case 'too-many-waiting':
     case 'too-many-connections':

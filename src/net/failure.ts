@@ -13,6 +13,7 @@ export type ConnectFailureCode =
   | 'resources-exhausted'
   | 'connect-timeout'
   | 'wait-timeout'
+  | 'no-streams-allowed'
   | 'too-many-waiting'
   | 'too-many-connections'
   | 'certificate-untrusted'
@@ -25,6 +26,19 @@ export type ConnectFailureCode =
 
 /** Why a request got no response; stable like `ConnectFailureCode`. */
 export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | Abort
+
+/** By a bound of the gateway itself: nothing was sent, and they say nothing about the server (decision B96). */
+const OWN_BOUNDS: ReadonlySet<FailureCode> = new Set([
+  'wait-timeout',
+  'too-many-waiting',
+  'too-many-connections',
+  'resources-exhausted',
+  'request-headers-too-large',
+])
+
+export function isOwnBound(code: FailureCode): boolean {
+  return OWN_BOUNDS.has(code)
+}
 
 /** A connection that did not come to stand. */
 export interface ConnectFailure {

@@ -48,6 +48,14 @@ export interface BodySource {
   resume(): void
 }
 
+/** The body of a request as it comes from the client. */
+export interface RequestBody extends BodySource {
+  /** All of it has come. */
+  readonly done: boolean
+  /** Somebody takes more of it as it comes. */
+  readonly flowing: boolean
+}
+
 /**
  * One request and its response on an accepted connection. HTTP/1 keeps one such object per connection and reuses it for the
  * next request after `StreamHandler.finished`; nobody may keep it longer.
@@ -56,7 +64,7 @@ export interface ServerStream {
   readonly peer: Peer
   /** The request as received; connection-level fields are already dropped from it (RFC 9110, 7.6.1). */
   readonly head: Head
-  readonly body: BodySource
+  readonly body: RequestBody
   /** 1.0, 1.1 or 2. */
   readonly version: '1.0' | '1.1' | '2'
   /** The response body; valid after `respond`. */
@@ -148,6 +156,8 @@ export interface ClientStream {
   readonly trailers: Head | undefined
   /** The request body; valid after `request`. */
   readonly request: BodySink
+  /** As many connections as there may be are busy: it waits for one, and nothing of it has left. */
+  readonly awaitsRoom: boolean
   context: unknown
   /** Gives up: an HTTP/1 connection is not reused, an HTTP/2 stream is reset. No further call is made. */
   cancel(): void

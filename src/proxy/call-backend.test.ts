@@ -289,9 +289,7 @@ test('calls that are over have left nothing on the signal of their request, howe
     ),
   )
   const switching = await callsTo(
-    await serve(
-      answering(() => 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-    ),
+    await serve(answering(() => 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')),
   )
   const refused = await callsTo(await freePort())
   for (let i = 0; i < 20; i++) {

@@ -10,7 +10,8 @@ import { type Outcome, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { KeptBody } from '#net/body/kept-body.ts'
-import type { Failure, ReplayCause } from '#net/failure.ts'
+import { LATE_WAITING } from '#net/connect/waiting-line.ts'
+import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import {
@@ -235,8 +236,7 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
-  // A request that could not be sent says nothing about the endpoint.
-  if (failure?.code !== 'request-headers-too-large') {
+  if (failure === undefined || isOfEndpoint(flight, failure)) {
     recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
   }
   if (failure !== undefined) {
@@ -245,6 +245,12 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
     noteAttempt(exchange, { endpoint: endpoint.label, status: status!, failure: undefined })
   }
+}
+
+/** A bound of the gateway, or a client that is late with its own request, says nothing about the endpoint (decision B96). */
+function isOfEndpoint({ stream }: InFlight, { code }: Failure): boolean {
+  if (isOwnBound(code)) return false
+  return code !== 'timeout' || stream.body.done || !stream.body.flowing
 }
 
 /** The connections sent a request again by themselves. The attempt before counts as any other, towards the retry policy too. */
@@ -293,12 +299,13 @@ function startDeadline(flight: InFlight): void {
 
 function endLate(flight: InFlight): void {
   const { upstream } = flight
+  const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE
   flight.upstream = undefined
-  upstream?.cancel()
   flight.backoff?.cancel()
   // An endpoint that did not answer in time is unhealthy (decision A-99); one that answers slowly has been judged by its head.
-  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, LATE)
+  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()
+  upstream?.cancel()
   if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
   flight.exchange.reason = 'Timeout'
   flight.stream.abort()
@@ -306,3 +313,4 @@ function endLate(flight: InFlight): void {
 
 /** The request had been under way for as long as it may; how far it came there, nobody knows. */
 const LATE: Failure = { code: 'timeout', detail: undefined, maybeProcessed: true }
+const LATE_UNSENT: Failure = { ...LATE_WAITING, maybeProcessed: false }

@@ -3,7 +3,7 @@ import { decideRelay } from '#engine/decide-relay.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
-import type { ConnectFailure } from '#net/failure.ts'
+import { type ConnectFailure, isOwnBound } from '#net/failure.ts'
 import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { RelayInFlight } from './relay-in-flight.ts'
@@ -77,7 +77,7 @@ const UPSTREAM: ConnectHandler = {
     const flight = stream.context as RelayInFlight
     const { code, detail } = failure
     const endpoint = flight.endpointLabel ?? ''
-    flight.recordUnhealthy()
+    if (!isOwnBound(code)) flight.recordUnhealthy()
     flight.exchange.attempts = [{ endpoint, status: 0, failure: code, detail, maybeProcessed: false }]
     refuse(flight, rejectFailure(failure, endpoint))
   },

@@ -2,6 +2,8 @@
 export interface Carrier {
   /** False while it is being opened: nothing can have reached the server. */
   readonly connected: boolean
+  /** There is no connection yet, and as many as there may be are busy. */
+  readonly awaitsRoom: boolean
   /** Closes the connection; it carries nothing any more. */
   destroy(): void
   /** Somebody waits for bytes of the response body. */

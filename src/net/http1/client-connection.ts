@@ -27,6 +27,7 @@ export interface ConnectionOwner {
 export class ClientConnection implements TransportOwner, Carrier {
   /** False while it is being opened: nothing can have reached the server. */
   connected = false
+  readonly awaitsRoom = false
   /** Time limit in the pool. */
   readonly timer: WheelTimer = new WheelTimer(() => this.destroy())
   readonly #owner: ConnectionOwner

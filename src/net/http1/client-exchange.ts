@@ -1,3 +1,4 @@
+import { LATE_WAITING } from '../connect/waiting-line.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { isIdempotent } from '../http/request-rules.ts'
@@ -54,7 +55,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   constructor(owner: ExchangeOwner) {
     this.#owner = owner
-    this.limit = new ResponseLimit(owner, this.request, () => this.fail('timeout'))
+    this.limit = new ResponseLimit(owner, this.request, () => this.#expire())
   }
 
   begin(method: string, handler: ClientHandler, context: unknown): void {
@@ -78,6 +79,10 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   /** What a stale connection makes safe to send again, once: an idempotent request that is whole in hand; '' otherwise. */
   get replayText(): string {
     return this.#phase === WAITING && this.#idempotent && !this.#replayed ? this.request.whole : ''
+  }
+
+  get awaitsRoom(): boolean {
+    return this.connection?.awaitsRoom === true
   }
 
   cancel(): void {
@@ -175,6 +180,11 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     // Given up on our side, nobody waits for an answer.
     if (why === 'cancelled') this.cancel()
     else this.fail(why)
+  }
+
+  #expire(): void {
+    if (this.awaitsRoom) this.failUnsent(LATE_WAITING)
+    else this.fail('timeout')
   }
 
   #leave(): Carrier | null {

@@ -98,7 +98,7 @@ test('the time of a request goes on while it waits', async () => {
   void ask(pool, destination)
   const hurried = ask(pool, destination, { timeoutMs: 1000 })
   pass(1300)
-  expect(await hurried).toMatchObject({ failure: 'timeout', sent: false })
+  expect(await hurried).toMatchObject({ failure: 'wait-timeout', sent: false })
 })
 
 test('who gives up makes room for another to wait', async () => {

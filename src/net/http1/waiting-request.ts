@@ -8,6 +8,7 @@ import type { ClientExchange } from './client-exchange.ts'
 /** Carries a request for which there is no connection yet. */
 export class WaitingRequest implements Carrier, Waiting {
   readonly connected = false
+  readonly awaitsRoom = true
   readonly transport: EarlyTransport = new EarlyTransport()
   readonly #line: WaitingLine<WaitingRequest>
   #exchange: ClientExchange | null

@@ -1,6 +1,6 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
 import type { BodyMemory } from '../body/body-memory.ts'
-import type { Waiting } from '../connect/waiting-line.ts'
+import { LATE_WAITING, type Waiting } from '../connect/waiting-line.ts'
 import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
@@ -44,6 +44,8 @@ const OVER = 2
 export interface ExchangeOwner extends LimitKeeper {
   /** Has `exchange` carried by a session once more, now or as soon as there is room. */
   replay(exchange: ClientExchange): void
+  /** As many sessions as there may be are busy. */
+  readonly isFull: boolean
   /** It waits for no session any more. */
   withdraw(exchange: ClientExchange): void
 }
@@ -93,6 +95,10 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.context = context
     this.request = new RequestWriter(this, framing, bodyMemory)
     this.limit = new ResponseLimit(owner, this.request, () => this.#expire())
+  }
+
+  get awaitsRoom(): boolean {
+    return this.#phase === WAITING && this.#session === null && this.#owner.isFull
   }
 
   cancel(): void {
@@ -208,6 +214,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   }
 
   #expire(): void {
+    if (this.awaitsRoom) return this.failUnsent(LATE_WAITING)
     const session = this.#session
     this.fail('timeout')
     session?.suspect()

@@ -3,6 +3,7 @@ import { connectedTooLate, type DialContext, type DialOptions, dialContext } fro
 import { type AdoptedSocket, type ConnectionGroup, GroupedPool } from '../connect/grouped-pool.ts'
 import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-line.ts'
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
+import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel, WheelTimer } from '../timer-wheel.ts'
@@ -60,10 +61,9 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
 
   constructor(pool: Http2Pool, destination: Destination) {
     const { connectTimeoutMs: timeoutMs } = destination
-    const tooLate = () => (this.#dials > 0 ? connectedTooLate(timeoutMs) : waitedTooLong(timeoutMs))
     this.#pool = pool
     this.#destination = destination
-    this.#line = new WaitingLine({ wheel: pool.settings.wheel, timeoutMs, tooLate })
+    this.#line = new WaitingLine({ wheel: pool.settings.wheel, timeoutMs, tooLate: () => this.#tooLate(timeoutMs) })
   }
 
   get wheel(): TimerWheel {
@@ -76,6 +76,10 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
 
   get isOpen(): boolean {
     return this.#sessions.length > 0 || this.#dials > 0
+  }
+
+  get isFull(): boolean {
+    return this.#dials === 0 && !this.#isShut
   }
 
   /** No call is made to a handler while a request is being placed. */
@@ -178,6 +182,17 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
       this.roomToConnect()
     } else if (!this.isOpen) this.#line.failAll(failure!)
     this.#forgetIfEmpty()
+  }
+
+  /** The server allows no requests, on none of its connections. */
+  get #isShut(): boolean {
+    return this.#sessions.length > 0 && this.#sessions.every(({ isShut }) => isShut)
+  }
+
+  #tooLate(timeoutMs: number): ConnectFailure {
+    if (this.#dials > 0) return connectedTooLate(timeoutMs)
+    if (!this.#isShut) return waitedTooLong(timeoutMs)
+    return { code: 'no-streams-allowed', detail: `the server allowed no requests for ${timeoutMs} ms` }
   }
 
   #forgetIfEmpty(): void {

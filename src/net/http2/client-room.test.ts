@@ -80,7 +80,7 @@ test('where there can be no other connection, requests fail in time', async () =
   const waiting = ask(pool, destination)
   expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false })
   pass(5300)
-  expect(await waiting).toMatchObject({ failure: 'wait-timeout', sent: false })
+  expect(await waiting).toMatchObject({ failure: 'no-streams-allowed', sent: false })
   expect(requestsOf(first)).toBe(1)
 })
 
@@ -157,6 +157,6 @@ test('where every connection allows none, few are opened in the hope of another 
   }
   const late = ask(pool, destination)
   pass(5300)
-  expect(await late).toMatchObject({ failure: 'wait-timeout', sent: false })
+  expect(await late).toMatchObject({ failure: 'no-streams-allowed', sent: false })
   expect(server.peers.length).toBeLessThanOrEqual(3)
 })

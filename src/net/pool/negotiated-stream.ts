@@ -1,4 +1,4 @@
-import type { Waiting, WaitingLine } from '../connect/waiting-line.ts'
+import { LATE_WAITING, type Waiting, type WaitingLine } from '../connect/waiting-line.ts'
 import type { Destination } from '../destination.ts'
 import type { Failure, ReplayCause } from '../failure.ts'
 import type { Head } from '../http/head.ts'
@@ -26,6 +26,8 @@ export interface NegotiatedRequest {
   readonly wheel: TimerWheel
   /** Where it may be waiting. */
   readonly line: WaitingLine<NegotiatedStream>
+  /** Whether a connection is being opened for those in the line. */
+  readonly isDialling: () => boolean
 }
 
 /** A request whose protocol is being negotiated: keeps what is given to it, then passes everything on to a stream of a pool. */
@@ -54,6 +56,10 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
 
   get trailers(): Head | undefined {
     return this.#stream?.trailers
+  }
+
+  get awaitsRoom(): boolean {
+    return this.#stream?.awaitsRoom ?? !this.#request.isDialling()
   }
 
   sendTo(pool: Http1Pool | Http2Pool, destination: Destination): void {
@@ -109,9 +115,15 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   }
 
   #expire(): void {
+    if (this.awaitsRoom) return this.#expireWaiting()
     const stream = this.#stream
     stream?.cancel()
     this.failed(this, { code: 'timeout', detail: undefined, maybeProcessed: stream !== undefined })
+  }
+
+  #expireWaiting(): void {
+    this.#stream?.cancel()
+    this.failUnsent(LATE_WAITING)
   }
 
   #cut(why: Abort): void {

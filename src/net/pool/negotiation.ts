@@ -64,6 +64,7 @@ export class Negotiation implements RoomSeeker {
       responseTimeoutMs,
       wheel,
       line,
+      isDialling: () => this.#dialling,
     })
     const { maxWaiting } = this.#destination.bounds ?? DEFAULT_BOUNDS
     if (line.size >= maxWaiting) process.nextTick(() => stream.failUnsent(tooManyWaiting(maxWaiting)))

@@ -29,6 +29,7 @@ function contextOf(destination: Destination): DialContext {
 export class RawConnection extends RawDuplex implements ClientStream {
   readonly head: Head = new Head()
   readonly trailers: Head | undefined = undefined
+  readonly awaitsRoom = false
   context: unknown
   readonly #handler: ConnectHandler
   #dial: Dial | undefined

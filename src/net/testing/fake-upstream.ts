@@ -11,6 +11,7 @@ export class FakeUpstream implements ClientStream, BodySource {
   readonly length = -1
   context: unknown
   readonly trailers = undefined
+  readonly awaitsRoom = false
   cancelled = false
   paused = false
   #sink: BodySink | undefined
