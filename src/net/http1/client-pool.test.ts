@@ -72,6 +72,22 @@ test('connections are kept per destination and used again', async () => {
   expect(server.connections).toBe(2)
 })
 
+test('the connection on which a request was sent again belongs to the pool', async () => {
+  let requests = 0
+  const { pool, server, destination } = await rig(
+    answering((_head, _body, peer) => {
+      requests++
+      if (requests !== 2) return OK
+      peer.socket.resetAndDestroy()
+      return ''
+    }),
+  )
+  await ask(pool, destination)
+  expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+  expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+  expect(server.connections).toBe(2)
+})
+
 test('a connection whose last receiver was full is read from for the next', async () => {
   const { pool, server, destination } = await rig(answering(() => OK))
   expect(await ask(pool, destination, { backed: true })).toMatchObject({ body: 'ok' })

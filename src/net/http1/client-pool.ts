@@ -39,6 +39,11 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     return exchange
   }
 
+  /** The group of a destination may have been forgotten with its last connection, the stale one: it is asked for anew. */
+  replay(destination: Destination, exchange: ClientExchange, text: string): void {
+    this.group(destination).resend(exchange, text)
+  }
+
   recycle(exchange: ClientExchange): void {
     if (this.#spare.length < MAX_SPARE) this.#spare.push(exchange)
   }
@@ -109,6 +114,10 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
   }
 
   replay(exchange: ClientExchange, text: string): void {
+    this.#pool.replay(this.#destination, exchange, text)
+  }
+
+  resend(exchange: ClientExchange, text: string): void {
     const connection = this.#open()
     connection?.carry(exchange)
     const transport = connection?.transport ?? this.#wait(exchange)
