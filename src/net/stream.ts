@@ -106,8 +106,9 @@ export interface StreamHandler {
   /**
    * The client left, or the connection failed, before the response ended; also after `stream.abort()`. Cancel what was sent
    * upstream for it.
+   * @param cut whoever gave the body of the response broke it off; the client and its connection are not to blame
    */
-  aborted(stream: ServerStream, why: Abort): void
+  aborted(stream: ServerStream, why: Abort, cut: boolean): void
   /**
    * A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself, and then aborts
    * the request that it is at work on.

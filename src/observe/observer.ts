@@ -61,8 +61,8 @@ export interface AccessLogSettings {
 
 /** Hears what happens to requests; decides what becomes log, metric or record. Never throws, never waits. */
 export interface Observer {
-  /** `aborted`: why the client did not get a whole response. */
-  ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void
+  /** `broken`: why the client did not get a whole response, in words for operators. */
+  ended(request: Observed, sentBytes: number, broken: string | undefined): void
   /** `aborted`: why the connection did not end in order. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
   /** A connection over which HTTP was served has ended. */

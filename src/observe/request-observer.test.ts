@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import type { Abort } from '#net/stream.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
 import { AccessLog } from './log/access-log.ts'
@@ -36,11 +35,11 @@ function observer() {
     new MetricsWriter((news) => reader.hear('w1', news)),
     (...bug) => bugs.push(bug),
   )
-  const end = (inputs: ObservedInputs = {}, sentBytes = 0, aborted?: Abort) => {
+  const end = (inputs: ObservedInputs = {}, sentBytes = 0, broken?: string) => {
     elapsed = 0
     const request = observed(inputs)
     elapsed = 250
-    observer.ended(request, sentBytes, aborted)
+    observer.ended(request, sentBytes, broken)
   }
   /** Values by metric, of those that have one series; histograms by their count and sum. */
   const metrics = () =>
@@ -60,7 +59,7 @@ test('answers of targets to what they were not asked are counted and told', () =
     ['a', 2],
     ['b', 1],
   ])
-  end({ mcp: { method: 'tools/list', strayAnswers } }, 0, 'reset')
+  end({ mcp: { method: 'tools/list', strayAnswers } }, 0, 'client connection ended: reset')
   const told =
     'answers of targets to what they were not asked were dropped: 2 of a, 1 of b; client connection ended: reset'
   expect(lines).toMatchObject([{ error: told }])
@@ -185,9 +184,16 @@ test('a refusal: what operators are told, and what the client was not', () => {
   expect(lines[1]).toMatchObject({ error: 'rate limit exceeded' })
 })
 
+test('why a stream broke behind its head stands in log and record, though nothing was refused', () => {
+  const { observer: it, lines, end } = observer()
+  end({ noted: { refusalDetail: 'the target sent something that is no message: not-json' } })
+  expect(lines).toMatchObject([{ 'http.status': 200, error: 'the target sent something that is no message: not-json' }])
+  expect(it.records.list()).toMatchObject([{ detail: 'the target sent something that is no message: not-json' }])
+})
+
 test('a client that left', () => {
   const { observer: it, lines, end } = observer()
-  end({ status: 0 }, 0, 'reset')
+  end({ status: 0 }, 0, 'client connection ended: reset')
   expect(lines).toMatchObject([{ error: 'client connection ended: reset' }])
   expect(lines[0]).not.toHaveProperty('http.status')
   expect(it.records.list()).toMatchObject([{ status: 0, detail: 'client connection ended: reset' }])

@@ -51,10 +51,10 @@ export class RequestObserver implements Observer {
     this.#reportBug = reportBug
   }
 
-  ended(request: Observed, sentBytes: number, aborted: Abort | undefined): void {
+  ended(request: Observed, sentBytes: number, broken: string | undefined): void {
     const { exchange } = request
     const durationMs = turnMonotonic() - exchange.startMonotonicMs
-    const note = joinNotes(noteOnStrayAnswers(exchange), noteOn(aborted, 'client connection'))
+    const note = joinNotes(noteOnStrayAnswers(exchange), joinNotes(noteOnStream(exchange), broken))
     this.#log.log(request, durationMs, describeError(exchange, note))
     this.#metrics.record(request, durationMs, sentBytes)
     this.#keep(request, durationMs, note)
@@ -63,7 +63,7 @@ export class RequestObserver implements Observer {
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
     const { exchange } = relay
     const durationMs = turnMonotonic() - exchange.startMonotonicMs
-    const note = noteOn(aborted, 'connection')
+    const note = aborted === undefined ? undefined : `connection ended: ${aborted}`
     this.#log.log(relay, durationMs, describeError(exchange, note))
     this.#relays.record(relay, durationMs)
     this.#keep(relay, durationMs, note)
@@ -137,7 +137,7 @@ export class RequestObserver implements Observer {
     record.endpoint = request.endpointLabel ?? ''
     record.status = request.status
     record.code = exchange.refusal ?? ''
-    record.detail = exchange.refusalDetail ?? note ?? ''
+    record.detail = (exchange.refusal === undefined ? note : (exchange.refusalDetail ?? note)) ?? ''
     record.reason = exchange.reason
     record.durationMs = durationMs
     record.attempts = exchange.attempts ?? NO_ATTEMPTS
@@ -166,6 +166,7 @@ function noteOnStrayAnswers({ mcp }: Exchange): string | undefined {
   return `answers of targets to what they were not asked were dropped: ${counts}`
 }
 
-function noteOn(aborted: Abort | undefined, what: string): string | undefined {
-  return aborted === undefined ? undefined : `${what} ended: ${aborted}`
+/** A stream that broke after its response had begun refused nothing any more. */
+function noteOnStream({ refusal, refusalDetail }: Exchange): string | undefined {
+  return refusal === undefined ? refusalDetail : undefined
 }

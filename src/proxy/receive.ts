@@ -46,21 +46,20 @@ export class Receiver implements StreamHandler {
     settleBodies(flight)
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeFor(flight)
-    noteBreak(flight)
-    this.#context.observer.ended(flight, sentBytes, undefined)
+    this.#context.observer.ended(flight, sentBytes, noteBreak(flight))
     flight.dropBodies()
     flight.upstream?.release()
     flight.turn++
   }
 
-  aborted(stream: ServerStream, why: Abort): void {
+  aborted(stream: ServerStream, why: Abort, cut: boolean): void {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
     flight.abandon()
     flight.context.load.end(flight.retried)
     settleBodies(flight)
     chargeFor(flight)
-    this.#context.observer.ended(flight, 0, why)
+    this.#context.observer.ended(flight, 0, `${cut ? 'response of the backend' : 'client connection'} ended: ${why}`)
     flight.dropBodies()
   }
 
@@ -97,10 +96,10 @@ function chargeFor({ exchange }: InFlight): void {
 }
 
 /** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */
-function noteBreak({ filter, decision, exchange }: InFlight): void {
-  if (filter?.broken === undefined) return
+function noteBreak({ filter, decision }: InFlight): string | undefined {
+  if (filter?.broken === undefined) return undefined
   decision.endpoint?.health.recordUnhealthy()
-  exchange.refusalDetail = `the stream of the provider ended early: ${filter.broken}`
+  return `the stream of the provider ended early: ${filter.broken}`
 }
 
 function settle(flight: InFlight, outcome: Outcome): void {

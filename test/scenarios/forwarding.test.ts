@@ -101,8 +101,9 @@ beforeAll(async () => {
     socketPath,
   )
   const raw = await new RawServer(
-    answering((head) => {
+    answering((head, _body, peer) => {
       rawHeads.push(head)
+      if (head.startsWith('GET /raw/cut/')) setImmediate(() => peer.socket.end())
       return rawAnswer
     }),
   ).start()
@@ -292,6 +293,21 @@ test.each([
   leave(client.peer.socket)
   await eventually('the backend is told', () => waiting === 0 || undefined)
   expect(await logged('/web/wait')).toMatchObject({ error: 'client connection ended: reset' })
+})
+
+test.each([
+  ['in the middle of a piece', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab', 'reset'],
+  ['before its length', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab', 'reset'],
+  ['with a broken piece', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\nx\r\n', 'protocol-error'],
+])('a response that the backend breaks off %s is not blamed on the client', async (what, text, why) => {
+  rawAnswer = text
+  await using client = await connect()
+  client.peer.send(`GET /raw/cut/${what.length} HTTP/1.1\r\nHost: h\r\n\r\n`)
+  await client.peer.untilEnd()
+  expect(await logged(`/raw/cut/${what.length}`)).toMatchObject({
+    'http.status': 200,
+    error: `response of the backend ended: ${why}`,
+  })
 })
 
 test('a client that expects 100 is told to go on when its body is wanted, and not before', async () => {

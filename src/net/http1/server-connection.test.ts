@@ -256,7 +256,7 @@ test('a body shorter than announced cuts the connection', () => {
   })
   transport.receive(GET)
   expect(transport.destroyed).toBe(true)
-  expect(events.at(-1)).toBe('aborted protocol-error')
+  expect(events.at(-1)).toBe('cut protocol-error')
 })
 
 test('a body longer than announced is not sent', () => {
@@ -503,7 +503,7 @@ test('an abort in the middle of a body that ends with the connection must not lo
   transport.receive(GET.replace('1.1', '1.0'))
   response.abort('reset')
   expect([transport.text.endsWith('half'), transport.wasReset]).toEqual([true, true])
-  expect(events.at(-1)).toBe('aborted reset')
+  expect(events.at(-1)).toBe('cut reset')
 })
 
 test('drain closes an idle connection now and a busy one after its answer', () => {

@@ -219,7 +219,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   }
 
   messageCut(why: Abort): void {
-    this.#fail(why)
+    this.#fail(why, true)
   }
 
   // Reading.
@@ -369,7 +369,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#linger()
   }
 
-  #fail(why: Abort): void {
+  #fail(why: Abort, cut = false): void {
     if (this.#phase === CLOSED) return
     const serving = this.#phase === SERVING && !this.#answered
     this.#phase = CLOSED
@@ -377,7 +377,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     // Where only the end of the connection ends the body, an orderly end would pass for the whole of it.
     if (serving && this.#responded && this.#sentKind === BODY_CLOSE) this.#transport.reset()
     else this.#transport.destroy()
-    if (serving) this.#abandon(why)
+    if (serving) this.#abandon(why, cut)
   }
 
   #destroy(): void {
@@ -393,9 +393,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   }
 
   /** Tells everybody that the request in hand comes to nothing. */
-  #abandon(why: Abort): void {
+  #abandon(why: Abort, cut = false): void {
     this.response.close()
-    this.#settings.handler.aborted(this, why)
+    this.#settings.handler.aborted(this, why, cut)
     this.body.abort(why)
   }
 

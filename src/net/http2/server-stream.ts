@@ -141,7 +141,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     // A status that cannot be sent.
     if (status > MAX_STATUS) {
       this.#responded = true
-      this.#fail('protocol-error')
+      this.#fail('protocol-error', true)
       return true
     }
     const bodiless = isBodiless(this.head.method === 'HEAD', status)
@@ -200,7 +200,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 
   messageCut(why: Abort): void {
-    this.#fail(why)
+    this.#fail(why, true)
   }
 
   // Ending.
@@ -247,17 +247,17 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 
   /** The response will not be whole, and must not look so. */
-  #fail(why: Abort): void {
+  #fail(why: Abort, cut = false): void {
     if (this.#over) return
-    this.#abandon(why)
+    this.#abandon(why, cut)
     cutStream(this.#stream)
   }
 
   /** Tells everybody that the request comes to nothing. */
-  #abandon(why: Abort): void {
+  #abandon(why: Abort, cut = false): void {
     this.#over = true
     this.response.close()
-    this.#owner.handler.aborted(this, why)
+    this.#owner.handler.aborted(this, why, cut)
     this.body.abort(why)
   }
 

@@ -55,8 +55,8 @@ export class RecordingHandler implements StreamHandler {
     this.events.push(`finished ${sentBytes}`)
   }
 
-  aborted(_stream: ServerStream, why: Abort): void {
-    this.events.push(`aborted ${why}`)
+  aborted(_stream: ServerStream, why: Abort, cut: boolean): void {
+    this.events.push(cut ? `cut ${why}` : `aborted ${why}`)
   }
 
   refused(_peer: Peer, code: WireRefusal): ResponseField {
