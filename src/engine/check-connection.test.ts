@@ -3,7 +3,16 @@ import type { PlanItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { Decision, decide, isHeadField } from './decide.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
-import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem, toBackend } from './testing.ts'
+import {
+  backendItem,
+  type FieldName,
+  listenerItem,
+  livePlan,
+  matchOf,
+  policyItem,
+  routeItem,
+  toBackend,
+} from './testing.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
@@ -69,6 +78,31 @@ test.each<[field: FieldName, target: string, spec: object]>([
   expect(refused).toMatch(/^connection-invalid: Connection names x-role, which spec\.\S+ of \w+ \S+ reads or writes$/)
   expect(refused).toContain(field.replace('PreRouting', 'traffic'))
   expect((await sent('close', policyItem(field, target, spec))).refused).toBeUndefined()
+})
+
+const byTenant = (hostnames: readonly string[]) => {
+  const headers = [{ name: 'x-tenant', type: 'Exact', value: 'a' } as const]
+  return routeItem('tenant', {
+    attachments: [{ listener: listenerItem().key, hostnames }],
+    matches: [matchOf('prefix /', { headers })],
+    backends: toBackend('b'),
+  })
+}
+
+test('a Connection may not name what routes of the host are chosen by', async () => {
+  const refusal = 'connection-invalid: Connection names x_tenant, by which a route is chosen'
+  expect((await sent('X_Tenant', byTenant([]))).refused).toBe(refusal)
+  expect((await sent('X_Tenant', byTenant(['example.com']))).refused).toBe(refusal)
+  expect((await sent('X_Tenant', byTenant(['other.test']))).refused).toBeUndefined()
+  expect((await sent('x-other', byTenant([]))).refused).toBeUndefined()
+})
+
+test('what the match of a route compares belongs to the head of a request', () => {
+  const decision = new Decision()
+  decision.match = byTenant([]).matches[0]
+  const names = ['X_Tenant', 'x-tenant', 'x-other']
+  expect(names.filter((name) => isHeadField('request', name, decision))).toEqual(['X_Tenant', 'x-tenant'])
+  expect(names.filter((name) => isHeadField('response', name, decision))).toEqual([])
 })
 
 test('the rules of an MCP backend count, those of the log do not', async () => {

@@ -3,6 +3,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import { foldName, type Head } from '#net/http/head.ts'
 import type { ChainLink } from './chain.ts'
 import { type Reader, readerOfField } from './readers.ts'
+import type { RouteTable } from './route/route-table.ts'
 
 /**
  * Fields for everybody on the way of a request. A Connection that names one takes it away from whoever stands behind (RFC 9110,
@@ -41,6 +42,12 @@ export function checkNominated(
     if (where !== undefined) return refuse(name, `which ${where} reads or writes`)
   }
   return undefined
+}
+
+/** Refuses a Connection field that takes away what routes are chosen by (decision A-94). */
+export function checkRouted({ nominated }: Head, routes: RouteTable<unknown>, host: string): Refusal | undefined {
+  const name = nominated.find((it) => routes.goesBy(foldName(it), host))
+  return name === undefined ? undefined : refuse(name, 'by which a route is chosen')
 }
 
 /** The first policy that has to do with a field of requests without an expression, in words. */

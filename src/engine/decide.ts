@@ -8,7 +8,7 @@ import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-reque
 import { refuseOtherRouteType, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
-import { checkConnection, checkNominated } from './check-connection.ts'
+import { checkConnection, checkNominated, checkRouted } from './check-connection.ts'
 import type { FrontendSettings } from './frontend-settings.ts'
 import {
   chooseBackend,
@@ -136,6 +136,8 @@ function route(
   const unfit = path.read(exchange)
   if (unfit !== undefined) return unfit
   const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
+  const taken = checkRouted(exchange.request, listener.routes, host)
+  if (taken !== undefined) return taken
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
   const hit = listener.routes.find(host, exchange.request, path)
   if (hit === undefined) return reject('route-not-found')
@@ -200,13 +202,14 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
 }
 
 /**
- * Whether a policy in force reads, sets or removes a field of a request, or sets or removes one of a response: it may then not come by
- * another way, behind the body or before the response (docs/behaviour/http.md, "Trailers and interim responses").
+ * Whether the match of the route, or a policy in force, has to do with a field of a request, or a policy sets or removes one of a
+ * response: it may then not come by another way, behind the body or before the response (docs/behaviour/http.md, "Trailers and interim
+ * responses").
  */
 export function isHeadField(
   message: 'request' | 'response',
   name: string,
-  { preRouting, postRouting, endpoint, backend }: Decision,
+  { match, preRouting, postRouting, endpoint, backend }: Decision,
 ): boolean {
   const foldedName = foldName(name)
   const has = (chain: Chain | undefined) => chain?.fields[message].has(foldedName) === true
@@ -214,7 +217,8 @@ export function isHeadField(
   if (message === 'response') return false
   const reads = (place: Chain | BackendPlace | undefined) =>
     place !== undefined && readerOfField(place.readers, foldedName) !== undefined
-  return reads(preRouting) || reads(postRouting) || reads(backend)
+  const routes = match?.headers.some((header) => foldName(header.name) === foldedName) ?? false
+  return routes || reads(preRouting) || reads(postRouting) || reads(backend)
 }
 
 /** What of the body response policies wait for. */

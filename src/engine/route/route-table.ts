@@ -1,4 +1,4 @@
-import type { Head } from '#net/http/head.ts'
+import { foldName, type Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'
@@ -60,6 +60,11 @@ export class RouteTable<P> {
     return this.#hosts.first(host, (tier) => tier.find(path, head))
   }
 
+  /** Whether a rule whose host matches goes by a field, of which `foldName` made the name. */
+  goesBy(foldedName: string, host: string): boolean {
+    return this.#hosts.first(host, (tier) => (tier.fields.has(foldedName) ? true : undefined)) ?? false
+  }
+
   /** Every rule whose host matches, with why it is not the one that takes the request; the one that does is in it too. */
   nearMisses(host: string, head: Head, path: RoutedPath): NearMiss[] {
     const misses: NearMiss[] = []
@@ -97,6 +102,7 @@ class Tier<P> {
   readonly candidates: readonly Candidate<P>[]
   readonly #paths = new PathTree<Candidate<P>[]>()
   readonly #patterns: Candidate<P>[] = []
+  #fields: ReadonlySet<string> | undefined
   /** Reused by every lookup. */
   readonly #found: Candidate<P>[][] = []
 
@@ -108,6 +114,12 @@ class Tier<P> {
       else if (type === 'PathPrefix') this.#paths.atPrefix(value, newList).push(candidate)
       else this.#paths.atPath(value, newList).push(candidate)
     }
+  }
+
+  /** Names of the fields that its matches compare, folded. Asked for by few requests, so made for the first of them. */
+  get fields(): ReadonlySet<string> {
+    this.#fields ??= new Set(this.candidates.flatMap(({ match }) => match.headers.map(({ name }) => foldName(name))))
+    return this.#fields
   }
 
   find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
