@@ -75,6 +75,12 @@ test('the detail names the reading and both rules', async () => {
   expect((await endOf('/a%2fb', narrow)).detail).toBe('a server may read /a%2Fb as /a/b, which no rule takes')
 })
 
+test('the query is the same in every reading', async () => {
+  const queryParams = [{ name: 'v', type: 'Exact', value: '2' }] as const
+  const next = routeItem('next', { matches: [matchOf('prefix /', { queryParams })], backends: toBackend('b') })
+  expect((await endOf('/a%2fb?v=2', next)).end).toBe('next')
+})
+
 test('a rule for a path with parameters takes it', async () => {
   const maps = routeItem('maps', { matches: [matchOf('prefix /maps;v=1')], backends: toBackend('b') })
   expect((await endOf('/maps;v=1/x', maps)).end).toBe('maps')

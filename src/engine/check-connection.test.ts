@@ -32,9 +32,11 @@ test.each([
   'host',
   'Cookie',
   'close, AUTHORIZATION',
+  'content-encoding',
   'content-length',
   'Content-Type',
   'forwarded',
+  'Proxy-Authorization',
   'X_Forwarded_Proto',
 ])('a Connection may never name %s', async (connection) => {
   const { refused } = await sent(connection)

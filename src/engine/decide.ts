@@ -51,7 +51,6 @@ export class Decision {
   agentCard: CardPlace | undefined
 
   reset(): void {
-    this.path.reset()
     this.listener = undefined
     this.frontend = undefined
     this.rule = undefined

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
-import { decides, decidesByPath } from '#exchange/path-reads.ts'
+import { decides, readsPath } from '#exchange/path-reads.ts'
 import { foldName } from '#net/http/head.ts'
 
 /** An expression by which something is decided about requests. */
@@ -16,7 +16,7 @@ export function readerOf(expression: Expression, place: ExpressionPlace, where: 
   if (!decides(place)) return undefined
   const { requestFields } = expression
   const fields = requestFields === 'all' ? requestFields : new Set([...requestFields].map(foldName))
-  return { where, readsPath: decidesByPath(expression, place), fields }
+  return { where, readsPath: readsPath(expression), fields }
 }
 
 /** The first that reads the path of a request, in words (decision A-51). */

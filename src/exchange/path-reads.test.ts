@@ -3,7 +3,7 @@ import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
 import type { ExpressionPlace } from './expression.ts'
-import { decidesByPath } from './path-reads.ts'
+import { decides, readsPath } from './path-reads.ts'
 import { variablesAt } from './variables/environments.ts'
 
 function exchangeAt(target: string): Exchange {
@@ -24,13 +24,7 @@ function exchangeAt(target: string): Exchange {
   return exchange
 }
 
-const decides = (text: string, place: ExpressionPlace = 'request') =>
-  decidesByPath(
-    compileExpression(text, place, () => {}),
-    place,
-  )
-
-test.each<[text: string, decides: boolean]>([
+test.each<[text: string, reads: boolean]>([
   ['request.path == "/"', true],
   ['request.uri.query("a") == []', true],
   ['request.pathAndQuery.contains("x")', true],
@@ -42,8 +36,8 @@ test.each<[text: string, decides: boolean]>([
   ['request.host == "/path"', false],
   ['request.headers["path"] == ""', false],
   ['source.address == "request.path"', false],
-])('%s decides by the path: %s', (text, expected) => {
-  expect(decides(text)).toBe(expected)
+])('%s reads the path: %s', (text, expected) => {
+  expect(readsPath(compileExpression(text, 'request', () => {}))).toBe(expected)
 })
 
 test.each<[place: ExpressionPlace, decides: boolean]>([
@@ -57,15 +51,15 @@ test.each<[place: ExpressionPlace, decides: boolean]>([
   ['log', false],
   ['metric', false],
   ['trace', false],
-])('at %s: %s', (place, expected) => {
-  expect(decides('request.path', place)).toBe(expected)
+])('something is decided at %s: %s', (place, expected) => {
+  expect(decides(place)).toBe(expected)
 })
 
 test('every variable that shows the path is known', () => {
   for (const { path } of variablesAt('log').filter((variable) => !('unavailable' in variable))) {
     const expression = compileExpression(path, 'log', () => {})
     const shown = JSON.stringify(expression.json(exchangeAt('/shown')) ?? '')
-    if (shown.includes('/shown')) expect(decidesByPath(expression, 'request'), path).toBe(true)
+    if (shown.includes('/shown')) expect(readsPath(expression), path).toBe(true)
   }
 })
 

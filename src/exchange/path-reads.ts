@@ -9,11 +9,7 @@ export function decides(place: ExpressionPlace): boolean {
   return !ONLY_OBSERVING.has(place)
 }
 
-/**
- * Whether the path of a request can decide by an expression what happens to it. Known from its text alone: `request` as a whole, as in
- * `variables()`, holds the path as well.
- */
-export function decidesByPath({ references }: Expression, place: ExpressionPlace): boolean {
-  if (!decides(place)) return false
+/** Whether an expression reads the path. Known from its text alone: `request` as a whole, as in `variables()`, holds the path as well. */
+export function readsPath({ references }: Expression): boolean {
   return references.has('request') || PATH_VARIABLES.some((path) => references.has(path))
 }

@@ -50,7 +50,6 @@ test('a head that needs no change goes out as it came', () => {
 test('it reads one request after the other', () => {
   const path = new RequestPath()
   const read = (target: string) => {
-    path.reset()
     const code = codeOf(path.read(exchangeWith({ target })))
     return `${code} ${path.matched} ${path.query} ${path.ambiguous}`
   }
@@ -67,4 +66,18 @@ test('a rule whose path names parameters keeps them', () => {
   path.read(exchangeWith({ target: '/a;x/y' }))
   expect(path.otherReadings(matchOf('prefix /'))).toEqual(['/a/y'])
   expect(path.otherReadings(matchOf('prefix /a;x'))).toEqual([])
+})
+
+test('the target of OPTIONS alone is that of no other method', () => {
+  const path = new RequestPath()
+  const exchange = exchangeWith({ method: 'OPTIONS', target: '*' })
+  expect(path.read(exchange)).toBeUndefined()
+  exchange.request.method = 'GET'
+  expect(codeOf(path.read(exchange))).toBe('path-invalid')
+})
+
+test('what servers may take the path for has no query', () => {
+  const path = new RequestPath()
+  path.read(exchangeWith({ target: '/a;x/y?b=c;d%2Fe' }))
+  expect(path.otherReadings(undefined)).toEqual(['/a/y'])
 })

@@ -44,11 +44,6 @@ export class RequestPath implements RoutedPath {
     return this.#mark < 0 ? '' : this.#target.slice(this.#mark)
   }
 
-  /** The next target is another request's. */
-  reset(): void {
-    this.#target = ''
-  }
-
   /**
    * Reads the target of a request and puts its path into normal form, unless the path is unfit whatever the rules are. CONNECT is
    * refused here too: no route can take it.

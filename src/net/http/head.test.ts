@@ -57,6 +57,13 @@ test.each([
   expect(namesOf(other)).toEqual(['host', ...left, name])
 })
 
+test('only letters have a case', () => {
+  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nX^: 1\r\n\r\n')
+  expect(head.get('x~')).toBeUndefined()
+  head.remove('x~')
+  expect(head.get('x^')).toBe('1')
+})
+
 test('an untouched head goes out as the very text that came in', () => {
   expect(parsed(REQUEST).writeRequest(0, -1, '')).toBe(REQUEST)
   const response = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nX: y\r\n\r\n'
@@ -97,6 +104,14 @@ const edits: [what: string, edit: (head: Head) => void, expected: string][] = [
     },
     REQUEST,
   ],
+  [
+    'remove leaves the additions around it',
+    (head) => {
+      for (const [i, name] of ['a', 'b', 'c', 'b', 'd'].entries()) head.append(name, `${i}`)
+      head.remove('b')
+    },
+    `${REQUEST.slice(0, -2)}a: 0\r\nc: 2\r\nd: 4\r\n\r\n`,
+  ],
   ['a new target rewrites the start line', (head) => (head.target = '/z'), REQUEST.replace('/a?b=1', '/z')],
   ['a new method rewrites the start line', (head) => (head.method = 'PUT'), REQUEST.replace('GET', 'PUT')],
   [
@@ -133,6 +148,12 @@ test.each([
 ] as const)('framing: %s', (_, kind, length, lines, expected) => {
   const head = parsed('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n')
   expect(head.writeResponse(kind, length, lines)).toBe(expected)
+})
+
+test('framing: a length that was removed is written all the same', () => {
+  const head = parsed('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\n')
+  head.remove('content-length')
+  expect(head.writeResponse(1, 5, '')).toBe('HTTP/1.1 200 OK\r\nA: b\r\ncontent-length: 5\r\n\r\n')
 })
 
 test('a gateway-made response has the registered phrase', () => {
@@ -188,8 +209,15 @@ test('a copy does not see later edits, nor the other way round', () => {
   expect(copy.writeRequest(0, -1, '')).toBe(`${REQUEST.slice(0, -2)}x-two: 2\r\nx-three: 3\r\n\r\n`)
 })
 
-test('reset leaves nothing of the message before', () => {
-  const head = parsed('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+/** Messages that set everything that is kept of one, each its part. */
+const REMEMBERED = [
+  'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: x\r\n\r\n',
+  'POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 4\r\nConnection: te, keep-alive, x\r\nTE: trailers\r\nKeep-Alive: timeout=5\r\n\r\n',
+  'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n',
+]
+
+test.each(REMEMBERED)('reset leaves nothing of the message before: %j', (text) => {
+  const head = parsed(text)
   head.set('x', 'y')
   head.reset()
   const fresh = new Head()
@@ -198,6 +226,16 @@ test('reset leaves nothing of the message before', () => {
   fresh.dropped = head.dropped
   expect(head).toEqual(fresh)
   expect([head.method, head.status, head.get('x'), head.fieldCount]).toEqual(['', 0, undefined, 0])
+})
+
+test('a copy is equal in everything', () => {
+  const heads = REMEMBERED.map(parsed)
+  for (const head of heads) expect(head.clone()).toEqual(head)
+  const fresh = new Head()
+  const known = (Object.keys(fresh) as (keyof Head)[]).filter((name) =>
+    heads.some((head) => head[name] !== fresh[name]),
+  )
+  expect(Object.keys(fresh).filter((name) => !known.includes(name as keyof Head))).toEqual([])
 })
 
 test('a gateway-made head without any field', () => {

@@ -3,6 +3,7 @@ import {
   afterPrefix,
   isAmbiguous,
   matchedPath,
+  matchedPathOf,
   matchedTarget,
   normalPath,
   otherReadings,
@@ -85,6 +86,7 @@ test.each<[path: string, normal: string, matched: string]>([
   expect(matchedPath(normal)).toBe(matched)
   expect(matchedPath(matched)).toBe(matched)
   expect(matchedTarget(`${path}?a=%61//..&b`)).toBe(`${matched}?a=%61//..&b`)
+  expect(matchedPathOf(`${path}?a=%61//..&b`)).toBe(matched)
 })
 
 describe('what servers may take a path for', () => {
@@ -96,7 +98,9 @@ describe('what servers may take a path for', () => {
     ['/a%2Fb%5Cc', '/a/b%5Cc', '/a%2Fb/c', '/a/b/c'],
     ['/admin;x/y', '/admin/y'],
     ['/;x/admin', '/admin'],
+    ['/a;x/b;y', '/a/b'],
     ['/a;x%2Fb', '/a', '/a;x/b', '/a/b'],
+    ['/p%2Fq/a;x%2Fb', '/p%2Fq/a', '/p/q/a', '/p/q/a;x/b', '/p/q/a/b'],
     ['/a%3Bb'],
   ])('%s: %s %s %s', (path, ...readings) => {
     expect(new Set(otherReadings(path, false))).toEqual(new Set(readings))
