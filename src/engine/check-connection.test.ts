@@ -60,6 +60,7 @@ test.each<[field: FieldName, target: string, spec: object]>([
   ['traffic.authorization', ROUTE, rule(READS)],
   ['traffic.authorization', ROUTE, rule('request.headers.all(name, request.headers[name] != "")')],
   ['PreRouting.authorization', GATEWAY, rule(READS)],
+  ['PreRouting.authorization', GATEWAY, rule('!("X_Role" in request.headers)')],
   ['traffic.headerModifiers', ROUTE, fields(set)],
   ['traffic.headerModifiers', ROUTE, fields({ remove: ['x_role'] })],
   ['traffic.transformation', ROUTE, fields(computed)],

@@ -9,7 +9,7 @@ export function decides(place: ExpressionPlace): boolean {
   return !ONLY_OBSERVING.has(place)
 }
 
-/** Whether an expression reads the path. Known from its text alone: `request` as a whole, as in `variables()`, holds the path as well. */
+/** Whether an expression reads the path, also in `request` as a whole, as `variables()` does; known from its text alone. */
 export function readsPath({ references }: Expression): boolean {
-  return references.has('request') || PATH_VARIABLES.some((path) => references.has(path))
+  return PATH_VARIABLES.some((path) => references.has(path))
 }

@@ -270,6 +270,8 @@ test.each([
   [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n'],
   [MALFORMED, 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nConnection: content-length\r\nContent-Length: 1\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nConnection: close, Host\r\n\r\n'],
   [VERSION_NOT_SUPPORTED, 'HTTP/2.0 200 OK\r\n\r\n'],
 ])('response: refuses with %i: %j', (outcome, text) => {
   expect(parseHeadText(text)).toBe(outcome)
@@ -352,6 +354,17 @@ test.each([
   const head = parseHeadText(withLines(...lines)) as Head
   expect(head.upgrade).toBe(upgrade)
   expect(head.has('upgrade') || head.has('connection') || head.has('http2-settings')).toBe(false)
+})
+
+test('an upgrade over HTTP/1.0 is ignored (RFC 9110, 7.8)', () => {
+  const text = withLines('Connection: Upgrade', 'Upgrade: websocket').replace('HTTP/1.1', 'HTTP/1.0')
+  expect((parseHeadText(text) as Head).upgrade).toBe('')
+})
+
+test('a 101 names the protocol, even if it announces a body, which it does not have', () => {
+  const text =
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\n'
+  expect((parseHeadText(text) as Head).upgrade).toBe('websocket')
 })
 
 test.each([
