@@ -1,3 +1,4 @@
+import { fromByteText } from '#base/byte-text.ts'
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
 import { bindOf } from '../bind-of.ts'
 import type { Exchange, Json } from '../exchange.ts'
@@ -34,7 +35,11 @@ export const IDENTITY: readonly Declared[] = [
   mapVariable('jwt', ({ identity }) => identity.jwt?.claims),
   { path: 'jwt.rawToken', type: 'secret', read: ({ identity }) => secret(identity.jwt?.token) },
   mapVariable('apiKey', ({ identity }) => identity.apiKey?.metadata),
-  { path: 'apiKey.key', type: 'secret', read: ({ identity }) => secret(identity.apiKey?.key) },
+  {
+    path: 'apiKey.key',
+    type: 'secret',
+    read: ({ identity: { apiKey } }) => secret(apiKey && fromByteText(apiKey.key)),
+  },
   { path: 'basicAuth.username', type: 'string', read: ({ identity }) => identity.basicAuth?.username },
   mapVariable('metadata', (x) => x.metadata),
   mapVariable('extauthz', (x) => x.extauthz),

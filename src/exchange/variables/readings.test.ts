@@ -392,3 +392,9 @@ test.each(['variables()', 'source', 'request'])('%s as a whole shows what there 
   compileExpression(source, 'log', (problem) => problems.push(problem))
   expect(problems).toEqual([])
 })
+
+test('a key beyond ASCII is text when it is revealed', () => {
+  const exchange = new Exchange()
+  exchange.identity.apiKey = { key: 'cl\u00c3\u00a9', entry: 'alice', metadata: {} }
+  expect(compileExpression('apiKey.key.unredacted()', 'log', () => {}).text(exchange)).toBe('cl\u00e9')
+})

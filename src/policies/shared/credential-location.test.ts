@@ -23,6 +23,15 @@ test('where a credential may stand in the query, the log does not repeat it', ()
   expect(exchange.loggedTarget).toBe('/p?a=1&key=<redacted>')
 })
 
+test('a credential is read as the request arrived, whatever has been changed since (decision A-59)', () => {
+  const exchange = exchangeWith({ target: '/?key=a', headers: { cookie: 'key=b', 'x-key': 'c' } })
+  exchange.request.target = '/?key=x'
+  exchange.request.set('cookie', 'key=x')
+  exchange.request.set('x-key', 'x')
+  const specs = [{ queryParameter: { name: 'key' } }, { cookie: { name: 'key' } }, { header: { name: 'x-key' } }]
+  expect(specs.map((spec) => readCredential(compileWritableLocation(spec), exchange))).toEqual(['a', 'b', 'c'])
+})
+
 type HeaderCase = [prefix: string | undefined, values: string[], found: string | typeof INVALID | undefined]
 
 const schemes: HeaderCase[] = [
@@ -69,6 +78,7 @@ const queries: [target: string, found: string | typeof INVALID | undefined, rest
   ['/p?key=abc', 'abc', '/p'],
   ['/p?a=1&key=abc&b=%20', 'abc', '/p?a=1&b=%20'],
   ['/p?key=a%2Bb+c', 'a+b c', '/p'],
+  ['/p?key=a+b', 'a b', '/p'],
   ['/p?k%65y=abc&x', 'abc', '/p?x'],
   ['/p?key=%C3%A9', '\u00c3\u00a9', '/p'],
   ['/p?key=%zz', '%zz', '/p'],
@@ -99,6 +109,8 @@ const cookies: [fields: string[], found: string | typeof INVALID | undefined, re
   [['Key=abc'], undefined, ['cookie: Key=abc']],
   [['key='], undefined, []],
   [['a=1'], undefined, ['cookie: a=1']],
+  [['a=1;b'], undefined, ['cookie: a=1;b']],
+  [['; key=abc; ;'], 'abc', []],
   [['key=a; key=b'], INVALID, []],
   [[], undefined, []],
 ]
@@ -120,9 +132,14 @@ verifies(
       ['"abc"', 'abc'],
       ['""', undefined],
       ['request.headers["absent"]', undefined],
+      ['null', undefined],
       ['42', INVALID],
+      ['request.headers["x-key"]', 'k\u00c3\u00a9'],
+      ['"5 \u20ac"', '5 \u00e2\u0082\u00ac'],
     ]
-    for (const [expression, found] of cases) expect(read({ expression }, {})).toBe(found)
+    for (const [expression, found] of cases) {
+      expect(read({ expression }, { headers: { 'x-key': 'k\u00c3\u00a9' } })).toBe(found)
+    }
   },
 )
 

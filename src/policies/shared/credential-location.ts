@@ -160,13 +160,7 @@ function onlyOne(found: readonly (string | undefined)[]): Credential {
 
 function fromExpression(expression: Expression, exchange: Exchange): Credential {
   const text = expression.text(exchange)
-  if (text !== undefined) return text === '' ? undefined : byteTextOf(text)
+  if (text !== undefined) return text === '' ? undefined : toByteText(text)
   const value = expression.json(exchange)
   return value === undefined || value === null ? undefined : INVALID
-}
-
-/** Text that already consists of bytes stays as it is. */
-function byteTextOf(text: string): string {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 255) return toByteText(text)
-  return text
 }

@@ -2,11 +2,10 @@ import { toByteText, trimSpace } from '#base/byte-text.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
 
 /**
- * Text as a field value: latin-1 text of bytes stays as it is, other text goes as UTF-8.
+ * Text as a field value, in UTF-8, as fields are read by expressions.
  * @returns undefined when it cannot stand in a field (RFC 9110, 5.5)
  */
 export function fieldText(text: string): string | undefined {
-  if (isFieldValue(text)) return trimSpace(text)
   const bytes = toByteText(text)
   return isFieldValue(bytes) ? trimSpace(bytes) : undefined
 }

@@ -1,4 +1,3 @@
-import { toByteText } from '#base/byte-text.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import { isAuthority, isFieldName } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
@@ -70,7 +69,7 @@ function fieldsAt(
 ): readonly Pair[] {
   return fields.flatMap(({ name, value }, index): Pair[] => {
     const path = `${list}[${index}]`
-    const text = fieldText(toByteText(value))
+    const text = fieldText(value)
     if (!isFieldName(name) || text === undefined || (isHostOf(site, name) && !isAuthority(text))) {
       reportInvalid(site, path, 'cannot be written as a header; requests are refused')
       return [BAD]

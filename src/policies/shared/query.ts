@@ -19,9 +19,7 @@ export function withoutQueryParameter(target: string, name: string): string {
   const mark = target.indexOf('?')
   if (mark < 0) return target
   const wanted = toByteText(name)
-  const segments = segmentsOf(target, mark)
-  const kept = segments.filter((segment) => nameIn(segment) !== wanted)
-  if (kept.length === segments.length) return target
+  const kept = segmentsOf(target, mark).filter((segment) => nameIn(segment) !== wanted)
   const path = target.slice(0, mark)
   return kept.length === 0 ? path : `${path}?${kept.join('&')}`
 }

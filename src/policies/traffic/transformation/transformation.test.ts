@@ -81,9 +81,13 @@ verifies('traffic.transformation/response-optional', 'headers of the response', 
   }
 })
 
-test('text beyond latin-1 goes out as UTF-8', () => {
-  const { lines } = policyOf({ request: { set: [{ name: 'x', value: '"5 \u20ac"' }] } }).send()
-  expect(lines).toEqual(['x: 5 \u00e2\u0082\u00ac'])
+test.each([
+  ['"5 \u20ac"', '5 \u00e2\u0082\u00ac'],
+  ['"caf\u00e9"', 'caf\u00c3\u00a9'],
+  ['request.headers["y"]', 'voil\u00c3\u00a0'],
+])('text goes out as UTF-8: %s', (value, sent) => {
+  const { lines } = policyOf({ request: { set: [{ name: 'x', value }] } }).send({ headers: { y: 'voil\u00c3\u00a0' } })
+  expect(lines).toEqual(['y: voil\u00c3\u00a0', `x: ${sent}`])
 })
 
 const pseudo: [name: string, value: string, state: object][] = [
