@@ -66,6 +66,10 @@ test.each([
   ['\u0131d', 'id'],
 ])('%s folds to %s', (name, folded) => expect(foldCase(name)).toBe(folded))
 
+test('a name that is longer in another case is no variant', () => {
+  expect(isCaseVariant('me\u00dfage', 'message')).toBe(false)
+})
+
 test('a name is no variant of itself', () => {
   expect([isCaseVariant('uri', 'uri'), isCaseVariant('URI', 'uri'), isCaseVariant('urI', 'uriTemplate')]).toEqual([
     false,

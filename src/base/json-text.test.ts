@@ -23,6 +23,15 @@ const members: [text: string, found: [key: string, value: string][] | undefined]
   ['{"a":1', undefined],
   ['{"a":}', undefined],
   ['{"a" 1}', undefined],
+  ['{"a"12}', undefined],
+  ['{"a":1 "b":2}', undefined],
+  [
+    '{\t"a"\r:\n1\r,\t"b"\n: 2\r}',
+    [
+      ['a', '1'],
+      ['b', '2'],
+    ],
+  ],
   ['{"a":1,}', undefined],
   ['{"a":"x}', undefined],
   ['{"a":[1}', undefined],
@@ -46,6 +55,8 @@ test.each<[string, string[] | undefined]>([
   ['[]', []],
   ['[1 , {"a":[2]},"]"]', ['1', '{"a":[2]}', '"]"']],
   ['[1,]', undefined],
+  ['[1 2]', undefined],
+  ['[\r1\t,\n2\r]', ['1', '2']],
   ['[1', undefined],
   ['{}', undefined],
 ])('elements of %s', (text, expected) => {

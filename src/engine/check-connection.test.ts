@@ -69,6 +69,7 @@ test.each<[field: FieldName, target: string, spec: object]>([
   ['traffic.transformation', ROUTE, { conditional: [{ condition: READS, policy: fields({ remove: ['x'] }) }] }],
   ['traffic.rateLimit', ROUTE, { conditional: [{ condition: READS, policy: { local: [] } }] }],
   ['traffic.directResponse', ROUTE, { conditional: [{ condition: `!(${READS})`, policy: { status: 200 } }] }],
+  ['traffic.jwtAuthentication', ROUTE, { mode: 'Optional', location: { header: { name: 'X-Role' } }, providers: [] }],
   [
     'traffic.apiKeyAuthentication',
     ROUTE,

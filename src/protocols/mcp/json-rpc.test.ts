@@ -63,6 +63,39 @@ test.each(ambiguous)('%s is ambiguous', (text, member, id) => {
   expect(parseMessage(text)).toEqual({ kind: 'unreadable', problem: 'ambiguous', detail, id })
 })
 
+const MEMBERS_READ: readonly (readonly [method: string, ...members: string[]])[] = [
+  ['initialize', 'protocolVersion', 'capabilities', 'capabilities.tasks'],
+  ['tools/list', 'cursor'],
+  ['prompts/list', 'cursor'],
+  ['resources/list', 'cursor'],
+  ['resources/templates/list', 'cursor'],
+  ['tools/call', 'name', 'arguments'],
+  ['prompts/get', 'name', 'arguments'],
+  ['resources/read', 'uri'],
+  ['resources/subscribe', 'uri'],
+  ['resources/unsubscribe', 'uri'],
+  ['completion/complete', 'ref', 'ref.type', 'ref.name', 'ref.uri'],
+  ['notifications/cancelled', 'requestId'],
+  ['notifications/progress', 'progressToken'],
+  ['notifications/resources/updated', 'uri'],
+  ['x/own', '_meta', '_meta.progressToken'],
+]
+
+test.each(MEMBERS_READ)('what is read of the params of %s has one reading', (method, ...members) => {
+  for (const path of members) {
+    const names = path.split('.')
+    const last = names.at(-1)!.toUpperCase()
+    const inner = names.slice(0, -1).reduceRight((value, name) => `{"${name}":${value}}`, `{"${last}":1}`)
+    const message = parseMessage(`{"jsonrpc":"2.0","id":7,"method":"${method}","params":${inner}}`)
+    expect(message).toMatchObject({ problem: 'ambiguous', detail: `ambiguous member "${last}"` })
+  }
+})
+
+test.each(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])('%s of a message has one reading', (name) => {
+  const message = parseMessage(`{"jsonrpc":"2.0","id":7,"method":"ping","${name.toUpperCase()}":1}`)
+  expect(message).toMatchObject({ problem: 'ambiguous', detail: `ambiguous member "${name.toUpperCase()}"` })
+})
+
 test.each([
   call('"params":{"name":"x","arguments":{"name":1,"Name":2,"name":3,"method":4,"Method":5}}'),
   call('"params":{"name":"x","task":{"ttl":1,"TTL":2}}'),

@@ -160,6 +160,7 @@ const challenges: [object | undefined, number, string][] = [
   [undefined, 401, 'www-authenticate: Bearer'],
   [{ header: { name: 'Authorization', prefix: 'Bearer ' } }, 401, 'www-authenticate: Bearer'],
   [{ header: { name: 'x-api-key' } }, 401, 'www-authenticate: ApiKey'],
+  [{ header: { name: 'x-api-key', prefix: 'Bearer' } }, 401, 'www-authenticate: ApiKey'],
   [{ queryParameter: { name: 'key' } }, 401, 'www-authenticate: ApiKey'],
   [{ header: { name: 'Proxy-Authorization', prefix: 'Bearer' } }, 407, 'proxy-authenticate: Bearer'],
 ]
@@ -236,6 +237,15 @@ test('the key is read as it arrived, even when another policy has removed it', (
   const exchange = exchangeWith(bearer('k-alice'))
   exchange.request.remove('authorization')
   expect(codeOf(run.request!(exchange) as Outcome)).toBe('proceed')
+})
+
+test('the body is waited for where the key is in it', () => {
+  const readsBody = (location: object) => {
+    const spec = specFrom(trafficApiKeyAuthentication, { ...REFS, location })
+    return apiKeyAuthentication.compile([sourceOf(spec)], contextWith(KEYS))!.readsRequestBody
+  }
+  expect(readsBody({ expression: 'string(request.body)' })).toBe(true)
+  expect(readsBody({ expression: 'request.headers["x"]' })).toBe(false)
 })
 
 test('only keys that are known are remembered: strangers fill no memory', () => {

@@ -195,6 +195,7 @@ test('an alg of the key leaves it that one', () => {
   expect(policy.judge(signToken(key, 'RS256', CLAIMS))).toBe(TOKEN_FAILURES['other-algorithm'])
 })
 
+const HEADER_NOT_UTF8 = `{"alg":"ES256","kid":"${KEY.jwk.kid}","\u00ff":1}`
 const header = (more: object) => encode(JSON.stringify({ alg: 'ES256', kid: KEY.jwk.kid, ...more }))
 const BODY = encode(JSON.stringify(CLAIMS))
 const DER = sign('sha256', Buffer.from(`${header({})}.${BODY}`), KEY.privateKey).toString('base64url')
@@ -214,7 +215,13 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['header not JSON', `${encode('{')}.${BODY}.x`, 'malformed'],
   ['header a list', `${encode('[]')}.${BODY}.x`, 'malformed'],
   ['header not UTF-8', `${Buffer.of(0x7b, 0xff).toString('base64url')}.${BODY}.x`, 'malformed'],
+  [
+    'a name in the header not UTF-8',
+    `${Buffer.from(HEADER_NOT_UTF8, 'latin1').toString('base64url')}.${BODY}.x`,
+    'malformed',
+  ],
   ['claims not an object', signToken(KEY, 'ES256', '"ann"'), 'malformed'],
+  ['claims a list', signToken(KEY, 'ES256', '["ann"]'), 'malformed'],
   ['claims very deep', signToken(KEY, 'ES256', `{"a":${'['.repeat(4000)}`), 'malformed'],
   [
     'a claim twice',
@@ -369,11 +376,20 @@ test('providers of one issuer stand in for each other', () => {
       { issuer: ISSUER, audiences: ['b'], jwks: inline({ ...OTHER_KEY.jwk, kid: 'b' }, KEY) },
     ],
   })
-  expect(policy.judge(signToken(KEY, 'ES256', { ...CLAIMS, aud: 'b' }))).toBe('proceed')
+  for (const aud of ['a', 'b']) expect(policy.judge(signToken(KEY, 'ES256', { ...CLAIMS, aud }))).toBe('proceed')
   expect(policy.judge(signToken(OTHER_KEY, 'ES256', { ...CLAIMS, aud: 'b' }, { kid: 'b' }))).toBe('proceed')
   expect(policy.judge(signToken(OTHER_KEY, 'ES256', { ...CLAIMS, aud: 'a' }, { kid: 'b' }))).toBe(
     TOKEN_FAILURES['other-audience'],
   )
+})
+
+test('the body is waited for where the token is in it', () => {
+  const readsBody = (location: object) => {
+    const spec = specFrom(trafficJwtAuthentication, { providers: PROVIDERS, location })
+    return jwtAuthentication.compile([sourceOf(spec)], contextWith())!.readsRequestBody
+  }
+  expect(readsBody({ expression: 'string(request.body)' })).toBe(true)
+  expect(readsBody({ expression: 'request.headers["x"]' })).toBe(false)
 })
 
 test('claims keep numbers that a double would change', () => {

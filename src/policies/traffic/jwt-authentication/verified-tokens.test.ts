@@ -14,3 +14,13 @@ test('what is in use stays, what is not goes, and there is a bound', () => {
   expect(kept.length).toBeLessThanOrEqual(20)
   expect(tokens.get('once-99')).toBe(token)
 })
+
+test('large tokens are fewer', () => {
+  const tokens = new VerifiedTokens()
+  const large = (i: number) => `${i}`.padStart(16_384, 'x')
+  for (let i = 0; i < 1000; i++) tokens.add(large(i), token)
+  const found = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => tokens.get(large(from + i))).filter((kept) => kept !== undefined).length
+  // Four million characters are 256 of them: two generations whole, and what the young one has.
+  expect([found(0, 512), found(768, 1000)]).toEqual([0, 232])
+})
