@@ -65,7 +65,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     workers: workerCount(flags.workers),
     bind,
     addressPool: flags.addressPool,
-    logFormat: environment.GATEWRIGHT_LOG_FORMAT === 'json' ? 'json' : 'text',
+    logFormat: logFormat(environment),
     logFile: logFile(environment),
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
@@ -74,6 +74,13 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
   }
+}
+
+function logFormat(environment: Environment): 'text' | 'json' {
+  const text = environment.GATEWRIGHT_LOG_FORMAT || 'text'
+  if (text !== 'text' && text !== 'json')
+    throw new UsageError(`GATEWRIGHT_LOG_FORMAT is ${text}; it must be text or json`)
+  return text
 }
 
 /** A file that cannot be opened would end every worker. */

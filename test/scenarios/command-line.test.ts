@@ -12,8 +12,12 @@ interface Result {
 }
 
 function gatewright(...words: string[]): Promise<Result> {
+  return gatewrightIn(process.env, words)
+}
+
+function gatewrightIn(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<Result> {
   return new Promise((resolve) => {
-    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT }, (error, stdout, stderr) => {
+    execFile(join(ROOT, 'bin', 'gatewright'), words, { cwd: ROOT, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
   })
@@ -68,6 +72,14 @@ test.each([
   expect(code).toBe(2)
   expect(stderr).toContain(message)
   expect(stderr).not.toMatch(/\n\s+at /)
+})
+
+test('a log format that does not exist is a usage error', async () => {
+  const env = { ...process.env, GATEWRIGHT_LOG_FORMAT: 'xml' }
+  expect(await gatewrightIn(env, ['run', '-f', mistakes.path])).toMatchObject({
+    code: 2,
+    stderr: 'gatewright: GATEWRIGHT_LOG_FORMAT is xml; it must be text or json\n',
+  })
 })
 
 test('lint on good objects says so and exits 0', async () => {
