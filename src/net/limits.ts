@@ -9,8 +9,8 @@ export interface ServerLimits {
   /** Between two reads of a request body that somebody waits for (decision A-44). */
   readonly bodyTimeoutMs: number
   /**
-   * Silence of both sides of a request over HTTP/2 that has not ended: once its response has begun, and before that for calls of
-   * gRPC, whose clients may have nothing to say for long. The rest has `bodyTimeoutMs`.
+   * Silence of both sides of a request over HTTP/2 that has not ended, once its response has begun; before that `bodyTimeoutMs`
+   * counts. Calls of gRPC and streams of events may be silent for longer: their client is asked for a sign of life then.
    */
   readonly silenceTimeoutMs: number
   /** From the end of a response, or accept, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */

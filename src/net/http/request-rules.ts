@@ -8,11 +8,14 @@ export function isIdempotent(method: string): boolean {
   return IDEMPOTENT.has(method)
 }
 
-const GRPC = /^application\/grpc(?:\+|[ \t]*(?:;|$))/i
+const GRPC = /^application\/grpc(?:\+[^\s;,]*)?[ \t]*(?:;[^,]*)?$/i
 
-/** Whether a request speaks gRPC: `application/grpc` in whatever encoding. gRPC-Web does not. */
+/**
+ * Whether a request speaks gRPC: `application/grpc` in whatever encoding. gRPC-Web does not, nor does one with several types, which
+ * backends may read otherwise than we do.
+ */
 export function isGrpcRequest(request: Head): boolean {
-  return GRPC.test(request.get('content-type') ?? '')
+  return GRPC.test(request.joined('content-type') ?? '')
 }
 
 /**

@@ -1,4 +1,12 @@
 import { BODY_CHUNKED, BODY_CLOSE, BODY_NONE, type BodyKind } from '../stream.ts'
+import type { Head } from './head.ts'
+
+const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;[^,]*)?$/i
+
+/** Whether the body of a response is a stream of server-sent events. */
+export function isEventStream(response: Head): boolean {
+  return EVENT_STREAM.test(response.joined('content-type') ?? '')
+}
 
 /** Whether a response has no body whatever its framing fields say (RFC 9112, 6.3). */
 export function isBodiless(forHead: boolean, status: number): boolean {

@@ -395,6 +395,22 @@ test('the time limit of a pipelined head begins with the head, too', () => {
   expect(transport.text).toMatch(/okHTTP\/1.1 408 /)
 })
 
+test.each([
+  ['text/event-stream', ''],
+  ['Text/Event-Stream; charset=utf-8', ''],
+  ['text/plain', 'aborted protocol-error'],
+])('a body that stalls behind the head of an answer of %s', (type, expected) => {
+  const { transport, events, pass } = setup((stream) => {
+    stream.body.pipe(new TextSink())
+    const head = Head.response(200)
+    head.set('content-type', type)
+    stream.respond(head, BODY_CHUNKED, -1)
+  })
+  transport.receive(POST5)
+  for (let i = 0; i < 100; i++) pass(60_000)
+  expect(events.filter((event) => event.startsWith('aborted')).join()).toBe(expected)
+})
+
 test('a body that stalls for 60 s is refused, unless the receiver is what it waits for', () => {
   const sink = new TextSink()
   const { transport, events, pass } = setup((stream) => stream.body.pipe(sink))

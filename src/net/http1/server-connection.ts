@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Head } from '../http/head.ts'
 import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
-import { announcedLength, isBodiless, sentKind } from '../http/response-rules.ts'
+import { announcedLength, isBodiless, isEventStream, sentKind } from '../http/response-rules.ts'
 import type { ServerLimits } from '../limits.ts'
 import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
@@ -85,6 +85,8 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   /** The time limit of a head runs. */
   #headTimed = false
   #sentKind: BodyKind = BODY_NONE
+  /** The response is a stream of events: what the client has yet to send of its request may take its time. */
+  #sendsEvents = false
   /** What waited to be sent, and what had been sent, when a time limit of writing began. */
   #unsentBytes = 0
   #sentBytes = 0
@@ -131,6 +133,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     const bodiless = isBodiless(this.#forHead, status)
     const sent = sentKind(kind, bodiless, this.head.http10)
     this.#sentKind = sent
+    this.#sendsEvents = !this.body.done && isEventStream(head)
     this.#closeAfter ||= this.#draining || this.#mustClose() || sent === BODY_CLOSE
     const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
     this.response.start(this.#transport, text, sent, length)
@@ -298,6 +301,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#forHead = head.method === 'HEAD'
     this.#responded = false
     this.#answered = false
+    this.#sendsEvents = false
     this.#discarded = 0
     this.#emptyLineSeen = false
     this.#headTimed = false
@@ -402,7 +406,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   #timeUp(): void {
     if (this.#phase === SERVING) {
       if (this.#answered) this.#linger()
-      else if (!this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
+      else if (!this.#sendsEvents && !this.body.done && this.body.flowing && this.body.kind !== BODY_CLOSE) {
         this.#refuse('request-timeout-reading')
       } else if (this.#responded || this.#clientEnded) this.#writeOn()
     } else if (this.#phase === READING_HEAD && this.#headTimed) this.#refuse('request-timeout-reading')

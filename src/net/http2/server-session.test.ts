@@ -10,6 +10,7 @@ import {
   DATA,
   END_HEADERS,
   END_STREAM,
+  type Field,
   type Frame,
   GOAWAY,
   HEADERS,
@@ -392,11 +393,6 @@ test.each<[what: string, fields: Record<string, string>, limits: Limits]>([
     { 'content-type': 'application/grpc-web+proto' },
     { bodyTimeoutMs: SHORT, silenceTimeoutMs: LONG },
   ],
-  [
-    'one of gRPC',
-    { 'content-type': 'application/grpc+proto', te: 'trailers' },
-    { bodyTimeoutMs: LONG, silenceTimeoutMs: SHORT },
-  ],
 ])('a request body that stalls is answered 408: %s', async (_, fields, limits) => {
   await start(limits, readAll)
   expect(await statusOf(stall(await rig.client(), fields))).toBe(408)
@@ -411,7 +407,67 @@ test('a call of gRPC may be silent for longer than others', async () => {
   expect(call.closed).toBe(false)
 })
 
-test('both sides of a request that goes on behind the head of its response may be silent, but not for ever', async () => {
+const POST: readonly Field[] = [
+  [':method', 'POST'],
+  [':path', '/'],
+  [':scheme', 'http'],
+  [':authority', 'h'],
+]
+const GRPC: Field = ['content-type', 'application/grpc']
+
+/** Requests that both sides may be silent about: what the client sends, and what it is answered at once. */
+const SILENT: Readonly<Record<string, { fields: readonly Field[]; flags: number; type: string | undefined }>> = {
+  'a call of gRPC before its answer': { fields: [...POST, GRPC], flags: END_HEADERS, type: undefined },
+  'a call of gRPC behind the head of its answer': {
+    fields: [...POST, GRPC],
+    flags: END_HEADERS,
+    type: 'application/grpc',
+  },
+  'a stream of events to a request that goes on': { fields: POST, flags: END_HEADERS, type: 'text/event-stream' },
+  'a stream of events to a request that has ended': {
+    fields: [],
+    flags: END_STREAM | END_HEADERS,
+    type: 'text/event-stream',
+  },
+}
+
+/** A connection with such a request, and limits that pass quickly. */
+async function beSilent(what: string): Promise<FrameClient> {
+  const { fields, flags, type } = SILENT[what]!
+  const limits = { bodyTimeoutMs: SHORT, writeTimeoutMs: SHORT, silenceTimeoutMs: SHORT }
+  await start({ ...limits, http2: { keepaliveTimeoutMs: 300 } }, (stream) => {
+    readAll(stream)
+    if (type === undefined) return
+    const head = Head.response(200)
+    head.set('content-type', type)
+    stream.respond(head, BODY_CHUNKED, -1)
+  })
+  const client = await rig.raw()
+  client.request(1, fields, flags)
+  return client
+}
+
+const pings = (client: FrameClient) => client.frames.filter(({ type }) => type === PING).length
+
+test.each(Object.keys(SILENT))('%s is not ended for silence as long as its client answers pings', async (what) => {
+  const client = await beSilent(what)
+  await eventually(() => pings(client) >= 3)
+  expect([client.resetCode(1), client.closed, rig.handler.events]).toEqual([
+    undefined,
+    false,
+    rig.handler.events.slice(0, 1),
+  ])
+})
+
+test.each(Object.keys(SILENT))('%s ends with its connection when its client does not answer', async (what) => {
+  const client = await beSilent(what)
+  client.answersPings = false
+  await client.untilClosed()
+  expect(pings(client)).toBe(1)
+  await eventually(() => rig.handler.events.at(-1) === 'aborted reset')
+})
+
+test('both sides of another request that goes on behind the head of its response may be silent, but not for ever', async () => {
   await start({ writeTimeoutMs: SHORT, silenceTimeoutMs: 2 * SHORT }, (stream) => {
     readAll(stream)
     stream.respond(Head.response(200), BODY_CHUNKED, -1)

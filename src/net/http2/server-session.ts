@@ -50,6 +50,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
   #open = 0
   /** One side has said that it takes no further requests. */
   #windingDown = false
+  /** An answer to a ping is waited for. */
+  #asking = false
   /** It ends now, for the fault of one side. */
   #ending = false
 
@@ -103,6 +105,10 @@ export class ServerSession implements ServedConnection, StreamOwner {
   abort(): void {
     if (this.#session.destroyed) this.#socket.destroy()
     else this.#destroy(NGHTTP2_CANCEL, 'the gateway ends')
+  }
+
+  askForLife(): void {
+    if (!this.#asking) this.#ping()
   }
 
   streamClosed(stream: Http2ServerStream, { gaveUp, reusable }: { gaveUp: boolean; reusable: boolean }): void {
@@ -167,8 +173,10 @@ export class ServerSession implements ServedConnection, StreamOwner {
   /** Asks for a sign of life (decision A-45). */
   #ping(): void {
     if (this.#session.destroyed) return
+    this.#asking = true
     this.wheel.arm(this.#answer, this.limits.http2.keepaliveTimeoutMs)
     askForLife(this.#session, () => {
+      this.#asking = false
       this.wheel.disarm(this.#answer)
       if (!this.#socket.destroyed) this.#pingLater()
     })

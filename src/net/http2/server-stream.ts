@@ -8,7 +8,7 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { Head } from '../http/head.ts'
 import { refusalOf } from '../http/head-outcome.ts'
 import { isGrpcRequest } from '../http/request-rules.ts'
-import { announcedLength, isBodiless } from '../http/response-rules.ts'
+import { announcedLength, isBodiless, isEventStream } from '../http/response-rules.ts'
 import type { HeadLimits, ServerLimits } from '../limits.ts'
 import type { Peer } from '../peer.ts'
 import {
@@ -46,6 +46,8 @@ export interface StreamOwner {
   readonly wheel: TimerWheel
   /** The largest head that the client takes, as RFC 9113, 6.5.2 counts it. */
   readonly maxSentHeadBytes: number
+  /** Asks the client for a sign of life; without one the connection ends. */
+  askForLife(): void
   /** The stream is gone. `gaveUp`: its client gave it up before it was answered; `reusable`: it may serve another request. */
   streamClosed(stream: Http2ServerStream, how: { readonly gaveUp: boolean; readonly reusable: boolean }): void
 }
@@ -76,6 +78,8 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #continueOwed = false
   /** How long its client may pause while the request is read and nothing is answered. */
   #bodyTimeoutMs = 0
+  /** A call of gRPC or a stream of events: both sides may be silent for as long as the client is there. */
+  #mayBeSilent = false
   /** What waited to be sent, and what had been sent and received, when a time limit of writing began. */
   #unsentBytes = 0
   #sentBytes = 0
@@ -99,6 +103,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#trailers = undefined
     this.#trails = false
     this.#silentMs = 0
+    this.#mayBeSilent = false
     head.reset()
     stream.on('close', this.#onClose).on('error', ignore)
     const problem = readRequestFields(fields, head, this.#owner.headLimits)
@@ -110,10 +115,10 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#owner.handler.request(this)
   }
 
-  /** Only gRPC has clients that mean to be silent, and it is named by its content type: whoever could ask for more time would. */
   #expectBody(): void {
     const { bodyTimeoutMs, silenceTimeoutMs } = this.#owner.limits
-    this.#bodyTimeoutMs = isGrpcRequest(this.head) ? silenceTimeoutMs : bodyTimeoutMs
+    this.#mayBeSilent = isGrpcRequest(this.head)
+    this.#bodyTimeoutMs = this.#mayBeSilent ? silenceTimeoutMs : bodyTimeoutMs
     this.#stream.on('trailers', this.#onTrailers).on('end', this.#onEnd)
   }
 
@@ -149,6 +154,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const fields = responseFields(head, announcedLength(status, bodiless, bodiless ? kind : sent, length))
     if (listBytes(fields) > this.maxHeadBytes) return false
     this.#responded = true
+    if (!this.body.done) this.#mayBeSilent ||= isEventStream(head)
     this.#fields = fields
     this.response.start(this.#stream, sent, length)
     this.#watchWriting()
@@ -269,22 +275,34 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 
   #timeUp(): void {
-    if (!this.#over && !this.#responded && this.body.flowing) this.#refuse('request-timeout-reading')
+    if (!this.#over && !this.#responded && this.body.flowing) this.#waitOn()
     else if (this.#responded || this.#over) this.#writeOn()
   }
 
+  /** The client has sent nothing of its request for as long as it may. */
+  #waitOn(): void {
+    if (!this.#mayBeSilent) return this.#refuse('request-timeout-reading')
+    this.#owner.askForLife()
+    this.#arm(this.#bodyTimeoutMs)
+  }
+
   /**
-   * A slow client may take its time to read what it was sent, as long as it does read; and both sides of a request that goes on
-   * may be silent, but not for ever.
+   * A slow client may take its time to read what it was sent, as long as it does read. Both sides may be silent for as long as the
+   * client is there, but for those of a request that goes on and is none that is meant to.
    */
   #writeOn(): void {
     const { unsentBytes, sentBytes } = this.response
     const { writeTimeoutMs, silenceTimeoutMs } = this.#owner.limits
     const moves = unsentBytes !== this.#unsentBytes || sentBytes !== this.#sentBytes
     const waits = !moves && (unsentBytes > 0 || this.#over)
-    const silent = !moves && !this.body.done && this.body.receivedBytes === this.#receivedBytes
+    const silent = !moves && this.body.receivedBytes === this.#receivedBytes
     this.#silentMs = silent ? this.#silentMs + writeTimeoutMs : 0
     if (!waits && this.#silentMs < silenceTimeoutMs) return this.#watchWriting()
+    if (!waits && (this.#mayBeSilent || this.body.done)) {
+      this.#silentMs = 0
+      this.#owner.askForLife()
+      return this.#watchWriting()
+    }
     if (this.#over) cutStream(this.#stream)
     else this.#fail('timeout')
   }

@@ -100,7 +100,3 @@ export function isReadable(response: Head): boolean {
   const coding = response.joined('content-encoding')
   return coding === undefined || coding === 'identity'
 }
-
-export function isEventStream(response: Head): boolean {
-  return /^text\/event-stream(?:[ \t]*;|[ \t]*$)/i.test(response.get('content-type') ?? '')
-}

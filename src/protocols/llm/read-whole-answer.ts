@@ -1,6 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
+import { isEventStream } from '#net/http/response-rules.ts'
 import { SseBlocks } from '../http/sse-blocks.ts'
-import { answerReader, isEventStream, isReadable, STREAMS } from './answer-formats.ts'
+import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { dataStart, parseData } from './stream-block.ts'
 

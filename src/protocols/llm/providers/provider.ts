@@ -59,11 +59,11 @@ export function toSegment(model: string): string | undefined {
   return pathFault(`/${segment}/`) === undefined ? segment : undefined
 }
 
-/** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1). */
+/** The token of `Authorization: Bearer <token>` (RFC 6750, 2.1). A field that is sent twice has none: nobody knows which one counts. */
 export function bearerToken(request: Head): string | undefined {
-  const value = request.get('authorization')
-  if (value === undefined || value.length < 8 || value.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
-  return trimSpace(value.slice(7))
+  const [value, another] = request.getAll('authorization')
+  if (value === undefined || another !== undefined) return undefined
+  return value.length >= 8 && value.slice(0, 7).toLowerCase() === 'bearer ' ? trimSpace(value.slice(7)) : undefined
 }
 
 /** Paths that do not depend on the model, by client format; everything else is `other`. */
