@@ -50,7 +50,6 @@ class Stage<Row> {
     this.#definition = definition
     this.position = position
     for (const table of definition.each) {
-      this.#checkOrder(table)
       for (const key of table.keys()) this.touch(key)
       table.watch((key) => this.touch(key))
     }
@@ -63,6 +62,7 @@ class Stage<Row> {
   }
 
   settle(): void {
+    for (const table of this.#definition.each) this.#checkOrder(table)
     for (const key of [...this.#touched].sort()) this.#settleNode(key)
     this.#touched.clear()
   }
