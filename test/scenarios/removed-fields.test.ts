@@ -67,7 +67,7 @@ beforeAll(async () => {
         traffic: {
           headerModifiers: {
             request: { remove: ['X-Internal-User'], set: [{ name: 'x-team', value: 'a' }] },
-            response: { remove: ['X-Removed'], set: [{ name: 'x-set', value: 'by-the-gateway' }] },
+            response: { remove: ['X-Removed', 'grpc-status'], set: [{ name: 'x-set', value: 'by-the-gateway' }] },
           },
           authorization: {
             action: 'Deny',

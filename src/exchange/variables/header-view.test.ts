@@ -8,11 +8,12 @@ const FIELDS: readonly (readonly [name: string, value: string])[] = [
   ['x-many', 'a'],
   ['cookie', 'a=1; b=2'],
   ['x-many', 'b ,\tc\u00a0'],
-  ['cookie', 'c=3'],
+  ['cookie', 'c=3; flag'],
   ['set-cookie', 's=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT'],
   ['set-cookie', 't=2'],
   ['x-letter', '\u00c3\u00a0'],
   ['authorization', 'Bearer a'],
+  ['proxy-authorization', 'Basic b'],
 ]
 
 function exchange(): Exchange {
@@ -32,7 +33,7 @@ test.each([
   // Decision A-132: one text, however often a field stands.
   ['request.headers["x-one"]', '1'],
   ['request.headers["X-Many"]', 'a, b ,\tc\ufffd'],
-  ['request.headers.cookie', 'a=1; b=2; c=3'],
+  ['request.headers.cookie', 'a=1; b=2; c=3; flag'],
   ['request.headers["set-cookie"]', 's=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT, t=2'],
   ['request.headers["x-letter"]', '\u00e0'],
   ['request.headers["x-none"]', undefined],
@@ -42,19 +43,29 @@ test.each([
   ['response.headers["Set-Cookie"].exists(line, line.startsWith("t="))', true],
   ['response.headers.transformList(name, value, name == "set-cookie", value)[0][1]', 't=2'],
 
+  // Names have no case, also those that only an evaluation knows.
+  ['["X-One"].map(name, request.headers[name])', ['1']],
+  ['["X-One"].exists(name, name in request.headers)', true],
+  ['"X-One" in request.headers.raw()', true],
+  ['request.headers.raw()["X-One"]', ['1']],
+  ['request.headers.map(name, name).filter(name, name == "x-many")', ['x-many']],
+
   // Lists for whoever asks.
   ['request.headers.raw()["x-one"]', ['1']],
-  ['request.headers.raw()["cookie"]', ['a=1; b=2', 'c=3']],
+  ['request.headers.raw()["cookie"]', ['a=1; b=2', 'c=3; flag']],
   ['request.headers.split()["x-many"]', ['a', 'b', 'c\ufffd']],
   ['request.headers.split()["x-none"]', undefined],
   ['request.headers.join()["x-many"]', 'a,b ,\tc\ufffd'],
   ['response.headers.join()["set-cookie"]', 's=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT,t=2'],
 
   ['request.headers.redacted()["cookie"]', '<redacted>'],
+  ['request.headers.redacted()["authorization"]', '<redacted>'],
+  ['request.headers.redacted()["Proxy-Authorization"]', '<redacted>'],
   ['request.headers.redacted().raw()["cookie"]', ['<redacted>', '<redacted>']],
   ['response.headers.redacted()["set-cookie"]', ['<redacted>', '<redacted>']],
   ['request.headers.redacted()["x-one"]', '1'],
   ['request.headers.cookie("c")', '3'],
+  ['request.headers.cookie("fla")', undefined],
   ['request.headers.raw().cookie("b")', '2'],
 ])('%s is %j', (source, value) => {
   const problems: string[] = []
