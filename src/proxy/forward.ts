@@ -298,17 +298,21 @@ function startDeadline(flight: InFlight): void {
 }
 
 function endLate(flight: InFlight): void {
-  const { upstream } = flight
+  const { exchange, upstream } = flight
+  if (flight.responded) {
+    // An endpoint that answers slowly has been judged by its head.
+    exchange.reason = 'Timeout'
+    exchange.refusalDetail = 'the time of the request was up behind the head of the response'
+    return flight.stream.abort()
+  }
   const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE
   flight.upstream = undefined
   flight.backoff?.cancel()
-  // An endpoint that did not answer in time is unhealthy (decision A-99); one that answers slowly has been judged by its head.
-  if (upstream !== undefined && !flight.responded) recordAttempt(flight, undefined, failure)
+  // An endpoint that did not answer in time is unhealthy (decision A-99).
+  if (upstream !== undefined) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()
   upstream?.cancel()
-  if (!flight.responded) return respondLocally(flight, reject('request-timeout'))
-  flight.exchange.reason = 'Timeout'
-  flight.stream.abort()
+  respondLocally(flight, reject('request-timeout'))
 }
 
 /** The request had been under way for as long as it may; how far it came there, nobody knows. */

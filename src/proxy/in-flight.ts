@@ -180,10 +180,10 @@ export class InFlight implements BodyReader, Observed {
 
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
     const turn = this.turn
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       collect(this.upstream!.body, { maxBytes, claim: this.claim }, use, (result) => {
         if (turn !== this.turn) return
-        if (isAbort(result)) return reject(new Error(`the response ended early: ${result}`))
+        if (isAbort(result)) return resolve(this.#brokenResponse(result))
         if (result === 'no-memory') return resolve(this.#noMemory('response'))
         exchange.responseBody = isWhole(result) ? result.bytes : null
         if (result instanceof PartialBody) {
@@ -193,6 +193,12 @@ export class InFlight implements BodyReader, Observed {
         resolve(undefined)
       })
     })
+  }
+
+  /** Who breaks off behind the head has not answered (decision A-99). */
+  #brokenResponse(why: Abort): Refusal {
+    if (why !== 'cancelled') this.decision.endpoint?.health.recordUnhealthy()
+    return reject('upstream-failed', { detail: `the response ended early: ${why}` })
   }
 
   #noMemory(message: 'request' | 'response'): Refusal {

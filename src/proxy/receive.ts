@@ -55,6 +55,7 @@ export class Receiver implements StreamHandler {
   aborted(stream: ServerStream, why: Abort, cut: boolean): void {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
+    if (cut) noteCut(flight, why)
     flight.abandon()
     flight.context.load.end(flight.retried)
     settleBodies(flight)
@@ -93,6 +94,11 @@ function noteRefusal(flight: InFlight, code: WireRefusal): ResponseField {
 function chargeFor({ exchange }: InFlight): void {
   if (exchange.tokenLimits === undefined || exchange.llm?.totalTokens === undefined) return
   chargeTokens(exchange, exchange.llm.totalTokens)
+}
+
+/** Who breaks off behind the head has not answered (decision A-99). */
+function noteCut({ decision }: InFlight, why: Abort): void {
+  if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy()
 }
 
 /** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */

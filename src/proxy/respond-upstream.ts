@@ -98,8 +98,6 @@ function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
       sendReply(flight, { head, body: exchange.responseBody ?? undefined, trailers })
     })
     .catch((error: unknown) => {
-      if (turn !== flight.turn) return
-      if (flight.upstream === upstream) respondLocally(flight, reject('upstream-failed', { detail: String(error) }))
-      else fail(flight, error)
+      if (turn === flight.turn) fail(flight, error)
     })
 }

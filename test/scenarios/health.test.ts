@@ -26,6 +26,14 @@ const DEAD: Readonly<Record<string, (peer: RawClient) => void>> = {
   silent: () => {},
 }
 
+/** Endpoints whose answers break off behind the head. */
+const CUT: Readonly<Record<string, string>> = {
+  short: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab',
+  chunk: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab',
+}
+/** Waits for the whole answer. */
+const GATHERED = { transformation: { response: { body: 'response.body' } } }
+
 const PROMPT = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
 const STREAM = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n'
 const CHUNK =
@@ -81,6 +89,14 @@ beforeAll(async () => {
     }),
   )
   const left = { health: { eviction: { duration: '60s' } } }
+  for (const [name, text] of Object.entries(CUT)) {
+    const cut = await serve(name, (peer) => peer.socket.end(text))
+    for (const how of ['streamed', 'gathered']) {
+      const service = `${name}-${how}`
+      objects.push(serviceYaml(service, [cut, good.port]), policyYaml(service, 'Service', service, { backend: left }))
+      if (how === 'gathered') objects.push(policyYaml(`${service}-whole`, 'HTTPRoute', service, { traffic: GATHERED }))
+    }
+  }
   objects.push(
     serviceYaml('left', [ports.silent!, await serve('prompt', (peer) => peer.send(PROMPT))]),
     policyYaml('left', 'Service', 'left', { backend: left }),
@@ -139,6 +155,27 @@ verifies(
     }
   },
 )
+
+test.each(Object.keys(CUT))('an endpoint whose answer breaks off (%s) is evicted', async (name) => {
+  for (const [how, broken] of [
+    ['streamed', 'broken'],
+    ['gathered', '503'],
+  ]) {
+    const found: string[] = []
+    for (let i = 0; i < 30; i++) {
+      const response = await fetch(`http://127.0.0.1:${port}/${name}-${how}`, { method: 'POST', body: 'x' })
+      const whole = await response.text().then(
+        () => true,
+        () => false,
+      )
+      found.push(whole ? String(response.status) : 'broken')
+    }
+    expect(
+      found.filter((one) => one !== '200'),
+      how,
+    ).toEqual([broken])
+  }
+})
 
 /** Clients that leave before there is an answer. */
 const LEAVING: Readonly<Record<string, string>> = {

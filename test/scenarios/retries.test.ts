@@ -229,9 +229,11 @@ verifies(
 test('when time runs out in the middle of a response the client is cut off', async () => {
   deeds = ['begin']
   const client = await RawClient.connect(port)
-  client.send('GET /limited HTTP/1.1\r\nHost: h\r\n\r\n')
+  client.send('GET /limited/begun HTTP/1.1\r\nHost: h\r\n\r\n')
   expect(await client.untilEnd()).toBe(BEGINNING)
   expect(seen).toHaveLength(1)
+  const { line } = await tracesOf('/limited/begun')
+  expect(line).toMatch(/ error="the time of the request was up behind the head of the response.*" reason=Timeout /)
 })
 
 verifies(

@@ -16,6 +16,8 @@ export interface ResponseWriterOwner {
   messageWritten(): void
   /** The giver broke off: the response must not look complete. */
   messageCut(why: Abort): void
+  /** The fields behind the body are more than `maxHeadBytes`: the response cannot be completed. */
+  trailersTooLarge(): void
 }
 
 /**
@@ -101,7 +103,7 @@ export class ResponseWriter implements BodySink {
     const trails = trailers !== undefined && trailers.fieldCount > 0 && this.#kind !== BODY_NONE
     const fields = trails ? fieldObject(trailers) : undefined
     // Without them the response would look whole.
-    if (fields !== undefined && objectBytes(fields) > this.#owner.maxHeadBytes) return this.abort('protocol-error')
+    if (fields !== undefined && objectBytes(fields) > this.#owner.maxHeadBytes) return this.#refuseTrailers()
     const whole = this.#headPending && !trails
     if (this.#headPending) this.#sendHead(whole, trails)
     if (fields !== undefined) {
@@ -117,6 +119,12 @@ export class ResponseWriter implements BodySink {
     if (!this.open) return
     this.close()
     this.#owner.messageCut(why)
+  }
+
+  /** What a client announces that it takes is not the giver's fault. */
+  #refuseTrailers(): void {
+    this.close()
+    this.#owner.trailersTooLarge()
   }
 
   /** Takes nothing more for this message and lets its giver go. */

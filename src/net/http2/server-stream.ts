@@ -146,7 +146,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     // A status that cannot be sent.
     if (status > MAX_STATUS) {
       this.#responded = true
-      this.#fail('protocol-error', true)
+      this.#fail('protocol-error')
       return true
     }
     const bodiless = isBodiless(this.head.method === 'HEAD', status)
@@ -207,6 +207,10 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
 
   messageCut(why: Abort): void {
     this.#fail(why, true)
+  }
+
+  trailersTooLarge(): void {
+    this.#fail('protocol-error')
   }
 
   // Ending.
