@@ -96,9 +96,9 @@ function chargeFor({ exchange }: InFlight): void {
   chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
-/** Who breaks off behind the head has not answered (decision A-99). */
-function noteCut({ decision }: InFlight, why: Abort): void {
-  if (why !== 'cancelled') decision.endpoint?.health.recordUnhealthy()
+/** Who breaks off behind the head has not answered (decision A-99). An upgrade was answered by its 101. */
+function noteCut({ decision, status }: InFlight, why: Abort): void {
+  if (why !== 'cancelled' && status !== 101) decision.endpoint?.health.recordUnhealthy()
 }
 
 /** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */

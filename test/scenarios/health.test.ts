@@ -97,6 +97,14 @@ beforeAll(async () => {
       if (how === 'gathered') objects.push(policyYaml(`${service}-whole`, 'HTTPRoute', service, { traffic: GATHERED }))
     }
   }
+  const upgrading = await serve('upgrading', (peer) => {
+    peer.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    setTimeout(() => peer.socket.resetAndDestroy(), 20)
+  })
+  objects.push(
+    serviceYaml('upgraded', [upgrading, good.port]),
+    policyYaml('upgraded', 'Service', 'upgraded', { backend: left }),
+  )
   objects.push(
     serviceYaml('left', [ports.silent!, await serve('prompt', (peer) => peer.send(PROMPT))]),
     policyYaml('left', 'Service', 'left', { backend: left }),
@@ -175,6 +183,17 @@ test.each(Object.keys(CUT))('an endpoint whose answer breaks off (%s) is evicted
       how,
     ).toEqual([broken])
   }
+})
+
+test('how an upgraded connection ends says nothing about the endpoint', async () => {
+  for (let i = 0; i < 60 && asked.length < 3; i++) {
+    const client = await RawClient.connect(port)
+    client.send('GET /upgraded HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+    await client.until((text) => text.includes('\r\n\r\n'))
+    if (client.text.includes(' 101 ')) await client.untilClosed()
+    else client.close()
+  }
+  expect(asked).toEqual(['upgrading', 'upgrading', 'upgrading'])
 })
 
 /** Clients that leave before there is an answer. */
