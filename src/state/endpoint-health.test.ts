@@ -367,3 +367,11 @@ test('of threads that see an endpoint fail at the same time exactly one evicts i
   )
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(slots)
 })
+
+test('an answer that took hours is slow, and no number of another sign', () => {
+  const [hours, minutes] = [endpoint(), endpoint()]
+  hours.recordHealthy(10 * 3_600_000)
+  minutes.recordHealthy(60_000)
+  expect(hours.score).toBeGreaterThan(0)
+  expect(hours.score).toBeLessThan(minutes.score)
+})

@@ -35,3 +35,57 @@ test.each<[what: string, late: (claim: BodyClaim) => void]>([
   late(claim)
   expect(memory.heldBytes).toBe(5)
 })
+
+/** A memory of 10 bytes with a clock, and bodies that note when they give way. */
+function crowded() {
+  let nowMs = 0
+  const gone: string[] = []
+  const memory = new BodyMemory(10, () => nowMs)
+  const coming = (name: string, bytes: number) => {
+    const claim = new BodyClaim(memory)
+    const body = {
+      giveWay: () => {
+        gone.push(name)
+        claim.give(bytes)
+      },
+    }
+    claim.expect(body)
+    claim.take(bytes)
+    return { claim, body }
+  }
+  return { memory, gone, coming, pass: (ms: number) => (nowMs += ms) }
+}
+
+test('whoever took longest gives way, the taker itself among them', () => {
+  const { gone, coming, pass } = crowded()
+  const [first, second] = [coming('first', 4), coming('second', 6)]
+  pass(10_000)
+  expect([first.claim.makeRoom(8, first.body), gone]).toEqual([false, ['first']])
+  expect([second.claim.makeRoom(4, second.body), gone]).toEqual([true, ['first']])
+})
+
+test.each<[what: string, end: (claim: BodyClaim) => void]>([
+  ['complete', (claim) => claim.complete()],
+  ['released', (claim) => claim.release()],
+  ['followed by another', (claim) => claim.expect({ giveWay: () => {} })],
+])('a body that is %s need not give way any more', (_, end) => {
+  const { gone, coming, pass } = crowded()
+  end(coming('first', 8).claim)
+  pass(10_000)
+  const { claim, body } = coming('second', 2)
+  claim.makeRoom(9, body)
+  expect(gone).toEqual([])
+})
+
+test('a request that is over makes no room and expects nothing', () => {
+  const { gone, coming, pass } = crowded()
+  coming('first', 8)
+  const { claim, body } = coming('over', 1)
+  claim.release()
+  claim.expect(body)
+  pass(10_000)
+  expect([claim.makeRoom(9, body), gone]).toEqual([false, []])
+  const { claim: next, body: nextBody } = coming('next', 0)
+  next.makeRoom(10, nextBody)
+  expect(gone).toEqual(['first'])
+})
