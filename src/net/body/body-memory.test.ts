@@ -86,6 +86,7 @@ test('a request that is over makes no room and expects nothing', () => {
   pass(10_000)
   expect([claim.makeRoom(9, body), gone]).toEqual([false, []])
   const { claim: next, body: nextBody } = coming('next', 0)
+  pass(10_000)
   next.makeRoom(11, nextBody)
   expect(gone).toEqual(['first', 'next'])
 })
