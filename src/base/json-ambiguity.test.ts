@@ -9,6 +9,7 @@ const ambiguous: [text: string, key: string, depth: number][] = [
   ['{"method":"a","method":"b"}', 'method', 1],
   ['{"method":"a","\\u006dethod":"b"}', 'method', 1],
   ['{"method":"a","Method":"b"}', 'Method', 1],
+  [' \r\n\t{"method":"a","Method":"b"}', 'Method', 1],
   ['{"METHOD":"b"}', 'METHOD', 1],
   ['{"other":1,"other":2}', 'other', 1],
   ['{"param\u017f":{}}', 'param\u017f', 1],

@@ -164,6 +164,7 @@ const writes: [
   [{ queryParameter: { name: 'key' } }, 'a&b=\u00c3', true, [], '/p?a=1&key=a%26b%3D%C3'],
   [{ cookie: { name: 'key' } }, 'abc', true, ['cookie: b=2; key=abc'], '/p?key=old&a=1'],
   [{ cookie: { name: 'key' } }, 'a; b', false, [], '/p?key=old&a=1'],
+  [{ cookie: { name: 'key' } }, 'a\r\nb', false, [], '/p?key=old&a=1'],
   [{ cookie: { name: 'k=1; key' } }, 'abc', false, [], '/p?key=old&a=1'],
   [header('two\r\nlines'), 'abc', false, [], '/p?key=old&a=1'],
 ]
