@@ -10,12 +10,17 @@ export interface Answered {
 /**
  * Judges an endpoint by one answer (decision A-99). No answer is unhealthy whatever the condition says. An error that the condition
  * takes for healthy may come faster than any answer: it tells nothing about latency.
+ * @returns whether it is healthy, as far as its head tells
  */
 export function recordAnswer(
   { health, isUnhealthy }: Pick<EndpointPlace, 'health' | 'isUnhealthy'>,
   exchange: Exchange,
   { status, latencyMs }: Answered,
-): void {
-  if (status === undefined || isUnhealthy(exchange, status)) health.recordUnhealthy()
-  else health.recordHealthy(status < 500 ? latencyMs : undefined)
+): boolean {
+  if (status === undefined || isUnhealthy(exchange, status)) {
+    health.recordUnhealthy()
+    return false
+  }
+  health.recordHealthy(status < 500 ? latencyMs : undefined)
+  return true
 }

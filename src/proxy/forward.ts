@@ -237,7 +237,10 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
   if (failure === undefined || isOfEndpoint(flight, failure)) {
-    recordAnswer(endpoint, exchange, { status, latencyMs: exchange.answeredMonotonicMs - flight.attemptStartMs })
+    const latencyMs = exchange.answeredMonotonicMs - flight.attemptStartMs
+    flight.healthy = recordAnswer(endpoint, exchange, { status, latencyMs })
+    // An upgrade is answered by its 101; how the tunnel ends says nothing.
+    if (status === 101 && flight.healthy) endpoint.health.recordCompleted()
   }
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure

@@ -72,6 +72,8 @@ export class InFlight implements BodyReader, Observed {
   responded = false
   /** An endpoint is counted as busy. */
   pending = false
+  /** The head of the answer was healthy; how it ends, shows later. */
+  healthy = false
   /** Fires when `timeouts.request` is over; made by the first request that has one. */
   deadline: WheelTimer | undefined
   /** Ends a retry's wait. */
@@ -118,6 +120,7 @@ export class InFlight implements BodyReader, Observed {
     this.retried = false
     this.responded = false
     this.pending = false
+    this.healthy = false
     this.backoff = undefined
     this.filter = undefined
     this.abort = undefined
@@ -197,6 +200,7 @@ export class InFlight implements BodyReader, Observed {
 
   /** Who breaks off behind the head has not answered (decision A-99). */
   #brokenResponse(why: Abort): Refusal {
+    this.healthy = false
     if (why !== 'cancelled') this.decision.endpoint?.health.recordUnhealthy()
     return reject('upstream-failed', { detail: `the response ended early: ${why}` })
   }

@@ -46,7 +46,9 @@ export class Receiver implements StreamHandler {
     settleBodies(flight)
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeFor(flight)
-    this.#context.observer.ended(flight, sentBytes, noteBreak(flight))
+    const broken = noteBreak(flight)
+    if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()
+    this.#context.observer.ended(flight, sentBytes, broken)
     flight.dropBodies()
     flight.upstream?.release()
     flight.turn++

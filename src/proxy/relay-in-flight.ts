@@ -56,6 +56,8 @@ export class RelayInFlight implements ObservedRelay {
     const { exchange, context } = this
     exchange.answeredMonotonicMs = context.now()
     this.#endpoint?.health.recordHealthy(exchange.answeredMonotonicMs - exchange.sentMonotonicMs)
+    // A connection that was made is the whole answer.
+    this.#endpoint?.health.recordCompleted()
   }
 
   recordUnhealthy(): void {

@@ -28,11 +28,13 @@ function endpoint(eviction?: Partial<EvictionSettings>, memory = createSlotMemor
   return new EndpointHealth(memory, 0, eviction === undefined ? undefined : { ...EVICTION, ...eviction })
 }
 
-/** `-` an unhealthy answer, `+` a healthy one. @returns the time of the eviction that each one brought, in milliseconds */
+/** `-` an unhealthy answer, `+` a healthy one, `/` one that breaks off behind a healthy head. @returns the time of the eviction that each one brought, in milliseconds */
 function record(health: EndpointHealth, answers: string): (number | undefined)[] {
   return [...answers].map((answer) => {
     if (answer === '-') return health.recordUnhealthy()
     health.recordHealthy(10)
+    if (answer === '/') return health.recordUnhealthy()
+    health.recordCompleted()
     return undefined
   })
 }
@@ -73,6 +75,7 @@ verifies('health/evict-consecutive-failures', 'so many unhealthy answers in a ro
   expect(evictedAfter({ consecutiveFailures: 3 }, '-----')).toBe(3)
   expect(evictedAfter({ consecutiveFailures: 3 }, '--+--+--+')).toBeUndefined()
   expect(evictedAfter({ consecutiveFailures: 3 }, '--+---')).toBe(6)
+  expect(evictedAfter({ consecutiveFailures: 3 }, '-+////')).toBe(5)
   expect(evictedAfter({ consecutiveFailures: 1 }, '-')).toBe(1)
 })
 

@@ -76,11 +76,16 @@ export class EndpointHealth {
     if (!this.#alone) this.#memory.inFlight[this.#slot]!--
   }
 
-  /** @param latencyMs undefined: the answer tells nothing about latency */
+  /** The head of a healthy answer. @param latencyMs undefined: the answer tells nothing about latency */
   recordHealthy(latencyMs: number | undefined): void {
     if (this.#alone && this.#eviction === undefined) return
     if (!this.evicted) this.#move(DEFICIT, 0)
     if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MOST))
+  }
+
+  /** A healthy answer came to its end: failures in a row are counted anew. One that breaks off behind its head ends no such row. */
+  recordCompleted(): void {
+    if (this.#eviction === undefined) return
     // Looks first: a write takes the memory away from the other workers.
     if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)
   }

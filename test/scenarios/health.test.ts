@@ -97,6 +97,13 @@ beforeAll(async () => {
       if (how === 'gathered') objects.push(policyYaml(`${service}-whole`, 'HTTPRoute', service, { traffic: GATHERED }))
     }
   }
+  const cutting = await serve('cutting', (peer) => peer.socket.end(Object.values(CUT)[0]!))
+  objects.push(
+    serviceYaml('counted', [cutting, good.port]),
+    policyYaml('counted', 'Service', 'counted', {
+      backend: { health: { eviction: { duration: '60s', consecutiveFailures: 3 } } },
+    }),
+  )
   const upgrading = await serve('upgrading', (peer) => {
     peer.socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
     setTimeout(() => peer.socket.resetAndDestroy(), 20)
@@ -183,6 +190,15 @@ test.each(Object.keys(CUT))('an endpoint whose answer breaks off (%s) is evicted
       how,
     ).toEqual([broken])
   }
+})
+
+test('answers that break off count as failures in a row, though their heads are healthy', async () => {
+  let broken = 0
+  for (let i = 0; i < 60; i++) {
+    const response = await fetch(`http://127.0.0.1:${port}/counted`, { method: 'POST', body: 'x' })
+    await response.text().catch(() => broken++)
+  }
+  expect(broken).toBe(3)
 })
 
 test('how an upgraded connection ends says nothing about the endpoint', async () => {
