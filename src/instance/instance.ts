@@ -85,6 +85,7 @@ export class Instance {
           events.workerReplaced(name, why, cause)
         },
         metrics: (worker, news) => this.#metrics.hear(worker, news),
+        ended: (worker) => this.#metrics.ended(worker),
         fact: (version, fact) => this.#loop.observed(version, fact),
         log: (worker, state) => events.accessLog(worker, state),
         bug: (decisionId, stack) => events.bug(decisionId, stack),

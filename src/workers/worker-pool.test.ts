@@ -18,6 +18,7 @@ interface Replaced {
 /** A pool of two workers that run on an empty plan, and one of which can be made to spin. */
 async function startPool(tuning: { readonly stuckAfterMs: number; readonly answerMs?: number }) {
   const replaced: Replaced[] = []
+  const ended: string[] = []
   let applied = 0
   const pool = new WorkerPool(
     2,
@@ -32,6 +33,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       applied: () => applied++,
       replaced: (name, why, cause) => replaced.push({ name, why, cause }),
       metrics: () => {},
+      ended: (name) => ended.push(name),
       fact: () => {},
       log: () => {},
       bug: (_, stack) => {
@@ -44,7 +46,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
   const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] }, secrets: [] }
   pool.publish({ ...nothing, sockets: [], everything: () => nothing })
   await eventually('both workers run', () => applied > 0)
-  return { pool, replaced }
+  return { pool, replaced, ended }
 }
 
 function spin(name: string): void {
@@ -54,7 +56,7 @@ function spin(name: string): void {
 }
 
 test('a worker that spins is replaced, and why is told; the others stay', async () => {
-  const { pool, replaced } = await startPool({ stuckAfterMs: 1000 })
+  const { pool, replaced, ended } = await startPool({ stuckAfterMs: 1000 })
   spin('w1')
   await eventually('another worker on the plan', () => {
     const { members } = pool
@@ -62,6 +64,8 @@ test('a worker that spins is replaced, and why is told; the others stay', async 
   })
   expect(replaced).toEqual([{ name: 'w1', why: 'stuck', cause: 'its event loop has not turned for 1 s' }])
   expect(pool.members.map(({ name }) => name)).toEqual(['w2', 'w3'])
+  await eventually('its thread is gone', () => ended.length > 0)
+  expect(ended).toEqual(['w1'])
 })
 
 test('records: a worker that does not answer is named, and the others are not waited for', async () => {

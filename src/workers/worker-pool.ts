@@ -41,6 +41,8 @@ export interface WorkerPoolEvents {
   /** A worker died, or its loop got stuck, and another one is being started. */
   replaced(name: string, why: ReplacedFor, cause: string): void
   metrics(worker: string, news: MetricsNews): void
+  /** Its thread is gone: nothing more comes of it, and it counts nothing any more. */
+  ended(worker: string): void
   /** Traffic shows something about a backend of the plan of that version. */
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
@@ -173,7 +175,10 @@ export class WorkerPool {
     thread.on('error', (error) => {
       cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
     })
-    thread.on('exit', () => this.#lose(member, 'died', cause))
+    thread.on('exit', () => {
+      this.#lose(member, 'died', cause)
+      this.#events.ended(name)
+    })
     const published = this.#published
     if (published === undefined) return
     thread.postMessage(planMessage(published.everything(), published.sockets))

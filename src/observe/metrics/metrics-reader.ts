@@ -5,8 +5,15 @@ import { MAX_SERIES, type MetricsNews, type SeriesPlace } from './metrics-writer
 
 const PREFIX = 'gatewright_'
 
-interface Known extends SeriesPlace {
+/** Where the numbers of a series are, and the labels under which they are shown. */
+interface Known extends Omit<SeriesPlace, 'page'> {
   readonly cells: Float64Array
+}
+
+/** The numbers of a worker that runs. */
+interface Running {
+  readonly pages: Float64Array[]
+  readonly series: Known[]
 }
 
 export interface MetricsReaderEvents {
@@ -19,15 +26,17 @@ export interface MetricsReaderEvents {
 }
 
 /**
- * Sums the numbers of all workers when somebody scrapes. Pages of workers that have ended stay, so counters never go back. Each worker
- * bounds the values of labels and the number of series for itself; here the same bounds hold for the sum.
+ * Sums the numbers of all workers when somebody scrapes. What workers counted that have ended is kept in one sum, so counters never go
+ * back, and their pages go. Each worker bounds the values of labels and the number of series for itself; here the same bounds hold for
+ * the sum.
  */
 export class MetricsReader {
   readonly #events: MetricsReaderEvents
   readonly #chosen: ChosenValues
   readonly #labelSets = new Map<MetricId, Set<string>>()
-  readonly #pages = new Map<string, Float64Array[]>()
-  readonly #series: Known[] = []
+  readonly #running = new Map<string, Running>()
+  /** The sums of all workers that have ended, by metric and labels. */
+  readonly #ended = new Map<string, Known>()
 
   constructor(events: MetricsReaderEvents) {
     this.#events = events
@@ -35,11 +44,9 @@ export class MetricsReader {
   }
 
   hear(worker: string, news: MetricsNews): void {
-    let pages = this.#pages.get(worker)
-    if (pages === undefined) {
-      pages = []
-      this.#pages.set(worker, pages)
-    }
+    const running = this.#running.get(worker) ?? { pages: [], series: [] }
+    this.#running.set(worker, running)
+    const { pages } = running
     if (news.page !== undefined) pages.push(new Float64Array(news.page))
     if (news.series === undefined) return
     const { metric, values } = news.series
@@ -47,7 +54,21 @@ export class MetricsReader {
       const [label, ...place] = values
       this.#events.firstFolded(label!, place)
     }
-    this.#series.push({ ...news.series, values: this.#bounded(news.series), cells: pages[news.series.page]! })
+    const { customNames, page, offset } = news.series
+    running.series.push({ metric, customNames, offset, values: this.#bounded(news.series), cells: pages[page]! })
+  }
+
+  /** It has told and counted the last. */
+  ended(worker: string): void {
+    for (const series of this.#running.get(worker)?.series ?? []) {
+      const { metric, values, customNames } = series
+      const key = `${metric}\n${keyOf(series)}`
+      const size = cellsOf(METRICS[metric])
+      const sum = this.#ended.get(key) ?? { metric, values, customNames, offset: 0, cells: new Float64Array(size) }
+      this.#ended.set(key, sum)
+      addCells(sum.cells, series)
+    }
+    this.#running.delete(worker)
   }
 
   /** The values of a series within the bounds of the scrape (decision A-113). */
@@ -68,33 +89,36 @@ export class MetricsReader {
   /** Prometheus text, version 0.0.4. */
   text(): string {
     const lines: string[] = []
+    const known = [...this.#ended.values(), ...[...this.#running.values()].flatMap(({ series }) => series)]
     for (const id of Object.keys(METRICS) as MetricId[]) {
       const metric: Metric = METRICS[id]
-      const sums = this.#sum(id, metric)
+      const sums = sumByLabels(
+        known.filter((series) => series.metric === id),
+        metric,
+      )
       if (sums.length === 0) continue
       lines.push(`# HELP ${PREFIX}${metric.name} ${metric.help}`, `# TYPE ${PREFIX}${metric.name} ${metric.type}`)
       for (const { labels, cells } of sums) writeSeries(lines, metric, labels, cells)
     }
     return `${lines.join('\n')}\n`
   }
+}
 
-  #sum(id: MetricId, metric: Metric): { labels: string; cells: Float64Array }[] {
-    const known = this.#series.filter((series) => series.metric === id)
-    // All series of a metric carry the same label names: the union over Gateways (decision A-113).
-    const custom = [...new Set(known.flatMap((series) => series.customNames))].sort()
-    const sums = new Map<string, { labels: string; cells: Float64Array }>()
-    const size = cellsOf(metric)
-    for (const series of known) {
-      const labels = formatLabels(metric, custom, series)
-      let sum = sums.get(labels)
-      if (sum === undefined) {
-        sum = { labels, cells: new Float64Array(size) }
-        sums.set(labels, sum)
-      }
-      for (let i = 0; i < size; i++) sum.cells[i]! += series.cells[series.offset + i]!
-    }
-    return [...sums.values()]
+function sumByLabels(series: readonly Known[], metric: Metric): { labels: string; cells: Float64Array }[] {
+  // All series of a metric carry the same label names: the union over Gateways (decision A-113).
+  const custom = [...new Set(series.flatMap(({ customNames }) => customNames))].sort()
+  const sums = new Map<string, { labels: string; cells: Float64Array }>()
+  for (const one of series) {
+    const labels = formatLabels(metric, custom, one)
+    const sum = sums.get(labels) ?? { labels, cells: new Float64Array(cellsOf(metric)) }
+    sums.set(labels, sum)
+    addCells(sum.cells, one)
   }
+  return [...sums.values()]
+}
+
+function addCells(sum: Float64Array, { cells, offset }: Known): void {
+  for (let i = 0; i < sum.length; i++) sum[i]! += cells[offset + i]!
 }
 
 function keyOf({ values, customNames }: Pick<SeriesPlace, 'values' | 'customNames'>): string {
@@ -116,7 +140,7 @@ function writeSeries(lines: string[], metric: Metric, labels: string, cells: Flo
   lines.push(`${name}_sum{${labels}} ${cells[buckets.length + 1]}`, `${name}_count{${labels}} ${count}`)
 }
 
-function formatLabels(metric: Metric, custom: readonly string[], series: SeriesPlace): string {
+function formatLabels(metric: Metric, custom: readonly string[], series: Known): string {
   const builtIn = metric.labels.map((name, i) => label(name, series.values[i]!))
   const added = custom.map((name) => {
     const at = series.customNames.indexOf(name)

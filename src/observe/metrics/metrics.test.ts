@@ -56,12 +56,39 @@ test('the same labels are the same series, over all workers; others are another 
   ])
 })
 
-test('what a worker that has ended counted stays', () => {
+test('what workers counted that have ended stays, as one sum and without their pages', () => {
+  const { reader, lines } = workers(0)
+  const tokens = ['input', ...Array<string>(8).fill('x')]
+  for (let i = 1; i <= 500; i++) {
+    const writer = new MetricsWriter((news) => reader.hear(`w${i}`, news))
+    const refusals = writer.series('wireRefusals', [`code ${i % 3}`])
+    refusals.add(2)
+    writer.series('tokens', tokens).observe(3)
+    reader.ended(`w${i}`)
+    expect(lines('wire').reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)).toBe(2 * i)
+    // Nobody looks at its page any more.
+    refusals.add(1_000_000)
+  }
+  expect(lines('wire').map((line) => line.split(' ').at(-1))).toEqual(['334', '334', '332'])
+  expect(lines('gen_ai_client_token_usage_sum')[0]).toMatch(/ 1500$/)
+  expect(lines('gen_ai_client_token_usage_count')[0]).toMatch(/ 500$/)
+})
+
+test('a worker that goes on adds to what its predecessors counted', () => {
   const { reader, writers, lines } = workers(1)
   writers[0].series('deniedConnections', []).add(4)
-  const successor = new MetricsWriter((news) => reader.hear('w2', news))
-  successor.series('deniedConnections', []).add(1)
+  reader.ended('w1')
+  const successor = new MetricsWriter((news) => reader.hear('w2', news)).series('deniedConnections', [])
+  successor.add(1)
   expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 5'])
+  successor.add(1)
+  expect(lines('denied')).toEqual(['gatewright_denied_connections_total{} 6'])
+})
+
+test('a worker that ended before it counted anything leaves nothing', () => {
+  const { reader } = workers(0)
+  reader.ended('w9')
+  expect(reader.text().trim()).toBe('')
 })
 
 test('a histogram: cumulative buckets, bounds included, sum and count', () => {
