@@ -116,6 +116,8 @@ export interface StreamHandler {
    * @returns a field to add to the answer, if any
    */
   refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined
+  /** A connection ends for a fault of its client; requests on it are aborted. @param detail never what a client wrote */
+  broken(peer: Peer, fault: ConnectionFault, detail: string): void
 }
 
 /** A connection whose bytes are relayed as they are (TCP and TLS routes). Nothing of it is read before `tunnel`. */
@@ -147,6 +149,15 @@ export type WireRefusal =
   | 'expectation-failed'
   | 'version-not-supported'
   | 'method-not-implemented'
+
+/** Why a connection of HTTP/2 was ended: nothing of it became a request, and nothing answers it (docs/behaviour/http.md, "Refusals"). */
+export type ConnectionFault =
+  /** The client broke the protocol. */
+  | 'http2-protocol-error'
+  /** It sent too much of what means nothing. */
+  | 'http2-flood'
+  /** It ended the connection with an error of its own. */
+  | 'http2-client-error'
 
 /** One request to an upstream connection and its response. */
 export interface ClientStream {

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, WireRefusal } from '#net/stream.ts'
+import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
 
 /** A request that has ended, as its owner in the proxy shows it. */
 export interface Observed {
@@ -36,7 +36,7 @@ export interface ConnectionPlace {
   readonly protocol: 'http' | 'https' | 'tcp' | 'tls'
 }
 
-/** A message that was refused before it became a request. */
+/** A message that was refused before it became a request, or a connection that broke before there was any. */
 export interface UnreadRequest {
   readonly place: ConnectionPlace
   readonly decisionNumber: number
@@ -75,6 +75,8 @@ export interface Observer {
    * @returns the id of its record, when one is kept
    */
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined
+  /** A client broke the protocol of its connection, or flooded it. @param detail never what a client wrote */
+  connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void
   /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */

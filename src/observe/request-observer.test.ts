@@ -409,6 +409,39 @@ test('what the wire refused before it was a request: a line with its peer, and a
   ])
 })
 
+test('a connection that broke HTTP/2: a line without a status, and a record by id', () => {
+  const { observer: it, lines, metrics } = observer()
+  it.connectionBroken({ place: UNREAD, decisionNumber: 8 }, 'http2-protocol-error', 'Protocol error')
+  expect(lines).toEqual([
+    {
+      level: 'info',
+      time: '2027-01-15T08:00:00.000000Z',
+      scope: 'request',
+      gateway: 'default/main',
+      'src.addr': '192.0.2.7:40000',
+      'dst.addr': '127.0.0.1:8080',
+      error: 'Protocol error',
+      reason: 'InvalidRequest',
+      code: 'http2-protocol-error',
+      decision: ids.idOf(8),
+    },
+  ])
+  const detail = 'Protocol error, sent by 192.0.2.7:40000'
+  expect(it.records.list()).toMatchObject([{ code: 'http2-protocol-error', detail, reason: 'InvalidRequest' }])
+  expect(metrics()).toEqual({ wire_refusals_total: 1 })
+})
+
+test('connections that break count into the same flood', () => {
+  const { observer: it, lines, metrics } = observer()
+  for (let i = 0; i < 300; i++) {
+    it.connectionBroken({ place: UNREAD, decisionNumber: i + 1 }, 'http2-flood', 'too many settings')
+    it.refusedByWire('malformed-request', { place: UNREAD, decisionNumber: i + 1 })
+  }
+  expect(lines.length).toBe(100)
+  // Of each of the two.
+  expect(metrics()).toEqual({ wire_refusals_total: 300 })
+})
+
 test('a flood of them has 100 lines and records, and then 10 in a second; all are counted', () => {
   const { observer: it, lines, metrics } = observer()
   const told = (count: number) =>

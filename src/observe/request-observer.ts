@@ -4,10 +4,10 @@ import { turnMonotonic, turnNow } from '#base/turn.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, WireRefusal } from '#net/stream.ts'
+import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
-import type { AccessLog } from './log/access-log.ts'
+import type { AccessLog, Unread } from './log/access-log.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
@@ -80,14 +80,25 @@ export class RequestObserver implements Observer {
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined {
     this.#writer.series('wireRefusals', [code]).add(1)
     if (unread === undefined) return undefined
+    const { status, text, reason } = REJECTIONS[code]
+    return this.#tell(unread, { code, status, error: text, reason, detail: undefined })
+  }
+
+  connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void {
+    this.#writer.series('wireRefusals', [fault]).add(1)
+    this.#tell(unread, { code: fault, status: 0, error: detail, reason: 'InvalidRequest', detail })
+  }
+
+  /** A line and a record, while there are not too many of them. @returns the id of the record */
+  #tell(unread: UnreadRequest, why: Unread): string | undefined {
     if (!this.#unreadAllowance.take()) {
       this.#untold++
       return undefined
     }
     const decisionId = this.#ids.idOf(unread.decisionNumber)
-    this.#log.logUnread(unread.place, code, { decisionId, untold: this.#untold })
+    this.#log.logUnread(unread.place, why, { decisionId, untold: this.#untold })
     this.#untold = 0
-    this.#keepUnread(unread, code)
+    this.#keepUnread(unread, why)
     return decisionId
   }
 
@@ -105,9 +116,9 @@ export class RequestObserver implements Observer {
     this.#reportBug(decisionId, error)
   }
 
-  #keepUnread({ place, decisionNumber }: UnreadRequest, code: WireRefusal): void {
+  #keepUnread({ place, decisionNumber }: UnreadRequest, { status, code, reason, detail }: Unread): void {
     const { peer, gateway, listener } = place
-    const { status, reason } = REJECTIONS[code]
+    const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
     this.records.keep({
       number: decisionNumber,
       time: turnNow(),
@@ -115,7 +126,7 @@ export class RequestObserver implements Observer {
       listener,
       status,
       code,
-      detail: `sent by ${peer.remoteAddress}:${peer.remotePort}`,
+      detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
       reason,
     })
   }

@@ -3,7 +3,8 @@ import { decide } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
-import type { Abort, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
+import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
+import type { UnreadRequest } from '#observe/observer.ts'
 import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
 import { connectionPlace } from './connection-place.ts'
 import { forward } from './forward.ts'
@@ -67,16 +68,23 @@ export class Receiver implements StreamHandler {
   }
 
   refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined {
-    const { observer, decisionIds } = this.#context
+    const { observer } = this.#context
     const flight = stream?.context as InFlight | undefined
     if (flight !== undefined) {
       observer.refusedByWire(code)
       return noteRefusal(flight, code)
     }
-    const decisionNumber = decisionIds.next()
-    const place = connectionPlace(this.socket, peer, peer.secure ? 'https' : 'http')
-    const decisionId = observer.refusedByWire(code, { place, decisionNumber })
+    const decisionId = observer.refusedByWire(code, this.#unread(peer))
     return decisionId === undefined ? undefined : [DECISION, decisionId]
+  }
+
+  broken(peer: Peer, fault: ConnectionFault, detail: string): void {
+    this.#context.observer.connectionBroken(this.#unread(peer), fault, detail)
+  }
+
+  #unread(peer: Peer): UnreadRequest {
+    const place = connectionPlace(this.socket, peer, peer.secure ? 'https' : 'http')
+    return { place, decisionNumber: this.#context.decisionIds.next() }
   }
 }
 

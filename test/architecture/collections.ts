@@ -61,8 +61,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'observe/metrics/chosen-values #positions': 'configuration',
   'observe/metrics/metrics-reader #labelSets': 'configuration',
-  'observe/metrics/metrics-reader #pages': 'work',
-  'observe/metrics/metrics-reader #series': {
+  'observe/metrics/metrics-reader #running': 'work',
+  'observe/metrics/metrics-reader #ended': {
     bound: '10,000 of a metric',
     flood: 'src/observe/metrics/metrics.test.ts',
   },

@@ -324,6 +324,40 @@ test.each<[what: string, flood: (client: FrameClient) => void, code: number]>([
   await client.untilClosed()
   expect(client.goawayCode).toBe(code)
   await eventually(() => rig.open === 0)
+  expect(rig.handler.events.filter((event) => event.startsWith('broken'))).toEqual([
+    expect.stringMatching(/^broken http2-flood: \S/),
+  ])
+})
+
+const SHORT_PING = Buffer.alloc(3)
+
+test.each<[what: string, deed: (client: FrameClient) => void, told: string[]]>([
+  [
+    'a frame of a wrong size',
+    (client) => client.send(PING, 0, 0, SHORT_PING),
+    ['broken http2-protocol-error: Protocol error'],
+  ],
+  ['DATA on stream 0', (client) => client.send(DATA, 0, 0), ['broken http2-protocol-error: Protocol error']],
+  [
+    'fields that cannot be unpacked',
+    (client) => client.send(HEADERS, END_STREAM | END_HEADERS, 1, Buffer.alloc(5, 0xff)),
+    ['broken http2-protocol-error: Protocol error'],
+  ],
+  [
+    'the end of a client that was not content',
+    (client) => client.send(GOAWAY, 0, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, PROTOCOL_ERROR])),
+    ['broken http2-client-error: Session closed with error code 1'],
+  ],
+  ['the end of a client that was', (client) => client.send(GOAWAY, 0, 0, Buffer.alloc(8)), []],
+  ['a client that leaves', (client) => client.socket.end(), []],
+  ['a client that is torn away', (client) => client.socket.resetAndDestroy(), []],
+])('what is told of %s', async (_, deed, told) => {
+  await start({ lingerTimeoutMs: 100 }, () => {})
+  const client = await rig.raw()
+  await client.until((frame) => frame.type === SETTINGS && frame.flags === 1)
+  deed(client)
+  await eventually(() => rig.open === 0)
+  expect(rig.handler.events).toEqual(told)
 })
 
 test('a head that unpacks to much is not unpacked whole', async () => {

@@ -7,6 +7,7 @@ import type { ServedConnection } from '../served-connection.ts'
 import type { StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { askForLife } from './ask-for-life.ts'
+import { faultOf } from './connection-fault.ts'
 import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
 import { sessionOptions } from './session-options.ts'
 
@@ -76,7 +77,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     session.on('remoteSettings', (settings) => this.#settingsChanged(settings))
     // A client that says goodbye means to close.
     session.on('goaway', () => this.#windDown())
-    session.on('error', ignore)
+    session.on('error', (error) => this.#failed(error))
     session.on('close', () => {
       this.#forget()
       settings.onClosed(this)
@@ -136,12 +137,12 @@ export class ServerSession implements ServedConnection, StreamOwner {
   }
 
   #takeReset(): void {
-    if (!this.#resets.take()) this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many streams were reset')
+    if (!this.#resets.take()) this.#refuseFlood('too many streams were reset')
   }
 
   #settingsChanged({ maxHeaderListSize = MAX_SENT_HEAD_BYTES }: Settings): void {
     this.maxSentHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
-    if (!this.#settingsChanges.take()) return this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, 'too many settings')
+    if (!this.#settingsChanges.take()) return this.#refuseFlood('too many settings')
     // The client has begun to speak HTTP/2; from here on it may be idle.
     if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
   }
@@ -180,6 +181,20 @@ export class ServerSession implements ServedConnection, StreamOwner {
       this.wheel.disarm(this.#answer)
       if (!this.#socket.destroyed) this.#pingLater()
     })
+  }
+
+  /** node:http2 has ended the connection, and says why. */
+  #failed(error: Error): void {
+    const fault = faultOf(error)
+    if (fault === undefined || this.#ending) return
+    this.#ending = true
+    this.handler.broken(this.peer, fault, error.message)
+  }
+
+  #refuseFlood(why: string): void {
+    if (this.#ending) return
+    this.handler.broken(this.peer, 'http2-flood', why)
+    this.#destroy(NGHTTP2_ENHANCE_YOUR_CALM, why)
   }
 
   #destroy(code: number, why: string): void {

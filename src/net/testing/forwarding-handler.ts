@@ -56,6 +56,8 @@ export class ForwardingHandler implements StreamHandler, ClientHandler {
     upstream?.cancel()
   }
 
+  broken(): void {}
+
   refused(_peer: Peer, code: WireRefusal): undefined {
     this.events.push(`refused ${code}`)
   }

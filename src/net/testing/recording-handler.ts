@@ -6,6 +6,7 @@ import {
   BODY_LENGTH,
   type BodySink,
   type BodySource,
+  type ConnectionFault,
   type ResponseField,
   type ServerStream,
   type StreamHandler,
@@ -57,6 +58,10 @@ export class RecordingHandler implements StreamHandler {
 
   aborted(_stream: ServerStream, why: Abort, cut: boolean): void {
     this.events.push(cut ? `cut ${why}` : `aborted ${why}`)
+  }
+
+  broken(_peer: Peer, fault: ConnectionFault, detail: string): void {
+    this.events.push(`broken ${fault}: ${detail}`)
   }
 
   refused(_peer: Peer, code: WireRefusal): ResponseField {

@@ -1,5 +1,5 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
-import { REJECTIONS, type Reason } from '#base/rejections.ts'
+import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { turnNow } from '#base/turn.ts'
 import type { Exchange, Json, PlaceNames } from '#exchange/exchange.ts'
@@ -7,12 +7,23 @@ import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { withoutPort } from '#net/http/field-syntax.ts'
 import type { Peer } from '#net/peer.ts'
-import type { WireRefusal } from '#net/stream.ts'
+import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { AccessLogSettings, ConnectionPlace, Observed } from '../observer.ts'
 import { writeAttempts } from './attempt-fields.ts'
 import type { DefaultField } from './default-fields.ts'
 import type { LineFormat } from './field-line.ts'
 import { writeLlmFields } from './llm-fields.ts'
+
+/** Why something had an end before it was a request. */
+export interface Unread {
+  readonly code: WireRefusal | ConnectionFault
+  /** 0: nothing was answered. */
+  readonly status: number
+  readonly error: string
+  readonly reason: Reason
+  /** What the record says besides. */
+  readonly detail: string | undefined
+}
 
 const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 
@@ -63,22 +74,21 @@ export class AccessLog {
     return format.start(turnNow()) + format.text('error', `${lines} lines of the access log were lost`) + format.end
   }
 
-  /** A message that the wire refused. `untold`: how many before it had no line. */
+  /** A message that the wire refused, or a connection that broke. `untold`: how many before it had no line. */
   logUnread(
     { peer, gateway, listener }: ConnectionPlace,
-    code: WireRefusal,
+    { code, status, error, reason }: Unread,
     { decisionId, untold }: { readonly decisionId: string; readonly untold: number },
   ): void {
     const format = this.#format
-    const { status, text, reason } = REJECTIONS[code]
     let line = format.start(turnNow())
     if (gateway !== '') line += format.text('gateway', gateway)
     if (listener !== '') line += format.text('listener', listener)
     line +=
       format.text('src.addr', `${peer.remoteAddress}:${peer.remotePort}`) +
       format.text('dst.addr', `${peer.localAddress}:${peer.localPort}`) +
-      format.json('http.status', status) +
-      format.text('error', text) +
+      (status === 0 ? '' : format.json('http.status', status)) +
+      format.text('error', error) +
       format.text('reason', reason) +
       format.text('code', code) +
       format.text('decision', decisionId)

@@ -45,7 +45,7 @@ export const METRICS = {
   },
   wireRefusals: {
     name: 'wire_refusals_total',
-    help: 'Messages that were refused before they became requests.',
+    help: 'Messages that were refused before they became requests, and HTTP/2 connections that broke.',
     type: 'counter',
     labels: ['code'],
   },
