@@ -11,11 +11,11 @@ export interface Budget {
 /** A whole budget: about 20 ms of work where weights were measured. */
 export const WHOLE_BUDGET = 20_000_000
 
-/** For work outside of any evaluation, such as JSON that the host converts for itself. */
-const UNBOUNDED: Budget = { left: Number.POSITIVE_INFINITY }
+/** For work outside of any evaluation, such as JSON that the host converts for itself. Of a shape of its own, so that others hold integers. */
+const UNBOUNDED: Budget & { readonly unbounded: true } = { unbounded: true, left: Number.POSITIVE_INFINITY }
 
 /** Of the evaluation at work. There is one at a time: evaluating never waits. */
-let current = UNBOUNDED
+let current: Budget = UNBOUNDED
 
 /** Takes steps before the work that they stand for. Ends the evaluation when too few are left. */
 export function charge(steps: number, exceeded: CelError = COST_EXCEEDED): void {

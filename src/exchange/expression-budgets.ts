@@ -5,13 +5,29 @@ import { type Budget, WHOLE_BUDGET } from '#cel/index.ts'
  * back, and when its end is recorded. Each time has a whole budget, however many expressions share it (decision A-137).
  */
 export class ExpressionBudgets {
-  readonly request: Budget = { left: WHOLE_BUDGET }
-  readonly response: Budget = { left: WHOLE_BUDGET }
-  readonly record: Budget = { left: WHOLE_BUDGET }
+  // Made by the first expression that asks: most requests meet none.
+  #request: Budget | undefined
+  #response: Budget | undefined
+  #record: Budget | undefined
+
+  get request(): Budget {
+    this.#request ??= { left: WHOLE_BUDGET }
+    return this.#request
+  }
+
+  get response(): Budget {
+    this.#response ??= { left: WHOLE_BUDGET }
+    return this.#response
+  }
+
+  get record(): Budget {
+    this.#record ??= { left: WHOLE_BUDGET }
+    return this.#record
+  }
 
   reset(): void {
-    this.request.left = WHOLE_BUDGET
-    this.response.left = WHOLE_BUDGET
-    this.record.left = WHOLE_BUDGET
+    this.#request = undefined
+    this.#response = undefined
+    this.#record = undefined
   }
 }
