@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { KnownSecrets } from '#base/known-secrets.ts'
+import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
@@ -24,13 +24,17 @@ let planVersion = 0
 const secretsByItem = new Map<string, readonly string[]>()
 let secrets: KnownSecrets | undefined
 const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
-/** For queries and texts of operators' expressions: a request that has neither does not pay for it. */
-const hide = (text: string): string => {
+/** Those of the plan. Prepared for the first line of the log that is written after one has changed. */
+function knownSecrets(): KnownSecrets {
   secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
-  return secrets.hide(text)
+  return secrets
+}
+const hider: SecretHider = {
+  hide: (text) => knownSecrets().hide(text),
+  hideValues: (text) => knownSecrets().hideValues(text),
 }
 const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
-const accessLog = new AccessLog(format, (line) => lines.write(line), hide)
+const accessLog = new AccessLog(format, (line) => lines.write(line), hider)
 const lines = new LineWriter(start.logFile === undefined ? STANDARD_OUTPUT : new LogFile(start.logFile), {
   failing: (cause) => tell({ kind: 'log', state: { kind: 'failing', cause: nameLog(cause) } }),
   resumed: (lines) => tell({ kind: 'log', state: { kind: 'resumed', lines } }),

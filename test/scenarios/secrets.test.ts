@@ -85,6 +85,7 @@ const admin = async (path: string) => (await fetch(`${gateway.url(15_000)}${path
 
 test('no value of a Secret, and no token of a query, leaves in log, records or metrics', async () => {
   await ask('/a?access_token=t0p-s3cret&x=1', `it is ${PROVIDER_KEY}, yes`)
+  await ask(`/c/${INLINE_KEY}/d`, 'harmless')
   await ask(`/b?q=${INLINE_KEY}`, 'harmless')
   const line = await eventually('both lines', () => {
     const lines = gateway.output.stdout.split('\n')
@@ -92,6 +93,7 @@ test('no value of a Secret, and no token of a query, leaves in log, records or m
   })
   expect(line).toContain('http.path="/a?access_token=<redacted>&x=1"')
   expect(line).toContain('any="it is <redacted>, yes"')
+  expect(gateway.output.stdout).toContain('http.path=/c/<redacted>/d')
   const decisions = await admin('/decisions')
   expect(decisions).toContain('"target": "/a?access_token=<redacted>&x=1"')
   expect(decisions).toContain('"target": "/b?q=<redacted>"')

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
 import type { LlmRequest } from '#exchange/llm-facts.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { type ObservedInputs, observed, PEER, PLACE, settingsOf } from '../testing.ts'
@@ -231,6 +232,45 @@ test('credentials of the query are not written', () => {
   new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(request, 1, undefined)
   expect(lines[0]).toContain('http.path="/a?key=<redacted>&x=1"')
   expect(lines[0]).not.toContain('s3cret')
+})
+
+/** Requests in which a client, a provider or a failure brought the value of a Secret to a default field. */
+const SECRET = 'sk-12345678'
+const BROUGHT: Readonly<Record<string, ObservedInputs>> = {
+  'http.path': { line: `GET /a/${SECRET}/b` },
+  'http.host': { host: `${SECRET}.example.com` },
+  'a2a.method': { noted: { a2aMethod: SECRET } },
+  'jwt.sub': { jwt: { iss: 'i', sub: `user-${SECRET}` } },
+  'jwt.iss': { jwt: { iss: `https://i/${SECRET}`, sub: 's' } },
+  'mcp.method.name': { mcp: { method: SECRET } },
+  'gen_ai.tool.name': { mcp: { resourceType: 'tool', name: SECRET } },
+  'gen_ai.request.model': { llm: { requestModel: `m-${SECRET}` } },
+  'gen_ai.response.model': { llm: { responseModel: SECRET } },
+  endpoint: { endpointLabel: `${SECRET}:80` },
+}
+
+test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (field) => {
+  for (const [format, secrets, written] of [
+    [TEXT_LINE, [SECRET], false],
+    [JSON_LINE, ['another-secret', SECRET], false],
+    [TEXT_LINE, ['sk-12345679'], true],
+    [JSON_LINE, [], true],
+  ] as const) {
+    const lines: string[] = []
+    const log = new AccessLog(format, (line) => lines.push(line), new KnownSecrets(secrets))
+    log.log(observed(BROUGHT[field]), 1, undefined)
+    expect(lines[0]).toContain(field)
+    expect([lines[0]?.includes(SECRET), lines[0]?.includes('<redacted>')]).toEqual([written, !written])
+  }
+})
+
+test('nor is it in what went wrong, of a request or of a connection', () => {
+  const lines: string[] = []
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
+  log.log(observed(), 1, `no ${SECRET}`)
+  log.logConnection(PEER, `no ${SECRET}`, 'Authorization')
+  for (const line of lines) expect(line).toContain('error="no <redacted>"')
+  expect(lines).toHaveLength(2)
 })
 
 verifies('logTracingAttributes/remove', 'removed fields are not written, those of the place neither', () => {

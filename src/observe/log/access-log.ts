@@ -1,4 +1,5 @@
 import { hideCredentialParameters } from '#base/credential-names.ts'
+import type { SecretHider } from '#base/known-secrets.ts'
 import type { Reason } from '#base/rejections.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { turnNow } from '#base/turn.ts'
@@ -25,6 +26,8 @@ export interface Unread {
   readonly detail: string | undefined
 }
 
+const NO_SECRETS: SecretHider = { hide: (text) => text, hideValues: (text) => text }
+
 const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 
 /**
@@ -34,16 +37,15 @@ const NOTHING_REMOVED: ReadonlySet<string> = new Set()
 export class AccessLog {
   readonly #format: LineFormat
   readonly #write: (line: string) => void
-  readonly #hide: (text: string) => string
+  readonly #secrets: SecretHider
   /** The parts of a line that are the same for every request of a place, and of a connection; only while nothing is removed. */
   readonly #placeText = new WeakMap<PlaceNames, string>()
   readonly #peerText = new WeakMap<Peer, string>()
 
-  /** @param hide takes secrets out of texts: queries, and what expressions of operators give */
-  constructor(format: LineFormat, write: (line: string) => void, hide: (text: string) => string = (text) => text) {
+  constructor(format: LineFormat, write: (line: string) => void, secrets: SecretHider = NO_SECRETS) {
     this.#format = format
     this.#write = write
-    this.#hide = hide
+    this.#secrets = secrets
   }
 
   /** @returns false when the filter kept the line back */
@@ -62,7 +64,7 @@ export class AccessLog {
       format.start(turnNow()) +
         format.text('src.addr', `${remoteAddress}:${remotePort}`) +
         format.text('dst.addr', `${localAddress}:${localPort}`) +
-        format.text('error', why) +
+        format.text('error', this.#secrets.hide(why)) +
         format.text('reason', reason) +
         format.end,
     )
@@ -104,6 +106,7 @@ export class AccessLog {
   ): string {
     const { exchange } = request
     const format = this.#format
+    const secrets = this.#secrets
     let added = ''
     let removed = NOTHING_REMOVED
     if (settings !== undefined) {
@@ -111,7 +114,7 @@ export class AccessLog {
       const covered = settings.mayCover ? new Set(settings.remove) : undefined
       const write = (name: string, value: Json) => {
         covered?.add(name)
-        added += format.foreign(this.#hide(name), hideIn(value, this.#hide))
+        added += format.foreign(secrets.hide(name), hideIn(value, secrets))
       }
       for (const { name, expression } of settings.add) expression.writeAttributes(exchange, name, write)
       removed = covered ?? settings.remove
@@ -119,7 +122,7 @@ export class AccessLog {
     let line = format.start(turnNow())
     const text = (name: DefaultField, value: string | undefined) => {
       if (value === undefined || value === '' || (removed.size > 0 && removed.has(name))) return
-      line += format.text(name, value)
+      line += format.text(name, secrets.hideValues(value))
     }
     const number = (name: DefaultField, value: number | undefined) => {
       if (value === undefined || (removed.size > 0 && removed.has(name))) return
@@ -133,7 +136,7 @@ export class AccessLog {
     else {
       text('http.method', exchange.originalMethod)
       text('http.host', withoutPort(exchange.originalAuthority))
-      text('http.path', this.#pathOf(exchange))
+      text('http.path', hideInTarget(exchange.loggedTarget))
       text('http.version', exchange.version === '2' ? 'HTTP/2' : `HTTP/${exchange.version}`)
       if (request.status !== 0) number('http.status', request.status)
       // Over HTTP/1 no client can speak gRPC.
@@ -164,11 +167,6 @@ export class AccessLog {
     return line + added + format.end
   }
 
-  /** Secrets stand in queries, if anywhere: a path without one is not looked through. */
-  #pathOf({ loggedTarget }: Exchange): string {
-    return loggedTarget.includes('?') ? this.#hide(loggedTarget) : loggedTarget
-  }
-
   #place(place: PlaceNames, removed: ReadonlySet<string>): string {
     const known = removed.size === 0 ? this.#placeText.get(place) : undefined
     if (known !== undefined) return known
@@ -196,18 +194,25 @@ export class AccessLog {
   #fields(removed: ReadonlySet<string>, fields: readonly [DefaultField, string | undefined][]): string {
     let line = ''
     for (const [name, value] of fields) {
-      if (value !== undefined && value !== '' && !removed.has(name)) line += this.#format.text(name, value)
+      if (value === undefined || value === '' || removed.has(name)) continue
+      line += this.#format.text(name, this.#secrets.hideValues(value))
     }
     return line
   }
 }
 
 /** Every text in a value, at any depth. */
-function hideIn(value: Json, hide: (text: string) => string): Json {
-  if (typeof value === 'string') return hide(value)
+function hideIn(value: Json, secrets: SecretHider): Json {
+  if (typeof value === 'string') return secrets.hide(value)
   if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map((element: Json) => hideIn(element, hide))
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [hide(name), hideIn(member, hide)]))
+  if (Array.isArray(value)) return value.map((element: Json) => hideIn(element, secrets))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [secrets.hide(name), hideIn(member, secrets)]),
+  )
+}
+
+function hideInTarget(target: string): string {
+  return target.includes('?') ? hideCredentialParameters(target) : target
 }
 
 /** The URI of a resource may have a query. */
