@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findingLines } from '#cli/finding-lines.ts'
@@ -10,6 +9,7 @@ import type { ExpressionPlace } from '#exchange/expression.ts'
 import { undeliveredAt, variablesAt } from '#exchange/variables/environments.ts'
 import { Head } from '#net/http/head.ts'
 import { FileStore } from '#store/files.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { isUpdate } from '../cases/golden-case.ts'
 
@@ -78,7 +78,7 @@ test('the first expression is right, and can be a rule', () => {
 
 test('what lint says is what it says', () => {
   const [, sample = ''] = /```\n(policies\.yaml:.*?)\n```/s.exec(guide) ?? []
-  const folder = mkdtempSync(join(tmpdir(), 'guide-'))
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'gateway.yaml'), GATEWAY)
   writeFileSync(join(folder, 'policies.yaml'), MISTAKEN)
   const store = new FileStore([folder])
@@ -114,7 +114,7 @@ spec:
 verifies('scalar/cel-expression-language', 'the objects of the guide have nothing wrong with them', () => {
   const objects = [...guide.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml)
   expect(objects.length).toBeGreaterThan(1)
-  const file = join(mkdtempSync(join(tmpdir(), 'guide-')), 'objects.yaml')
+  const file = join(temporaryFolder(), 'objects.yaml')
   writeFileSync(file, GATEWAY + objects.join('---\n'))
   const store = new FileStore([file])
   expect(findingLines(store, loadPlan(store).findings).lines).toEqual([])

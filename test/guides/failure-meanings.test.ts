@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadPlan } from '#cli/load-plan.ts'
@@ -21,6 +20,7 @@ import { isAllowed } from '#protocols/mcp/authorization.ts'
 import { FileStore } from '#store/files.ts'
 import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
 const FAILS = 'request.headers["absent"] == "x"'
 const BROKEN = '1 +'
@@ -63,7 +63,7 @@ interface Case {
 
 async function see({ spec, to = 'web', request = {} }: Case): Promise<Seen> {
   const objects = [gatewayYaml(8080), backendYaml('web', 1), AI, MCP, KEYS, routeYaml('all', '/', to)]
-  const file = join(mkdtempSync(join(tmpdir(), 'meanings-')), 'objects.yaml')
+  const file = join(temporaryFolder(), 'objects.yaml')
   writeFileSync(
     file,
     joinYaml(
