@@ -84,7 +84,8 @@ beforeAll(async () => {
     Object.entries(ports).flatMap(([name, dead]) => {
       const service = `${name}-${condition}`
       const health = { ...spec, eviction: { duration: '60s' } }
-      const backend = { health, http: { requestTimeout: '100ms' } }
+      // Only who waits for silence has a limit, and one that the good endpoint keeps on a busy machine.
+      const backend = { health, ...(name === 'silent' && { http: { requestTimeout: '2s' } }) }
       return [serviceYaml(service, [dead, good.port]), policyYaml(service, 'Service', service, { backend })]
     }),
   )
@@ -247,10 +248,11 @@ test('when all endpoints are evicted each attempt of a request goes to another o
 test('an endpoint that refuses a relayed connection is evicted', async () => {
   const answers: string[] = []
   for (let i = 0; i < 30; i++) {
-    const client = await RawClient.connect(relayPort)
-    client.send('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
-    client.socket.end()
-    answers.push((await client.untilEnd()).slice(-4))
+    // The reset that tells of the refusal may come before the client knows that it is connected.
+    const client = await RawClient.connect(relayPort).catch(() => undefined)
+    client?.send('GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    client?.socket.end()
+    answers.push((await client?.untilEnd())?.slice(-4) ?? '')
   }
   expect(answers.filter((answer) => answer !== 'good').length).toBeLessThanOrEqual(1)
   expect(answers).toContain('')
