@@ -1,44 +1,21 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test, vi } from 'vitest'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
-import { createClientPool } from '../pool/client-pool.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
+import { poolRig } from '../testing/pool-rig.ts'
 import { type Accepted, answering, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
-import { TimerWheel } from '../timer-wheel.ts'
 
-const cleanup: (() => unknown)[] = []
-/** How far the clock of time limits is ahead. */
-let ahead = 0
-
-beforeEach(() => {
-  ahead = 0
-  const monotonic = clock.monotonic
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
-  for (const undo of cleanup.splice(0)) undo()
-})
+const { cleanup, newPool } = poolRig()
 
 async function rig(serve: (peer: Accepted, index: number) => void, settings: Partial<PoolSettings> = {}) {
   const server = await new RawServer(serve).start()
-  const wheel = new TimerWheel()
-  const pool = createClientPool({ wheel, ...settings })
-  cleanup.push(
-    () => pool.close(),
-    () => server.close(),
-  )
-  const pass = (ms: number) => {
-    ahead += ms
-    wheel.advance()
-  }
-  return { server, pool, pass, destination: server.destination }
+  const pools = newPool(settings)
+  cleanup.push(() => server.close())
+  return { server, ...pools, destination: server.destination }
 }
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'

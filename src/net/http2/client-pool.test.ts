@@ -1,13 +1,11 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test, vi } from 'vitest'
 import { BodyMemory } from '../body/body-memory.ts'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import type { Destination } from '../destination.ts'
 import type { Failure } from '../failure.ts'
 import { Head } from '../http/head.ts'
-import { createClientPool } from '../pool/client-pool.ts'
 import {
   BODY_CHUNKED,
   BODY_LENGTH,
@@ -35,41 +33,16 @@ import {
   uint32,
   WINDOW_UPDATE,
 } from '../testing/frames.ts'
+import { poolRig } from '../testing/pool-rig.ts'
 import { type Accepted, destinationOf, RawServer } from '../testing/raw-peers.ts'
 import { TextSink } from '../testing/recording-handler.ts'
-import { TimerWheel } from '../timer-wheel.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
-const _MAX_CONCURRENT_STREAMS = 3
 
 /** Setting of RFC 9113, 6.5.2. */
 const INITIAL_WINDOW_SIZE = 4
 
-const cleanup: (() => unknown)[] = []
-/** How far the clock of time limits is ahead. */
-let ahead = 0
-
-beforeEach(() => {
-  ahead = 0
-  const monotonic = clock.monotonic
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
-  for (const undo of cleanup.splice(0)) undo()
-})
-
-function newPool(settings: Partial<PoolSettings> = {}) {
-  const wheel = new TimerWheel()
-  const pool = createClientPool({ wheel, ...settings })
-  cleanup.push(() => pool.close())
-  const pass = (ms: number) => {
-    ahead += ms
-    wheel.advance()
-  }
-  return { pool, pass }
-}
+const { cleanup, newPool, skip } = poolRig()
 
 async function frames(serve: (peer: FramePeer, index: number) => void, settings: Partial<PoolSettings> = {}) {
   const server = await new FrameServer(serve).start()
@@ -685,7 +658,7 @@ test('a silent connection is asked for a sign of life, and given up without one'
   )
   await ask(pool, destination)
   server.peers[0]!.answersPings = false
-  ahead += 20_000
+  skip(20_000)
   const second = ask(pool, destination)
   await vi.waitFor(() => expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(true))
   pass(11_000)
@@ -727,7 +700,7 @@ test('a busy connection is not asked', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   for (let i = 0; i < 3; i++) {
     await ask(pool, destination)
-    ahead += 10_000
+    skip(10_000)
   }
   expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(false)
 })

@@ -1,46 +1,23 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test, vi } from 'vitest'
 import type { Destination } from '../destination.ts'
 import { Head } from '../http/head.ts'
-import { createClientPool } from '../pool/client-pool.ts'
 import { BODY_NONE } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { type FramePeer, FrameServer } from '../testing/frame-server.ts'
 import { HEADERS } from '../testing/frames.ts'
+import { poolRig } from '../testing/pool-rig.ts'
 import { TextSink } from '../testing/recording-handler.ts'
-import { TimerWheel } from '../timer-wheel.ts'
 
 const MAX_CONCURRENT_STREAMS = 3
 const REFUSED_STREAM = 7
 
-const cleanup: (() => unknown)[] = []
-/** How far the clock of time limits is ahead. */
-let ahead = 0
-
-beforeEach(() => {
-  ahead = 0
-  const monotonic = clock.monotonic
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
-  for (const undo of cleanup.splice(0)) undo()
-})
+const { cleanup, newPool } = poolRig()
 
 async function frames(serve: (peer: FramePeer, index: number) => void, bounds?: Destination['bounds']) {
   const server = await new FrameServer(serve).start()
-  const wheel = new TimerWheel()
-  const pool = createClientPool({ wheel })
-  cleanup.push(
-    () => pool.close(),
-    () => server.close(),
-  )
-  const pass = (ms: number) => {
-    ahead += ms
-    wheel.advance()
-  }
-  return { server, pool, pass, destination: { ...server.destination, ...(bounds && { bounds }) } }
+  const pools = newPool()
+  cleanup.push(() => server.close())
+  return { server, ...pools, destination: { ...server.destination, ...(bounds && { bounds }) } }
 }
 
 /** Requests that a connection has got. */

@@ -1,30 +1,15 @@
 import http2, { type ServerHttp2Stream } from 'node:http2'
 import net from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { expect, test, vi } from 'vitest'
 import type { Destination } from '../destination.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
-import { TimerWheel } from '../timer-wheel.ts'
-import { createClientPool } from './client-pool.ts'
+import { poolRig } from '../testing/pool-rig.ts'
 
 const OLD = '127.0.0.2'
 const NEW = '127.0.0.3'
 
-const cleanup: (() => unknown)[] = []
-/** How far the clock of time limits is ahead. */
-let ahead = 0
-
-beforeEach(() => {
-  ahead = 0
-  const monotonic = clock.monotonic
-  vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
-  for (const undo of cleanup.splice(0)) undo()
-})
+const { cleanup, newPool } = poolRig()
 
 /** A server at one address of the name: its open connections, and the requests that it keeps waiting. */
 interface Site {
@@ -76,18 +61,15 @@ async function rig(kind: 'http1' | 'http2' | 'negotiated') {
   const { port } = older.server.address() as net.AddressInfo
   const newer = site(NEW, kind)
   await new Promise<void>((resolve) => newer.server.listen(port, NEW, resolve))
-  const wheel = new TimerWheel()
   let addresses = [OLD]
   let lookups = 0
-  const pool = createClientPool({
-    wheel,
+  const { pool, pass } = newPool({
     lookup: (_, done) => {
       lookups++
       done(null, addresses)
     },
   })
   cleanup.push(
-    () => pool.close(),
     () => older.server.close(),
     () => newer.server.close(),
   )
@@ -108,10 +90,7 @@ async function rig(kind: 'http1' | 'http2' | 'negotiated') {
   }
   /** As many answers of the resolver as there are five seconds. */
   const renew = (times: number) => {
-    for (let i = 0; i < times; i++) {
-      ahead += 5300
-      wheel.advance()
-    }
+    for (let i = 0; i < times; i++) pass(5300)
   }
   return {
     pool,
