@@ -16,7 +16,7 @@ import { llmProvider, namedLlmProvider } from './llm-provider.ts'
 const priorityGroup = object({
   providers: required(
     list(namedLlmProvider, { min: 1, max: 16 }),
-    'Providers of equal priority; traffic is shared out by their health.',
+    'Providers of equal priority. Requests are balanced across them by health.',
   ),
 })
 
@@ -35,7 +35,11 @@ function checkUniqueNames({ groups = [] }: WithGroups, path: string): readonly C
       if (first === undefined) seen.set(name, at)
       else
         found.push(
-          problem(fieldPath(at, 'name'), 'duplicate', `provider names are unique across all groups; ${first} has it`),
+          problem(
+            fieldPath(at, 'name'),
+            'duplicate',
+            `provider names must be unique across all groups; ${first} already uses this name`,
+          ),
         )
     }
   }
@@ -50,11 +54,11 @@ export const aiBackend = withRule(
       provider: optional(llmProvider, 'One LLM provider.'),
       groups: optional(
         list(priorityGroup, { min: 1, max: 8 }),
-        'Groups of LLM providers in order of priority: a later group serves when the earlier ones are unhealthy.',
+        'Groups of LLM providers, highest priority first. A group receives traffic when all earlier groups are unhealthy.',
       ),
     }),
   ),
-  { reads: ['groups'], description: 'Provider names are unique across all groups.', check: checkUniqueNames },
+  { reads: ['groups'], description: 'Provider names must be unique across all groups.', check: checkUniqueNames },
 )
 
 export type PriorityGroupSpec = Parsed<typeof priorityGroup>

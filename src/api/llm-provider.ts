@@ -21,7 +21,10 @@ import {
 } from '#schema/index.ts'
 import { backendWithAi } from './policy-sections.ts'
 
-const model = optional(shortString(), 'Model used whatever the request says; the model of the request when unset.')
+const model = optional(
+  shortString(),
+  'Model that replaces the model named in the request. When unset, the request decides.',
+)
 const apiVersion = defaulted(tinyString(), 'v1', 'Version of the API.')
 
 const modelOnly = object({ model })
@@ -31,14 +34,14 @@ function checkDeploymentName(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.apiVersion === 'v1' || spec.deploymentName !== undefined) return []
-  const message = 'deploymentName is required for this apiVersion'
+  const message = 'deploymentName is required unless apiVersion is v1'
   return [problem(fieldPath(path, 'deploymentName'), 'required', message)]
 }
 
 const providerTwo = withRule(
   object({
-    endpoint: required(shortString(), 'Host of the API; a scheme before it is taken away.'),
-    deploymentName: optional(shortString(), 'Name of the deployment; required unless apiVersion is v1.'),
+    endpoint: required(shortString(), 'Host of the API. A leading scheme is stripped.'),
+    deploymentName: optional(shortString(), 'Name of the deployment. Required unless apiVersion is v1.'),
     apiVersion,
   }),
   {
@@ -59,14 +62,14 @@ function checkProjectName(
 
 const providerThree = withRule(
   object({
-    resourceName: required(shortString(), 'Name of the resource; the host is built from it.'),
+    resourceName: required(shortString(), 'Name of the resource. It becomes part of the host name.'),
     resourceType: required(
       enumOf('ResourceTypeOne', 'ResourceTypeTwo'),
-      'Type of the resource; it decides the rest of the host.',
+      'Type of the resource. It selects the domain of the host name.',
     ),
     model,
     apiVersion,
-    projectName: optional(shortString(), 'Project of the resource; required for ResourceTypeTwo.'),
+    projectName: optional(shortString(), 'Project of the resource. Required for ResourceTypeTwo.'),
   }),
   {
     reads: ['resourceType'],
@@ -77,7 +80,7 @@ const providerThree = withRule(
 
 const providerSix = object({
   model,
-  projectId: required(tinyString(), 'Project id of the cloud.'),
+  projectId: required(tinyString(), 'Cloud project id.'),
   region: defaulted(tinyString(), 'global', 'Region of the service.'),
 })
 
@@ -94,7 +97,7 @@ const providerSeven = object({
       identifier: required(shortString(), 'Identifier of the guardrail.'),
       version: required(shortString(), 'Version of the guardrail.'),
     }),
-    'Guardrail of the service applied to every call; none when unset.',
+    'Guardrail of the service, applied to every call. When unset, no guardrail applies.',
   ),
 })
 
@@ -112,19 +115,22 @@ const PROVIDER_FIELDS = [
 const PATH_PREFIX_PROVIDERS = ['providerOne', 'providerFour'] as const
 
 const llmProviderFields = {
-  providerOne: optional(modelOnly, 'A hosted LLM API in the style of chat completions.'),
+  providerOne: optional(modelOnly, 'A hosted LLM API with the chat completions format.'),
   providerTwo: optional(providerTwo, 'The cloud-hosted variant of provider one, addressed by endpoint and deployment.'),
-  providerThree: optional(providerThree, 'The cloud-hosted variant with resources of two types.'),
-  providerFour: optional(modelOnly, 'An LLM API in the style of messages.'),
+  providerThree: optional(
+    providerThree,
+    'The cloud-hosted variant of provider one, addressed by a resource of one of two types.',
+  ),
+  providerFour: optional(modelOnly, 'An LLM API with the messages format.'),
   providerFive: optional(modelOnly, 'A multimodal LLM API.'),
   providerSix: optional(providerSix, 'The LLM API of a cloud machine-learning platform.'),
   providerSeven: optional(providerSeven, 'The LLM API of a cloud with managed models.'),
-  host: optional(host(), "Host that requests go to; the provider's own when unset."),
-  port: optional(port(), 'Port that requests go to.'),
-  path: optional(longString(), "Path of requests; the provider's own when unset."),
+  host: optional(host(), "Host that receives the requests. When unset, the provider's default host."),
+  port: optional(port(), 'Port that receives the requests.'),
+  path: optional(longString(), "Path of the requests. When unset, the provider's default path."),
   pathPrefix: optional(
     longString(),
-    'Start of the path in place of the usual one, for example /v1; for providerOne and providerFour.',
+    'Prefix that replaces the default prefix of the path, for example /v1. Only for providerOne and providerFour.',
   ),
 }
 
@@ -134,13 +140,13 @@ type PrefixView = { readonly pathPrefix?: unknown } & {
 
 function checkPathPrefix(spec: PrefixView, path: string): readonly ConfigProblem[] {
   if (spec.pathPrefix === undefined || PATH_PREFIX_PROVIDERS.some((name) => spec[name] !== undefined)) return []
-  const message = `pathPrefix is only for ${PATH_PREFIX_PROVIDERS.join(' and ')}`
+  const message = `pathPrefix is allowed only with ${PATH_PREFIX_PROVIDERS.join(' or ')}`
   return [problem(fieldPath(path, 'pathPrefix'), 'not-together', message)]
 }
 
 const PATH_PREFIX_RULE = {
   reads: [],
-  description: 'pathPrefix is only for providerOne and providerFour.',
+  description: 'pathPrefix is allowed only with providerOne or providerFour.',
   check: checkPathPrefix,
 }
 
@@ -154,9 +160,9 @@ export const namedLlmProvider = withRule(
     object({
       name: required(
         sectionName(),
-        'Name of the provider, unique in all groups; policies reach it by this sectionName.',
+        'Name of the provider, unique across all groups. Policies target it with this name as sectionName.',
       ),
-      policies: optional(backendWithAi, 'Settings of the connection to this provider.'),
+      policies: optional(backendWithAi, 'Backend policies for requests to this provider.'),
       ...llmProviderFields,
     }),
   ),

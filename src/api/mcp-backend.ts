@@ -23,8 +23,8 @@ import {
 
 const mcpSelector = notEmpty(
   object({
-    namespaces: optional(labelSelector(), 'Namespaces searched; only the own namespace when unset.'),
-    services: optional(labelSelector(), 'Services that become targets.'),
+    namespaces: optional(labelSelector(), 'Namespaces to search. When unset, only the namespace of the ProxyBackend.'),
+    services: optional(labelSelector(), 'Services that become targets, selected by label.'),
   }),
 )
 
@@ -33,7 +33,7 @@ function checkPoliciesNeedHost(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.policies === undefined || spec.backendRef === undefined) return []
-  const message = 'mcp target policies may not be used with backendRef; attach a ProxyPolicy to the Service'
+  const message = 'mcp target policies may not be used with backendRef; attach a ProxyPolicy to the Service instead'
   return [problem(fieldPath(path, 'policies'), 'not-together', message)]
 }
 
@@ -41,23 +41,26 @@ const mcpTarget = withRule(
   exactlyOne(
     ['host', 'backendRef'],
     object({
-      host: optional(host(), 'Hostname or IP address.'),
-      backendRef: optional(localObjectReference(), 'A Service of the own namespace, in place of host.'),
+      host: optional(host(), 'Host name or IP address.'),
+      backendRef: optional(
+        localObjectReference(),
+        'A Service in the namespace of the ProxyBackend, as an alternative to host.',
+      ),
       port: required(port(), 'TCP port.'),
-      path: optional(longString(), 'Path of the MCP endpoint; /sse for protocol SSE, else /mcp, when unset.'),
-      protocol: optional(enumOf('StreamableHTTP', 'SSE'), 'Transport; StreamableHTTP when unset.'),
-      policies: optional(backendSimple, 'Settings of the connection, for targets with host.'),
+      path: optional(longString(), 'Path of the MCP endpoint. When unset, /sse for protocol SSE, otherwise /mcp.'),
+      protocol: optional(enumOf('StreamableHTTP', 'SSE'), 'MCP transport. When unset, StreamableHTTP.'),
+      policies: optional(backendSimple, 'Backend policies for requests to this target. Allowed only with host.'),
     }),
   ),
-  { reads: [], description: 'policies is only for targets with host.', check: checkPoliciesNeedHost },
+  { reads: [], description: 'policies is allowed only with host.', check: checkPoliciesNeedHost },
 )
 
 const mcpTargetSelector = exactlyOne(
   ['selector', 'static'],
   object({
-    name: required(sectionName(), 'Name of the target; policies reach it by this sectionName.'),
-    selector: optional(mcpSelector, 'Services by their labels; the better choice for Services of the cluster.'),
-    static: optional(mcpTarget, 'One server.'),
+    name: required(sectionName(), 'Name of the target. Policies target it with this name as sectionName.'),
+    selector: optional(mcpSelector, 'Selects Services by label. Prefer it to static for Services of the cluster.'),
+    static: optional(mcpTarget, 'One MCP server.'),
   }),
 )
 
@@ -67,11 +70,11 @@ export const mcpBackend = object({
   sessionRouting: defaulted(
     enumOf('Stateful', 'Stateless'),
     'Stateful',
-    'Stateful: a session, named by the header mcp-session-id, keeps its backend replica. Stateless: no sessions.',
+    'Stateful: all requests of a session, identified by the mcp-session-id header, go to the same backend replica. Stateless: no sessions.',
   ),
   failureMode: optional(
     enumOf('FailClosed', 'FailOpen'),
-    'When a target fails. FailClosed (the default): the whole session fails. FailOpen: the others go on serving.',
+    'Behavior when a target fails. FailClosed (the default): the whole session fails. FailOpen: the other targets keep serving.',
   ),
 })
 

@@ -29,7 +29,7 @@ function checkPattern(value: string): ScalarRefusal | undefined {
     return undefined
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { code: 'invalid-pattern', message: `must be a regular expression of RE2 syntax: ${reason}` }
+    return { code: 'invalid-pattern', message: `must be a regular expression in RE2 syntax: ${reason}` }
   }
 }
 
@@ -40,37 +40,38 @@ interface Matchers {
 
 function checkMatchesSomething({ matches = [], builtins = [] }: Matchers, path: string): readonly ConfigProblem[] {
   if (matches.length + builtins.length > 0) return []
-  return [problem(path, 'at-least-one-of', 'at least one pattern in matches or builtins must be given')]
+  return [problem(path, 'at-least-one-of', 'matches and builtins are both empty; set at least one pattern')]
 }
 
 const regex = withRule(
   object({
     matches: optional(list(formattedText({ min: 1, max: 1024 }, checkPattern)), 'Regular expressions (RE2 syntax).'),
-    builtins: optional(
-      list(enumOf('Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin')),
-      'Patterns that come with the gateway.',
-    ),
+    builtins: optional(list(enumOf('Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin')), 'Built-in patterns.'),
     action: defaulted(
       enumOf('Mask', 'Reject'),
       'Mask',
-      'What happens to a request that matches: the match is replaced, or the request is refused. Answers are always masked.',
+      'Action on a request that matches. Mask replaces the match; Reject refuses the request. Responses are always masked.',
     ),
   }),
-  { reads: ['matches', 'builtins'], description: 'There is something to match.', check: checkMatchesSomething },
+  {
+    reads: ['matches', 'builtins'],
+    description: 'At least one pattern in matches or builtins is required.',
+    check: checkMatchesSomething,
+  },
 )
 
 const webhook = object({
-  backendRef: required(backendObjectReference(), 'The guard server: a Service or a ProxyBackend.'),
+  backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the guard server.'),
   forwardHeaderMatches: optional(
     list(httpHeaderMatch),
-    'Headers passed on to the server: of the request for requests, of the response for responses. None when unset.',
+    'Headers to forward to the guard server, taken from the message that it checks. When unset, none.',
   ),
 })
 
-const policies = optional(backendSimple, 'Settings of the connection to the service.')
+const policies = optional(backendSimple, 'Backend policies for requests to the service.')
 
 const moderationEndpoint = object({
-  model: optional(text(), 'Moderation model to ask.'),
+  model: optional(text(), 'Moderation model.'),
   policies,
 })
 
@@ -88,7 +89,7 @@ function checkLocation(value: string): ScalarRefusal | undefined {
 }
 
 const guardrailsServiceTwo = object({
-  templateId: required(shortString(), 'Template that says what is checked.'),
+  templateId: required(shortString(), 'Template that defines the checks.'),
   projectId: required(shortString(), 'Project of the template.'),
   location: defaulted(formattedText({ min: 1, max: 256 }, checkLocation), 'us-central1', 'Location of the service.'),
   policies,
@@ -96,18 +97,21 @@ const guardrailsServiceTwo = object({
 
 const customResponse = notEmpty(
   object({
-    message: optional(text(), 'Body of the refusal; a standard sentence when unset.'),
-    statusCode: optional(integer({ min: 200, max: 599 }), 'Status of the refusal; 403 when unset.'),
+    message: optional(text(), 'Body of the response to a refused request. When unset, a default text.'),
+    statusCode: optional(
+      integer({ min: 200, max: 599 }),
+      'Status code of the response to a refused request. When unset, 403.',
+    ),
   }),
 )
 
 const guards = {
   regex: optional(regex, 'Regular expressions.'),
-  webhook: optional(webhook, 'A server of your own.'),
+  webhook: optional(webhook, 'A custom guard server.'),
   guardrailsServiceOne: optional(guardrailsServiceOne, 'Guardrails service one.'),
   guardrailsServiceTwo: optional(guardrailsServiceTwo, 'Guardrails service two.'),
 }
-const response = optional(customResponse, 'What a refused caller gets.')
+const response = optional(customResponse, 'Response to a refused request.')
 
 const promptGuardRequest = exactlyOne(
   ['regex', 'webhook', 'moderationEndpoint', 'guardrailsServiceOne', 'guardrailsServiceTwo'],
@@ -126,8 +130,8 @@ const promptGuardResponse = exactlyOne(
 /** `backend.ai.promptGuard` (specification 2, 2.5). */
 export const promptGuard = notEmpty(
   object({
-    request: optional(list(promptGuardRequest, { min: 1, max: 8 }), 'Checks on requests, in order.'),
-    response: optional(list(promptGuardResponse, { min: 1, max: 8 }), 'Checks on answers, in order.'),
+    request: optional(list(promptGuardRequest, { min: 1, max: 8 }), 'Guards for requests, in order.'),
+    response: optional(list(promptGuardResponse, { min: 1, max: 8 }), 'Guards for responses, in order.'),
   }),
 )
 

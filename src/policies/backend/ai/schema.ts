@@ -34,29 +34,36 @@ const message = object({
 })
 
 const promptEnrichment = object({
-  prepend: optional(list(message), 'Messages put before those of the client.'),
-  append: optional(list(message), 'Messages put after those of the client.'),
+  prepend: optional(list(message), "Messages inserted before the client's messages."),
+  append: optional(list(message), "Messages appended after the client's messages."),
 })
 
 const fieldDefault = object({
   field: required(shortString(), 'A key of the JSON body of the request.'),
-  value: required(json(), 'Its value, of any JSON type.'),
+  value: required(json(), 'Value of the key, of any JSON type.'),
 })
 
 const fieldTransformation = object({
   field: required(shortString(), 'A key of the JSON body of the request.'),
-  expression: required(celExpression(), 'Its value. If it fails to evaluate, the key is removed.'),
+  expression: required(
+    celExpression(),
+    'CEL expression for the value of the key. If evaluation fails, the key is removed.',
+  ),
 })
 
 const promptCaching = object({
-  cacheSystem: defaulted(boolean(), true, 'Cache point after the system messages.'),
-  cacheMessages: defaulted(boolean(), true, 'Cache point among the messages of the conversation.'),
-  cacheTools: defaulted(boolean(), false, 'Cache point after the tool specifications.'),
-  minTokens: defaulted(integer({ min: 0 }), 1024, 'Estimated tokens below which nothing is cached.'),
+  cacheSystem: defaulted(boolean(), true, 'Whether to insert a cache point after the system messages.'),
+  cacheMessages: defaulted(boolean(), true, 'Whether to insert a cache point among the messages of the conversation.'),
+  cacheTools: defaulted(boolean(), false, 'Whether to insert a cache point after the tool definitions.'),
+  minTokens: defaulted(
+    integer({ min: 0 }),
+    1024,
+    'Minimum estimated number of tokens. Shorter prompts get no cache points.',
+  ),
   cacheMessageOffset: defaulted(
     integer({ min: 0 }),
     0,
-    'How many messages before the second-to-last one the cache point of the conversation lies.',
+    'Moves the cache point of the conversation this many messages earlier than the second-to-last message.',
   ),
 })
 
@@ -74,34 +81,34 @@ const routeType = enumOf(
 
 /** `backend.ai` (specification 2, 2.4). */
 export const backendAi = described(
-  'Settings for LLM backends.',
+  'Policies for LLM backends.',
   notEmpty(
     object({
       prompt: optional(promptEnrichment, 'Messages added to every request.'),
-      promptGuard: optional(promptGuard, 'Checks on prompts and answers.'),
+      promptGuard: optional(promptGuard, 'Guards for requests and responses.'),
       defaults: optional(
         listMap('field', fieldDefault, { min: 1, max: 64 }),
-        'Fields put into the body of a request where the client has not set them.',
+        'Fields added to the request body when the client has not set them.',
       ),
       overrides: optional(
         listMap('field', fieldDefault, { min: 1, max: 64 }),
-        'Fields put into the body of a request whatever the client has set.',
+        'Fields set in the request body. They replace values from the client.',
       ),
       transformations: optional(
         listMap('field', fieldTransformation, { min: 1, max: 64 }),
-        'Fields of the body computed by expressions; stronger than overrides for the same field.',
+        'Fields of the request body computed by CEL expressions. A transformation takes precedence over an override of the same field.',
       ),
       modelAliases: optional(
         mapOf(text({ min: 1 }), { max: 64 }),
-        'Model names of your own and the provider names they stand for.',
+        'Maps a model alias to the model name of the provider.',
       ),
       promptCaching: optional(
         promptCaching,
-        'Cache points inserted automatically, for providers that need them marked.',
+        'Cache points inserted automatically, for providers that require explicit ones.',
       ),
       routes: optional(
         mapOf(routeType),
-        'Which kind of API a request speaks, by the end of its path; "*" is any path. Everything is Completions when unset.',
+        'Maps the suffix of the request path to the type of LLM API. "*" matches any path. When unset, every request is Completions.',
       ),
     }),
   ),

@@ -5,25 +5,25 @@ import { audiences, jwtMode, mcpMetadataFields } from '../../shared/jwt.ts'
 
 const mcpAuthentication = object({
   ...mcpMetadataFields,
-  issuer: optional(shortString(), 'The claim "iss" of accepted tokens.'),
+  issuer: optional(shortString(), 'Required value of the "iss" claim.'),
   audiences,
-  jwks: required(remoteJwks, 'The keys of the issuer.'),
+  jwks: required(remoteJwks, 'Key set of the issuer.'),
   mode: jwtMode,
 })
 
 /** `backend.mcp` (specification 2, 2.3). */
 export const backendMcp = described(
-  'Settings for MCP backends.',
+  'Policies for MCP backends.',
   notEmpty(
     object({
       authorization: optional(
         authorization,
-        'Rules on MCP items: lists are filtered by them, and a request for an item that does not satisfy them is refused.',
+        'Authorization rules for MCP items. Items that are not allowed are removed from lists, and requests for them are refused.',
       ),
       authentication: deprecated(
         mcpAuthentication,
         'spec.traffic.jwtAuthentication.mcp',
-        'Token validation on the backend. Deprecated: traffic.jwtAuthentication.mcp does the same before all other policies.',
+        'Token validation for this backend. Deprecated: use traffic.jwtAuthentication.mcp, which runs before all other policies.',
       ),
     }),
   ),
