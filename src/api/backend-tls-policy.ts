@@ -21,17 +21,17 @@ const validation = atMostOne(
   openObject({
     caCertificateRefs: optional(list(typedLocalReference, { max: 8 }), 'ConfigMaps with CA certificates.'),
     wellKnownCACertificates: optional(enumOf('System'), 'Trust the CA certificates of the system.'),
-    hostname: required(sni(), 'Server name sent, and name that the certificate must carry.'),
+    hostname: required(sni(), 'Server name (SNI) to send, and the name that the certificate must contain.'),
     subjectAltNames: optional(
       list(
         openObject({
           type: required(enumOf('Hostname', 'URI'), 'Type of the name.'),
-          hostname: optional(text({ min: 1, max: 253 }), 'For Hostname.'),
-          uri: optional(text({ min: 1, max: 253 }), 'For URI.'),
+          hostname: optional(text({ min: 1, max: 253 }), 'Name, for type Hostname.'),
+          uri: optional(text({ min: 1, max: 253 }), 'Name, for type URI.'),
         }),
         { max: 5 },
       ),
-      'Names of which the certificate must carry one, in place of hostname.',
+      'Names as an alternative to hostname. The certificate must contain at least one of them.',
     ),
   }),
 )
@@ -49,12 +49,12 @@ export const backendTlsPolicy = platformKind('BackendTLSPolicy', {
           }),
           { min: 1, max: 16 },
         ),
-        'Services or ProxyBackends.',
+        'Services or ProxyBackends that the policy attaches to.',
       ),
-      validation: required(validation, 'How the server is verified.'),
-      options: optional(mapOf(text()), 'Options of implementations.'),
+      validation: required(validation, 'Verification of the server certificate.'),
+      options: optional(mapOf(text()), 'Implementation-specific options.'),
     }),
-    'What is wanted.',
+    'Desired state.',
   ),
   status: platformStatus,
 })

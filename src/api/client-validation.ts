@@ -5,12 +5,12 @@ import { objectReference } from './platform-fields.ts'
 export const clientValidation = openObject({
   caCertificateRefs: required(
     list(objectReference, { min: 1, max: 8 }),
-    'ConfigMaps or Secrets with the CA certificates of clients.',
+    'ConfigMaps or Secrets with the CA certificates that client certificates are validated against.',
   ),
   mode: defaulted(
     enumOf('AllowValidOnly', 'AllowInsecureFallback'),
     'AllowValidOnly',
-    'What happens to clients without a valid certificate.',
+    'AllowValidOnly: reject clients without a valid certificate. AllowInsecureFallback: accept them.',
   ),
 })
 

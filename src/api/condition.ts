@@ -19,12 +19,12 @@ function checkReason(value: string): ScalarRefusal | undefined {
 
 /** The platform's Condition. */
 const condition = object({
-  type: required(text({ max: 316 }), 'What the condition is about.'),
-  status: required(enumOf('True', 'False', 'Unknown'), 'Whether it holds.'),
-  reason: required(formattedText({ min: 1, max: 1024 }, checkReason), 'One word that says why.'),
-  message: required(text({ max: 32_768 }), 'A sentence for people.'),
-  observedGeneration: optional(integer({ min: 0 }), 'Generation of the object that was looked at.'),
-  lastTransitionTime: required(text({ min: 1 }), 'When the status changed last.'),
+  type: required(text({ max: 316 }), 'Type of the condition.'),
+  status: required(enumOf('True', 'False', 'Unknown'), 'Whether the condition is true.'),
+  reason: required(formattedText({ min: 1, max: 1024 }, checkReason), 'Reason for the status, as one CamelCase word.'),
+  message: required(text({ max: 32_768 }), 'Human-readable message.'),
+  observedGeneration: optional(integer({ min: 0 }), 'Generation of the object that the condition describes.'),
+  lastTransitionTime: required(text({ min: 1 }), 'Time of the last change of the status.'),
 })
 
 /** Conditions, at most 8, one of each type. */

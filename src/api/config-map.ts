@@ -4,8 +4,8 @@ import { type ObjectOf, platformKind } from './object.ts'
 
 export const configMap = platformKind('ConfigMap', {
   data: optional(mapOf(text()), 'Entries.'),
-  binaryData: optional(base64Map(), 'Entries that are not text, in base64.'),
-  immutable: optional(boolean(), 'Whether the entries can no longer change.'),
+  binaryData: optional(base64Map(), 'Binary entries, base64-encoded.'),
+  immutable: optional(boolean(), 'Whether the entries are immutable.'),
 })
 
 export type ConfigMapObject = ObjectOf<typeof configMap>

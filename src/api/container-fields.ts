@@ -20,21 +20,24 @@ const keySelector = object({
 /** The platform's EnvVar. */
 const envVar = object({
   name: required(text({ min: 1 }), 'Name of the variable.'),
-  value: optional(text(), 'Its value; $(OTHER_NAME) is replaced, $$(OTHER_NAME) stays as $(OTHER_NAME).'),
+  value: optional(
+    text(),
+    'Value of the variable. $(OTHER_NAME) expands to the value of that variable; $$(OTHER_NAME) escapes it.',
+  ),
   valueFrom: optional(
     object({
       fieldRef: optional(
         object({
-          apiVersion: optional(text(), 'Version of the schema of the path.'),
-          fieldPath: required(text(), 'Path of a field of the pod.'),
+          apiVersion: optional(text(), 'API version of the schema that fieldPath refers to.'),
+          fieldPath: required(text(), 'Path of the pod field.'),
         }),
         'A field of the pod.',
       ),
       resourceFieldRef: optional(
         object({
           containerName: optional(text(), 'Name of the container.'),
-          resource: required(text(), 'Which resource.'),
-          divisor: optional(quantity(), 'Unit of the value.'),
+          resource: required(text(), 'Name of the resource.'),
+          divisor: optional(quantity(), 'Divisor of the value; sets its unit.'),
         }),
         'A resource of the container.',
       ),
@@ -44,26 +47,26 @@ const envVar = object({
         object({
           volumeName: required(text(), 'Volume that holds the file.'),
           path: required(text(), 'Path of the file in the volume.'),
-          key: required(text(), 'Variable in the file.'),
+          key: required(text(), 'Name of the variable in the file.'),
           optional: optional(boolean(), 'Whether the variable may be missing.'),
         }),
-        'A variable of a file.',
+        'A variable from a file.',
       ),
     }),
-    'Where the value comes from.',
+    'Source of the value.',
   ),
 })
 
 /** The platform's ResourceRequirements. */
 export const resourceRequirements = object({
-  limits: optional(mapOf(quantity()), 'The most that the container may use.'),
-  requests: optional(mapOf(quantity()), 'What the container is given for certain.'),
+  limits: optional(mapOf(quantity()), 'Upper limits of the container.'),
+  requests: optional(mapOf(quantity()), 'Resources guaranteed to the container.'),
   claims: optional(
     listMap(
       'name',
       object({
         name: required(text(), 'Name of a resource claim of the pod.'),
-        request: optional(text(), 'One request of the claim.'),
+        request: optional(text(), 'Name of one request in the claim.'),
       }),
     ),
     'Resource claims of the pod that the container uses.',

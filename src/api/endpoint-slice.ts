@@ -3,14 +3,17 @@ import { type ObjectOf, platformKind } from './object.ts'
 import { unread } from './platform-fields.ts'
 
 const endpoint = openObject({
-  addresses: required(list(text({ min: 1 }), { min: 1, max: 100 }), 'Its addresses, which are interchangeable.'),
+  addresses: required(
+    list(text({ min: 1 }), { min: 1, max: 100 }),
+    'Addresses of the endpoint. They are interchangeable.',
+  ),
   conditions: optional(
     openObject({
-      ready: optional(boolean(), 'Whether it takes new connections; it does when unset.'),
-      serving: optional(boolean(), 'Whether it still serves.'),
-      terminating: optional(boolean(), 'Whether it is about to go away.'),
+      ready: optional(boolean(), 'Whether the endpoint accepts new connections. When unset, it does.'),
+      serving: optional(boolean(), 'Whether the endpoint still serves requests.'),
+      terminating: optional(boolean(), 'Whether the endpoint is terminating.'),
     }),
-    'Its state.',
+    'State of the endpoint.',
   ),
   ...unread('hostname', 'targetRef', 'nodeName', 'zone', 'hints', 'deprecatedTopology'),
 })
@@ -18,14 +21,14 @@ const endpoint = openObject({
 const endpointPort = openObject({
   name: optional(text(), 'Name of the port of the Service.'),
   port: optional(integer({ min: 0, max: 65_535 }), 'Number of the port.'),
-  protocol: defaulted(enumOf('TCP', 'UDP', 'SCTP'), 'TCP', 'Transport.'),
-  appProtocol: optional(text(), 'Protocol spoken on the port.'),
+  protocol: defaulted(enumOf('TCP', 'UDP', 'SCTP'), 'TCP', 'Transport protocol.'),
+  appProtocol: optional(text(), 'Application protocol of the port.'),
 })
 
 export const endpointSlice = platformKind('EndpointSlice', {
-  addressType: required(enumOf('IPv4', 'IPv6', 'FQDN'), 'Form of the addresses.'),
+  addressType: required(enumOf('IPv4', 'IPv6', 'FQDN'), 'Type of the addresses.'),
   endpoints: defaulted(list(endpoint, { max: 1000 }), [], 'Endpoints of a Service.'),
-  ports: defaulted(list(endpointPort, { max: 100 }), [], 'Their ports.'),
+  ports: defaulted(list(endpointPort, { max: 100 }), [], 'Ports of the endpoints.'),
 })
 
 export type EndpointSliceObject = ObjectOf<typeof endpointSlice>

@@ -6,11 +6,14 @@ import { checkControllerName } from './policy-status.ts'
 export const gatewayClass = platformKind('GatewayClass', {
   spec: required(
     openObject({
-      controllerName: required(formattedText({ min: 1, max: 253 }, checkControllerName), 'Who is responsible.'),
+      controllerName: required(
+        formattedText({ min: 1, max: 253 }, checkControllerName),
+        'Name of the controller that implements the class.',
+      ),
       parametersRef: optional(objectReference, 'A ProxyParameters object.'),
-      description: optional(text({ max: 64 }), 'For people.'),
+      description: optional(text({ max: 64 }), 'Human-readable description.'),
     }),
-    'What is wanted.',
+    'Desired state.',
   ),
   status: platformStatus,
 })

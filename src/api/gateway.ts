@@ -23,46 +23,46 @@ import {
   unread,
 } from './platform-fields.ts'
 
-const clientTls = openObject({ validation: optional(clientValidation, 'Client certificates.') })
+const clientTls = openObject({ validation: optional(clientValidation, 'Validation of client certificates.') })
 
 const gatewayTls = openObject({
   backend: optional(
     openObject({
-      clientCertificateRef: optional(secretObjectReference, 'Client certificate towards backends.'),
+      clientCertificateRef: optional(secretObjectReference, 'Client certificate for connections to backends.'),
       ...unread('resolvedRefs'),
     }),
-    'TLS towards backends.',
+    'TLS for connections to backends.',
   ),
   frontend: optional(
     openObject({
-      default: optional(clientTls, 'For all ports that are not named below.'),
+      default: optional(clientTls, 'Settings for all ports that perPort does not list.'),
       perPort: optional(
         list(
           openObject({
             port: required(port(), 'Port.'),
-            tls: required(clientTls, 'TLS of this port.'),
+            tls: required(clientTls, 'TLS settings of this port.'),
           }),
           { max: 64 },
         ),
-        'By port.',
+        'Settings per port.',
       ),
     }),
-    'TLS of clients.',
+    'TLS for connections from clients.',
   ),
 })
 
 const gatewaySpec = openObject({
   gatewayClassName: required(objectName(), 'Name of the GatewayClass.'),
-  listeners: required(listMap('name', listener, { min: 0, max: 64 }), 'Where traffic comes in.'),
+  listeners: required(listMap('name', listener, { min: 0, max: 64 }), 'Listeners that accept traffic.'),
   addresses: optional(
     list(
       openObject({
         type: defaulted(text({ min: 1, max: 253 }), 'IPAddress', 'Type of the address.'),
-        value: optional(text({ max: 253 }), 'The address; any when unset.'),
+        value: optional(text({ max: 253 }), 'Value of the address. When unset, any address.'),
       }),
       { max: 16 },
     ),
-    'Addresses asked for.',
+    'Requested addresses.',
   ),
   infrastructure: optional(
     openObject({
@@ -70,26 +70,26 @@ const gatewaySpec = openObject({
       annotations: optional(mapOf(text()), 'Annotations of generated objects.'),
       parametersRef: optional(typedLocalReference, 'A ProxyParameters object.'),
     }),
-    'The objects generated for the Gateway.',
+    'Settings of the objects generated for the Gateway.',
   ),
   allowedListeners: optional(
     openObject({
       namespaces: optional(
         openObject({
-          from: defaulted(enumOf('All', 'Selector', 'Same', 'None'), 'None', 'Which namespaces.'),
-          selector: optional(openLabelSelector, 'Labels of the namespaces, for Selector.'),
+          from: defaulted(enumOf('All', 'Selector', 'Same', 'None'), 'None', 'Which namespaces are allowed.'),
+          selector: optional(openLabelSelector, 'Label selector for namespaces, used when from is Selector.'),
         }),
-        'Namespaces whose ListenerSets may attach; none when unset.',
+        'Namespaces whose ListenerSets may attach. When unset, none.',
       ),
     }),
     'ListenerSets that may attach.',
   ),
-  tls: optional(gatewayTls, 'TLS of the whole Gateway.'),
+  tls: optional(gatewayTls, 'TLS settings of the whole Gateway.'),
   ...unread('defaultScope', 'backendTLS'),
 })
 
 export const gateway = platformKind('Gateway', {
-  spec: required(gatewaySpec, 'What is wanted.'),
+  spec: required(gatewaySpec, 'Desired state.'),
   status: platformStatus,
 })
 

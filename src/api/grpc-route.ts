@@ -33,36 +33,39 @@ const grpcRouteMatch = openObject({
         method: optional(text({ max: 1024 }), 'Name of the method.'),
       }),
     ),
-    'Service and method called.',
+    'gRPC service and method to match.',
   ),
-  headers: optional(headerMatches, 'Headers of the call, all of which must match.'),
+  headers: optional(headerMatches, 'Request headers to match. All of them must match.'),
 })
 
 const grpcBackendRef = withRule(
   openObject({
     ...backendReferenceFields,
     weight,
-    filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for calls to this backend.'),
+    filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
   }),
   SERVICE_PORT_RULE,
 )
 
 const grpcRouteRule = openObject({
-  name: optional(sectionName(), 'Name of the rule; the sectionName by which policies reach it.'),
-  matches: optional(list(grpcRouteMatch, { max: 64 }), 'Calls that the rule is for; all when unset.'),
-  filters: optional(list(grpcRouteFilter, { max: 16 }), 'What happens to these calls.'),
-  backendRefs: optional(list(grpcBackendRef, { max: 16 }), 'Where they go.'),
+  name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
+  matches: optional(
+    list(grpcRouteMatch, { max: 64 }),
+    'Matches of the rule, any of which must match. When unset, the rule matches every request.',
+  ),
+  filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for matched requests.'),
+  backendRefs: optional(list(grpcBackendRef, { max: 16 }), 'Backends of matched requests.'),
   ...unread('sessionPersistence', 'retry', 'timeouts'),
 })
 
 const grpcRouteSpec = openObject({
   ...routeFields,
-  hostnames: optional(list(hostname(), { max: 16 }), 'Hostnames that the route is for; any when unset.'),
-  rules: optional(list(grpcRouteRule, { max: 16 }), 'Rules.'),
+  hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
+  rules: optional(list(grpcRouteRule, { max: 16 }), 'Routing rules.'),
 })
 
 export const grpcRoute = platformKind('GRPCRoute', {
-  spec: required(grpcRouteSpec, 'What is wanted.'),
+  spec: required(grpcRouteSpec, 'Desired state.'),
   status: platformStatus,
 })
 

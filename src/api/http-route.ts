@@ -47,13 +47,13 @@ function checkPath(match: { readonly type: string; readonly value: string }, pat
 
 const pathMatch = withRule(
   openObject({
-    type: defaulted(enumOf('Exact', 'PathPrefix', 'RegularExpression'), 'PathPrefix', 'How the path is compared.'),
-    value: defaulted(text({ max: 1024 }), '/', 'What it is compared with.'),
+    type: defaulted(enumOf('Exact', 'PathPrefix', 'RegularExpression'), 'PathPrefix', 'How the path is matched.'),
+    value: defaulted(text({ max: 1024 }), '/', 'Path, path prefix or regular expression to match.'),
   }),
   {
     reads: ['type', 'value'],
     description:
-      'A path starts with / and is plain: no empty, . or .. segments, no %2f, %5c, \\ or #, no broken escapes.',
+      'A path starts with / and has no empty, . or .. segments, no %2f, %5c, \\ or #, and no malformed escapes.',
     check: checkPath,
   },
 )
@@ -62,22 +62,22 @@ const ANY_PATH = { type: 'PathPrefix' as const, value: '/' }
 
 const httpRouteMatch = openObject({
   path: defaulted(pathMatch, ANY_PATH, 'Path of the request.'),
-  headers: optional(headerMatches, 'Headers of the request, all of which must match.'),
+  headers: optional(headerMatches, 'Request headers to match. All of them must match.'),
   queryParams: optional(
     listMap(
       'name',
       openObject({
         type: matchType,
         name: required(httpHeaderName(), 'Name of the parameter.'),
-        value: required(text({ min: 1, max: 1024 }), 'What it is compared with.'),
+        value: required(text({ min: 1, max: 1024 }), 'Value or regular expression to match.'),
       }),
       { max: 16 },
     ),
-    'Parameters of the query, all of which must match.',
+    'Query parameters to match. All of them must match.',
   ),
   method: optional(
     enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'),
-    'Method of the request.',
+    'Method of the request to match.',
   ),
 })
 
@@ -91,27 +91,27 @@ const httpBackendRef = withRule(
 )
 
 const httpRouteRule = openObject({
-  name: optional(sectionName(), 'Name of the rule; the sectionName by which policies reach it.'),
+  name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
   matches: defaulted(
     list(httpRouteMatch, { max: 64 }),
     [{ path: ANY_PATH }],
-    'Requests that the rule is for; any of them will do.',
+    'Matches of the rule, any of which must match.',
   ),
-  filters: optional(list(httpRouteFilter, { max: 16 }), 'What happens to these requests.'),
-  backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Where they go.'),
-  timeouts: optional(routeTimeouts, 'Time limits.'),
-  retry: optional(routeRetry, 'Sending a request again.'),
+  filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for matched requests.'),
+  backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Backends of matched requests.'),
+  timeouts: optional(routeTimeouts, 'Timeouts of matched requests.'),
+  retry: optional(routeRetry, 'Retries of matched requests.'),
   ...unread('sessionPersistence'),
 })
 
 const httpRouteSpec = openObject({
   ...routeFields,
-  hostnames: optional(list(hostname(), { max: 16 }), 'Hostnames that the route is for; any when unset.'),
-  rules: defaulted(list(httpRouteRule, { min: 1, max: 16 }), [{ matches: [{ path: ANY_PATH }] }], 'Rules.'),
+  hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
+  rules: defaulted(list(httpRouteRule, { min: 1, max: 16 }), [{ matches: [{ path: ANY_PATH }] }], 'Routing rules.'),
 })
 
 export const httpRoute = platformKind('HTTPRoute', {
-  spec: required(httpRouteSpec, 'What is wanted.'),
+  spec: required(httpRouteSpec, 'Desired state.'),
   status: platformStatus,
 })
 

@@ -17,12 +17,16 @@ import { clientValidation } from './client-validation.ts'
 import { hostname, openLabelSelector, secretObjectReference } from './platform-fields.ts'
 
 const listenerTls = openObject({
-  mode: defaulted(enumOf('Terminate', 'Passthrough'), 'Terminate', 'Whether TLS ends here or at the backend.'),
-  certificateRefs: optional(list(secretObjectReference, { max: 64 }), 'Certificates, for Terminate.'),
-  options: optional(mapOf(text()), 'Options of implementations.'),
+  mode: defaulted(
+    enumOf('Terminate', 'Passthrough'),
+    'Terminate',
+    'Terminate: the gateway terminates TLS. Passthrough: the backend does.',
+  ),
+  certificateRefs: optional(list(secretObjectReference, { max: 64 }), 'Server certificates, for mode Terminate.'),
+  options: optional(mapOf(text()), 'Implementation-specific options.'),
   frontendValidation: optional(
     clientValidation,
-    'Client certificates, as older versions of the Gateway API have them.',
+    'Validation of client certificates, in the form of older Gateway API versions.',
   ),
 })
 
@@ -31,8 +35,8 @@ const SAME_NAMESPACE = { from: 'Same' as const }
 const allowedRoutes = openObject({
   namespaces: defaulted(
     openObject({
-      from: defaulted(enumOf('All', 'Selector', 'Same', 'None'), 'Same', 'Which namespaces.'),
-      selector: optional(openLabelSelector, 'Labels of the namespaces, for Selector.'),
+      from: defaulted(enumOf('All', 'Selector', 'Same', 'None'), 'Same', 'Which namespaces are allowed.'),
+      selector: optional(openLabelSelector, 'Label selector for namespaces, used when from is Selector.'),
     }),
     SAME_NAMESPACE,
     'Namespaces whose routes may attach.',
@@ -45,17 +49,17 @@ const allowedRoutes = openObject({
       }),
       { max: 8 },
     ),
-    'Kinds of routes that may attach; those that fit the protocol when unset.',
+    'Kinds of routes that may attach. When unset, the kinds that the protocol supports.',
   ),
 })
 
 /** A listener of a Gateway or ListenerSet. */
 export const listener = openObject({
-  name: required(sectionName(), 'Name of the listener; the sectionName by which routes and policies reach it.'),
-  hostname: optional(hostname(), 'Hostname served; any when unset.'),
-  port: required(port(), 'Port listened on.'),
-  protocol: required(text({ min: 1, max: 255 }), 'HTTP, HTTPS, TLS or TCP.'),
-  tls: optional(listenerTls, 'TLS, for HTTPS and TLS.'),
+  name: required(sectionName(), 'Name of the listener. Routes and policies refer to it with this name as sectionName.'),
+  hostname: optional(hostname(), 'Host name to match. When unset, any host.'),
+  port: required(port(), 'Port to listen on.'),
+  protocol: required(text({ min: 1, max: 255 }), 'Protocol: HTTP, HTTPS, TLS or TCP.'),
+  tls: optional(listenerTls, 'TLS settings, for protocols HTTPS and TLS.'),
   allowedRoutes: defaulted(allowedRoutes, { namespaces: SAME_NAMESPACE }, 'Routes that may attach.'),
 })
 

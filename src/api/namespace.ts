@@ -3,7 +3,7 @@ import { type ObjectOf, platformKind } from './object.ts'
 import { platformStatus, unread } from './platform-fields.ts'
 
 export const namespace = platformKind('Namespace', {
-  spec: optional(openObject(unread('finalizers')), 'What is wanted.'),
+  spec: optional(openObject(unread('finalizers')), 'Desired state.'),
   status: platformStatus,
 })
 

@@ -35,45 +35,45 @@ type Keyed = { readonly [Field in 'labels' | 'annotations']?: Readonly<Record<st
 function checkKeys(metadata: Keyed, path: string): readonly ConfigProblem[] {
   return (['labels', 'annotations'] as const).flatMap((field) => {
     const bad = Object.keys(metadata[field] ?? {}).filter((key) => !QUALIFIED_NAME.test(key))
-    const message = 'must be a name of at most 63 characters, perhaps after a DNS prefix and "/"'
+    const message = 'must be a name of at most 63 characters, with an optional DNS prefix and "/" before it'
     return bad.map((key) => problem(itemPath(fieldPath(path, field), key), 'invalid-name', message))
   })
 }
 
 const fields = openObject({
   name: optional(objectName(), 'Name of the object, unique among objects of its kind in the namespace.'),
-  generateName: optional(text(), 'Prefix of a name that the server completes.'),
-  namespace: optional(namespaceName(), 'Namespace of the object; "default" when unset.'),
-  labels: optional(mapOf(formattedText({}, checkLabelValue)), 'Labels, for selectors.'),
+  generateName: optional(text(), 'Prefix of a name that the server generates.'),
+  namespace: optional(namespaceName(), 'Namespace of the object. When unset, "default".'),
+  labels: optional(mapOf(formattedText({}, checkLabelValue)), 'Labels. Selectors match them.'),
   annotations: optional(mapOf(text()), 'Annotations.'),
-  uid: optional(text(), 'Identity of this object, given by the server.'),
-  resourceVersion: optional(text(), 'Version of this object, given by the server.'),
-  generation: optional(integer(), 'Counts the changes of spec.'),
-  creationTimestamp: optional(text(), 'When the object was created.'),
-  deletionTimestamp: optional(text(), 'When the object will be gone.'),
-  deletionGracePeriodSeconds: optional(integer(), 'Seconds until the object is gone.'),
-  finalizers: optional(list(text()), 'Who must agree before the object is removed.'),
+  uid: optional(text(), 'Unique id of the object, set by the server.'),
+  resourceVersion: optional(text(), 'Version of the object, set by the server.'),
+  generation: optional(integer(), 'Generation of the spec; the server increments it on every change.'),
+  creationTimestamp: optional(text(), 'Time of creation.'),
+  deletionTimestamp: optional(text(), 'Time after which the object is deleted.'),
+  deletionGracePeriodSeconds: optional(integer(), 'Seconds until the object is deleted.'),
+  finalizers: optional(list(text()), 'Finalizers that must be removed before the object is deleted.'),
   ownerReferences: optional(
     list(
       openObject({
         apiVersion: optional(text(), 'API version of the owner.'),
         kind: optional(text(), 'Kind of the owner.'),
         name: optional(text(), 'Name of the owner.'),
-        uid: optional(text(), 'Identity of the owner.'),
-        controller: optional(boolean(), 'Whether the owner manages this object.'),
-        blockOwnerDeletion: optional(boolean(), 'Whether the owner waits for this object.'),
+        uid: optional(text(), 'Unique id of the owner.'),
+        controller: optional(boolean(), 'Whether the owner is the managing controller.'),
+        blockOwnerDeletion: optional(boolean(), 'Whether the owner cannot be deleted before this object.'),
       }),
     ),
-    'Objects that this one goes away with.',
+    'Owners of the object. The object is deleted with them.',
   ),
-  managedFields: optional(json(), 'Who set which field.'),
-  selfLink: optional(text(), 'No longer used by the platform.'),
+  managedFields: optional(json(), 'Which manager set which field.'),
+  selfLink: optional(text(), 'Deprecated. The platform no longer uses it.'),
 })
 
 /** The platform's ObjectMeta. Tools write nulls and fields of their own into it, so it is open. */
 export const objectMeta = withRule(fields, {
   reads: ['labels', 'annotations'],
-  description: 'Keys of labels and annotations are qualified names.',
+  description: 'Keys of labels and annotations must be qualified names.',
   check: checkKeys,
 })
 

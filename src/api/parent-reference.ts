@@ -16,10 +16,10 @@ import {
 export const parentReference = openObject({
   group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
   kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),
-  namespace: optional(namespaceName(), 'Namespace of the parent; the own namespace when unset.'),
+  namespace: optional(namespaceName(), 'Namespace of the parent. When unset, the namespace of the referring object.'),
   name: required(objectName(), 'Name of the parent.'),
   sectionName: optional(sectionName(), 'Name of one listener of the parent.'),
-  port: optional(port(), 'Port of the listeners of the parent.'),
+  port: optional(port(), 'Port of the listeners to attach to.'),
 })
 
 export type ParentReference = Parsed<typeof parentReference>

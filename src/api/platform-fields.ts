@@ -28,18 +28,18 @@ import { parentReference } from './parent-reference.ts'
 export function unread<const Names extends readonly string[]>(
   ...names: Names
 ): Record<Names[number], TOptional<TUnknown>> {
-  const fields = names.map((name) => [name, optional(json(), 'Not read by the gateway.')])
+  const fields = names.map((name) => [name, optional(json(), 'The gateway ignores this field.')])
   return Object.fromEntries(fields) as Record<Names[number], TOptional<TUnknown>>
 }
 
 /** `status` of a platform kind: read as it is. */
-export const platformStatus = optional(json(), 'How the object fares.')
+export const platformStatus = optional(json(), 'Observed state.')
 
 const HOSTNAME = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 function checkHostname(value: string): ScalarRefusal | undefined {
   if (HOSTNAME.test(value)) return undefined
-  const message = 'must be a lower-case DNS name, which may begin with "*."'
+  const message = 'must be a lower-case DNS name; a leading "*." is allowed'
   return { code: 'invalid-host', message }
 }
 
@@ -48,16 +48,16 @@ export const hostname = () => formattedText({ min: 1, max: 253 }, checkHostname)
 
 /** The platform's LabelSelector as platform kinds use it. */
 export const openLabelSelector = openObject({
-  matchLabels: optional(mapOf(text()), 'Labels that the object must have, each with this value.'),
+  matchLabels: optional(mapOf(text()), 'Labels and values that the object must have.'),
   matchExpressions: optional(
     list(
       openObject({
         key: required(text(), 'Label key.'),
-        operator: required(enumOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'How the values are compared.'),
-        values: optional(list(text()), 'Values for In and NotIn.'),
+        operator: required(enumOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'Operator of the requirement.'),
+        values: optional(list(text()), 'Values, for operators In and NotIn.'),
       }),
     ),
-    'Conditions on labels, all of which must hold.',
+    'Label requirements. All of them must hold.',
   ),
 })
 
@@ -66,7 +66,7 @@ export const secretObjectReference = openObject({
   group: defaulted(groupName(), '', 'API group of the object.'),
   kind: defaulted(kindName(), 'Secret', 'Kind of the object.'),
   name: required(objectName(), 'Name of the object.'),
-  namespace: optional(namespaceName(), 'Namespace of the object; the own namespace when unset.'),
+  namespace: optional(namespaceName(), 'Namespace of the object. When unset, the namespace of the referring object.'),
 })
 
 /** A reference to an object of any kind, which may be in another namespace. */
@@ -74,7 +74,7 @@ export const objectReference = openObject({
   group: required(groupName(), 'API group of the object.'),
   kind: required(kindName(), 'Kind of the object.'),
   name: required(objectName(), 'Name of the object.'),
-  namespace: optional(namespaceName(), 'Namespace of the object; the own namespace when unset.'),
+  namespace: optional(namespaceName(), 'Namespace of the object. When unset, the namespace of the referring object.'),
 })
 
 /** A reference to an object of the own namespace. */
@@ -85,11 +85,11 @@ export const typedLocalReference = openObject({
 })
 
 export const backendReferenceFields = {
-  group: defaulted(groupName(), '', 'API group of the backend; empty for a Service.'),
+  group: defaulted(groupName(), '', 'API group of the backend. Empty for a Service.'),
   kind: defaulted(kindName(), 'Service', 'Kind of the backend: Service or ProxyBackend.'),
   name: required(objectName(), 'Name of the backend.'),
-  namespace: optional(namespaceName(), 'Namespace of the backend; the own namespace when unset.'),
-  port: optional(port(), 'Port of the Service.'),
+  namespace: optional(namespaceName(), 'Namespace of the backend. When unset, the namespace of the referring object.'),
+  port: optional(port(), 'Port of the Service. Required for a Service.'),
 }
 
 /** Where a filter or a callout sends requests. */
@@ -98,11 +98,11 @@ export const openBackendReference = withRule(openObject(backendReferenceFields),
 export const weight = defaulted(
   integer({ min: 0, max: 1_000_000 }),
   1,
-  'Share of the traffic, relative to the other weights.',
+  'Weight of the backend: its share of the traffic relative to the other weights.',
 )
 
 /** How a route compares a header, a query parameter or a gRPC method. */
-export const matchType = defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.')
+export const matchType = defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is matched.')
 
 /** Headers that a route's match names. */
 export const headerMatches = listMap(
@@ -110,7 +110,7 @@ export const headerMatches = listMap(
   openObject({
     type: matchType,
     name: required(httpHeaderName(), 'Name of the header.'),
-    value: required(text({ min: 1, max: 4096 }), 'What it is compared with.'),
+    value: required(text({ min: 1, max: 4096 }), 'Value or regular expression to match.'),
   }),
   { max: 16 },
 )
@@ -118,7 +118,7 @@ export const headerMatches = listMap(
 /** What all routes have in common. */
 export const routeFields = {
   parentRefs: optional(list(parentReference, { max: 32 }), 'Gateways or ListenerSets that the route attaches to.'),
-  useDefaultGateways: optional(text(), 'Attach to the default Gateways as well.'),
+  useDefaultGateways: optional(text(), 'Whether the route also attaches to default Gateways.'),
 }
 
 /** A backend of a TCP or TLS route. */

@@ -3,8 +3,8 @@ import { type ObjectOf, platformKind } from './object.ts'
 import { unread } from './platform-fields.ts'
 
 const podSpec = openObject({
-  serviceAccountName: optional(text(), 'Service account that it runs as; `default` when unset.'),
-  hostNetwork: optional(boolean(), 'Whether it has the address of its node.'),
+  serviceAccountName: optional(text(), 'Service account of the pod. When unset, `default`.'),
+  hostNetwork: optional(boolean(), 'Whether the pod uses the network of its node.'),
   ...unread(
     'activeDeadlineSeconds',
     'affinity',
@@ -50,9 +50,9 @@ const podSpec = openObject({
 })
 
 const podStatus = openObject({
-  phase: optional(text(), 'How far it has come: Pending, Running, Succeeded, Failed or Unknown.'),
-  podIP: optional(text(), 'Its first address.'),
-  podIPs: optional(list(openObject({ ip: optional(text(), 'The address.') })), 'All its addresses.'),
+  phase: optional(text(), 'Phase of the pod: Pending, Running, Succeeded, Failed or Unknown.'),
+  podIP: optional(text(), 'First address of the pod.'),
+  podIPs: optional(list(openObject({ ip: optional(text(), 'IP address.') })), 'All addresses of the pod.'),
   ...unread(
     'allocatedResources',
     'conditions',
@@ -76,8 +76,8 @@ const podStatus = openObject({
 
 /** Read for one thing only: which pod a caller's address belongs to. */
 export const pod = platformKind('Pod', {
-  spec: optional(podSpec, 'What is wanted.'),
-  status: optional(podStatus, 'How it fares.'),
+  spec: optional(podSpec, 'Desired state.'),
+  status: optional(podStatus, 'Observed state.'),
 })
 
 export type PodObject = ObjectOf<typeof pod>

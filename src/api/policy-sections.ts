@@ -44,7 +44,7 @@ function checkPreRoutingFields(
 ): readonly ConfigProblem[] {
   if (section.phase !== 'PreRouting') return []
   const allowed: readonly string[] = ['phase', ...PRE_ROUTING]
-  const message = `phase PreRouting only supports ${PRE_ROUTING.join(', ')}`
+  const message = `phase PreRouting supports only ${PRE_ROUTING.join(', ')}; move this field to a policy without phase PreRouting`
   return Object.keys(section)
     .filter((field) => !allowed.includes(field))
     .map((field) => problem(fieldPath(path, field), 'phase-not-allowed', message))
@@ -55,13 +55,13 @@ export const traffic = withRule(
   object({
     phase: optional(
       enumOf('PreRouting', 'PostRouting'),
-      'When the section runs: before a route is chosen, or after (the default).',
+      'When the section runs. PreRouting: before a route is selected. PostRouting (the default): after.',
     ),
     ...trafficFields,
   }),
   {
     reads: ['phase'],
-    description: 'Phase PreRouting allows only fields that can act before a route is known.',
+    description: 'Phase PreRouting supports only fields that do not need a route.',
     check: checkPreRoutingFields,
   },
 )

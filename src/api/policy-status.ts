@@ -11,15 +11,21 @@ export function checkControllerName(value: string): ScalarRefusal | undefined {
 }
 
 const policyAncestorStatus = object({
-  ancestorRef: required(parentReference, 'The Gateway that the policy reaches.'),
-  controllerName: required(formattedText({ min: 1, max: 253 }, checkControllerName), 'Who wrote this entry.'),
-  conditions: optional(conditions(), 'How the policy fares there.'),
+  ancestorRef: required(parentReference, 'Gateway that the policy applies to.'),
+  controllerName: required(
+    formattedText({ min: 1, max: 253 }, checkControllerName),
+    'Name of the controller that wrote this entry.',
+  ),
+  conditions: optional(conditions(), 'Conditions of the policy for this Gateway.'),
 })
 
 /** `status` of a ProxyPolicy (specification 1, 2.6). */
 export const policyStatus = object({
-  conditions: optional(conditions(), 'Summary over all ancestors.'),
-  ancestors: required(list(policyAncestorStatus, { max: 16 }), 'One entry for each Gateway that the policy reaches.'),
+  conditions: optional(conditions(), 'Summary of the conditions of all ancestors.'),
+  ancestors: required(
+    list(policyAncestorStatus, { max: 16 }),
+    'One entry for each Gateway that the policy applies to.',
+  ),
 })
 
 export type PolicyAncestorStatus = Parsed<typeof policyAncestorStatus>

@@ -16,13 +16,13 @@ import {
 } from '#schema/index.ts'
 
 const place = {
-  group: required(groupName(), 'API group of the target; empty for a Service.'),
+  group: required(groupName(), 'API group of the target. Empty for a Service.'),
   kind: required(kindName(), 'Kind of the target.'),
 }
 const section = {
   sectionName: optional(
     sectionName(),
-    'One part of the target: a listener, a route rule, a port of a Service, a provider or MCP target of a ProxyBackend.',
+    'One section of the target: a listener, a route rule, a port of a Service, or a provider or MCP target of a ProxyBackend.',
   ),
 }
 
@@ -36,7 +36,7 @@ export const policyTargetReference = object({
 /** An entry of `targetSelectors`: all objects of a kind in the own namespace that have the labels. */
 export const policyTargetSelector = object({
   ...place,
-  matchLabels: required(mapOf(text()), 'Labels that a target must have, each with this value; none selects all.'),
+  matchLabels: required(mapOf(text()), 'Labels and values that a target must have. An empty map selects all objects.'),
   ...section,
 })
 
@@ -75,7 +75,7 @@ export function checkTargets(targets: readonly Target[], path: string): readonly
   const first = targets[0]
   const other = targets.findIndex((target) => target.kind !== first?.kind)
   if (other < 0) return found
-  const message = `only one kind of target can be set on one policy; the first is ${first?.kind}`
+  const message = `all targets of a policy must have the same kind; the first is a ${first?.kind}`
   return [...found, problem(fieldPath(itemPath(path, other), 'kind'), 'target-kinds-mixed', message)]
 }
 
@@ -90,9 +90,9 @@ function checkTarget(target: Target, path: string): readonly ConfigProblem[] {
 }
 
 function unknownTarget(kind: string): string {
-  const known = `may only be ${Object.keys(TARGET_GROUPS).join(', ')}`
+  const known = `must be one of ${Object.keys(TARGET_GROUPS).join(', ')}`
   if (kind === 'TCPRoute' || kind === 'TLSRoute')
-    return `${known}; instead of a ${kind} target its Gateway or its backend`
+    return `${known}; target the Gateway or the backend of the ${kind} instead`
   return known
 }
 

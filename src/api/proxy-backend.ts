@@ -28,11 +28,11 @@ const fields = object({
   mcp: optional(mcpBackend, 'MCP servers.'),
   dynamicForwardProxy: optional(
     object({}),
-    'Each request goes where its Host header says; TLS traffic where its SNI says. ' +
-      'Callers can reach arbitrary destinations, so access must be controlled.',
+    'The Host header selects the destination of each request; for TLS traffic, the SNI does. ' +
+      'Clients can reach arbitrary destinations: restrict access with an authorization policy.',
   ),
-  aws: optional(awsBackend, 'A service of a cloud.'),
-  policies: optional(backendFull, 'Settings of the connection; stronger than those of ProxyPolicy objects.'),
+  aws: optional(awsBackend, 'A cloud service.'),
+  policies: optional(backendFull, 'Backend policies. They take precedence over ProxyPolicy objects.'),
 })
 
 type View = { readonly [D in Destination]?: unknown } & {
@@ -47,10 +47,14 @@ function checkPoliciesFit(spec: View, path: string): readonly ConfigProblem[] {
   const at = fieldPath(path, 'policies')
   const found: ConfigProblem[] = []
   if (spec.policies?.ai !== undefined && spec.ai === undefined) {
-    found.push(problem(fieldPath(at, 'ai'), 'not-together', 'AI policies require AI backend'))
+    found.push(
+      problem(fieldPath(at, 'ai'), 'not-together', 'policies.ai requires an ai backend; remove it or set spec.ai'),
+    )
   }
   if (spec.policies?.mcp !== undefined && spec.mcp === undefined) {
-    found.push(problem(fieldPath(at, 'mcp'), 'not-together', 'MCP policies require MCP backend'))
+    found.push(
+      problem(fieldPath(at, 'mcp'), 'not-together', 'policies.mcp requires an mcp backend; remove it or set spec.mcp'),
+    )
   }
   return found
 }
@@ -61,30 +65,36 @@ function checkRuntimeCredentials(spec: View, path: string): readonly ConfigProbl
   const at = fieldPath(path, 'policies.auth')
   return ['cloudTwo', 'cloudThree']
     .filter((cloud) => spec.policies?.auth?.[cloud] !== undefined)
-    .map((cloud) => problem(fieldPath(at, cloud), 'not-together', `${cloud} may not be used with an agent runtime`))
+    .map((cloud) =>
+      problem(
+        fieldPath(at, cloud),
+        'not-together',
+        `${cloud} cannot be used with an agent runtime; use cloudOne or a bearer token`,
+      ),
+    )
 }
 
 /** `spec` of a ProxyBackend (specification 1, 2.3). */
 const proxyBackendSpec = withRule(
   withRule(exactlyOne(DESTINATIONS, fields), {
     reads: ['policies'],
-    description: 'policies.ai is for ai backends, policies.mcp for mcp backends.',
+    description: 'policies.ai requires an ai backend, policies.mcp an mcp backend.',
     check: checkPoliciesFit,
   }),
   {
     reads: ['policies'],
-    description: 'An agent runtime takes no cloudTwo and cloudThree.',
+    description: 'cloudTwo and cloudThree cannot be used with an agent runtime.',
     check: checkRuntimeCredentials,
   },
 )
 
 export const proxyBackendStatus = object({
-  conditions: optional(conditions(), 'How the backend fares.'),
+  conditions: optional(conditions(), 'Conditions of the backend.'),
 })
 
 export const proxyBackend = ownKind('ProxyBackend', {
-  spec: required(proxyBackendSpec, 'What is wanted.'),
-  status: optional(proxyBackendStatus, 'How it fares; written by the gateway.'),
+  spec: required(proxyBackendSpec, 'Desired state.'),
+  status: optional(proxyBackendStatus, 'Observed state, written by the gateway.'),
 })
 
 export type ProxyBackendSpec = Parsed<typeof proxyBackendSpec>

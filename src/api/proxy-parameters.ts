@@ -21,8 +21,8 @@ import { type ObjectOf, ownKind } from './object.ts'
 // and a default written into the Gateway's object would hide the value of its class.
 
 const logging = object({
-  level: optional(text(), 'Log level: one level, or a comma-separated list of module=level entries; info when unset.'),
-  format: optional(enumOf('json', 'text'), 'Form of the log lines; text when unset.'),
+  level: optional(text(), 'Log level: one level, or a comma-separated list of module=level entries. When unset, info.'),
+  format: optional(enumOf('json', 'text'), 'Format of log lines. When unset, text.'),
 })
 
 const image = object({
@@ -32,7 +32,7 @@ const image = object({
   digest: optional(text(), 'Digest of the image.'),
   pullPolicy: optional(
     text(),
-    'When the image is pulled: Always, IfNotPresent or Never; the platform decides when unset.',
+    'Pull policy of the image: Always, IfNotPresent or Never. When unset, the platform decides.',
   ),
 })
 
@@ -48,21 +48,18 @@ function checkShutdownOrder(
 
 const shutdown = withRule(
   object({
-    min: required(seconds(), 'Seconds to wait at least before the proxy ends.'),
-    max: required(seconds(), 'Seconds after which the proxy ends in any case.'),
+    min: required(seconds(), 'Minimum number of seconds before the proxy exits.'),
+    max: required(seconds(), 'Maximum number of seconds before the proxy exits.'),
   }),
-  { reads: ['min', 'max'], description: 'min is not greater than max.', check: checkShutdownOrder },
+  { reads: ['min', 'max'], description: 'min must not be greater than max.', check: checkShutdownOrder },
 )
 
 const mesh = object({
-  caAddress: optional(
-    text(),
-    'Address of the CA of the mesh; that of the mesh in the cluster, port 15012, when unset.',
-  ),
-  trustDomain: optional(text(), 'Trust domain of the proxy; cluster.local when unset.'),
+  caAddress: optional(text(), 'Address of the CA of the mesh. When unset, the mesh CA of the cluster, port 15012.'),
+  trustDomain: optional(text(), 'Trust domain of the proxy. When unset, cluster.local.'),
   additionalTrustDomains: optional(
     list(text()),
-    'More SPIFFE trust domains accepted on incoming tunnels; the own domain always is.',
+    'Additional SPIFFE trust domains accepted on incoming tunnels. The own trust domain is always accepted.',
   ),
 })
 
@@ -70,23 +67,23 @@ const mesh = object({
 const resourceOverlay = object({
   metadata: optional(
     object({
-      labels: optional(mapOf(text()), 'Labels, merged with the existing ones.'),
-      annotations: optional(mapOf(text()), 'Annotations, merged with the existing ones.'),
+      labels: optional(mapOf(text()), 'Labels to merge with the existing ones.'),
+      annotations: optional(mapOf(text()), 'Annotations to merge with the existing ones.'),
     }),
     'Labels and annotations.',
   ),
-  spec: optional(jsonObject(), 'Part of the spec of the resource, merged as a strategic merge patch.'),
+  spec: optional(jsonObject(), 'Strategic merge patch for the spec of the resource.'),
 })
 
 /** `spec` of a ProxyParameters (specification 1, 2.5). */
 const proxyParametersSpec = object({
-  logging: optional(logging, 'Log of the proxy.'),
-  rawConfig: optional(jsonObject(), "The proxy's own settings file; the typed fields here are stronger."),
+  logging: optional(logging, 'Logging of the proxy.'),
+  rawConfig: optional(jsonObject(), 'Raw configuration of the proxy. Typed fields of this object take precedence.'),
   image: optional(image, 'Image of the container.'),
-  env: optional(envVars(), 'Environment variables of the container; they replace existing ones of the same name.'),
+  env: optional(envVars(), 'Environment variables of the container. They replace existing variables of the same name.'),
   resources: optional(resourceRequirements, 'Compute resources of the container.'),
-  shutdown: optional(shutdown, 'Times of an orderly end.'),
-  mesh: optional(mesh, 'Connect to pods of a service mesh with mutual TLS.'),
+  shutdown: optional(shutdown, 'Timing of a graceful shutdown.'),
+  mesh: optional(mesh, 'Service mesh settings: connections to mesh pods use mutual TLS.'),
   deployment: optional(resourceOverlay, 'Changes to the generated Deployment.'),
   service: optional(resourceOverlay, 'Changes to the generated Service.'),
   serviceAccount: optional(resourceOverlay, 'Changes to the generated ServiceAccount.'),
@@ -95,7 +92,7 @@ const proxyParametersSpec = object({
 })
 
 export const proxyParameters = ownKind('ProxyParameters', {
-  spec: required(proxyParametersSpec, 'What is wanted.'),
+  spec: required(proxyParametersSpec, 'Desired state.'),
   status: optional(object({}), 'Not used.'),
 })
 

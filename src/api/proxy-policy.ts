@@ -51,7 +51,7 @@ function checkSections(spec: Targets & { readonly [S in Section]?: unknown }, pa
   return (Object.keys(SECTION_TARGETS) as Section[]).flatMap((section) => {
     const allowed: readonly string[] = SECTION_TARGETS[section]
     if (spec[section] === undefined || allowed.includes(first.target.kind)) return []
-    const message = `the '${section}' field can only target ${listed(allowed)}`
+    const message = `spec.${section} can only target ${listed(allowed)}`
     return [problem(fieldPath(path, section), 'target-not-allowed', message)]
   })
 }
@@ -68,7 +68,7 @@ function checkFrontendHasNoSection(
   return targetsOf(spec, path)
     .filter(({ target }) => target.kind === 'Gateway' && target.sectionName !== undefined)
     .map(({ at }) => {
-      const message = "the 'frontend' field can only target a whole Gateway, not one of its listeners"
+      const message = 'spec.frontend can only target a whole Gateway; remove sectionName'
       return problem(fieldPath(at, 'sectionName'), 'target-not-allowed', message)
     })
 }
@@ -84,7 +84,7 @@ function checkPhaseTarget(spec: Targets & { readonly traffic?: unknown }, path: 
   const [first] = targetsOf(spec, path)
   if (memberOf(spec.traffic, 'phase') !== 'PreRouting' || first === undefined) return []
   if (PRE_ROUTING_TARGETS.includes(first.target.kind)) return []
-  const message = "the 'traffic.phase=PreRouting' field can only target a Gateway or ListenerSet"
+  const message = 'phase PreRouting can only target a Gateway or ListenerSet'
   return [problem(fieldPath(path, 'traffic.phase'), 'target-not-allowed', message)]
 }
 
@@ -95,12 +95,12 @@ function checkBackendKinds(spec: Targets & { readonly backend?: unknown }, path:
   const found: ConfigProblem[] = []
   for (const field of ['mcp', 'ai']) {
     if (memberOf(spec.backend, field) === undefined || !targets.some(({ kind }) => kind === 'Service')) continue
-    const message = `backend.${field} may not be used with a Service target`
+    const message = `backend.${field} cannot target a Service`
     found.push(problem(fieldPath(at, field), 'target-not-allowed', message))
   }
   const onSection = targets.some(({ kind, sectionName }) => kind === 'ProxyBackend' && sectionName !== undefined)
   if (memberOf(spec.backend, 'mcp') !== undefined && onSection) {
-    const message = 'backend.mcp may not target a ProxyBackend with a sectionName'
+    const message = 'backend.mcp can only target a whole ProxyBackend; remove sectionName from the target'
     found.push(problem(fieldPath(at, 'mcp'), 'target-not-allowed', message))
   }
   return found
@@ -112,29 +112,31 @@ function checkOneMcpAuthentication(
 ): readonly ConfigProblem[] {
   const onBackend = memberOf(memberOf(spec.backend, 'mcp'), 'authentication')
   if (memberOf(spec.traffic, 'jwtAuthentication') === undefined || onBackend === undefined) return []
-  const message = 'traffic.jwtAuthentication may not be used with backend.mcp.authentication in the same policy'
+  const message =
+    'traffic.jwtAuthentication and backend.mcp.authentication cannot be set in the same policy; use traffic.jwtAuthentication.mcp'
   return [problem(fieldPath(path, 'backend.mcp.authentication'), 'not-together', message)]
 }
 
 const fields = object({
-  targetRefs: optional(list(policyTargetReference, { min: 1, max: 16 }), 'Objects that the policy is attached to.'),
+  targetRefs: optional(list(policyTargetReference, { min: 1, max: 16 }), 'Objects that the policy attaches to.'),
   targetSelectors: optional(
     list(policyTargetSelector, { min: 1, max: 16 }),
-    'The same by labels: all matching objects of the own namespace.',
+    'Objects that the policy attaches to, selected by label in the namespace of the policy.',
   ),
-  frontend: optional(frontend, 'The incoming side: connections, TLS, HTTP, logs, traces, metrics.'),
-  traffic: optional(traffic, 'What happens to requests.'),
-  backend: optional(backendFull, 'The connection to destinations.'),
+  frontend: optional(frontend, 'Policies for client connections: TCP, TLS, HTTP, access log, tracing, metrics.'),
+  traffic: optional(traffic, 'Policies for requests.'),
+  backend: optional(backendFull, 'Policies for connections and requests to backends.'),
 })
 
 /** Rules that look at the targets and ask of the sections only what stands in them. */
 const TARGET_RULES = [
-  { description: 'Targets are of known kinds, and all of one kind.', check: checkTargetLists },
-  { description: 'Each section may stand only at certain kinds of target.', check: checkSections },
-  { description: 'frontend targets a whole Gateway.', check: checkFrontendHasNoSection },
-  { description: 'Phase PreRouting is for Gateway and ListenerSet targets.', check: checkPhaseTarget },
+  { description: 'All targets must have the same, supported kind.', check: checkTargetLists },
+  { description: 'Each section supports only certain kinds of target.', check: checkSections },
+  { description: 'frontend can only target a whole Gateway.', check: checkFrontendHasNoSection },
+  { description: 'Phase PreRouting can only target a Gateway or ListenerSet.', check: checkPhaseTarget },
   {
-    description: 'backend.ai and backend.mcp are not for Services; backend.mcp is for whole backends.',
+    description:
+      'backend.ai and backend.mcp cannot target a Service; backend.mcp can only target a whole ProxyBackend.',
     check: checkBackendKinds,
   },
 ]
@@ -147,13 +149,13 @@ const withTargetRules = TARGET_RULES.reduce(
 /** `spec` of a ProxyPolicy (specification 1, 2.6). */
 const proxyPolicySpec = withRule(withTargetRules, {
   reads: [],
-  description: 'MCP callers are authenticated in one place.',
+  description: 'traffic.jwtAuthentication and backend.mcp.authentication cannot be set together.',
   check: checkOneMcpAuthentication,
 })
 
 export const proxyPolicy = ownKind('ProxyPolicy', {
-  spec: required(proxyPolicySpec, 'What is wanted.'),
-  status: optional(policyStatus, 'How it fares; written by the gateway.'),
+  spec: required(proxyPolicySpec, 'Desired state.'),
+  status: optional(policyStatus, 'Observed state, written by the gateway.'),
 })
 
 export type ProxyPolicySpec = Parsed<typeof proxyPolicySpec>

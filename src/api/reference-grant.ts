@@ -10,25 +10,25 @@ export const referenceGrant = platformKind('ReferenceGrant', {
           openObject({
             group: required(groupName(), 'API group of the referring objects.'),
             kind: required(kindName(), 'Kind of the referring objects.'),
-            namespace: required(namespaceName(), 'Their namespace.'),
+            namespace: required(namespaceName(), 'Namespace of the referring objects.'),
           }),
           { min: 1, max: 16 },
         ),
-        'Who may refer.',
+        'Objects that may refer.',
       ),
       to: required(
         list(
           openObject({
-            group: required(groupName(), 'API group of the objects referred to.'),
-            kind: required(kindName(), 'Kind of the objects referred to.'),
-            name: optional(objectName(), 'Name of one object; all when unset.'),
+            group: required(groupName(), 'API group of the referenced objects.'),
+            kind: required(kindName(), 'Kind of the referenced objects.'),
+            name: optional(objectName(), 'Name of one object. When unset, all objects of the kind.'),
           }),
           { min: 1, max: 16 },
         ),
-        'What may be referred to, in the namespace of the grant.',
+        'Objects in the namespace of the grant that may be referenced.',
       ),
     }),
-    'What is wanted.',
+    'Desired state.',
   ),
   status: platformStatus,
 })

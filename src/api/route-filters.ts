@@ -23,30 +23,30 @@ import { hostname, openBackendReference, typedLocalReference } from './platform-
 
 const header = openObject({
   name: required(httpHeaderName(), 'Name of the header.'),
-  value: required(text({ min: 1, max: 4096 }), 'Its value.'),
+  value: required(text({ min: 1, max: 4096 }), 'Value of the header.'),
 })
 
 const headerFilter = openObject({
-  set: optional(listMap('name', header, { max: 16 }), 'Headers to set.'),
-  add: optional(listMap('name', header, { max: 16 }), 'Headers to add.'),
+  set: optional(listMap('name', header, { max: 16 }), 'Headers to set. They replace existing values.'),
+  add: optional(listMap('name', header, { max: 16 }), 'Headers to add to existing values.'),
   remove: optional(setOf(text(), { max: 16 }), 'Headers to remove.'),
 })
 
 const pathModifier = openObject({
-  type: required(enumOf('ReplaceFullPath', 'ReplacePrefixMatch'), 'What is replaced.'),
-  replaceFullPath: optional(text({ max: 1024 }), 'The new path.'),
-  replacePrefixMatch: optional(text({ max: 1024 }), 'What comes in place of the matched prefix.'),
+  type: required(enumOf('ReplaceFullPath', 'ReplacePrefixMatch'), 'Part of the path to replace.'),
+  replaceFullPath: optional(text({ max: 1024 }), 'New path.'),
+  replacePrefixMatch: optional(text({ max: 1024 }), 'Replacement of the matched prefix.'),
 })
 
 const requestMirror = openObject({
-  backendRef: required(openBackendReference, 'Where the copies go.'),
-  percent: optional(integer({ min: 0, max: 100 }), 'Share of the requests that is copied.'),
+  backendRef: required(openBackendReference, 'Backend that receives the copies.'),
+  percent: optional(integer({ min: 0, max: 100 }), 'Percentage of the requests to copy.'),
   fraction: optional(
     openObject({
-      numerator: required(integer({ min: 0 }), 'Upper part of the share.'),
-      denominator: defaulted(integer({ min: 1 }), 100, 'Lower part of the share.'),
+      numerator: required(integer({ min: 0 }), 'Numerator of the fraction.'),
+      denominator: defaulted(integer({ min: 1 }), 100, 'Denominator of the fraction.'),
     }),
-    'Share of the requests that is copied.',
+    'Fraction of the requests to copy.',
   ),
 })
 
@@ -55,7 +55,7 @@ const requestRedirect = openObject({
   hostname: optional(hostname(), 'New hostname.'),
   path: optional(pathModifier, 'New path.'),
   port: optional(port(), 'New port.'),
-  statusCode: defaulted(integer({ min: 300, max: 399 }), 302, 'Status of the answer.'),
+  statusCode: defaulted(integer({ min: 300, max: 399 }), 302, 'Status code of the response.'),
 })
 
 const urlRewrite = openObject({
@@ -64,32 +64,32 @@ const urlRewrite = openObject({
 })
 
 const cors = openObject({
-  allowOrigins: optional(list(text({ min: 1, max: 253 }), { max: 64 }), 'Origins that may read answers.'),
-  allowCredentials: optional(boolean(), 'Whether requests may carry credentials.'),
-  allowMethods: optional(list(text(), { max: 16 }), 'Methods allowed.'),
-  allowHeaders: optional(list(text({ min: 1, max: 256 }), { max: 64 }), 'Request headers allowed.'),
-  exposeHeaders: optional(list(text({ min: 1, max: 256 }), { max: 64 }), 'Answer headers that scripts may read.'),
-  maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a preflight may be remembered.'),
+  allowOrigins: optional(list(text({ min: 1, max: 253 }), { max: 64 }), 'Origins that may read responses.'),
+  allowCredentials: optional(boolean(), 'Whether requests may include credentials.'),
+  allowMethods: optional(list(text(), { max: 16 }), 'Allowed methods.'),
+  allowHeaders: optional(list(text({ min: 1, max: 256 }), { max: 64 }), 'Allowed request headers.'),
+  exposeHeaders: optional(list(text({ min: 1, max: 256 }), { max: 64 }), 'Response headers that scripts may read.'),
+  maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may cache a preflight response.'),
 })
 
 const externalAuth = openObject({
-  protocol: required(enumOf('HTTP', 'GRPC'), 'Protocol of the server.'),
+  protocol: required(enumOf('HTTP', 'GRPC'), 'Protocol of the authorization server.'),
   backendRef: required(openBackendReference, 'The authorization server.'),
   grpc: optional(
-    openObject({ allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers sent.') }),
-    'For protocol GRPC.',
+    openObject({ allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers to send.') }),
+    'Settings for protocol GRPC.',
   ),
   http: optional(
     openObject({
-      path: optional(text(), 'Prefix of the path asked for.'),
-      allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers sent.'),
-      allowedResponseHeaders: optional(list(text(), { max: 64 }), 'Answer headers copied to the backend request.'),
+      path: optional(text(), 'Prefix of the path of the authorization request.'),
+      allowedHeaders: optional(list(text(), { max: 64 }), 'Request headers to send.'),
+      allowedResponseHeaders: optional(list(text(), { max: 64 }), 'Response headers to copy to the backend request.'),
     }),
-    'For protocol HTTP.',
+    'Settings for protocol HTTP.',
   ),
   forwardBody: optional(
-    openObject({ maxSize: optional(integer({ min: 0 }), 'Bytes of the body sent.') }),
-    'Send the body.',
+    openObject({ maxSize: optional(integer({ min: 0 }), 'Maximum number of body bytes to send.') }),
+    'Whether and how the request body is sent.',
   ),
 })
 
@@ -114,34 +114,34 @@ function checkFilter(
   const found = Object.values(SETTINGS)
     .filter((field) => field !== own && filter[field] !== undefined)
     .map((field) =>
-      problem(fieldPath(path, field), 'not-together', `${field} is not for a filter of type ${filter.type}`),
+      problem(fieldPath(path, field), 'not-together', `${field} cannot be set in a filter of type ${filter.type}`),
     )
   if (filter[own] !== undefined) return found
-  return [problem(fieldPath(path, own), 'required', `is required for a filter of type ${filter.type}`), ...found]
+  return [problem(fieldPath(path, own), 'required', `is required in a filter of type ${filter.type}`), ...found]
 }
 
 const FILTER_RULE = {
   reads: ['type'] as const,
-  description: 'A filter has the settings of its type.',
+  description: 'A filter must have the settings of its type and no others.',
   check: checkFilter,
 }
 
 const commonFilters = {
   type: required(text({ min: 1 }), 'Type of the filter.'),
-  requestHeaderModifier: optional(headerFilter, 'For RequestHeaderModifier.'),
-  responseHeaderModifier: optional(headerFilter, 'For ResponseHeaderModifier.'),
-  requestMirror: optional(requestMirror, 'For RequestMirror.'),
-  extensionRef: optional(typedLocalReference, 'For ExtensionRef.'),
+  requestHeaderModifier: optional(headerFilter, 'Settings for type RequestHeaderModifier.'),
+  responseHeaderModifier: optional(headerFilter, 'Settings for type ResponseHeaderModifier.'),
+  requestMirror: optional(requestMirror, 'Settings for type RequestMirror.'),
+  extensionRef: optional(typedLocalReference, 'Settings for type ExtensionRef.'),
 }
 
 /** A filter of an HTTPRoute. */
 export const httpRouteFilter = withRule(
   openObject({
     ...commonFilters,
-    requestRedirect: optional(requestRedirect, 'For RequestRedirect.'),
-    urlRewrite: optional(urlRewrite, 'For URLRewrite.'),
-    cors: optional(cors, 'For CORS.'),
-    externalAuth: optional(externalAuth, 'For ExternalAuth.'),
+    requestRedirect: optional(requestRedirect, 'Settings for type RequestRedirect.'),
+    urlRewrite: optional(urlRewrite, 'Settings for type URLRewrite.'),
+    cors: optional(cors, 'Settings for type CORS.'),
+    externalAuth: optional(externalAuth, 'Settings for type ExternalAuth.'),
   }),
   FILTER_RULE,
 )
@@ -151,15 +151,15 @@ export const grpcRouteFilter = withRule(openObject(commonFilters), FILTER_RULE)
 
 /** `timeouts` of a rule. */
 export const routeTimeouts = openObject({
-  request: optional(duration(), 'Time for the whole request; 0s is no limit.'),
-  backendRequest: optional(duration(), 'Time for one attempt at the backend; 0s is no limit.'),
+  request: optional(duration(), 'Timeout for the whole request. 0s disables it.'),
+  backendRequest: optional(duration(), 'Timeout for one attempt at the backend. 0s disables it.'),
 })
 
 /** `retry` of a rule. */
 export const routeRetry = openObject({
-  codes: optional(list(integer({ min: 400, max: 599 })), 'Statuses after which a request is sent again.'),
-  attempts: optional(integer(), 'How often a request is sent again at most.'),
-  backoff: optional(duration(), 'Least time between two attempts.'),
+  codes: optional(list(integer({ min: 400, max: 599 })), 'Response status codes to retry.'),
+  attempts: optional(integer(), 'Maximum number of retries.'),
+  backoff: optional(duration(), 'Minimum time between two attempts.'),
 })
 
 export type HttpRouteFilterSpec = Parsed<typeof httpRouteFilter>

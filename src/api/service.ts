@@ -16,19 +16,19 @@ import { platformStatus, unread } from './platform-fields.ts'
 
 const servicePort = openObject({
   name: optional(text(), 'Name of the port.'),
-  protocol: defaulted(enumOf('TCP', 'UDP', 'SCTP'), 'TCP', 'Transport.'),
-  appProtocol: optional(text(), 'Protocol spoken on the port.'),
+  protocol: defaulted(enumOf('TCP', 'UDP', 'SCTP'), 'TCP', 'Transport protocol.'),
+  appProtocol: optional(text(), 'Application protocol of the port.'),
   port: required(port(), 'Number of the port.'),
   targetPort: optional(intOrString(), 'Port of the endpoints, by number or name.'),
   ...unread('nodePort'),
 })
 
 const serviceSpec = openObject({
-  type: defaulted(text(), 'ClusterIP', 'How the Service is reached.'),
-  selector: optional(mapOf(text()), 'Labels of its pods.'),
-  ports: optional(list(servicePort), 'Its ports.'),
-  clusterIP: optional(text(), 'Its address in the cluster.'),
-  externalName: optional(text(), 'DNS name that it stands for, with type ExternalName.'),
+  type: defaulted(text(), 'ClusterIP', 'Type of the Service.'),
+  selector: optional(mapOf(text()), 'Labels of the pods of the Service.'),
+  ports: optional(list(servicePort), 'Ports of the Service.'),
+  clusterIP: optional(text(), 'Cluster IP address of the Service.'),
+  externalName: optional(text(), 'DNS name of the Service, for type ExternalName.'),
   ...unread(
     'allocateLoadBalancerNodePorts',
     'clusterIPs',
@@ -49,7 +49,7 @@ const serviceSpec = openObject({
 })
 
 export const service = platformKind('Service', {
-  spec: required(serviceSpec, 'What is wanted.'),
+  spec: required(serviceSpec, 'Desired state.'),
   status: platformStatus,
 })
 

@@ -33,10 +33,12 @@ function checkOneAddress(spec: Address, path: string): readonly ConfigProblem[] 
   if (spec.unixPath !== undefined) {
     return (['host', 'port'] as const)
       .filter((field) => spec[field] !== undefined)
-      .map((field) => problem(fieldPath(path, field), 'not-together', 'unixPath and host/port are mutually exclusive'))
+      .map((field) =>
+        problem(fieldPath(path, field), 'not-together', 'unixPath cannot be set together with host or port'),
+      )
   }
   if (spec.host !== undefined && spec.port !== undefined) return []
-  return [problem(path, 'exactly-one-of', 'must specify either unixPath or both host and port')]
+  return [problem(path, 'exactly-one-of', 'must set either unixPath or both host and port')]
 }
 
 /** `ProxyBackend.spec.static` (specification 1, 2.3.1). */
@@ -46,10 +48,10 @@ export const staticBackend = withRule(
     port: optional(port(), 'TCP port.'),
     unixPath: optional(
       formattedText({ min: 1 }, checkSocketPath),
-      'Path of a Unix domain socket, in place of host and port. The gateway must share a volume with the server.',
+      'Path of a Unix domain socket, as an alternative to host and port. The gateway must share a volume with the server.',
     ),
   }),
-  { reads: [], description: 'Either unixPath, or host and port.', check: checkOneAddress },
+  { reads: [], description: 'Set either unixPath, or host and port.', check: checkOneAddress },
 )
 
 /** `ProxyBackend.spec.a2a` (specification 1, 2.3.2). */

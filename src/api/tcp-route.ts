@@ -4,7 +4,7 @@ import { platformStatus, routeFields } from './platform-fields.ts'
 import { relayRules } from './relay-rules.ts'
 
 export const tcpRoute = platformKind('TCPRoute', {
-  spec: required(openObject({ ...routeFields, rules: relayRules }), 'What is wanted.'),
+  spec: required(openObject({ ...routeFields, rules: relayRules }), 'Desired state.'),
   status: platformStatus,
 })
 

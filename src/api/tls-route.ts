@@ -7,10 +7,13 @@ export const tlsRoute = platformKind('TLSRoute', {
   spec: required(
     openObject({
       ...routeFields,
-      hostnames: optional(list(hostname(), { max: 16 }), 'Server names that the route is for; any when unset.'),
+      hostnames: optional(
+        list(hostname(), { max: 16 }),
+        'Server names (SNI) of the route. When unset, any server name.',
+      ),
       rules: relayRules,
     }),
-    'What is wanted.',
+    'Desired state.',
   ),
   status: platformStatus,
 })

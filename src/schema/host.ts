@@ -10,8 +10,8 @@ function checkHost(value: string | number): ScalarRefusal | undefined {
   const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host
   if (DNS_NAME.test(host) || ipaddr.IPv6.isValid(bare)) return undefined
   const message = host.includes('://')
-    ? 'must be a hostname or IP address without a scheme'
-    : 'must be a hostname or an IP address, without port and path'
+    ? 'must be a host name or IP address without a scheme'
+    : 'must be a host name or IP address without a port or path'
   return { code: 'invalid-host', message }
 }
 

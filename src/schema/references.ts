@@ -23,7 +23,7 @@ export function configMapReference(...entries: Reference['entries']) {
 
 /** All Secrets of the namespace with some labels. */
 export function secretSelector() {
-  const matchLabels = required(mapOf(text()), 'Labels that a Secret must have, each with this value.')
+  const matchLabels = required(mapOf(text()), 'Labels and values that a Secret must have.')
   return referring(object({ matchLabels }), { to: 'secrets', entries: [] })
 }
 
@@ -32,14 +32,14 @@ function referring<S extends TSchema>(schema: S, refersTo: Reference): S {
 }
 
 const backendObjectReferenceFields = {
-  group: defaulted(groupName(), '', 'API group of the object; empty for the core group.'),
+  group: defaulted(groupName(), '', 'API group of the object. Empty for the core group.'),
   kind: defaulted(kindName(), 'Service', 'Kind of the object: Service or ProxyBackend.'),
   name: required(objectName(), 'Name of the object.'),
   namespace: optional(
     namespaceName(),
-    'Namespace of the object; the own namespace when unset. Another namespace needs a ReferenceGrant there.',
+    'Namespace of the object. When unset, the namespace of the referring object. A reference to another namespace requires a ReferenceGrant there.',
   ),
-  port: optional(port(), 'Port of the Service; required for a Service.'),
+  port: optional(port(), 'Port of the Service. Required for a Service.'),
 }
 
 interface ServiceReference {
@@ -51,13 +51,13 @@ interface ServiceReference {
 /** A Service is always named together with its port. */
 function checkServicePort(ref: ServiceReference, path: string): readonly ConfigProblem[] {
   if (ref.group !== '' || ref.kind !== 'Service' || ref.port !== undefined) return []
-  return [problem(fieldPath(path, 'port'), 'required', 'must have a port for a Service reference')]
+  return [problem(fieldPath(path, 'port'), 'required', 'port is required in a reference to a Service')]
 }
 
 /** A rule for schemas of references to a Service or to a ProxyBackend. */
 export const SERVICE_PORT_RULE = {
   reads: ['group', 'kind'] as const,
-  description: 'A Service reference has a port.',
+  description: 'A reference to a Service requires a port.',
   check: checkServicePort,
 }
 
@@ -69,16 +69,16 @@ export function backendObjectReference(to: 'backend' | 'keySet' = 'backend') {
 /** Selects objects by their labels; an empty selector selects all. */
 export function labelSelector() {
   return object({
-    matchLabels: optional(mapOf(text()), 'Labels that the object must have, each with this value.'),
+    matchLabels: optional(mapOf(text()), 'Labels and values that the object must have.'),
     matchExpressions: optional(
       list(
         object({
           key: required(text(), 'Label key.'),
-          operator: required(enumOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'How the values are compared.'),
-          values: optional(list(text()), 'Values for In and NotIn.'),
+          operator: required(enumOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'Operator of the requirement.'),
+          values: optional(list(text()), 'Values, for operators In and NotIn.'),
         }),
       ),
-      'Conditions on labels, all of which must hold.',
+      'Label requirements. All of them must hold.',
     ),
   })
 }
