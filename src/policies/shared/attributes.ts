@@ -13,7 +13,7 @@ import {
 /** A name and the expression that gives its value: log and trace attributes, metric labels, trace resources. */
 export const attributeAdd = object({
   name: required(shortString(), 'Name of the attribute.'),
-  expression: required(celExpression(), 'Its value.'),
+  expression: required(celExpression(), 'CEL expression for the value.'),
 })
 
 /** Changes to the attributes of log lines or spans (specification 2, 2.1, `LogTracingAttributes`). */
@@ -21,9 +21,12 @@ export const logTracingAttributes = notEmpty(
   object({
     remove: optional(
       list(tinyString(), { min: 1, max: 32 }),
-      'Default attributes to leave out, for example "http.method".',
+      'Default attributes to remove, for example "http.method".',
     ),
-    add: optional(list(attributeAdd, { min: 1 }), 'Attributes to add. One whose expression fails is left out.'),
+    add: optional(
+      list(attributeAdd, { min: 1 }),
+      'Attributes to add. If an expression fails to evaluate, its attribute is omitted.',
+    ),
   }),
 )
 

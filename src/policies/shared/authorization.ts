@@ -6,16 +6,16 @@ export const authorization = object({
     object({
       matchExpressions: required(
         list(celExpression(), { min: 1, max: 256 }),
-        'Expressions that yield true or false. One that fails to evaluate does not match.',
+        'CEL expressions of type bool. An expression that fails to evaluate does not match.',
       ),
     }),
-    'What the rule looks at.',
+    'Conditions of the rule.',
   ),
   action: defaulted(
     enumOf('Allow', 'Deny', 'Require'),
     'Allow',
-    'Allow: any matching expression lets the request pass, and a request that no Allow rule matches is refused. ' +
-      'Deny: any matching expression refuses. Require: all expressions must match.',
+    'Allow: a request is allowed if any expression matches, and refused if no Allow rule matches. ' +
+      'Deny: a request is refused if any expression matches. Require: a request is refused unless all expressions match.',
   ),
 })
 

@@ -26,7 +26,7 @@ interface WithItems {
 }
 
 function checkFallbackIsLast({ conditional = [] }: WithItems, path: string): readonly ConfigProblem[] {
-  const message = 'conditional entries without condition must be last'
+  const message = 'an entry without condition must be the last entry of conditional'
   return conditional
     .slice(0, -1)
     .flatMap((item, index) =>
@@ -41,17 +41,17 @@ export function orConditional<S extends TObject>(policy: S): TUnsafe<OrCondition
   const item = object({
     condition: optional(
       celExpression(),
-      'The item applies when this is true; a failing expression counts as not true.',
+      'CEL expression. The entry applies if it is true. An expression that fails to evaluate is not true.',
     ),
-    policy: required(policy, 'The settings of this item.'),
+    policy: required(policy, 'Settings of the entry.'),
   })
   const conditional = optional(
     list(item, { min: 1, max: 16 }),
-    'Settings by condition: the first item whose condition is true applies. An item without condition, the fallback, comes last.',
+    'Conditional settings. The first entry whose condition is true applies. An entry without condition is the fallback and must be last.',
   )
   const rule = {
     reads: ['conditional'],
-    description: 'Only the last conditional item may be without a condition.',
+    description: 'Only the last entry of conditional may omit condition.',
     check: checkFallbackIsLast,
   }
   const rules = [...(nodeOf(policy).rules ?? []), rule]

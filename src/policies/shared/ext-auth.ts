@@ -22,44 +22,47 @@ import {
 } from '#schema/index.ts'
 
 const grpc = object({
-  contextExtensions: optional(mapOf(text(), { max: 64 }), 'Fixed values sent in the context extensions.'),
+  contextExtensions: optional(mapOf(text(), { max: 64 }), 'Static values to send as context extensions.'),
   requestMetadata: optional(
     mapOf(celExpression(), { max: 64 }),
-    'Values sent as filter metadata of the metadata context. Unset, and with JWT claims present: the claims under the usual JWT key.',
+    'CEL expressions for the filter metadata of the metadata context. When unset and the request has JWT claims, the claims are sent under the standard JWT key.',
   ),
 })
 
 const http = object({
-  path: optional(celExpression(), 'Path asked for on the server; the path of the request when unset.'),
+  path: optional(
+    celExpression(),
+    'CEL expression for the path of the authorization request. When unset, the path of the request.',
+  ),
   redirect: optional(
     celExpression(),
-    'Where the caller is sent when the server answers 401 or 403, for example a sign-in page.',
+    'CEL expression for the redirect URL of a client that the server refuses with 401 or 403, for example a sign-in page.',
   ),
   allowedRequestHeaders: optional(
     list(shortString(), { max: 64 }),
-    'Request headers sent to the server; "Authorization" when unset.',
+    'Request headers to send to the server. When unset, "Authorization".',
   ),
-  addRequestHeaders: optional(mapOf(celExpression(), { max: 64 }), 'Headers added to the request to the server.'),
+  addRequestHeaders: optional(mapOf(celExpression(), { max: 64 }), 'Headers to add to the authorization request.'),
   allowedResponseHeaders: optional(
     list(shortString(), { max: 64 }),
-    'Headers of the answer that are copied into the request to the backend.',
+    'Headers of the authorization response to copy to the backend request.',
   ),
   responseMetadata: optional(
     mapOf(celExpression(), { max: 64 }),
-    'Values taken from the answer; later expressions read them as "extauthz".',
+    'CEL expressions for values from the authorization response. Later expressions read them as "extauthz".',
   ),
 })
 
 const cache = object({
   key: required(
     list(celExpression(), { min: 1, max: 16 }),
-    'What identifies a decision; must cover every property of the request that the server looks at.',
+    'CEL expressions that form the cache key. They must cover every property of the request that the server evaluates.',
   ),
   ttl: required(
     durationOrCel(),
-    'How long a decision is kept: a duration such as "5m", or an expression yielding a duration or an expiry time.',
+    'How long a decision is cached: a duration such as "5m", or a CEL expression that returns a duration or an expiry timestamp.',
   ),
-  maxEntries: defaulted(integer({ min: 1 }), 10_000, 'Decisions kept at most.'),
+  maxEntries: defaulted(integer({ min: 1 }), 10_000, 'Maximum number of cached decisions.'),
 })
 
 function checkCacheNeedsGrpc(
@@ -67,7 +70,7 @@ function checkCacheNeedsGrpc(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.cache === undefined || spec.grpc !== undefined) return []
-  return [problem(fieldPath(path, 'cache'), 'not-together', 'cache requires grpc')]
+  return [problem(fieldPath(path, 'cache'), 'not-together', 'cache can only be set with grpc')]
 }
 
 /** External authorization (specification 2, 2.2.6); used in `traffic` and in `backend`. */
@@ -75,21 +78,21 @@ export const extAuth = withRule(
   exactlyOne(
     ['grpc', 'http'],
     object({
-      backendRef: required(backendObjectReference(), 'The authorization server: a Service or a ProxyBackend.'),
+      backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the authorization server.'),
       failureMode: optional(
         enumOf('FailClosed', 'FailOpen'),
-        'What happens when the server does not answer. FailClosed (the default) refuses the request, FailOpen lets it pass.',
+        'Behavior when the server does not respond. FailClosed (the default): refuse the request. FailOpen: allow it.',
       ),
-      grpc: optional(grpc, 'Ask with the gRPC external authorization protocol.'),
-      http: optional(http, 'Ask with an HTTP request; any status but 200 refuses.'),
+      grpc: optional(grpc, 'Use the gRPC external authorization protocol.'),
+      http: optional(http, 'Use an HTTP request. Any status code except 200 refuses the request.'),
       forwardBody: optional(
-        object({ maxSize: required(byteSize(), 'Requests with a larger body are refused.') }),
-        'Send the body of the request along; it is buffered.',
+        object({ maxSize: required(byteSize(), 'Maximum size of the body. Requests with a larger body are refused.') }),
+        'Send the request body to the server. The body is buffered.',
       ),
-      cache: optional(cache, 'Remember decisions of a gRPC server.'),
+      cache: optional(cache, 'Cache for decisions of a gRPC server.'),
     }),
   ),
-  { reads: [], description: 'cache is for grpc only.', check: checkCacheNeedsGrpc },
+  { reads: [], description: 'cache can only be set with grpc.', check: checkCacheNeedsGrpc },
 )
 
 export type ExtAuthSpec = Parsed<typeof extAuth>

@@ -13,13 +13,13 @@ const places = {
   header: optional(
     object({
       name: required(httpHeaderName(), 'Name of the header.'),
-      prefix: optional(text({ min: 1, max: 256 }), 'Text before the credential, for example "Bearer".'),
+      prefix: optional(text({ min: 1, max: 256 }), 'Prefix of the credential, for example "Bearer".'),
     }),
     'A request header.',
   ),
   queryParameter: optional(
     object({ name: required(text({ min: 1, max: 256 }), 'Name of the parameter.') }),
-    'A parameter of the query.',
+    'A query parameter.',
   ),
   cookie: optional(object({ name: required(text({ min: 1, max: 256 }), 'Name of the cookie.') }), 'A cookie.'),
 }
@@ -29,7 +29,7 @@ export const extractionLocation = exactlyOne(
   ['header', 'queryParameter', 'cookie', 'expression'],
   object({
     ...places,
-    expression: optional(celExpression(), 'An expression that yields the credential from the request.'),
+    expression: optional(celExpression(), 'CEL expression that returns the credential.'),
   }),
 )
 

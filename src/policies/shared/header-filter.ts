@@ -13,21 +13,21 @@ import {
 
 const httpHeader = object({
   name: required(httpHeaderName(), 'Name of the header.'),
-  value: required(text({ min: 1, max: 4096 }), 'Its value.'),
+  value: required(text({ min: 1, max: 4096 }), 'Value of the header.'),
 })
 
 /** The platform's HTTPHeaderFilter: fixed changes to headers. */
 export const httpHeaderFilter = object({
-  set: optional(listMap('name', httpHeader, { max: 16 }), 'Headers to set, replacing what is there.'),
-  add: optional(listMap('name', httpHeader, { max: 16 }), 'Headers to add to what is there.'),
+  set: optional(listMap('name', httpHeader, { max: 16 }), 'Headers to set. They replace existing values.'),
+  add: optional(listMap('name', httpHeader, { max: 16 }), 'Headers to add to existing values.'),
   remove: optional(setOf(text(), { max: 16 }), 'Headers to remove.'),
 })
 
 /** The platform's HTTPHeaderMatch. */
 export const httpHeaderMatch = object({
-  type: defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is compared.'),
-  name: required(httpHeaderName(), 'Name of the header, compared without regard to case.'),
-  value: required(text({ min: 1, max: 4096 }), 'The value or regular expression to compare with.'),
+  type: defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is matched.'),
+  name: required(httpHeaderName(), 'Name of the header, compared case-insensitively.'),
+  value: required(text({ min: 1, max: 4096 }), 'Value or regular expression to match.'),
 })
 
 export type HttpHeaderFilterSpec = Parsed<typeof httpHeaderFilter>

@@ -13,15 +13,15 @@ import {
 
 /** A key set fetched from a server (specification 1, 5.3). */
 export const remoteJwks = object({
-  jwksPath: required(text({ min: 1, max: 2000 }), 'Path of the key set, relative to the root of the server.'),
+  jwksPath: required(text({ min: 1, max: 2000 }), 'Path of the key set on the server, relative to its root.'),
   cacheDuration: defaulted(
     duration({ min: '5m' }),
     '5m',
-    'How long a fetched key set is used before it is fetched again.',
+    'How long a fetched key set is used before the gateway fetches it again.',
   ),
   backendRef: required(
     backendObjectReference('keySet'),
-    'The server: a Service or a static ProxyBackend. Its TLS settings apply to the fetch.',
+    'Service or static ProxyBackend of the key set server. Its TLS settings apply to the fetch.',
   ),
 })
 
@@ -29,8 +29,8 @@ export const remoteJwks = object({
 export const jwks = exactlyOne(
   ['remote', 'inline'],
   object({
-    remote: optional(remoteJwks, 'Fetched from a server.'),
-    inline: optional(secret(text({ min: 2, max: 65_536 })), 'The JSON Web Key Set itself, as JSON text.'),
+    remote: optional(remoteJwks, 'Fetch the key set from a server.'),
+    inline: optional(secret(text({ min: 2, max: 65_536 })), 'Inline JSON Web Key Set, as JSON text.'),
   }),
 )
 

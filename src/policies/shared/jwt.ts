@@ -4,22 +4,25 @@ import { defaulted, enumOf, json, list, mapOf, optional, text } from '#schema/in
 export const jwtMode = defaulted(
   enumOf('Strict', 'Optional', 'Permissive'),
   'Strict',
-  'Strict: a valid token is required. Optional: a token, if sent, must be valid. Permissive: never refuse; claims come only from a valid token.',
+  'Strict: a valid token is required. Optional: if the client sends a token, it must be valid. Permissive: no request is refused; claims are read only from a valid token.',
 )
 
 export const audiences = optional(
   list(text(), { min: 1, max: 64 }),
-  'Accepted values of the claim "aud"; any of them will do. Unset: any audience is accepted.',
+  'Accepted values of the "aud" claim. A token must have at least one of them. When unset, any audience is accepted.',
 )
 
 export const mcpMetadataFields = {
-  resourceMetadata: optional(mapOf(json()), 'What the MCP OAuth metadata endpoints serve about this resource.'),
+  resourceMetadata: optional(
+    mapOf(json()),
+    'Metadata of this resource that the OAuth metadata endpoints of MCP serve.',
+  ),
   provider: optional(
     enumOf('IdpOne', 'IdpTwo', 'IdpThree'),
-    'The identity provider whose peculiarities are smoothed out for MCP clients.',
+    'Identity provider. The gateway adapts its non-standard behavior for MCP clients.',
   ),
   clientId: optional(
     text(),
-    'Answer client registrations with this client id instead of passing them on to the identity provider.',
+    'Client ID that the gateway returns for client registrations, instead of forwarding them to the identity provider.',
   ),
 }

@@ -9,7 +9,7 @@ interface OtlpTransport {
 export function checkOtlpPath({ protocol, path }: OtlpTransport, at: string): readonly ConfigProblem[] {
   if (path === undefined) return []
   if (protocol !== 'HTTP')
-    return [problem(fieldPath(at, 'path'), 'not-together', 'path is only valid with protocol HTTP')]
+    return [problem(fieldPath(at, 'path'), 'not-together', 'path can only be set with protocol HTTP')]
   if (!path.startsWith('/')) return [problem(fieldPath(at, 'path'), 'invalid-path', 'path must start with /')]
   return []
 }

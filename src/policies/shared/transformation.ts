@@ -13,19 +13,25 @@ import {
 
 const headerTransformation = object({
   name: required(headerName(), 'Name of the header, or one of :authority, :method, :path, :scheme, :status.'),
-  value: required(celExpression(), 'The value. If it fails to evaluate, the header is removed.'),
+  value: required(celExpression(), 'CEL expression for the value. If evaluation fails, the header is removed.'),
 })
 
 const transform = notEmpty(
   object({
-    set: optional(listMap('name', headerTransformation, { min: 1, max: 16 }), 'Headers to set to a value.'),
+    set: optional(
+      listMap('name', headerTransformation, { min: 1, max: 16 }),
+      'Headers to set. They replace existing values.',
+    ),
     add: optional(
       listMap('name', headerTransformation, { min: 1, max: 16 }),
-      'Headers to add; a header that exists gets one more entry.',
+      'Headers to add. An existing header gets an additional value.',
     ),
     remove: optional(setOf(headerName(), { min: 1, max: 16 }), 'Headers to remove.'),
-    body: optional(celExpression(), 'The new body.'),
-    metadata: optional(mapOf(celExpression(), { min: 1, max: 16 }), 'Values that later expressions can read.'),
+    body: optional(celExpression(), 'CEL expression for the new body.'),
+    metadata: optional(
+      mapOf(celExpression(), { min: 1, max: 16 }),
+      'CEL expressions for values that later expressions can read.',
+    ),
   }),
 )
 

@@ -23,7 +23,10 @@ const cloudOne = object({
     secretReference(['accessKey'], ['secretKey']),
     'A Secret with "accessKey", "secretKey" and, for temporary credentials, "sessionToken".',
   ),
-  serviceName: optional(shortString(), 'Service name that requests are signed for; known for typed backends.'),
+  serviceName: optional(
+    shortString(),
+    'Service name in the request signature. Not needed for typed backends, which define it.',
+  ),
 })
 
 const cloudTwo = object({
@@ -33,9 +36,9 @@ const cloudTwo = object({
   ),
   managedIdentity: optional(
     object({
-      clientId: required(text(), 'Client id of the identity.'),
-      objectId: required(text(), 'Object id of the identity.'),
-      resourceId: required(text(), 'Resource id of the identity.'),
+      clientId: required(text(), 'Client ID of the identity.'),
+      objectId: required(text(), 'Object ID of the identity.'),
+      resourceId: required(text(), 'Resource ID of the identity.'),
     }),
     'A user-assigned managed identity.',
   ),
@@ -46,7 +49,7 @@ function checkAudience(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.audience === undefined || spec.type === 'IdToken') return []
-  return [problem(fieldPath(path, 'audience'), 'not-together', 'audience is only valid with type IdToken')]
+  return [problem(fieldPath(path, 'audience'), 'not-together', 'audience can only be set with type IdToken')]
 }
 
 const cloudThree = withRule(
@@ -54,15 +57,18 @@ const cloudThree = withRule(
     type: defaulted(
       enumOf('AccessToken', 'IdToken'),
       'AccessToken',
-      'AccessToken: for the APIs of the cloud. IdToken: for services that run on its serverless runtimes.',
+      'AccessToken: for the APIs of the cloud. IdToken: for services that run on its serverless platforms.',
     ),
     secretRef: optional(
       secretReference(['credentials.json']),
-      'A Secret with "credentials.json"; ambient credentials when unset.',
+      'A Secret with "credentials.json". When unset, ambient credentials.',
     ),
-    audience: optional(shortString(), 'Audience of the token, with IdToken; the hostname of the backend when unset.'),
+    audience: optional(
+      shortString(),
+      'Audience of the token, for type IdToken. When unset, the host name of the backend.',
+    ),
   }),
-  { reads: ['type'], description: 'audience is only for IdToken.', check: checkAudience },
+  { reads: ['type'], description: 'audience can only be set with type IdToken.', check: checkAudience },
 )
 
 const KINDS = ['key', 'secretRef', 'passthrough', 'cloudOne', 'cloudTwo', 'cloudThree'] as const
@@ -74,13 +80,13 @@ function checkLocation(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.location === undefined || WITH_LOCATION.some((kind) => spec[kind] !== undefined)) return []
-  const message = `location may only be set with ${WITH_LOCATION.join(', ')}`
+  const message = `location can only be set with ${WITH_LOCATION.join(', ')}`
   return [problem(fieldPath(path, 'location'), 'not-together', message)]
 }
 
 /** `backend.auth` (specification 1, 5.6): credentials towards the backend. */
 export const backendAuth = described(
-  'Credentials sent with requests.',
+  'Credentials to send to the backend.',
   withRule(
     exactlyOne(
       KINDS,
@@ -92,21 +98,21 @@ export const backendAuth = described(
         ),
         passthrough: optional(
           object({}),
-          'Send the credential of the client, once an authentication policy has validated it.',
+          "Forward the client's credential after an authentication policy has validated it.",
         ),
         cloudOne: optional(
           cloudOne,
-          'Sign requests for cloud one. The default credential chain is used without this block.',
+          'Sign requests for cloud one with this Secret. Without it, the default credential chain applies.',
         ),
         cloudTwo: optional(cloudTwo, 'A token of cloud two.'),
         cloudThree: optional(cloudThree, 'A token of cloud three.'),
         location: optional(
           insertionLocation,
-          'Where the credential is written, for key, secretRef and passthrough; the Authorization header with prefix "Bearer" when unset.',
+          'Where to write the credential, for key, secretRef and passthrough. When unset, the Authorization header with prefix "Bearer".',
         ),
       }),
     ),
-    { reads: [], description: 'location is only for key, secretRef and passthrough.', check: checkLocation },
+    { reads: [], description: 'location can only be set with key, secretRef or passthrough.', check: checkLocation },
   ),
 )
 

@@ -4,4 +4,4 @@ import { extAuth } from '../../shared/ext-auth.ts'
 export type { ExtAuthSpec } from '../../shared/ext-auth.ts'
 
 /** `backend.extAuth` (specification 2, 2.3): never conditional. */
-export const backendExtAuth = described('Authorization by an external server.', extAuth)
+export const backendExtAuth = described('External authorization.', extAuth)

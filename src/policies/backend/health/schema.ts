@@ -4,33 +4,33 @@ const eviction = object({
   duration: defaulted(
     duration({ min: '1s' }),
     '3s',
-    'Time out of load balancing; multiplied by the number of evictions so far.',
+    'How long an endpoint stays evicted, multiplied by the number of evictions so far.',
   ),
   restoreHealth: optional(
     integer({ min: 0, max: 100 }),
-    'Health, in percent, on return; the health at eviction when unset.',
+    'Health of the endpoint after eviction, in percent. When unset, its health at eviction.',
   ),
   consecutiveFailures: optional(
     integer({ min: 0 }),
-    'Unhealthy responses in a row that evict. With neither this nor healthThreshold, one evicts.',
+    'Number of consecutive unhealthy responses that evict the endpoint. When neither this nor healthThreshold is set, 1.',
   ),
   healthThreshold: optional(
     integer({ min: 0, max: 100 }),
-    'Evict when the moving average of health, in percent, falls below this after an unhealthy response.',
+    'Evict the endpoint when an unhealthy response brings its average health, in percent, below this value.',
   ),
 })
 
 /** `backend.health` (specification 2, 2.3). */
 export const backendHealth = described(
-  'What counts as unhealthy, and what happens then.',
+  'Passive health checks and eviction of endpoints.',
   object({
     unhealthyCondition: optional(
       celExpression(),
-      'Whether a response counts as unhealthy, for example response.code >= 500. Unset: any 5xx. No response (connection failure, timeout) always does.',
+      'CEL expression that is true for unhealthy responses, for example response.code >= 500. When unset, any 5xx. A missing response (connection failure, timeout) is always unhealthy.',
     ),
     eviction: optional(
       eviction,
-      'Take unhealthy endpoints out of load balancing for a while; nothing is evicted when unset.',
+      'Temporarily remove unhealthy endpoints from load balancing. When unset, no endpoint is evicted.',
     ),
   }),
 )

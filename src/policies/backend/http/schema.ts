@@ -2,14 +2,14 @@ import { described, duration, enumOf, object, optional, type Parsed } from '#sch
 
 /** `backend.http` (specification 2, 2.3). */
 export const backendHttp = described(
-  'HTTP.',
+  'HTTP settings for requests to the backend.',
   object({
     version: optional(
       enumOf('HTTP1', 'HTTP2'),
-      'HTTP version towards the backend. Unset: the appProtocol of the Service port decides; else HTTP2 for gRPC, ' +
-        'the version of the client for plaintext traffic, HTTP1 for HTTPS traffic.',
+      'HTTP version for the backend. When unset, the appProtocol of the Service port decides; otherwise HTTP2 for gRPC, ' +
+        "the client's version for plaintext traffic, and HTTP1 for HTTPS traffic.",
     ),
-    requestTimeout: optional(duration({ min: '1ms' }), 'Deadline for receiving a response.'),
+    requestTimeout: optional(duration({ min: '1ms' }), 'Timeout for the response.'),
   }),
 )
 

@@ -3,10 +3,10 @@ import { keepalive } from '../../shared/keepalive.ts'
 
 /** `backend.tcp` (specification 2, 2.3). */
 export const backendTcp = described(
-  'TCP connections.',
+  'TCP settings for connections to the backend.',
   object({
-    keepalive: optional(keepalive, 'TCP keepalive on connections to the backend.'),
-    connectTimeout: optional(duration({ min: '100ms' }), 'Deadline to establish a connection; 10s when unset.'),
+    keepalive: optional(keepalive, 'TCP keepalive for connections to the backend.'),
+    connectTimeout: optional(duration({ min: '100ms' }), 'Timeout for establishing a connection. When unset, 10s.'),
   }),
 )
 

@@ -24,41 +24,44 @@ interface Verification {
 
 function checkTrustHasMeaning(spec: Verification, path: string): readonly ConfigProblem[] {
   if (spec.insecureSkipVerify !== 'All' || spec.caCertificateRefs === undefined) return []
-  const message = 'insecureSkipVerify: All and caCertificateRefs may not be set together'
+  const message = 'caCertificateRefs cannot be set with insecureSkipVerify All, which disables verification'
   return [problem(fieldPath(path, 'caCertificateRefs'), 'not-together', message)]
 }
 
 /** `backend.tls` (specification 2, 2.3): TLS towards the backend. */
 export const backendTls = described(
-  'TLS; when set, connections use it.',
+  'TLS for connections to the backend. Setting this field, even empty, enables TLS.',
   withRule(
     atMostOne(
       ['verifySubjectAltNames', 'insecureSkipVerify'],
       object({
         mtlsCertificateRef: optional(
           list(secretReference(['tls.crt'], ['tls.key']), { max: 1 }),
-          'A Secret with "tls.crt" and "tls.key", the client certificate; its "ca.cert", if any, verifies the server.',
+          'A Secret with the client certificate in "tls.crt" and "tls.key". If it has an entry "ca.cert", that CA verifies the server.',
         ),
         caCertificateRefs: optional(
           list(configMapReference(['ca.crt']), { max: 1 }),
-          'A ConfigMap of CA certificates that verify the server; the certificates of the system when unset.',
+          'A ConfigMap with CA certificates that verify the server. When unset, the CA certificates of the system.',
         ),
         insecureSkipVerify: optional(
           enumOf('All', 'Hostname'),
-          'Insecure. All: the certificate of the server is not verified. Hostname: its CA is verified, its names are not.',
+          'Insecure. All: do not verify the server certificate. Hostname: verify its CA but not its names.',
         ),
-        sni: optional(sni(), 'Server name sent; the hostname of the destination when unset.'),
+        sni: optional(sni(), 'Server name (SNI) to send. When unset, the host name of the destination.'),
         verifySubjectAltNames: optional(
           list(shortString(), { min: 1, max: 16 }),
-          'Names of which the certificate must carry one; the hostname of the destination when unset.',
+          'Accepted names. The certificate must contain at least one of them. When unset, the host name of the destination.',
         ),
-        alpnProtocols: optional(alpnProtocols(), 'Protocols offered, in order; h2 and http/1.1 when unset.'),
+        alpnProtocols: optional(
+          alpnProtocols(),
+          'ALPN protocols to offer, in order of preference. When unset, h2 and http/1.1.',
+        ),
         keyExchangeGroups: optional(keyExchangeGroups(), 'Key exchange groups, in order of preference.'),
       }),
     ),
     {
       reads: ['insecureSkipVerify'],
-      description: 'insecureSkipVerify: All leaves no use for caCertificateRefs.',
+      description: 'caCertificateRefs cannot be set with insecureSkipVerify All.',
       check: checkTrustHasMeaning,
     },
   ),

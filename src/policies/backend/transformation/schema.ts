@@ -4,4 +4,4 @@ import { transformation } from '../../shared/transformation.ts'
 export type { TransformationSpec } from '../../shared/transformation.ts'
 
 /** `backend.transformation` (specification 2, 2.3): never conditional. */
-export const backendTransformation = described('Changes to requests and responses.', transformation)
+export const backendTransformation = described('Transformations of requests and responses.', transformation)

@@ -2,9 +2,9 @@ import { backendObjectReference, described, object, type Parsed, required } from
 
 /** `backend.tunnel` (specification 2, 2.3). */
 export const backendTunnel = described(
-  'A proxy server to go through.',
+  'Connect to the backend through a proxy server.',
   object({
-    backendRef: required(backendObjectReference(), 'The proxy server to go through: a Service or a ProxyBackend.'),
+    backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the proxy server.'),
   }),
 )
 

@@ -16,24 +16,27 @@ import { checkOtlpPath } from '../../shared/otlp-path.ts'
 
 const otlpAccessLog = withRule(
   object({
-    backendRef: required(backendObjectReference(), 'The OTLP server: a Service or a ProxyBackend.'),
-    protocol: defaulted(enumOf('HTTP', 'GRPC'), 'GRPC', 'Transport of the export.'),
-    path: optional(longString(), 'Path of the export, with protocol HTTP; /v1/logs when unset.'),
+    backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the OTLP server.'),
+    protocol: defaulted(enumOf('HTTP', 'GRPC'), 'GRPC', 'OTLP transport.'),
+    path: optional(longString(), 'Request path, for protocol HTTP. When unset, /v1/logs.'),
   }),
   {
     reads: ['protocol', 'path'],
-    description: 'path is only for protocol HTTP and starts with /.',
+    description: 'path can only be set with protocol HTTP and must start with /.',
     check: checkOtlpPath,
   },
 )
 
 /** `frontend.accessLog` (specification 2, 2.1). */
 export const frontendAccessLog = described(
-  'Access log.',
+  'Access log settings.',
   object({
-    filter: optional(celExpression(), 'A request is logged only when this is true; every request when unset.'),
-    attributes: optional(logTracingAttributes, 'Changes to the attributes of a line.'),
-    otlp: optional(otlpAccessLog, 'Send the lines to an OTLP server as well.'),
+    filter: optional(
+      celExpression(),
+      'CEL expression that selects the requests to log. When unset, all requests are logged.',
+    ),
+    attributes: optional(logTracingAttributes, 'Attributes to add to or remove from log entries.'),
+    otlp: optional(otlpAccessLog, 'Also export log entries to an OTLP server.'),
   }),
 )
 

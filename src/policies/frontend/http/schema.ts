@@ -5,42 +5,45 @@ const WINDOW = { min: 1, max: 2_147_483_647 }
 
 /** `frontend.http` (specification 2, 2.1). */
 export const frontendHttp = described(
-  'Incoming HTTP.',
+  'HTTP settings for client connections.',
   notEmpty(
     object({
       maxBufferSize: optional(
         byteSize(),
-        'Largest body held in memory; only bodies that a policy needs are held. 2Mi when unset.',
+        'Maximum size of a buffered body. A body is buffered only when a policy needs it. When unset, 2Mi.',
       ),
       http1MaxHeaders: optional(
         integer({ min: 1, max: 4096 }),
-        'Most header fields in a request, of HTTP/2 too; 100 when unset.',
+        'Maximum number of header fields in a request, for HTTP/2 as well. When unset, 100.',
       ),
       http1IdleTimeout: optional(
         duration({ min: '1s' }),
-        'How long an unused connection stays open, of HTTP/2 too; 10m when unset.',
+        'How long an idle connection stays open, for HTTP/2 as well. When unset, 10m.',
       ),
       http2WindowSize: optional(
         byteSize(WINDOW),
-        'Initial flow-control window of a stream, for data received; 65535 when unset.',
+        'Initial flow-control window of a stream, for received data. When unset, 65535.',
       ),
       http2ConnectionWindowSize: optional(
         byteSize(WINDOW),
-        'Initial flow-control window of a connection, for data received; 1Mi when unset.',
+        'Initial flow-control window of a connection, for received data. When unset, 1Mi.',
       ),
-      http2FrameSize: optional(byteSize({ min: 16_384, max: 16_777_215 }), 'Largest frame; 16Ki when unset.'),
+      http2FrameSize: optional(byteSize({ min: 16_384, max: 16_777_215 }), 'Maximum frame size. When unset, 16Ki.'),
       http2MaxHeaderSize: optional(
         byteSize({ max: 16_777_216 }),
-        'Largest decoded header block of a request; 16Ki when unset.',
+        'Maximum size of the decoded headers of a request. When unset, 16Ki.',
       ),
-      http2KeepaliveInterval: optional(duration({ min: '1s' }), 'Time between pings; no pings when unset.'),
+      http2KeepaliveInterval: optional(
+        duration({ min: '1s' }),
+        'Interval between PING frames. When unset, none are sent.',
+      ),
       http2KeepaliveTimeout: optional(
         duration({ min: '1s' }),
-        'How long a ping may stay unanswered before the connection is closed; 20s when unset. Needs http2KeepaliveInterval.',
+        'Timeout for the reply to a PING frame. The connection is closed when it expires. Requires http2KeepaliveInterval. When unset, 20s.',
       ),
       maxConnectionDuration: optional(
         duration({ min: '1s' }),
-        'Age at which a connection is closed, once the requests in flight are complete.',
+        'Maximum age of a connection. An older connection is closed when its requests in flight are complete.',
       ),
     }),
   ),

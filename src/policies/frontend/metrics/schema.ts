@@ -3,17 +3,17 @@ import { attributeAdd } from '../../shared/attributes.ts'
 
 /** `frontend.metrics` (specification 2, 2.1). */
 export const frontendMetrics = described(
-  'Labels of metrics.',
+  'Metrics settings.',
   object({
     attributes: required(
       object({
         add: required(
           listMap('name', attributeAdd, { min: 1, max: 16 }),
-          'Labels added to every metric of a request; a failing expression gives the value "unknown". ' +
-            'A label with many different values makes metrics large.',
+          'Labels to add to every request metric. If an expression fails to evaluate, the value is "unknown". ' +
+            'Avoid labels with many distinct values: each value adds a time series.',
         ),
       }),
-      'Changes to the labels.',
+      'Labels to add to metrics.',
     ),
   }),
 )

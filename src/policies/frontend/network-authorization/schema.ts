@@ -3,7 +3,7 @@ import { authorization } from '../../shared/authorization.ts'
 
 /** `frontend.networkAuthorization` (specification 2, 2.1): the same rules, asked about connections. */
 export const frontendNetworkAuthorization = described(
-  'Rules on incoming connections, asked before any protocol is handled, for example on source.address.',
+  'CEL authorization rules for client connections, for example on source.address. They run before any protocol is handled.',
   authorization,
 )
 

@@ -2,13 +2,13 @@ import { defaulted, described, enumOf, object, type Parsed } from '#schema/index
 
 /** `frontend.proxyProtocol` (specification 2, 2.1). */
 export const frontendProxyProtocol = described(
-  'PROXY protocol on incoming connections.',
+  'PROXY protocol for client connections.',
   object({
-    version: defaulted(enumOf('V1', 'V2', 'All'), 'V2', 'Which version of the PROXY header is accepted.'),
+    version: defaulted(enumOf('V1', 'V2', 'All'), 'V2', 'Accepted version of the PROXY header.'),
     mode: defaulted(
       enumOf('Strict', 'Optional'),
       'Strict',
-      'Strict: a connection must begin with a valid PROXY header. Optional: plain traffic is accepted too.',
+      'Strict: every connection must begin with a valid PROXY header. Optional: connections without a header are accepted too.',
     ),
   }),
 )

@@ -3,10 +3,10 @@ import { keepalive } from '../../shared/keepalive.ts'
 
 /** `frontend.tcp` (specification 2, 2.1). */
 export const frontendTcp = described(
-  'Incoming TCP connections.',
+  'TCP settings for client connections.',
   notEmpty(
     object({
-      keepalive: optional(keepalive, 'TCP keepalive on incoming connections; off when unset.'),
+      keepalive: optional(keepalive, 'TCP keepalive for client connections. When unset, keepalive is off.'),
     }),
   ),
 )

@@ -35,7 +35,7 @@ interface Versions {
 
 function checkVersionOrder(spec: Versions, path: string): readonly ConfigProblem[] {
   if (spec.minProtocolVersion !== '1.3' || spec.maxProtocolVersion !== '1.2') return []
-  const message = 'must not be greater than maxProtocolVersion'
+  const message = 'minProtocolVersion must not be greater than maxProtocolVersion'
   return [problem(fieldPath(path, 'minProtocolVersion'), 'inconsistent', message)]
 }
 
@@ -51,16 +51,19 @@ function checkSuitesUsable(
     (spec.minProtocolVersion === '1.3' && for13 === 0) || (spec.maxProtocolVersion === '1.2' && for13 === suites.length)
   if (!excluded) return []
   const version = for13 === 0 ? '1.2' : '1.3'
-  const message = `all listed suites are for TLS ${version}, which the protocol versions exclude`
+  const message = `all listed suites are for TLS ${version}, which minProtocolVersion or maxProtocolVersion excludes; add a suite of an allowed version`
   return [problem(fieldPath(path, 'cipherSuites'), 'inconsistent', message)]
 }
 
 const fields = notEmpty(
   object({
-    handshakeTimeout: optional(duration({ min: '100ms' }), 'Deadline for the TLS handshake; 15s when unset.'),
-    alpnProtocols: optional(alpnProtocols(), 'Protocols offered, in order; h2 and http/1.1 when unset.'),
-    minProtocolVersion: optional(tlsVersion(), 'Lowest TLS version accepted.'),
-    maxProtocolVersion: optional(tlsVersion(), 'Highest TLS version accepted.'),
+    handshakeTimeout: optional(duration({ min: '100ms' }), 'Timeout for the TLS handshake. When unset, 15s.'),
+    alpnProtocols: optional(
+      alpnProtocols(),
+      'ALPN protocols to accept, in order of preference. When unset, h2 and http/1.1.',
+    ),
+    minProtocolVersion: optional(tlsVersion(), 'Lowest accepted TLS version.'),
+    maxProtocolVersion: optional(tlsVersion(), 'Highest accepted TLS version.'),
     cipherSuites: optional(list(cipherSuite), 'Cipher suites, in order of preference.'),
     keyExchangeGroups: optional(keyExchangeGroups(), 'Key exchange groups, in order of preference.'),
   }),
@@ -68,16 +71,16 @@ const fields = notEmpty(
 
 /** `frontend.tls` (specification 2, 2.1). */
 export const frontendTls = described(
-  'Incoming TLS.',
+  'TLS settings for client connections.',
   withRule(
     withRule(fields, {
       reads: ['minProtocolVersion', 'maxProtocolVersion'],
-      description: 'minProtocolVersion is not greater than maxProtocolVersion.',
+      description: 'minProtocolVersion must not be greater than maxProtocolVersion.',
       check: checkVersionOrder,
     }),
     {
       reads: ['minProtocolVersion', 'maxProtocolVersion', 'cipherSuites'],
-      description: 'cipherSuites has a suite for a version that is allowed.',
+      description: 'cipherSuites must contain a suite for an allowed TLS version.',
       check: checkSuitesUsable,
     },
   ),

@@ -17,26 +17,26 @@ import { checkOtlpPath } from '../../shared/otlp-path.ts'
 
 /** `frontend.tracing` (specification 2, 2.1). */
 export const frontendTracing = described(
-  'Traces.',
+  'Tracing settings.',
   withRule(
     object({
-      backendRef: required(backendObjectReference(), 'The OTLP server: a Service or a ProxyBackend.'),
-      protocol: defaulted(enumOf('HTTP', 'GRPC'), 'GRPC', 'Transport of the export.'),
-      path: optional(longString(), 'Path of the export, with protocol HTTP; /v1/traces when unset.'),
-      attributes: optional(logTracingAttributes, 'Changes to the attributes of a span.'),
-      resources: optional(list(attributeAdd), 'Attributes that describe the proxy itself.'),
+      backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the OTLP server.'),
+      protocol: defaulted(enumOf('HTTP', 'GRPC'), 'GRPC', 'OTLP transport.'),
+      path: optional(longString(), 'Request path, for protocol HTTP. When unset, /v1/traces.'),
+      attributes: optional(logTracingAttributes, 'Attributes to add to or remove from spans.'),
+      resources: optional(list(attributeAdd), 'OpenTelemetry resource attributes of the proxy.'),
       randomSampling: optional(
         celExpression(),
-        'For requests without a trace: whether to start one, as true or false or a share from 0.0 to 1.0. Never when unset.',
+        'Sampling of requests without a trace context: true, false, or a ratio from 0.0 to 1.0. When unset, false.',
       ),
       clientSampling: optional(
         celExpression(),
-        'For requests that bring a trace: whether to add a span, as true or false or a share from 0.0 to 1.0. Always when unset.',
+        'Sampling of requests with a trace context: true, false, or a ratio from 0.0 to 1.0. When unset, true.',
       ),
     }),
     {
       reads: ['protocol', 'path'],
-      description: 'path is only for protocol HTTP and starts with /.',
+      description: 'path can only be set with protocol HTTP and must start with /.',
       check: checkOtlpPath,
     },
   ),

@@ -13,20 +13,20 @@ import { extractionLocation } from '../../shared/extraction-location.ts'
 
 /** `traffic.apiKeyAuthentication` (specification 1, 5.5). */
 export const trafficApiKeyAuthentication = described(
-  'Callers show an API key.',
+  'Authentication with API keys.',
   exactlyOne(
     ['secretRef', 'secretSelector'],
     object({
       mode: defaulted(
         enumOf('Strict', 'Optional', 'Permissive'),
         'Strict',
-        'Strict: a known key is required. Optional: a key, if sent, must be known. Permissive: never refuse.',
+        'Strict: a known key is required. Optional: if the client sends a key, it must be known. Permissive: no request is refused.',
       ),
-      secretRef: optional(secretReference(), 'One Secret; each of its entries is a key.'),
-      secretSelector: optional(secretSelector(), 'All Secrets of the namespace with these labels.'),
+      secretRef: optional(secretReference(), 'One Secret. Each of its entries is a key.'),
+      secretSelector: optional(secretSelector(), 'All Secrets with these labels in the namespace of the policy.'),
       location: optional(
         extractionLocation,
-        'Where the key is read; the Authorization header with prefix "Bearer" when unset.',
+        'Where to read the key. When unset, the Authorization header with prefix "Bearer".',
       ),
     }),
   ),

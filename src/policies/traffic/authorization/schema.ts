@@ -4,4 +4,7 @@ import { authorization as rules } from '../../shared/authorization.ts'
 export type { AuthorizationSpec } from '../../shared/authorization.ts'
 
 /** `traffic.authorization` (specification 2, 2.2.2). */
-export const trafficAuthorization = described('CEL rules on requests; those of all policies come together.', rules)
+export const trafficAuthorization = described(
+  'CEL authorization rules for requests. The rules of all policies that apply are combined.',
+  rules,
+)

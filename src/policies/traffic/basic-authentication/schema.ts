@@ -15,27 +15,27 @@ import { extractionLocation } from '../../shared/extraction-location.ts'
 
 /** `traffic.basicAuthentication` (specification 1, 5.4). */
 export const trafficBasicAuthentication = described(
-  'Callers show a user and a password.',
+  'HTTP Basic authentication.',
   exactlyOne(
     ['users', 'secretRef'],
     object({
       mode: defaulted(
         enumOf('Strict', 'Optional'),
         'Strict',
-        'Strict: a valid user and password are required. Optional: they are checked if sent.',
+        'Strict: a valid user name and password are required. Optional: if the client sends credentials, they must be valid.',
       ),
-      realm: defaulted(text(), 'Restricted', 'Realm named in the challenge to callers that are refused.'),
+      realm: defaulted(text(), 'Restricted', 'Realm in the WWW-Authenticate challenge.'),
       users: optional(
         list(secret(text(), 'after-colon'), { min: 1, max: 256 }),
-        'Users, one htpasswd line each: <username>:<password_hash>. Hashes: MD5, bcrypt, crypt, SHA-1; never the password itself.',
+        'Users, as htpasswd lines: <username>:<password_hash>. Supported hashes: MD5, bcrypt, crypt, SHA-1. Plain-text passwords are not supported.',
       ),
       secretRef: optional(
         secretReference(['.htaccess', 'users']),
-        'A Secret whose entry ".htaccess" is a whole htpasswd file.',
+        'A Secret whose entry ".htaccess" is an htpasswd file.',
       ),
       location: optional(
         extractionLocation,
-        'Where the credentials are read; the Authorization header with prefix "Basic" when unset.',
+        'Where to read the credentials. When unset, the Authorization header with prefix "Basic".',
       ),
     }),
   ),

@@ -20,7 +20,8 @@ const ORIGIN = /^https?:\/\/(?:\*|(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[
 
 function checkOrigin(value: string): ScalarRefusal | undefined {
   if (value === '*' || ORIGIN.test(value)) return undefined
-  const message = 'must be "*" or <scheme>://<host>(:<port>) with http or https; the host may begin with "*."'
+  const message =
+    'must be "*" or <scheme>://<host>(:<port>) with scheme http or https; a leading "*." in the host is allowed'
   return { code: 'invalid-origin', message }
 }
 
@@ -40,29 +41,29 @@ function checkWildcardAlone(spec: Lists, path: string): readonly ConfigProblem[]
   return LISTS.flatMap((name) => {
     const items = spec[name] ?? []
     if (items.length < 2 || !items.includes('*')) return []
-    return [problem(fieldPath(path, name), 'not-together', `${name} cannot contain "*" alongside other values`)]
+    return [problem(fieldPath(path, name), 'not-together', `${name} cannot contain both "*" and other values`)]
   })
 }
 
 /** `traffic.cors`: the fields of the platform's CORS filter. */
 export const trafficCors = described(
-  'Requests from scripts of other origins.',
+  'Cross-origin resource sharing (CORS).',
   withRule(
     object({
       allowOrigins: optional(
         setOf(formattedText({ min: 1, max: 253 }, checkOrigin), { max: 64 }),
-        'Origins that may read answers: "*", or <scheme>://<host>(:<port>), where the host may begin with "*.".',
+        'Origins that may read responses: "*" or <scheme>://<host>(:<port>). A leading "*." in the host is allowed.',
       ),
-      allowCredentials: optional(boolean(), 'Whether requests may carry credentials; they may not when unset.'),
+      allowCredentials: optional(boolean(), 'Whether requests may include credentials. When unset, they may not.'),
       allowMethods: optional(
         setOf(enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', '*'), { max: 9 }),
-        'Methods allowed.',
+        'Allowed methods.',
       ),
-      allowHeaders: optional(headerList(), 'Request headers allowed.'),
-      exposeHeaders: optional(headerList(), 'Answer headers that scripts may read.'),
-      maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may remember the answer to a preflight.'),
+      allowHeaders: optional(headerList(), 'Allowed request headers.'),
+      exposeHeaders: optional(headerList(), 'Response headers that scripts may read.'),
+      maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may cache a preflight response.'),
     }),
-    { reads: LISTS, description: '"*" stands alone in its list.', check: checkWildcardAlone },
+    { reads: LISTS, description: 'A list with "*" cannot have other values.', check: checkWildcardAlone },
   ),
 )
 

@@ -8,17 +8,17 @@ function checkOrigin(value: string): ScalarRefusal | undefined {
   const match = ORIGIN.exec(value)
   const port = Number(match?.[1] ?? 1)
   if (match !== null && port >= 1 && port <= 65_535) return undefined
-  const message = 'must be <scheme>://<host>(:<port>) with scheme http or https, without path, wildcard or user'
+  const message = 'must be <scheme>://<host>(:<port>) with scheme http or https, without a path, wildcard or user name'
   return { code: 'invalid-origin', message }
 }
 
 /** `traffic.csrf` (specification 2, 2.2.4). */
 export const trafficCsrf = described(
-  'Protection against forged requests of other sites.',
+  'Protection against cross-site request forgery (CSRF).',
   object({
     additionalOrigins: optional(
       list(formattedText({ min: 1, max: 256 }, checkOrigin), { min: 1, max: 16 }),
-      'Origins allowed besides that of the destination, as <scheme>://<host>(:<port>).',
+      'Origins allowed in addition to the origin of the destination, as <scheme>://<host>(:<port>).',
     ),
   }),
 )

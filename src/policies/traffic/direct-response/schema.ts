@@ -16,18 +16,18 @@ import { orConditional } from '../../shared/conditional.ts'
 const directResponse = atMostOne(
   ['body', 'bodyExpression'],
   object({
-    status: required(integer({ min: 200, max: 599 }), 'Status of the response.'),
-    body: optional(text({ min: 1, max: 4096 }), 'Body of the response; none when unset.'),
+    status: required(integer({ min: 200, max: 599 }), 'Status code of the response.'),
+    body: optional(text({ min: 1, max: 4096 }), 'Body of the response. When unset, the body is empty.'),
     bodyExpression: optional(
       celExpression(),
-      'Computes the body: strings and bytes are written as they are, other values as JSON.',
+      'CEL expression for the body. Strings and bytes are written unchanged, other values as JSON.',
     ),
     headers: optional(
       listMap(
         'name',
         object({
           name: required(httpHeaderName(), 'Name of the header.'),
-          value: required(celExpression(), 'Its value.'),
+          value: required(celExpression(), 'CEL expression for the value.'),
         }),
         { min: 1, max: 16 },
       ),
@@ -37,7 +37,7 @@ const directResponse = atMostOne(
 )
 
 /** `traffic.directResponse` (specification 2, 2.2.5). */
-export const trafficDirectResponse = described('A fixed answer, without a backend.', orConditional(directResponse))
+export const trafficDirectResponse = described('Respond directly, without a backend.', orConditional(directResponse))
 
 export type DirectResponseSpec = Parsed<typeof directResponse>
 export type DirectResponseSection = Parsed<typeof trafficDirectResponse>

@@ -4,7 +4,7 @@ import { orConditional } from '../../shared/conditional.ts'
 import { extAuth } from '../../shared/ext-auth.ts'
 
 /** `traffic.extAuth` (specification 2, 2.2.6). */
-export const trafficExtAuth = described('Authorization by an external server.', orConditional(extAuth))
+export const trafficExtAuth = described('External authorization.', orConditional(extAuth))
 
 export type { ExtAuthSpec } from '../../shared/ext-auth.ts'
 export type ExtAuthSection = Parsed<typeof trafficExtAuth>

@@ -15,14 +15,14 @@ const bodyMode = (direction: string) =>
   defaulted(
     enumOf('None', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed'),
     'FullDuplexStreamed',
-    `How the ${direction} body is sent. None: not at all. Buffered: whole, at most 8 KB. ` +
-      'BufferedPartial: its first 8 KB. FullDuplexStreamed: piece by piece.',
+    `How to send the ${direction} body. None: not at all. Buffered: the whole body, at most 8 KB. ` +
+      'BufferedPartial: the first 8 KB. FullDuplexStreamed: as a stream.',
   )
 
-const sendMode = (what: string) => defaulted(enumOf('Send', 'Skip'), 'Send', `Whether ${what} are sent.`)
+const sendMode = (what: string) => defaulted(enumOf('Send', 'Skip'), 'Send', `Whether to send ${what}.`)
 
 const extProc = object({
-  backendRef: required(backendObjectReference(), 'The processing server: a Service or a ProxyBackend.'),
+  backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the processing server.'),
   processingOptions: optional(
     object({
       requestBodyMode: bodyMode('request'),
@@ -34,15 +34,15 @@ const extProc = object({
       allowModeOverride: defaulted(
         boolean(),
         false,
-        'Whether the server may change these modes in its header answers.',
+        'Whether the server may change these modes in its responses to headers.',
       ),
     }),
-    'What is sent to the server.',
+    'Which parts of requests and responses to send to the server.',
   ),
 })
 
 /** `traffic.extProc` (specification 2, 2.2.7). */
-export const trafficExtProc = described('Processing by an external server.', orConditional(extProc))
+export const trafficExtProc = described('External processing by a gRPC server.', orConditional(extProc))
 
 export type ExtProcSpec = Parsed<typeof extProc>
 export type ExtProcSection = Parsed<typeof trafficExtProc>

@@ -3,11 +3,11 @@ import { httpHeaderFilter } from '../../shared/header-filter.ts'
 
 /** `traffic.headerModifiers` (specification 2, 2.2). */
 export const trafficHeaderModifiers = described(
-  'Fixed changes to headers.',
+  'Static changes to headers.',
   notEmpty(
     object({
-      request: optional(httpHeaderFilter, 'Changes to the headers of the request.'),
-      response: optional(httpHeaderFilter, 'Changes to the headers of the response.'),
+      request: optional(httpHeaderFilter, 'Changes to request headers.'),
+      response: optional(httpHeaderFilter, 'Changes to response headers.'),
     }),
   ),
 )

@@ -2,12 +2,12 @@ import { described, enumOf, object, type Parsed, required } from '#schema/index.
 
 /** `traffic.hostRewrite` (specification 2, 2.2.4). */
 export const trafficHostRewrite = described(
-  'The Host header towards the backend.',
+  'Host header of requests to the backend.',
   object({
     mode: required(
       enumOf('Auto', 'None'),
-      'Auto: the Host header names the destination. None: the Host header stays as the client sent it. ' +
-        'Without this setting: Auto for destinations named by a hostname, None for Services and IP addresses.',
+      "Auto: set the Host header to the destination. None: keep the client's Host header. " +
+        'When unset, Auto for destinations with a host name and None for Services and IP addresses.',
     ),
   }),
 )

@@ -4,24 +4,24 @@ import { jwks } from '../../shared/jwks.ts'
 import { audiences, jwtMode, mcpMetadataFields } from '../../shared/jwt.ts'
 
 const jwtProvider = object({
-  issuer: required(shortString(), 'The claim "iss" of its tokens, compared exactly.'),
+  issuer: required(shortString(), 'Required value of the "iss" claim, compared exactly.'),
   audiences,
-  jwks: required(jwks, 'Its keys.'),
+  jwks: required(jwks, 'Key set of the issuer.'),
 })
 
 const jwtMcp = object(mcpMetadataFields)
 
 /** `traffic.jwtAuthentication` (specification 1, 5.3). */
 export const trafficJwtAuthentication = described(
-  'Callers show a JSON Web Token.',
+  'Authentication with JSON Web Tokens (JWT).',
   object({
     mode: jwtMode,
-    providers: required(list(jwtProvider, { min: 1, max: 64 }), 'Issuers whose tokens are accepted.'),
+    providers: required(list(jwtProvider, { min: 1, max: 64 }), 'Trusted token issuers.'),
     location: optional(
       extractionLocation,
-      'Where the token is read; the Authorization header with prefix "Bearer" when unset.',
+      'Where to read the token. When unset, the Authorization header with prefix "Bearer".',
     ),
-    mcp: optional(jwtMcp, 'Serve the MCP OAuth metadata endpoints and answer as MCP clients expect.'),
+    mcp: optional(jwtMcp, 'Serve the OAuth metadata endpoints of MCP and respond as MCP clients expect.'),
   }),
 )
 

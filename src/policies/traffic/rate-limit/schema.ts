@@ -23,10 +23,10 @@ const localRateLimit = exactlyOne(
     requests: optional(integer({ min: 1 }), 'HTTP requests per unit.'),
     tokens: optional(
       integer({ min: 1 }),
-      'LLM tokens per unit, input and output together. They are known when an answer is complete, so they limit later requests.',
+      'LLM tokens per unit, input plus output. Tokens are counted when a response is complete, so they limit later requests.',
     ),
-    unit: required(enumOf('Seconds', 'Minutes', 'Hours'), 'Unit of time of the limit.'),
-    burst: optional(integer({ min: 0 }), 'How much more may come in a short time.'),
+    unit: required(enumOf('Seconds', 'Minutes', 'Hours'), 'Time unit of the limit.'),
+    burst: optional(integer({ min: 0 }), 'Additional requests or tokens allowed in a burst.'),
   }),
 )
 
@@ -35,42 +35,42 @@ const descriptor = object({
     list(
       object({
         name: required(tinyString(), 'Name of the entry.'),
-        expression: required(celExpression(), 'Its value, for example source.address.'),
+        expression: required(celExpression(), 'CEL expression for the value, for example source.address.'),
       }),
       { min: 1, max: 16 },
     ),
-    'What the limit is counted by.',
+    'Entries of the descriptor. The server keeps one count for each combination of values.',
   ),
-  unit: defaulted(enumOf('Requests', 'Tokens'), 'Requests', 'What is counted.'),
+  unit: defaulted(enumOf('Requests', 'Tokens'), 'Requests', 'Unit that is counted.'),
   cost: optional(
     celExpression(),
-    'What one request costs; 1 for Requests and the total token count for Tokens when unset. ' +
-      'For Tokens it is evaluated after the answer.',
+    'CEL expression for the cost of one request. When unset, 1 for Requests and the total token count for Tokens. ' +
+      'For Tokens it is evaluated after the response.',
   ),
 })
 
 const globalRateLimit = object({
-  backendRef: required(backendObjectReference(), 'The rate limit server: a Service or a ProxyBackend.'),
+  backendRef: required(backendObjectReference(), 'Service or ProxyBackend of the rate limit server.'),
   failureMode: optional(
     enumOf('FailClosed', 'FailOpen'),
-    'What happens when the server does not answer. FailClosed (the default) refuses the request, FailOpen lets it pass.',
+    'Behavior when the server does not respond. FailClosed (the default): refuse the request. FailOpen: allow it.',
   ),
-  domain: required(shortString(), 'Separates applications on one server.'),
-  descriptors: required(list(descriptor, { min: 1, max: 16 }), 'The rules asked for.'),
+  domain: required(shortString(), 'Domain of the limits on the server; separates applications that share it.'),
+  descriptors: required(list(descriptor, { min: 1, max: 16 }), 'Descriptors to send to the server.'),
 })
 
 const rateLimit = notEmpty(
   object({
     local: optional(
       list(localRateLimit, { min: 1, max: 16 }),
-      'Limits counted by each proxy instance for itself. All of them apply.',
+      'Limits that each proxy instance counts on its own. All of them apply.',
     ),
-    global: optional(globalRateLimit, 'Limits counted by an external server.'),
+    global: optional(globalRateLimit, 'Limits that an external server counts.'),
   }),
 )
 
 /** `traffic.rateLimit` (specification 2, 2.2.8). */
-export const trafficRateLimit = described('Rate limits.', orConditional(rateLimit))
+export const trafficRateLimit = described('Rate limiting.', orConditional(rateLimit))
 
 export type LocalRateLimitSpec = Parsed<typeof localRateLimit>
 export type GlobalRateLimitSpec = Parsed<typeof globalRateLimit>

@@ -2,14 +2,14 @@ import { described, duration, integer, list, object, optional, type Parsed } fro
 
 /** `traffic.retry`: the fields of the platform's HTTPRouteRetry (decision A-93). */
 export const trafficRetry = described(
-  'Sending a request again.',
+  'Retries.',
   object({
     codes: optional(
       list(integer({ min: 400, max: 599 })),
-      'Statuses after which a request is sent again; connection failures always count.',
+      'Response status codes to retry. Connection failures are always retried.',
     ),
-    attempts: optional(integer({ min: 0, max: 255 }), 'How often a request is sent again at most; once when unset.'),
-    backoff: optional(duration(), 'Least time between two attempts.'),
+    attempts: optional(integer({ min: 0, max: 255 }), 'Maximum number of retries. When unset, 1.'),
+    backoff: optional(duration(), 'Minimum time between two attempts.'),
   }),
 )
 

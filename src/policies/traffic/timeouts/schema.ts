@@ -2,11 +2,11 @@ import { described, duration, object, optional, type Parsed } from '#schema/inde
 
 /** `traffic.timeouts` (specification 2, 2.2). */
 export const trafficTimeouts = described(
-  'Time limits.',
+  'Timeouts.',
   object({
     request: optional(
       duration({ min: '100ms' }),
-      'Time from the start of sending to the backend until the whole answer has arrived. For HTTPRoute only.',
+      'Timeout from the start of sending to the backend until the response is complete. Only for HTTPRoute.',
     ),
   }),
 )

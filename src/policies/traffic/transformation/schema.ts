@@ -4,7 +4,10 @@ import { orConditional } from '../../shared/conditional.ts'
 import { transformation } from '../../shared/transformation.ts'
 
 /** `traffic.transformation` (specification 2, 2.2.3). */
-export const trafficTransformation = described('Changes to requests and responses.', orConditional(transformation))
+export const trafficTransformation = described(
+  'Transformations of requests and responses.',
+  orConditional(transformation),
+)
 
 export type { TransformationSpec, TransformSpec } from '../../shared/transformation.ts'
 export type TransformationSection = Parsed<typeof trafficTransformation>
