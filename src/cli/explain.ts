@@ -60,7 +60,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   }
   const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
-  const explanation = await explainRequest({ plan, socket }, buildExchange(head, body, url, socket))
+  const explanation = await explainRequest({ nowMs: clock.now(), plan, socket }, buildExchange(head, body, url, socket))
   print(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
-import { exchangeWith } from '#policies/shared/testing.ts'
+import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { buildChain, type ChainLink, type Progress, runChain, runResponses } from './chain.ts'
 import { policyItem } from './testing.ts'
 
@@ -71,6 +71,20 @@ test('a step that has to wait holds those after it', async () => {
   expect(ran).toEqual(['a', 'b'])
   expect(await outcome).toBeUndefined()
   expect(ran).toEqual(['a', 'b', 'c'])
+})
+
+test('when nobody waits any more, a step that waited goes no further', async () => {
+  const leave = new AbortController()
+  const { chain, ran } = chainOf({ a: { request: new Promise((resolve) => setImmediate(resolve, undefined)) }, b: go })
+  const exchange = exchangeWith()
+  exchange.context = runContext({ signal: leave.signal })
+  let settled = false
+  void Promise.resolve(runChain(chain, exchange, { reached: -1 })).finally(() => {
+    settled = true
+  })
+  leave.abort()
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect([ran, settled]).toEqual([['a'], false])
 })
 
 test('a refusal that comes late ends the chain just so', async () => {

@@ -2,7 +2,7 @@ import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
-import type { ResponseStep, Step } from '#exchange/step.ts'
+import { afterwards, type ResponseStep, type Step } from '#exchange/step.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import { foldName } from '#net/http/head.ts'
 import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
@@ -83,17 +83,18 @@ export function runChain(chain: Chain, exchange: Exchange, progress: Progress, f
   return undefined
 }
 
-async function finishLater(
+function finishLater(
   chain: Chain,
   exchange: Exchange,
   progress: Progress,
   index: number,
   pending: Promise<Outcome>,
 ): Promise<Outcome> {
-  const settled = await pending
-  const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
-  if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
-  return outcome ?? runChain(chain, exchange, progress, index + 1)
+  return afterwards(exchange, pending, (settled) => {
+    const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
+    if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
+    return outcome ?? runChain(chain, exchange, progress, index + 1)
+  })
 }
 
 /**

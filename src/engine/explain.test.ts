@@ -27,7 +27,7 @@ function explained(
   items: readonly PlanItem[],
   inputs: ExchangeInputs = { target: '/api/x?q=1' },
 ): Promise<Explanation> {
-  return explainRequest(livePlan(...items), exchangeWith(inputs))
+  return explainRequest({ nowMs: 0, ...livePlan(...items) }, exchangeWith(inputs))
 }
 
 test('a request that would be forwarded: place, draws, bytes', async () => {
@@ -126,7 +126,7 @@ test('a Service without endpoints: refused as the proxy would, and nothing is se
 test('a body that a policy reads stands in the bytes as it goes on', async () => {
   const reads = policyItem('traffic.authorization', ROUTE, rules('Require', 'size(request.body) > 0'))
   const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')
-  const { upstream } = await explainRequest(livePlan(...PLAN, reads), exchange)
+  const { upstream } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, reads) }, exchange)
   expect(upstream).toBe('POST /api HTTP/1.1\r\nhost: example.com\r\ncontent-length: 5\r\n\r\nhello')
 })
 

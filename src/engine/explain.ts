@@ -1,5 +1,7 @@
+import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
+import type { RunContext } from '#exchange/run-context.ts'
 import type { CredentialPlace, Trace, TraceStep } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
@@ -53,12 +55,27 @@ export interface Explanation {
 }
 
 export interface ExplainInputs {
+  /** Milliseconds since the epoch; it stays that time for as long as the explanation takes. */
+  readonly nowMs: number
   readonly plan: LivePlan
   readonly socket: SocketPlace
 }
 
+/** Time stands still, nothing is left to chance, and nobody is called: the same question has the same answer. */
+function virtualContext(nowMs: number): RunContext {
+  return {
+    now: () => nowMs,
+    random: FIRST,
+    signal: new AbortController().signal,
+    call: () => Promise.reject(new CallError('no-endpoint', 'explain calls nobody')),
+  }
+}
+
+/** Always the first draw. */
+const FIRST = () => 0
+
 /** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
-export async function explainRequest({ plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
+export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
   const credentials: CredentialPlace[] = []
   const trace: Trace = {
@@ -66,13 +83,12 @@ export async function explainRequest({ plan, socket }: ExplainInputs, exchange: 
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
+  exchange.context = virtualContext(nowMs)
   exchange.workloads = plan.workloads
   const decision = new Decision()
   const received = exchange.originalTarget.split('?', 1)[0]!
   const { index } = plan
-  // Always the first draw, so that the same question has the same answer.
-  const first = () => 0
-  let outcome = await decide({ index, socket, random: first }, exchange, decision)
+  let outcome = await decide({ index, socket, random: FIRST }, exchange, decision)
   const sends = outcome === undefined && decision.backend?.mcp === undefined
   if (sends) outcome = await attempt(exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
@@ -110,7 +126,7 @@ function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http
 }
 
 async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
-  const endpoint = chooseEndpoint(decision.backend!.groups, [], () => 0)
+  const endpoint = chooseEndpoint(decision.backend!.groups, [], FIRST)
   if (endpoint === undefined) return reject('no-healthy-backends')
   if (needsWholeBody(decision, exchange)) {
     const unread = await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)

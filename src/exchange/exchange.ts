@@ -9,6 +9,7 @@ import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
+import type { RunContext } from './run-context.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
@@ -96,6 +97,9 @@ export class Exchange {
   gateway: GatewayIdentity | undefined
   /** Asked only when an expression reads `source.unverifiedWorkload`; set like `gateway`. */
   workloads: Workloads | undefined
+
+  /** What steps may ask for while they run; set like `gateway` wherever steps do. */
+  context!: RunContext
 
   /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
   originalMethod = ''

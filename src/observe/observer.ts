@@ -1,3 +1,4 @@
+import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
@@ -81,5 +82,7 @@ export interface Observer {
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */
   connectionRefused(peer: Peer, why: ConnectionRefusal): void
+  /** A call that the gateway made by itself is over. */
+  callEnded(call: EndedCall): void
   bug(decisionId: string, error: unknown): void
 }

@@ -1,6 +1,7 @@
 import { Allowance } from '#base/allowance.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import { turnMonotonic, turnNow } from '#base/turn.ts'
+import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
@@ -8,6 +9,7 @@ import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
 import type { AccessLog, Unread } from './log/access-log.ts'
+import { observeCall } from './metrics/call-metrics.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
@@ -110,6 +112,10 @@ export class RequestObserver implements Observer {
   connectionRefused(peer: Peer, why: ConnectionRefusal): void {
     this.#log.logConnection(peer, why, 'InvalidRequest')
     this.#writer.series('refusedConnections', [why]).add(1)
+  }
+
+  callEnded(call: EndedCall): void {
+    observeCall(this.#writer, call)
   }
 
   bug(decisionId: string, error: unknown): void {

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
+import { Calls } from '#calls/calls.ts'
 import { listenerItem, livePlan, routeItem } from '#engine/testing.ts'
 import { listen } from '#net/accept/listener.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -54,6 +55,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
   const pool = createClientPool()
   stops.defer(() => pool.close())
   const observer: Pick<Observer, 'ended' | 'bug'> = { ended: () => {}, bug: (_, error) => console.error(error) }
+  const bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
   const handler = new Receiver(
     {
       decisionIds: new DecisionIds(),
@@ -61,11 +63,19 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       workloads: plan.workloads,
       index: plan.index,
       pool,
+      calls: new Calls({
+        pool,
+        bodyMemory,
+        random: Math.random,
+        backend: () => undefined,
+        failed: () => {},
+        ended: () => {},
+      }),
       wheel: workerWheel,
       observer: observer as Observer,
       load: new Load(),
       facts: new BackendFacts(() => {}),
-      bodyMemory: new BodyMemory(Number.POSITIVE_INFINITY),
+      bodyMemory,
       mcp: { sealer: testSealer(), memory: new LocalMcpMemory() },
       draining,
       random: Math.random,

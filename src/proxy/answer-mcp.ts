@@ -5,7 +5,6 @@ import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpAnswer } from '#protocols/mcp/mcp-answer.ts'
 import { asBuffer } from './as-buffer.ts'
-import { callOf } from './call-backend.ts'
 import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
 import { recordResponse } from './record-bodies.ts'
@@ -30,7 +29,7 @@ async function serve(flight: InFlight): Promise<void> {
   }
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
   const answer = await handleMcp(flight.backend.mcp!, exchange, exchange.newRequestBody ?? exchange.requestBody, {
-    call: callOf(flight),
+    call: context.calls.toSections(flight.backend, exchange, flight.claim),
     sealer: context.mcp.sealer,
     memory: context.mcp.memory,
     claim: flight.claim,

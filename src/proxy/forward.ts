@@ -310,7 +310,7 @@ function endLate(flight: InFlight): void {
   }
   const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE
   flight.upstream = undefined
-  flight.backoff?.cancel()
+  flight.stopWaiting()
   // An endpoint that did not answer in time is unhealthy (decision A-99).
   if (upstream !== undefined) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()

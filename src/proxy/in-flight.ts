@@ -1,9 +1,12 @@
+import { clock } from '#base/clock.ts'
 import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
 import { Decision } from '#engine/decide.ts'
 import type { SocketPlace } from '#engine/places.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
+import type { Call } from '#exchange/call.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { RunContext } from '#exchange/run-context.ts'
 import { BodyClaim } from '#net/body/body-memory.ts'
 import {
   type Collected,
@@ -40,7 +43,7 @@ const EMPTY = new Uint8Array(0)
  * server stream, reused for the next request on it. What waits for a promise compares `turn`, since the client may have left and
  * another request taken the object over.
  */
-export class InFlight implements BodyReader, Observed {
+export class InFlight implements BodyReader, RunContext, Observed {
   readonly context: ProxyContext
   readonly exchange = new Exchange()
   readonly decision = new Decision()
@@ -105,6 +108,7 @@ export class InFlight implements BodyReader, Observed {
     this.context = context
     this.exchange.gateway = context.gateway
     this.exchange.workloads = context.workloads
+    this.exchange.context = this
   }
 
   begin(stream: ServerStream, socket: SocketPlace): void {
@@ -211,19 +215,36 @@ export class InFlight implements BodyReader, Observed {
     return reject('body-memory-exhausted', { detail })
   }
 
-  /** A signal that is aborted when the client leaves. */
+  now(): number {
+    return clock.now()
+  }
+
+  random(): number {
+    return this.context.random()
+  }
+
+  /** A signal that is aborted when the client leaves, or the request is answered without what is waited for. */
   get signal(): AbortSignal {
     this.abort ??= new AbortController()
     return this.abort.signal
   }
 
-  /** Gives up everything that is under way for this request. */
-  abandon(): void {
+  get call(): Call {
+    return this.context.calls.ofRequest(this.exchange, this.claim)
+  }
+
+  /** What is waited for does not matter any more; the request itself may go on. */
+  stopWaiting(): void {
     this.turn++
-    this.endDeadline()
     this.backoff?.cancel()
     this.backoff = undefined
     this.abort?.abort()
+  }
+
+  /** Gives up everything that is under way for this request. */
+  abandon(): void {
+    this.stopWaiting()
+    this.endDeadline()
     this.upstream?.cancel()
     this.upstream = undefined
     this.releaseEndpoint()

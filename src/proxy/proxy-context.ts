@@ -1,3 +1,4 @@
+import type { Calls } from '#calls/calls.ts'
 import type { PlanIndex } from '#engine/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { Workloads } from '#exchange/workload.ts'
@@ -20,6 +21,7 @@ export interface ProxyContext {
   /** The plan in force; replaced in one assignment. */
   index: PlanIndex
   readonly pool: ClientPool
+  readonly calls: Calls
   readonly wheel: TimerWheel
   readonly observer: Observer
   readonly load: Load

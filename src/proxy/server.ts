@@ -1,6 +1,8 @@
 import { clock } from '#base/clock.ts'
 import { turnMonotonic } from '#base/turn.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
+import { Calls } from '#calls/calls.ts'
+import { CalledBackends } from '#engine/called-backends.ts'
 import { LivePlan } from '#engine/live-plan.ts'
 import { denyConnection, readsCertificates, type SocketPlace } from '#engine/places.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
@@ -79,8 +81,12 @@ export class ProxyServer {
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     const slotOf = (key: string) => this.#slots.get(key)
-    const plan = new LivePlan({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
+    const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey }
+    const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory })
+    const facts = new BackendFacts(options.tellFact)
+    const called = new CalledBackends(state)
+    const random = Math.random
     this.#plan = plan
     this.#pool = pool
     this.#context = {
@@ -89,14 +95,22 @@ export class ProxyServer {
       workloads: plan.workloads,
       index: plan.index,
       pool,
+      calls: new Calls({
+        pool,
+        bodyMemory,
+        random,
+        backend: (key) => called.find(key, plan.index),
+        failed: (backend, endpoint, failure) => facts.learn(backend, endpoint, failure),
+        ended: (call) => observer.callEnded(call),
+      }),
       wheel: workerWheel,
       observer,
       load: new Load(),
-      facts: new BackendFacts(options.tellFact),
+      facts,
       bodyMemory,
       mcp: { sealer, memory: mcpMemory },
       draining: this.#draining.signal,
-      random: Math.random,
+      random,
       now: turnMonotonic,
     }
   }

@@ -20,6 +20,12 @@ const FLOODS = 'test/floods/collections.test.ts'
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
+  'calls/call-answer headers': 'message',
+  'calls/call-answer #queue': { bound: '256 KiB, of the memory for bodies', flood: 'src/calls/calls.test.ts' },
+  'calls/call-room #destinations': {
+    bound: 'those that are configured; 1,000 wait for each',
+    flood: 'src/calls/call-room.test.ts',
+  },
   'exchange/compile-expression references': 'configuration',
   'exchange/compile-expression requestFields': 'configuration',
   'exchange/variables/environments environments': 'configuration',
@@ -105,8 +111,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/open-stream failed': 'configuration',
   'protocols/mcp/to-client #references': { bound: '256 of a stream, and the memory for bodies', flood: FLOODS },
   'proxy/backend-facts #told': 'configuration',
-  'proxy/call-backend headers': 'message',
-  'proxy/call-backend #queue': { bound: '256 KiB, of the memory for bodies', flood: 'src/proxy/call-backend.test.ts' },
   'proxy/in-flight tried': 'configuration',
   'proxy/server #open': 'configuration',
   'proxy/server #leaving': 'configuration',
@@ -118,7 +122,16 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
 }
 
 /** Rooms that see what peers send. */
-const ROOMS: ReadonlySet<string> = new Set(['exchange', 'net', 'observe', 'policies', 'protocols', 'proxy', 'state'])
+const ROOMS: ReadonlySet<string> = new Set([
+  'calls',
+  'exchange',
+  'net',
+  'observe',
+  'policies',
+  'protocols',
+  'proxy',
+  'state',
+])
 
 const EMPTY = String.raw`(?:\{ \w+: )?(?:new (?:Weak)?(?:Map|Set)\b[^(]*\(\)|\[\]|NO_BYTES)`
 const LASTING: readonly RegExp[] = [

@@ -10,6 +10,7 @@ export const LEVELS: readonly (readonly string[])[] = [
   ['policies'],
   ['api', 'plan'],
   ['engine'],
+  ['calls'],
   ['store', 'control', 'proxy', 'deploy'],
   ['workers', 'admin', 'apiserver', 'deliver', 'idp'],
   ['instance'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
+import { observeCall } from './call-metrics.ts'
 import { METRICS } from './metrics.ts'
 import { MetricsReader } from './metrics-reader.ts'
 import { MetricsWriter } from './metrics-writer.ts'
@@ -140,6 +141,21 @@ verifies(
     ])
   },
 )
+
+test('a call of the gateway: by the class of its status, or by why its answer is not whole', () => {
+  const { writers, lines } = workers(1)
+  const call = { purpose: 'mcp', backend: 'Service/default/b/80', failure: undefined, durationMs: 2000 } as const
+  observeCall(writers[0], { ...call, status: 204 })
+  observeCall(writers[0], { ...call, status: 503 })
+  observeCall(writers[0], { ...call, status: 200, failure: 'reset' })
+  observeCall(writers[0], { ...call, status: undefined, failure: 'no-endpoint' })
+  expect(lines('call_duration_seconds_sum')).toEqual(
+    ['2xx', '5xx', 'reset', 'no-endpoint'].map(
+      (outcome) =>
+        `gatewright_call_duration_seconds_sum{purpose="mcp",backend="Service/default/b/80",outcome="${outcome}"} 2`,
+    ),
+  )
+})
 
 test('more series than a page of memory holds', () => {
   const { writers, lines } = workers(1)

@@ -43,6 +43,13 @@ export const METRICS = {
     type: 'counter',
     labels: ['backend', 'failure', ...PLACE],
   },
+  calls: {
+    name: 'call_duration_seconds',
+    help: 'Time that requests of the gateway itself took, from the call to the last byte of the answer.',
+    type: 'histogram',
+    labels: ['purpose', 'backend', 'outcome'],
+    buckets: DURATION,
+  },
   wireRefusals: {
     name: 'wire_refusals_total',
     help: 'Messages that were refused before they became requests, and HTTP/2 connections that broke.',

@@ -1,11 +1,14 @@
+import { clock } from '#base/clock.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
+import { CallError } from '#exchange/call.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
+import type { RunContext } from '#exchange/run-context.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
@@ -51,6 +54,7 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   const exchange = new Exchange()
   const secure = scheme === 'https'
   exchange.reset(head, { ...PEER, secure, serverName: secure ? (inputs.serverName ?? 'example.com') : undefined })
+  exchange.context = runContext()
   exchange.scheme = scheme
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
@@ -61,6 +65,17 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
     exchange.response = received(`HTTP/1.1 ${inputs.status} Whatever`, inputs.responseHeaders ?? {})
   }
   return exchange
+}
+
+/** The clock of the test and the first draw; nobody leaves, and nobody answers calls. */
+export function runContext(more: Partial<RunContext> = {}): RunContext {
+  return {
+    now: () => clock.now(),
+    random: () => 0,
+    signal: new AbortController().signal,
+    call: () => Promise.reject(new CallError('no-endpoint')),
+    ...more,
+  }
 }
 
 function received(startLine: string, fields: Fields): Head {

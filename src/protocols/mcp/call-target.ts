@@ -70,7 +70,7 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
   const signal = AbortSignal.any([deps.signal, controller.signal])
   try {
     const sent = { method, path: target.path, headers, body, timeoutMs: 0, signal }
-    const response = await deps.call(target.destination, sent)
+    const response = await deps.call(target.destination, { purpose: 'mcp', ...sent })
     noteAttempt(request, { endpoint: target.name, status: response.status, failure: undefined })
     return readReply(call.target, response, { claim: deps.claim, abort: () => controller.abort() })
   } catch (error) {

@@ -16,7 +16,7 @@ export function prepareClose(request: McpRequest, targets: readonly SessionTarge
     const headers = targetHeaders(plan, exchange, target, session)
     const { destination, path } = target
     const call = { method: 'DELETE', path, headers, body: undefined, timeoutMs: CLOSE_TIMEOUT_MS, signal }
-    return () => deps.call(destination, call).then(discard, () => {})
+    return () => deps.call(destination, { purpose: 'mcp', ...call }).then(discard, () => {})
   })
   return async () => {
     await Promise.all(calls.map((call) => call()))

@@ -1,9 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { decide } from '#engine/decide.ts'
-import { type FieldName, listenerItem, livePlan, policyItem, routeItem } from '#engine/testing.ts'
-import { CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
-import { BodyMemory } from '#net/body/body-memory.ts'
+import { CalledBackends } from '#engine/called-backends.ts'
+import { Decision, decide } from '#engine/decide.ts'
+import { type FieldName, indexOf, listenerItem, livePlan, policyItem, routeItem, stateOf } from '#engine/testing.ts'
+import { CallError, type CallRequest, type CallResponse, type EndedCall } from '#exchange/call.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { answering, RawServer } from '#net/testing/raw-peers.ts'
@@ -11,19 +12,18 @@ import type { BackendItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { BackendFacts } from './backend-facts.ts'
-import { callOf } from './call-backend.ts'
-import { InFlight } from './in-flight.ts'
-import type { ProxyContext } from './proxy-context.ts'
+import { Calls } from './calls.ts'
 
 let pool: ClientPool
 let servers: RawServer[]
 let bodyMemory: BodyMemory
+let ended: EndedCall[]
 
 beforeEach(() => {
   bodyMemory = new BodyMemory(Number.POSITIVE_INFINITY)
   pool = createClientPool()
   servers = []
+  ended = []
 })
 afterEach(() => {
   pool.close()
@@ -57,16 +57,22 @@ async function callsTo(port: number, policies: Readonly<Record<FieldName, unknow
     backend,
     ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, `${KEY}/one`, spec)),
   )
-  const context = { pool, index: plan.index, facts: new BackendFacts(() => {}), bodyMemory }
-  const flight = new InFlight(context as unknown as ProxyContext)
+  const decision = new Decision()
   const exchange = exchangeWith({ headers: { cookie: 'of the client' } })
   exchange.identity.jwt = { claims: { sub: 'alice' }, token: 't0ken' }
-  await decide({ index: plan.index, socket, random: () => 0 }, exchange, flight.decision)
-  Object.assign(flight.exchange, { request: exchange.request, peer: exchange.peer, place: exchange.place })
-  flight.exchange.identity.jwt = exchange.identity.jwt
-  const call = callOf(flight)
+  await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)
+  const calls = new Calls({
+    pool,
+    bodyMemory,
+    random: () => 0,
+    backend: () => undefined,
+    failed: () => {},
+    ended: (call) => ended.push(call),
+  })
+  const call = calls.toSections(decision.backend!, exchange, new BodyClaim(bodyMemory))
   return (more: Partial<CallRequest> = {}, destination = `${KEY}/one`) =>
     call(destination, {
+      purpose: 'mcp',
       method: 'POST',
       path: '/mcp',
       headers: [['content-type', 'application/json']],
@@ -301,4 +307,123 @@ test('calls that are over have left nothing on the signal of their request, howe
     expect(await failureOf(refused({ signal }))).toBe('connection-refused')
   }
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('what is observed of a call: its purpose, its backend, and how it ended', async () => {
+  await bodyOf(await (await callsTo(await serve(answering(() => ANSWER))))())
+  await failureOf((await callsTo(await freePort()))())
+  await failureOf((await callsTo(1))({}, `${KEY}/two`))
+  const cut = await callsTo(
+    await serve((peer) =>
+      peer.socket.once('data', () => peer.socket.end('HTTP/1.1 404 Gone\r\ncontent-length: 9\r\n\r\npart')),
+    ),
+  )
+  await expect(bodyOf(await cut())).rejects.toThrow(CallError)
+  expect(ended).toEqual([
+    { purpose: 'mcp', backend: KEY, status: 201, failure: undefined, durationMs: expect.any(Number) },
+    { purpose: 'mcp', backend: KEY, status: undefined, failure: 'connection-refused', durationMs: expect.any(Number) },
+    { purpose: 'mcp', backend: KEY, status: undefined, failure: 'no-endpoint', durationMs: expect.any(Number) },
+    { purpose: 'mcp', backend: KEY, status: 404, failure: 'reset', durationMs: expect.any(Number) },
+  ])
+})
+
+test('a deadline ends a call before its head and within its body', async () => {
+  const silent = await callsTo(await serve(() => {}))
+  expect(await failureOf(silent({ deadlineMs: 50 }))).toBe('timeout')
+  const slow = await callsTo(
+    await serve((peer) =>
+      peer.socket.once('data', () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart')),
+    ),
+  )
+  expect(await failureOf(bodyOf(await slow({ deadlineMs: 200 })))).toBe('timeout')
+  expect(ended.map(({ failure }) => failure)).toEqual(['timeout', 'timeout'])
+})
+
+/** The calls of the gateway itself to a backend `idp` of two endpoints at these ports, or of none. */
+function callsOfGateway(ports: readonly number[], policies: Readonly<Record<FieldName, unknown>> = {}) {
+  const backend: BackendItem = {
+    kind: 'backend',
+    key: 'Service/default/idp/80',
+    namespace: 'default',
+    name: 'idp',
+    type: 'service',
+    spec: { hostname: 'idp.default.svc.cluster.local', port: 80 },
+    broken: undefined,
+    origin: { kind: 'Service', namespace: 'default', name: 'idp' },
+  }
+  const index = indexOf(
+    backend,
+    {
+      kind: 'endpoints',
+      key: 'Endpoints/default/idp/80',
+      addresses: ports.map((port) => ({ host: '127.0.0.1', port })),
+      origin: backend.origin,
+    },
+    ...Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, 'Service/default/idp', spec)),
+  )
+  const called = new CalledBackends(stateOf())
+  const failed: string[] = []
+  const { ofGateway } = new Calls({
+    pool,
+    bodyMemory,
+    random: () => 0,
+    backend: (key) => called.find(key, index),
+    failed: (...words) => failed.push(words.join(' ')),
+    ended: (call) => ended.push(call),
+  })
+  const call = (more: Partial<CallRequest> = {}, destination = backend.key) =>
+    ofGateway(destination, {
+      purpose: 'key-set',
+      method: 'GET',
+      path: '/keys',
+      headers: [],
+      body: undefined,
+      timeoutMs: 0,
+      signal: new AbortController().signal,
+      ...more,
+    })
+  return { call, failed }
+}
+
+test('the gateway calls a backend of the plan by its key, with the policies of that backend', async () => {
+  let sent = ''
+  const port = await serve(
+    answering((head) => {
+      sent = head
+      return ANSWER
+    }),
+  )
+  const { call } = callsOfGateway([port], { 'backend.auth': { key: 'k3y' } })
+  expect(await bodyOf(await call())).toBe('hello')
+  expect(sent).toBe('GET /keys HTTP/1.1\r\nhost: idp.default.svc.cluster.local\r\nauthorization: Bearer k3y\r\n\r\n')
+})
+
+test('a backend that is not there, has no endpoint, or cannot be used', async () => {
+  const { call } = callsOfGateway([])
+  expect(await failureOf(call())).toBe('no-endpoint')
+  expect(await failureOf(call({}, 'Service/default/gone/80'))).toBe('no-endpoint')
+  const { call: tunnelled } = callsOfGateway([1], { 'backend.tunnel': { backendRef: { name: 'p', port: 1 } } })
+  expect(await failureOf(tunnelled())).toBe('no-endpoint')
+})
+
+test('an endpoint that fails is evicted, and calls go to the other one', async () => {
+  const good = await serve(answering(() => ANSWER))
+  const { call, failed } = callsOfGateway([await freePort(), good], { 'backend.health': { eviction: {} } })
+  expect(await failureOf(call())).toBe('connection-refused')
+  expect(failed).toEqual([expect.stringMatching(/^Service\/default\/idp\/80 127\.0\.0\.1:\d+ connection-refused$/)])
+  expect(await bodyOf(await call())).toBe('hello')
+})
+
+test('at most four calls for key sets are under way to one backend, and one that is given up makes room', async () => {
+  const port = await serve(() => {})
+  const { call } = callsOfGateway([port])
+  const stop = new AbortController()
+  const pending = Array.from({ length: 6 }, () => failureOf(call({ signal: stop.signal })))
+  const first = new AbortController()
+  await eventually('four are connected', () => servers[0]!.connections === 4)
+  const late = failureOf(call({ signal: first.signal, deadlineMs: 50 }))
+  expect(await late).toBe('timeout')
+  expect(servers[0]!.connections).toBe(4)
+  stop.abort()
+  expect(await Promise.all(pending)).toEqual(Array.from({ length: 6 }, () => 'cancelled'))
 })

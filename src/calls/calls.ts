@@ -1,0 +1,124 @@
+import { clock } from '#base/clock.ts'
+import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
+import { chooseEndpoint } from '#engine/balance.ts'
+import {
+  type Call,
+  CallError,
+  type CallPurpose,
+  type CallRequest,
+  type CallResponse,
+  type EndedCall,
+} from '#exchange/call.ts'
+import { BodyClaim, type BodyMemory } from '#net/body/body-memory.ts'
+import type { FailureCode } from '#net/failure.ts'
+import type { ClientPool } from '#net/stream.ts'
+import { CallRoom } from './call-room.ts'
+import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
+import { OneCall } from './one-call.ts'
+
+/** How many calls one destination takes of a thread at a time. Calls to MCP targets are as many as requests cause. */
+const AT_ONCE: Readonly<Record<CallPurpose, number>> = { mcp: Number.POSITIVE_INFINITY, 'key-set': 4 }
+
+/** A policy of a destination may call as well, and so may one of that destination; not without end. */
+const MAX_DEPTH = 3
+
+/** What a thread has for its calls. */
+export interface CallsOptions {
+  readonly pool: ClientPool
+  readonly bodyMemory: BodyMemory
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: () => number
+  /** A backend of the plan in force with its own policies, and none of any route; undefined: there is none of that key. */
+  readonly backend: (key: string) => BackendPlace | undefined
+  /** An endpoint of a backend did not answer. */
+  readonly failed: (backend: string, endpoint: string, failure: FailureCode) => void
+  readonly ended: (call: EndedCall) => void
+}
+
+/** One call to be made: where to, and in whose name. */
+interface Attempt {
+  readonly backend: BackendPlace
+  readonly groups: BackendPlace['groups']
+  readonly caller: Caller
+  readonly claim: BodyClaim
+  readonly depth: number
+}
+
+/**
+ * Requests that the gateway makes by itself. They go to backends of the plan as forwarded requests do: with the backend policies in
+ * force there, to the endpoint that health chooses, over the pools of the thread.
+ */
+export class Calls {
+  readonly #options: CallsOptions
+  readonly #room = new CallRoom()
+  /** Calls that no request has caused. */
+  readonly ofGateway: Call = this.#callIn(GATEWAY_ITSELF, undefined, 0)
+
+  constructor(options: CallsOptions) {
+    this.#options = options
+  }
+
+  /** Calls in the name of a request, which holds the memory for their answers. */
+  ofRequest(caller: Caller, claim: BodyClaim): Call {
+    return this.#callIn(captureCaller(caller), claim, 0)
+  }
+
+  /** Calls to the sections of a request's backend (MCP targets), with the policies of its route too. */
+  toSections(backend: BackendPlace, caller: Caller, claim: BodyClaim): Call {
+    const captured = captureCaller(caller)
+    return (destination, request) => {
+      const endpoint = findSection(backend, destination)
+      const groups = endpoint === undefined ? [] : [[endpoint]]
+      return this.#make({ backend, groups, caller: captured, claim, depth: 0 }, request)
+    }
+  }
+
+  #callIn(caller: Caller, given: BodyClaim | undefined, depth: number): Call {
+    return async (destination, request) => {
+      const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
+      if (backend === undefined) {
+        this.#tell(request, destination, clock.monotonic())(undefined, 'no-endpoint')
+        throw new CallError('no-endpoint', depth < MAX_DEPTH ? undefined : 'policies of destinations call each other')
+      }
+      const claim = given ?? new BodyClaim(this.#options.bodyMemory)
+      return this.#make({ backend, groups: backend.groups, caller, claim, depth }, request)
+    }
+  }
+
+  #make({ backend, groups, caller, claim, depth }: Attempt, request: CallRequest): Promise<CallResponse> {
+    const { pool, random, failed } = this.#options
+    const { key } = backend.item
+    const ended = this.#tell(request, key, clock.monotonic())
+    const endpoint = chooseEndpoint(groups, [], random)
+    if (backend.refusal !== undefined || endpoint === undefined) {
+      ended(undefined, 'no-endpoint')
+      return Promise.reject(new CallError('no-endpoint', backend.refusal?.detail))
+    }
+    const way = {
+      endpoint,
+      caller,
+      claim,
+      pool,
+      room: this.#room,
+      roomKey: `${request.purpose} ${key}`,
+      atOnce: AT_ONCE[request.purpose],
+      random,
+      call: this.#callIn(caller, claim, depth + 1),
+      failed: (failure: FailureCode) => failed(key, endpoint.label, failure),
+      ended,
+    }
+    return new OneCall(way, request).make()
+  }
+
+  #tell({ purpose }: CallRequest, backend: string, startMs: number) {
+    return (status: EndedCall['status'], failure: EndedCall['failure']) =>
+      this.#options.ended({ purpose, backend, status, failure, durationMs: clock.monotonic() - startMs })
+  }
+}
+
+function findSection({ item, groups }: BackendPlace, destination: string): EndpointPlace | undefined {
+  for (const group of groups) {
+    for (const endpoint of group) if (`${item.key}/${endpoint.section}` === destination) return endpoint
+  }
+  return undefined
+}

@@ -1,0 +1,190 @@
+import { clock } from '#base/clock.ts'
+import type { EndpointPlace } from '#engine/backend-place.ts'
+import { runChain } from '#engine/chain.ts'
+import { recordAnswer } from '#engine/record-answer.ts'
+import { type Call, CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
+import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { FixedBody } from '#net/body/fixed-body.ts'
+import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
+import { Head } from '#net/http/head.ts'
+import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
+import { CallAnswer } from './call-answer.ts'
+import type { CallRoom } from './call-room.ts'
+import type { Caller } from './caller.ts'
+
+/** What a call needs of its surroundings. */
+export interface CallWay {
+  readonly endpoint: EndpointPlace
+  readonly caller: Caller
+  /** Memory for what of the answer has not been read. */
+  readonly claim: BodyClaim
+  readonly pool: ClientPool
+  readonly room: CallRoom
+  /** Destination and purpose, for the room. */
+  readonly roomKey: string
+  /** How many such calls the destination takes at a time. */
+  readonly atOnce: number
+  readonly random: () => number
+  /** For steps of the destination's own policies. */
+  readonly call: Call
+  readonly failed: (failure: FailureCode) => void
+  readonly ended: (status: number | undefined, failure: CallFailure | undefined) => void
+}
+
+/** The body of a call is there from the start, and nobody reads its response as a whole. */
+const WHOLE: BodyReader = {
+  readRequestBody: () => Promise.resolve(undefined),
+  readResponseBody: () => Promise.resolve(undefined),
+}
+
+/** One call, from the wait for room to the last byte of its answer. */
+export class OneCall implements ClientHandler {
+  readonly #way: CallWay
+  readonly #request: CallRequest
+  readonly #exchange = new Exchange()
+  readonly #answered = Promise.withResolvers<CallResponse>()
+  #deadline: { cancel(): void } | undefined
+  #hasRoom = false
+  #sentMs = 0
+  #upstream: ClientStream | undefined
+  #answer: CallAnswer | undefined
+  #healthy = false
+  #over = false
+
+  constructor(way: CallWay, request: CallRequest) {
+    this.#way = way
+    this.#request = request
+  }
+
+  make(): Promise<CallResponse> {
+    const { signal, deadlineMs } = this.#request
+    const { room, roomKey, atOnce, endpoint } = this.#way
+    if (signal.aborted) this.#fail('cancelled')
+    else if (endpoint.refusal !== undefined) this.#fail('no-endpoint', endpoint.refusal.detail)
+    else {
+      signal.addEventListener('abort', this.#cancelled, { once: true })
+      if (deadlineMs !== undefined) this.#deadline = clock.after(deadlineMs, () => this.#stop('timeout'))
+      if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
+    }
+    return this.#answered.promise
+  }
+
+  readonly #cancelled = (): void => this.#stop('cancelled')
+
+  readonly #go = (): void => {
+    this.#hasRoom = true
+    this.#send().catch(this.#answered.reject)
+  }
+
+  /** After the backend policies of the destination. They see who the caller is, but not the caller's request. */
+  async #send(): Promise<void> {
+    const { endpoint } = this.#way
+    const exchange = this.#prepare()
+    const outcome = await runChain(endpoint.chain, exchange, { reached: -1 })
+    if (this.#over) return
+    if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
+    const { body, timeoutMs } = this.#request
+    const length = body?.length ?? 0
+    this.#sentMs = clock.monotonic()
+    endpoint.health.begin()
+    this.#upstream = this.#way.pool.send(
+      endpoint.destinations.usual,
+      exchange.request,
+      length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length },
+      endpoint.requestTimeoutMs || timeoutMs,
+      this,
+      undefined,
+    )
+    if (body !== undefined && length > 0) new FixedBody(body).pipe(this.#upstream.request)
+  }
+
+  #prepare(): Exchange {
+    const { endpoint, caller, random, call } = this.#way
+    const { method, path, headers, body, signal } = this.#request
+    const head = Head.request(method, path)
+    head.set('host', endpoint.hostname ?? endpoint.label)
+    for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
+    const exchange = this.#exchange
+    exchange.reset(head, caller.peer)
+    exchange.bodies = WHOLE
+    exchange.context = { now: clock.now, random, signal, call }
+    exchange.place = caller.place
+    exchange.gateway = caller.gateway
+    exchange.workloads = caller.workloads
+    Object.assign(exchange.identity, caller.identity)
+    exchange.metadata = caller.metadata
+    exchange.requestBody = body ?? new Uint8Array(0)
+    return exchange
+  }
+
+  response(stream: ClientStream): void {
+    const { status } = stream.head
+    this.#exchange.response = stream.head
+    this.#healthy = this.#judge(status)
+    this.#answer = new CallAnswer(stream, this.#way.claim, (failure) => this.#end(status, failure))
+    this.#answered.resolve(this.#answer)
+  }
+
+  informed(): void {}
+
+  replayed(): void {}
+
+  upgraded(stream: ClientStream): void {
+    stream.cancel()
+    this.#fail('protocol-error', 'the server switched protocols')
+  }
+
+  failed(_: ClientStream, { code, detail }: Failure): void {
+    this.#way.failed(code)
+    if (!isOwnBound(code)) this.#judge(undefined)
+    this.#fail(code, detail)
+  }
+
+  /** The asker has left, or the time is up. */
+  #stop(why: 'cancelled' | 'timeout'): void {
+    if (this.#answer !== undefined) return this.#answer.abort(why)
+    const upstream = this.#upstream
+    if (upstream?.awaitsRoom === true) {
+      upstream.cancel()
+      return this.#fail(why === 'timeout' ? 'wait-timeout' : why)
+    }
+    upstream?.cancel()
+    // An endpoint that did not answer in time is unhealthy (decision A-99).
+    if (upstream !== undefined && why === 'timeout') this.#judge(undefined)
+    this.#fail(why)
+  }
+
+  /** Health of the endpoint, by the head of its answer. */
+  #judge(status: number | undefined): boolean {
+    const latencyMs = clock.monotonic() - this.#sentMs
+    return recordAnswer(this.#way.endpoint, this.#exchange, { status, latencyMs })
+  }
+
+  #fail(failure: CallFailure, detail?: string): void {
+    this.#answered.reject(new CallError(failure, detail))
+    this.#end(undefined, failure)
+  }
+
+  #end(status: number | undefined, failure: CallFailure | undefined): void {
+    if (this.#over) return
+    this.#over = true
+    this.#deadline?.cancel()
+    this.#request.signal.removeEventListener('abort', this.#cancelled)
+    const { endpoint, room, roomKey, ended } = this.#way
+    if (this.#upstream !== undefined) {
+      endpoint.health.end()
+      // Who breaks off behind the head has not answered (decision A-99).
+      if (status !== undefined && (failure === 'reset' || failure === 'protocol-error'))
+        endpoint.health.recordUnhealthy()
+      else if (this.#healthy && failure === undefined) endpoint.health.recordCompleted()
+    }
+    if (this.#hasRoom) room.leave(roomKey)
+    else room.forget(roomKey, this.#go)
+    ended(status, failure)
+  }
+}
+
+function refusalDetail(outcome: NonNullable<Awaited<ReturnType<typeof runChain>>>): string | undefined {
+  return outcome.kind === 'refusal' ? outcome.detail : undefined
+}
