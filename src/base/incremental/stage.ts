@@ -1,4 +1,4 @@
-import type { Cell, Reader, Sink, Source } from './table.ts'
+import type { NodeWriter, ReadCell, Reader, Sink, Source, WrittenCell } from './table.ts'
 
 /** What the work of one node may do: read tables of earlier stages, and write tables of its own. */
 export interface Work {
@@ -43,18 +43,17 @@ class Stage<Row> {
   readonly #definition: StageDefinition<Row>
   readonly #nodes = new Map<string, Node>()
   readonly #touched = new Set<string>()
-  /** Several stages may write one table: their rows stand in the order of the stages. */
-  readonly #writer: string
+  readonly #work: NodeWork
 
   constructor(definition: StageDefinition<Row>, position: number) {
     this.#definition = definition
     this.position = position
+    this.#work = new NodeWork(definition, position)
     for (const table of definition.each) {
       for (const key of table.keys()) this.touch(key)
       table.watch((key) => this.touch(key))
     }
     for (const table of definition.writes) table.writtenAt = position
-    this.#writer = `${`${position}`.padStart(2, '0')} `
   }
 
   touch(key: string): void {
@@ -62,112 +61,135 @@ class Stage<Row> {
   }
 
   settle(): void {
-    for (const table of this.#definition.each) this.#checkOrder(table)
+    for (const table of this.#definition.each) this.#work.checkOrder(table)
     for (const key of [...this.#touched].sort()) this.#settleNode(key)
     this.#touched.clear()
   }
 
   #settleNode(key: string): void {
-    const rows = this.#rowsOf(key)
-    const node = this.#nodes.get(key)
-    if (rows.length === 0) {
+    const source = this.#definition.each.find((table) => !table.isEmpty(key))
+    let node = this.#nodes.get(key)
+    if (source === undefined) {
       node?.end()
       this.#nodes.delete(key)
       return
     }
-    if (node !== undefined) return this.#run(node, key, rows)
-    const made = new Node(() => this.touch(key))
-    this.#nodes.set(key, made)
-    this.#run(made, key, rows)
-  }
-
-  #run(node: Node, key: string, rows: readonly Row[]): void {
-    const written = new Map<Sink<never>, Map<string, unknown[]>>()
-    node.forget()
-    this.#definition.run(
-      rows,
-      {
-        read: (table, at) => {
-          this.#checkOrder(table)
-          return table.follow(at, node)
-        },
-        count: (table, at) => {
-          this.#checkOrder(table)
-          return table.followCount(at, node)
-        },
-        write: (table, at, row) => {
-          const sink = table as Sink<never>
-          let byKey = written.get(sink)
-          if (byKey === undefined) {
-            this.#checkWritten(sink)
-            byKey = new Map()
-            written.set(sink, byKey)
-          }
-          const list = byKey.get(at)
-          if (list === undefined) byKey.set(at, [row])
-          else list.push(row)
-        },
-      },
-      key,
-    )
-    node.publish(`${this.#writer}${key}`, written)
-  }
-
-  #rowsOf(key: string): readonly Row[] {
-    for (const table of this.#definition.each) {
-      const rows = table.rows(key)
-      if (rows.length > 0) return rows
+    if (node === undefined) {
+      node = new Node(this, key)
+      this.#nodes.set(key, node)
     }
-    return []
-  }
-
-  #checkWritten(table: Sink<never>): void {
-    const { name, writes } = this.#definition
-    if (!writes.includes(table)) throw new Error(`stage ${name} does not write ${table.name}`)
-  }
-
-  #checkOrder({ name, writtenAt }: { readonly name: string; readonly writtenAt: number }): void {
-    if (writtenAt < this.position) return
-    throw new Error(`stage ${this.#definition.name} must not read ${name}, which is written later`)
+    this.#work.begin(node)
+    this.#definition.run(source.rows(key), this.#work, key)
+    this.#work.end()
   }
 }
 
-const NOTHING_WRITTEN: Written = new Map()
+type RowsByKey = Map<string, never[]>
 
-type Written = ReadonlyMap<Sink<never>, ReadonlyMap<string, readonly unknown[]>>
+/** The work on one node after the other. */
+class NodeWork implements Work {
+  readonly #stage: string
+  readonly #position: number
+  readonly #written: readonly [table: Sink<never>, rows: RowsByKey][]
+  readonly #read: ReadCell[] = []
+  #node: Node | undefined
 
-/** The work on one key of a stage: what it read, and what it wrote. */
-class Node implements Reader {
-  readonly reads = new Set<Cell>()
-  readonly touch: () => void
-  #written = NOTHING_WRITTEN
-  #key = ''
+  constructor({ name, writes }: Pick<StageDefinition<never>, 'name' | 'writes'>, position: number) {
+    this.#stage = name
+    this.#position = position
+    this.#written = [...new Set(writes)].map((table) => [table, new Map()])
+  }
 
-  constructor(touch: () => void) {
-    this.touch = touch
+  begin(node: Node): void {
+    // What is left of a run that threw.
+    for (const [, rows] of this.#written) rows.clear()
+    for (const cell of this.#read.splice(0)) cell.removeReader(this.#node!)
+    node.forget()
+    this.#node = node
+  }
+
+  read<R>(table: Source<R>, key: string): readonly R[] {
+    return this.#follow(table, key).rows
+  }
+
+  count(table: Source<unknown>, key: string): number {
+    return this.#follow(table, key).count
+  }
+
+  write<R>(table: Sink<R>, key: string, row: R): void {
+    const byKey = this.#rowsOf(table)
+    const rows = byKey.get(key)
+    if (rows === undefined) byKey.set(key, [row as never])
+    else rows.push(row as never)
+  }
+
+  end(): void {
+    this.#node!.publish(this.#written)
+    this.#node!.follow(this.#read.splice(0))
+  }
+
+  checkOrder({ name, writtenAt }: { readonly name: string; readonly writtenAt: number }): void {
+    if (writtenAt < this.#position) return
+    throw new Error(`stage ${this.#stage} must not read ${name}, which is written later`)
+  }
+
+  #follow<R>(table: Source<R>, key: string): ReadCell<R> {
+    this.checkOrder(table)
+    const cell = table.cellOf(key)
+    if (cell.addReader(this.#node!)) this.#read.push(cell)
+    return cell
+  }
+
+  #rowsOf(table: Sink<never>): RowsByKey {
+    for (const [sink, rows] of this.#written) if (sink === table) return rows
+    throw new Error(`stage ${this.#stage} does not write ${table.name}`)
+  }
+}
+
+const NONE: readonly never[] = Object.freeze([])
+
+/** One key of a stage: what it read, and where it wrote. */
+class Node implements Reader, NodeWriter {
+  readonly key: string
+  readonly #stage: { readonly position: number; touch(key: string): void }
+  #reads: readonly ReadCell[] = NONE
+  #written: readonly WrittenCell[] = NONE
+
+  constructor(stage: { readonly position: number; touch(key: string): void }, key: string) {
+    this.#stage = stage
+    this.key = key
+  }
+
+  get position(): number {
+    return this.#stage.position
+  }
+
+  touch(): void {
+    this.#stage.touch(this.key)
+  }
+
+  /** @param cells that it reads already, each once */
+  follow(cells: readonly ReadCell[]): void {
+    this.#reads = cells
   }
 
   /** Follows nothing any more. */
   forget(): void {
-    for (const cell of this.reads) cell.removeReader(this)
-    this.reads.clear()
+    for (const cell of this.#reads) cell.removeReader(this)
+    this.#reads = NONE
   }
 
   /** Puts what it wrote in place of what it wrote before. */
-  publish(key: string, written: Written): void {
-    const before = this.#written
-    this.#key = key
-    this.#written = written
-    for (const [table, byKey] of before) {
-      for (const at of byKey.keys()) if (!written.get(table)?.has(at)) table.put(at, key, [])
+  publish(written: readonly (readonly [table: Sink<never>, rows: RowsByKey])[]): void {
+    for (const { table, key } of this.#written) {
+      if (!written.some(([sink, rows]) => sink === table && rows.has(key))) table.put(key, this, NONE)
     }
-    for (const [table, byKey] of written) {
-      for (const [at, rows] of byKey) table.put(at, key, rows as readonly never[])
-    }
+    for (const [table, byKey] of written) for (const [key, rows] of byKey) table.put(key, this, rows)
+    this.#written = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key)))
   }
 
   end(): void {
     this.forget()
-    this.publish(this.#key, NOTHING_WRITTEN)
+    this.publish(NONE)
   }
 }

@@ -1,7 +1,34 @@
+import { sameData } from './same-data.ts'
+
 /** Somebody who reads cells, and works again when one of them changes. */
 export interface Reader {
-  readonly reads: Set<Cell>
   touch(): void
+}
+
+/** Who puts rows at a key: a name for what comes from outside, else a node of a stage. Rows of several stand in the order of their writers. */
+export type Writer = string | NodeWriter
+
+/** A node of a stage, with the position of the stage. */
+export interface NodeWriter {
+  readonly position: number
+  readonly key: string
+}
+
+/** The rows of one key as a reader sees them. */
+export interface ReadCell<Row = unknown> {
+  /** In order; the very same list until they change. */
+  readonly rows: readonly Row[]
+  /** Cheaper than the rows, which have an order. */
+  readonly count: number
+  /** @returns whether it did not read this cell before */
+  addReader(reader: Reader): boolean
+  removeReader(reader: Reader): void
+}
+
+/** The rows of one key as a writer sees them. */
+export interface WrittenCell {
+  readonly table: Sink<never>
+  readonly key: string
 }
 
 /** A table as those see it who read it. */
@@ -11,8 +38,8 @@ export interface Source<Row> {
   readonly writtenAt: number
   keys(): readonly string[]
   rows(key: string): readonly Row[]
-  follow(key: string, reader: Reader): readonly Row[]
-  followCount(key: string, reader: Reader): number
+  isEmpty(key: string): boolean
+  cellOf(key: string): ReadCell<Row>
   watch(changed: (key: string) => void): void
 }
 
@@ -20,8 +47,11 @@ export interface Source<Row> {
 export interface Sink<Row> {
   readonly name: string
   writtenAt: number
-  put(key: string, writer: string, rows: readonly Row[]): void
+  put(key: string, writer: Writer, rows: readonly Row[]): void
+  cellOf(key: string): WrittenCell
 }
+
+type Compare<Row> = (a: Row, b: Row) => number
 
 const NO_ROWS: readonly never[] = Object.freeze([])
 
@@ -31,15 +61,15 @@ const NO_ROWS: readonly never[] = Object.freeze([])
  */
 export class Table<Row> implements Source<Row>, Sink<Row> {
   readonly name: string
-  readonly #compare: ((a: Row, b: Row) => number) | undefined
+  /** Order of the rows of one key; without it they stand in the order of their writers. */
+  readonly compare: Compare<Row> | undefined
   readonly #cells = new Map<string, Cell<Row>>()
   readonly #watchers: ((key: string) => void)[] = []
   writtenAt = 0
 
-  /** @param compare order of the rows of one key; without it they stand in the order of the keys of their writers */
-  constructor(name: string, compare?: (a: Row, b: Row) => number) {
+  constructor(name: string, compare?: Compare<Row>) {
     this.name = name
-    this.#compare = compare
+    this.compare = compare
   }
 
   /** Calls back when the rows of a key may have changed. */
@@ -49,21 +79,12 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
 
   /** The rows of a key, without following them; the very same list until they change. */
   rows(key: string): readonly Row[] {
-    return this.#cells.get(key)?.sorted(this.#compare) ?? NO_ROWS
+    return this.#cells.get(key)?.rows ?? NO_ROWS
   }
 
-  /** The rows of a key for a node that is to run again when they change. */
-  follow(key: string, reader: Reader): readonly Row[] {
-    const cell = this.#cellOf(key)
-    cell.addReader(reader)
-    return cell.sorted(this.#compare)
-  }
-
-  /** How many rows a key has, for a node that is to run again when they change; cheaper than the rows, which have an order. */
-  followCount(key: string, reader: Reader): number {
-    const cell = this.#cellOf(key)
-    cell.addReader(reader)
-    return cell.count
+  /** Cheaper than the rows, which have an order. */
+  isEmpty(key: string): boolean {
+    return this.#cells.get(key)?.isEmpty ?? true
   }
 
   keys(): string[] {
@@ -71,40 +92,46 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
   }
 
   /** Replaces the rows that a writer has put at a key; an empty list takes them away. */
-  put(key: string, writer: string, rows: readonly Row[]): void {
+  put(key: string, writer: Writer, rows: readonly Row[]): void {
     const before = this.#cells.get(key)?.rowsOf(writer)
     if (before === undefined ? rows.length === 0 : sameRows(before, rows)) return
-    this.#cellOf(key).put(writer, keepEqual(before, rows))
+    this.cellOf(key).put(writer, keepEqual(before, rows))
     for (const changed of this.#watchers) changed(key)
   }
 
-  #cellOf(key: string): Cell<Row> {
-    const known = this.#cells.get(key)
-    if (known !== undefined) return known
-    const cell = new Cell<Row>(key, this.#close)
-    this.#cells.set(key, cell)
+  /** The cell of a key, for one who is about to write or follow it. */
+  cellOf(key: string): Cell<Row> {
+    let cell = this.#cells.get(key)
+    if (cell === undefined) {
+      cell = new Cell<Row>(key, this)
+      this.#cells.set(key, cell)
+    }
     return cell
   }
 
-  readonly #close = (cell: Cell<Row>): void => {
-    this.#cells.delete(cell.key)
+  /** Forgets a cell that nobody writes or reads any more. */
+  close(key: string): void {
+    this.#cells.delete(key)
   }
 }
 
-/** The rows of one key. Most cells have one writer and no reader, so neither takes a collection of its own. */
-export class Cell<Row = unknown> {
-  readonly #close: (cell: Cell<Row>) => void
+/**
+ * The rows of one key. There are several cells for each object, and most have one writer and one reader at most: neither takes a
+ * collection of its own.
+ */
+class Cell<Row> implements ReadCell<Row>, WrittenCell {
+  readonly table: Table<Row>
   readonly key: string
-  #writer: string | undefined
+  #writer: Writer | undefined
   #rows: readonly Row[] = NO_ROWS
   /** All writers when there are several. */
-  #written: Map<string, readonly Row[]> | undefined
-  #readers: Set<Reader> | undefined
+  #written: Map<Writer, readonly Row[]> | undefined
+  #readers: Reader | Set<Reader> | undefined
   #sorted: readonly Row[] | undefined
 
-  constructor(key: string, close: (cell: Cell<Row>) => void) {
+  constructor(key: string, table: Table<Row>) {
     this.key = key
-    this.#close = close
+    this.table = table
   }
 
   get isEmpty(): boolean {
@@ -118,19 +145,25 @@ export class Cell<Row = unknown> {
     return count
   }
 
-  rowsOf(writer: string): readonly Row[] | undefined {
+  get rows(): readonly Row[] {
+    this.#sorted ??= this.#sort()
+    return this.#sorted
+  }
+
+  rowsOf(writer: Writer): readonly Row[] | undefined {
     if (this.#written !== undefined) return this.#written.get(writer)
     return this.#writer === writer ? this.#rows : undefined
   }
 
-  put(writer: string, rows: readonly Row[]): void {
+  put(writer: Writer, rows: readonly Row[]): void {
     this.#replace(writer, rows)
     this.#sorted = undefined
-    for (const reader of this.#readers ?? []) reader.touch()
+    if (this.#readers instanceof Set) for (const reader of this.#readers) reader.touch()
+    else this.#readers?.touch()
     this.#closeIfUnused()
   }
 
-  #replace(writer: string, rows: readonly Row[]): void {
+  #replace(writer: Writer, rows: readonly Row[]): void {
     const written = this.#written
     if (written !== undefined) {
       if (rows.length > 0) written.set(writer, rows)
@@ -149,34 +182,50 @@ export class Cell<Row = unknown> {
     }
   }
 
-  sorted(compare: ((a: Row, b: Row) => number) | undefined): readonly Row[] {
-    this.#sorted ??= this.#sort(compare)
-    return this.#sorted
-  }
-
-  #sort(compare: ((a: Row, b: Row) => number) | undefined): readonly Row[] {
+  #sort(): readonly Row[] {
+    const { compare } = this.table
     const written = this.#written
     if (written === undefined)
       return compare === undefined || this.#rows.length < 2 ? this.#rows : this.#rows.toSorted(compare)
-    const rows = [...written.keys()].sort().flatMap((writer) => written.get(writer)!)
+    const rows = [...written.keys()].sort(byWriter).flatMap((writer) => written.get(writer)!)
     return compare === undefined ? rows : rows.sort(compare)
   }
 
-  addReader(reader: Reader): void {
-    this.#readers ??= new Set()
-    this.#readers.add(reader)
-    reader.reads.add(this as Cell)
+  addReader(reader: Reader): boolean {
+    const readers = this.#readers
+    if (readers === reader) return false
+    if (readers === undefined) this.#readers = reader
+    else if (!(readers instanceof Set)) this.#readers = new Set([readers, reader])
+    else if (readers.has(reader)) return false
+    else readers.add(reader)
+    return true
   }
 
   removeReader(reader: Reader): void {
-    this.#readers?.delete(reader)
-    if (this.#readers?.size === 0) this.#readers = undefined
+    const readers = this.#readers
+    if (readers instanceof Set) {
+      readers.delete(reader)
+      if (readers.size === 0) this.#readers = undefined
+    } else if (readers === reader) this.#readers = undefined
     this.#closeIfUnused()
   }
 
   #closeIfUnused(): void {
-    if (this.isEmpty && this.#readers === undefined) this.#close(this)
+    if (this.isEmpty && this.#readers === undefined) this.table.close(this.key)
   }
+}
+
+function byWriter(a: Writer, b: Writer): number {
+  if (typeof a === 'string' || typeof b === 'string') return compareText(nameOf(a), nameOf(b))
+  return a.position - b.position || compareText(a.key, b.key)
+}
+
+function nameOf(writer: Writer): string {
+  return typeof writer === 'string' ? writer : writer.key
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function sameRows(a: readonly unknown[], b: readonly unknown[]): boolean {
@@ -187,17 +236,4 @@ function sameRows(a: readonly unknown[], b: readonly unknown[]): boolean {
 function keepEqual<Row>(before: readonly Row[] | undefined, rows: readonly Row[]): readonly Row[] {
   if (before === undefined) return rows
   return rows.map((row, i) => (i < before.length && sameData(before[i], row) ? before[i]! : row))
-}
-
-/** Whether two pieces of plain data are the same; members that are undefined count as absent. */
-function sameData(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameData(item, b[i]))
-  if (Array.isArray(b)) return false
-  const one = a as Readonly<Record<string, unknown>>
-  const other = b as Readonly<Record<string, unknown>>
-  for (const name in one) if (!sameData(one[name], other[name])) return false
-  for (const name in other) if (other[name] !== undefined && one[name] === undefined) return false
-  return true
 }

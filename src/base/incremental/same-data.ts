@@ -1,0 +1,12 @@
+/** Whether two pieces of plain data are the same; members that are undefined count as absent. */
+export function sameData(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameData(item, b[i]))
+  if (Array.isArray(b)) return false
+  const one = a as Readonly<Record<string, unknown>>
+  const other = b as Readonly<Record<string, unknown>>
+  for (const name in one) if (!sameData(one[name], other[name])) return false
+  for (const name in other) if (other[name] !== undefined && one[name] === undefined) return false
+  return true
+}
