@@ -30,7 +30,7 @@ export interface ExplainFlags {
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
-  const secrets = flags.showSecrets ? undefined : new SecretIndex().take(store.list())
+  const secrets = flags.showSecrets ? undefined : new SecretIndex().take({ set: store.list(), removed: [] })
   const print = (text: string) => console.log(secrets === undefined ? text : secrets.hide(text))
   const { items, findings, state } = loadPlan(store)
   warnOfProblems(store, findings)

@@ -49,9 +49,9 @@ test('secrets of items of the plan', () => {
 
 test('the index is made anew only when a secret is another', () => {
   const index = new SecretIndex()
-  const first = index.take([SECRET, POLICY, CONFIG_MAP])
+  const first = index.take({ set: [SECRET, POLICY, CONFIG_MAP], removed: [] })
   expect(first.hide('secret-bob inline-key shown')).toBe('<redacted> <redacted> shown')
-  expect(index.take([SECRET, POLICY])).toBe(first)
-  const second = index.take([POLICY, BACKEND])
-  expect(second.hide('secret-bob deep-key')).toBe('secret-bob <redacted>')
+  expect(index.take({ set: [{ ...POLICY }], removed: [CONFIG_MAP] })).toBe(first)
+  const second = index.take({ set: [BACKEND], removed: [SECRET] })
+  expect(second.hide('secret-bob deep-key inline-key')).toBe('secret-bob <redacted> <redacted>')
 })

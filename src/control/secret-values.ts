@@ -1,5 +1,6 @@
 import { findKind, isKind } from '#api/kinds.ts'
-import type { ApiObject } from '#api/object.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import { toByteText } from '#base/byte-text.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -24,25 +25,23 @@ export function secretsOfItem(item: PlanItem): readonly string[] {
 
 /** All secrets of the objects of a store. They are prepared anew only when one of them is another. */
 export class SecretIndex {
-  /** Objects that do not change stay the same objects. */
-  readonly #known = new WeakMap<ApiObject, readonly string[]>()
-  #held: readonly (readonly string[])[] = []
+  readonly #held = new Map<string, readonly string[]>()
   #secrets = new KnownSecrets()
 
-  take(objects: readonly ApiObject[]): KnownSecrets {
-    const held = objects.map((object) => this.#secretsOf(object)).filter((secrets) => secrets.length > 0)
-    const isSame = held.length === this.#held.length && held.every((secrets, i) => secrets === this.#held[i])
-    if (!isSame) this.#secrets = new KnownSecrets(held.flat())
-    this.#held = held
+  take({ set, removed }: ObjectChange): KnownSecrets {
+    let isSame = true
+    for (const object of removed) if (this.#held.delete(keyOf(object))) isSame = false
+    for (const object of set) if (!this.#hold(keyOf(object), secretsOfObject(object))) isSame = false
+    if (!isSame) this.#secrets = new KnownSecrets([...this.#held.values()].flat())
     return this.#secrets
   }
 
-  #secretsOf(object: ApiObject): readonly string[] {
-    let secrets = this.#known.get(object)
-    if (secrets === undefined) {
-      secrets = secretsOfObject(object)
-      this.#known.set(object, secrets)
-    }
-    return secrets
+  /** @returns whether they are the same as before */
+  #hold(key: string, secrets: readonly string[]): boolean {
+    const before = this.#held.get(key) ?? []
+    if (secrets.length === before.length && secrets.every((secret, i) => secret === before[i])) return true
+    if (secrets.length > 0) this.#held.set(key, secrets)
+    else this.#held.delete(key)
+    return false
   }
 }

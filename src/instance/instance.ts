@@ -67,7 +67,6 @@ export class Instance {
     this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
     const memory = createSlotMemory(SLOTS)
     this.#publisher = new PlanPublisher(memory)
-    this.#store = new FileStore(options.files, { watch: true })
     const pool = options.addressPool === undefined ? undefined : new AddressPool(options.addressPool)
     this.#workers = new WorkerPool(
       options.workers,
@@ -91,19 +90,16 @@ export class Instance {
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )
+    // Read while the workers load their code.
+    this.#store = new FileStore(options.files, { watch: true })
     this.#translator = new Translator({
       tlsMaterial: TLS_MATERIAL,
       address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
     })
     this.#loop = startControlLoop({
-      takeChange: () => this.#store.takeChange(),
       translator: this.#translator,
       publishPlan: (delta) => this.#publish(delta),
       publishStatuses: (changed, findings) => this.#statuses(changed, findings),
-      setTimer: (callback, afterMs) => {
-        const timer = clock.after(afterMs, callback)
-        return () => timer.cancel()
-      },
     })
   }
 
@@ -119,14 +115,8 @@ export class Instance {
       await instance.close({ minMs: 0, maxMs: 0 })
       throw error
     }
-    instance.#store.subscribe(() => {
-      instance.#learnSecrets()
-      events.objectsChanged(instance.#store.problems(), instance.#store.stale())
-      instance.#loop.changed()
-    })
-    instance.#learnSecrets()
-    events.objectsChanged(instance.#store.problems(), instance.#store.stale())
-    instance.#loop.run()
+    instance.#store.subscribe(() => instance.#takeObjects())
+    instance.#takeObjects()
     await instance.#publishing
     await instance.#untilApplied()
     instance.#started = true
@@ -213,10 +203,13 @@ export class Instance {
     )
   }
 
-  /** Nothing that is said from now on shows a secret of the objects. */
-  #learnSecrets(): void {
-    this.#secrets = this.#secretIndex.take(this.#store.list())
+  #takeObjects(): void {
+    const change = this.#store.takeChange()
+    // Nothing that is said from now on shows a secret of the objects.
+    this.#secrets = this.#secretIndex.take(change)
     this.#events.secrets(this.#secrets)
+    this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
+    this.#loop.apply(change)
   }
 
   #pending(): string[] {
