@@ -10,7 +10,7 @@ import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
-import { type Watch, watchPaths } from './watch-paths.ts'
+import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
 
 /** A file of which something older than its present content is in use. */
 export interface StaleFile {
@@ -40,16 +40,19 @@ export class FileStore implements ObjectStore {
   readonly #locator = new FieldLocator((file) => this.#files.get(file)?.text)
   readonly #watch: Watch | undefined
   readonly #objects = new FileObjects()
-  #files: ReadonlyMap<string, LoadedFile> = new Map()
+  /** In the order of their paths. */
+  #files: Map<string, LoadedFile> = new Map()
+  #isLinked = true
   /** Problems of the last search, as text; undefined before the first one. */
   #searched: string | undefined
+  #searchProblems: readonly FileProblem[] = []
   #problems: readonly FileProblem[] = []
   #list: readonly ApiObject[] | undefined
 
   /** Reads the files at once; what is wrong with them is in `problems`. */
   constructor(paths: readonly string[], { watch = false, quietMs = 100, pollMs = 2000 }: FileStoreOptions = {}) {
     this.#paths = paths
-    this.#watch = watch ? watchPaths(paths, () => this.reload(), { quietMs, pollMs }) : undefined
+    this.#watch = watch ? watchPaths(paths, (touched) => this.#look(touched), { quietMs, pollMs }) : undefined
     this.reload()
   }
 
@@ -95,19 +98,45 @@ export class FileStore implements ObjectStore {
   /** Looks at the files again; reads those that changed. Subscribers hear of it when anything is different. */
   reload(): void {
     const found = findFiles(this.#paths)
+    this.#isLinked = found.isLinked
+    const before = this.#files
     const files = new Map<string, LoadedFile>()
+    const changed: Change[] = []
     for (const file of found.files) {
-      const loaded = load(file, this.#files.get(file))
+      const known = before.get(file)
+      const loaded = load(file, known)
       if (loaded !== undefined) files.set(file, loaded)
+      if (loaded !== known) changed.push([known, loaded])
     }
-    const searched = JSON.stringify(found.problems)
-    const changed = changesBetween(this.#files, files)
-    if (changed.length === 0 && searched === this.#searched) return
+    for (const [file, known] of before) if (!files.has(file)) changed.push([known, undefined])
     this.#files = files
-    this.#list = undefined
+    const searched = JSON.stringify(found.problems)
+    if (changed.length === 0 && searched === this.#searched) return
     this.#searched = searched
+    this.#searchProblems = found.problems
+    this.#take(changed)
+  }
+
+  /** The same when it is known what may have changed: the work depends on that, not on how many files there are. */
+  #look(touched: Touched): void {
+    if (touched === undefined || this.#isLinked) return this.reload()
+    const changed: Change[] = []
+    for (const file of touched) {
+      const known = this.#files.get(file)
+      const loaded = known === undefined ? undefined : load(file, known)
+      // A new file or a folder, or one that is gone.
+      if (loaded === undefined) return this.reload()
+      if (loaded !== known) changed.push([known, loaded])
+    }
+    if (changed.length === 0) return
+    for (const [, loaded] of changed) this.#files.set(loaded!.file, loaded!)
+    this.#take(changed)
+  }
+
+  #take(changed: readonly Change[]): void {
+    this.#list = undefined
     for (const key of this.#objects.replace(changed)) this.#statuses.delete(key)
-    this.#problems = [...found.problems, ...this.#problemsInFiles()]
+    this.#problems = [...this.#searchProblems, ...this.#problemsInFiles()]
     this.#subscribers.notify()
   }
 
@@ -127,15 +156,8 @@ export class FileStore implements ObjectStore {
   }
 }
 
-type Files = ReadonlyMap<string, LoadedFile>
-
-/** Files that are other ones than before: a file that is the same is the very same object. */
-function changesBetween(before: Files, after: Files): [LoadedFile | undefined, LoadedFile | undefined][] {
-  const changed: [LoadedFile | undefined, LoadedFile | undefined][] = []
-  for (const [file, loaded] of after) if (before.get(file) !== loaded) changed.push([before.get(file), loaded])
-  for (const [file, loaded] of before) if (!after.has(file)) changed.push([loaded, undefined])
-  return changed
-}
+/** A file that is the same is the very same object. */
+type Change = readonly [before: LoadedFile | undefined, after: LoadedFile | undefined]
 
 /** @returns the file as it was before when it is the same, undefined when it is gone */
 function load(file: string, before: LoadedFile | undefined): LoadedFile | undefined {

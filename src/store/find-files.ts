@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { problem } from '#schema/index.ts'
 import type { FileProblem } from './file-problem.ts'
@@ -9,43 +9,62 @@ export interface FoundFiles {
   /** In order of their paths, without doubles. */
   readonly files: readonly string[]
   readonly problems: readonly FileProblem[]
+  /** Some may be reached through a symbolic link, so that a change has not the name of the file that changes. */
+  readonly isLinked: boolean
 }
 
 /** The configuration files under the given files and directories. Names that begin with a dot are passed over in directories. */
 export function findFiles(paths: readonly string[]): FoundFiles {
-  const files = new Set<string>()
-  const problems: FileProblem[] = []
-  for (const path of paths) collect(path, { files, problems, given: true, above: new Set() })
-  return { files: [...files].sort(), problems }
+  const search: Search = { files: new Set(), problems: [], isLinked: false }
+  for (const path of paths) collectGiven(path, search)
+  return { files: [...search.files].sort(), problems: search.problems, isLinked: search.isLinked }
 }
 
 interface Search {
   readonly files: Set<string>
   readonly problems: FileProblem[]
-  /** Named by the user: read whatever its ending, and missed when it is not there. */
-  readonly given: boolean
-  /** Real paths of the directories above, against circles of links. */
-  readonly above: ReadonlySet<string>
+  isLinked: boolean
 }
 
-function collect(path: string, search: Search): void {
+/** A path that the user named: a file is read whatever its ending, and missed when it is not there. */
+function collectGiven(path: string, search: Search): void {
   try {
-    if (!statSync(path).isDirectory()) {
-      if (search.given || CONFIG_FILE.test(path)) search.files.add(path)
-      return
-    }
-    const real = realpathSync(path)
-    if (search.above.has(real)) return
-    const above = new Set([...search.above, real])
-    for (const name of readdirSync(path).sort()) {
-      if (!name.startsWith('.')) collect(join(path, name), { ...search, given: false, above })
-    }
+    if (lstatSync(path).isSymbolicLink()) search.isLinked = true
+    if (statSync(path).isDirectory()) collectFolder(path, new Set(), search)
+    else search.files.add(path)
   } catch (error) {
-    const vanished = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    // A file that goes away between listing and looking is not there; only what the user named is missed.
-    if (vanished && !search.given) return
     search.problems.push(fileProblem(path, error))
   }
+}
+
+/** @param above real paths of the directories above, against circles of links */
+function collectFolder(path: string, above: ReadonlySet<string>, search: Search): void {
+  const real = realpathSync(path)
+  if (above.has(real)) return
+  const within = new Set([...above, real])
+  for (const entry of readdirSync(path, { withFileTypes: true }).sort(byName)) {
+    if (entry.name.startsWith('.')) continue
+    const inner = join(path, entry.name)
+    try {
+      if (isFolder(inner, entry, search)) collectFolder(inner, within, search)
+      else if (CONFIG_FILE.test(inner)) search.files.add(inner)
+    } catch (error) {
+      // A file that goes away between listing and looking is not there; only what the user named is missed.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') search.problems.push(fileProblem(inner, error))
+    }
+  }
+}
+
+function byName(a: Dirent, b: Dirent): number {
+  return a.name < b.name ? -1 : 1
+}
+
+/** Most file systems tell it with the listing. */
+function isFolder(path: string, entry: Dirent, search: Search): boolean {
+  if (entry.isFile()) return false
+  if (entry.isDirectory()) return true
+  if (entry.isSymbolicLink()) search.isLinked = true
+  return statSync(path).isDirectory()
 }
 
 /** What the operating system said about a file, as a problem of that file. */

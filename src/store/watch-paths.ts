@@ -1,5 +1,5 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { clock } from '#base/clock.ts'
 
 interface WatchOptions {
@@ -8,6 +8,15 @@ interface WatchOptions {
   /** How often to look where the platform cannot watch. */
   readonly pollMs: number
 }
+
+/** How long a change waits at most while others keep coming. */
+const MAX_WAIT_MS = 1000
+
+/** So many names at once may be less than all: the queue of the platform is finite. */
+const MAX_NAMES = 1000
+
+/** The paths of files and folders about which something was reported; undefined: anything may have changed. */
+export type Touched = ReadonlySet<string> | undefined
 
 type Timer = ReturnType<typeof clock.after>
 
@@ -20,18 +29,36 @@ export interface Watch {
  * replace files by renaming. What cannot be watched (a path that is not there yet, a file system without events) is reported
  * at regular times instead.
  */
-export function watchPaths(paths: readonly string[], onChange: () => void, { quietMs, pollMs }: WatchOptions): Watch {
+export function watchPaths(
+  paths: readonly string[],
+  onChange: (touched: Touched) => void,
+  { quietMs, pollMs }: WatchOptions,
+): Watch {
   const watchers: FSWatcher[] = []
   let quiet: Timer | undefined
   let poll: Timer | undefined
+  let waitingSince = 0
+  let names = new Set<string>()
+  let isAnything = false
 
-  const touched = () => {
+  const report = () => {
+    const touched = isAnything || names.size > MAX_NAMES ? undefined : names
+    quiet = undefined
+    names = new Set()
+    isAnything = false
+    onChange(touched)
+  }
+  const touch = (name: string | undefined) => {
+    if (name === undefined) isAnything = true
+    else names.add(name)
+    const now = clock.monotonic()
+    if (quiet === undefined) waitingSince = now
     quiet?.cancel()
-    quiet = clock.after(quietMs, onChange)
+    quiet = clock.after(Math.max(0, Math.min(quietMs, waitingSince + MAX_WAIT_MS - now)), report)
   }
   const look = () => {
     poll = clock.after(pollMs, look)
-    onChange()
+    onChange(undefined)
   }
   const lookRegularly = () => {
     poll ??= clock.after(pollMs, look)
@@ -39,7 +66,10 @@ export function watchPaths(paths: readonly string[], onChange: () => void, { qui
   for (const path of paths) {
     try {
       const isDirectory = statSync(path).isDirectory()
-      const watcher = watch(isDirectory ? path : dirname(path), { recursive: isDirectory, persistent: false }, touched)
+      const folder = isDirectory ? path : dirname(path)
+      const watcher = watch(folder, { recursive: isDirectory, persistent: false }, (_, name) =>
+        touch(name === null ? undefined : join(folder, name)),
+      )
       watcher.on('error', lookRegularly)
       watchers.push(watcher)
     } catch {

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { FileStore } from './files.ts'
+
+let looks: string[] = []
+
+vi.mock('node:fs', async (importOriginal) => {
+  const fs = await importOriginal<typeof import('node:fs')>()
+  const statSync = (path: string, options: object) => {
+    looks.push(path)
+    return fs.statSync(path, options)
+  }
+  return { ...fs, statSync }
+})
+
+let directory = ''
+let store: FileStore | undefined
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'watched-files-'))
+})
+afterEach(() => {
+  store?.close()
+  rmSync(directory, { recursive: true })
+})
+
+const path = (name: string) => join(directory, name)
+
+function write(name: string, value: string): void {
+  writeFileSync(path(name), `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${value}}\n`)
+}
+
+/** Settles when there are the ConfigMaps of these names. */
+function until(...names: string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const there = store!.list().map(({ metadata }) => metadata.name)
+      if (there.join() === names.join()) resolve()
+    }
+    store!.subscribe(look)
+    look()
+  })
+}
+
+function watch(): void {
+  store = new FileStore([directory], { watch: true, quietMs: 1 })
+  looks = []
+}
+
+test('an edit looks at the file that was edited, not at all of them', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) write(`${name}.yaml`, name)
+  watch()
+  write('c.yaml', 'edited')
+  await until('a', 'b', 'edited', 'd')
+  expect(new Set(looks)).toEqual(new Set([path('c.yaml')]))
+})
+
+test('a file that comes, goes or is replaced is seen like an edit', async () => {
+  for (const name of ['a', 'b']) write(`${name}.yaml`, name)
+  watch()
+  write('c.yaml', 'new')
+  await until('a', 'b', 'new')
+  rmSync(path('a.yaml'))
+  await until('b', 'new')
+  write('b.tmp', 'replaced')
+  renameSync(path('b.tmp'), path('b.yaml'))
+  await until('replaced', 'new')
+})
+
+test('what is reached through a link is followed to where it leads', async () => {
+  mkdirSync(path('..first'))
+  mkdirSync(path('..second'))
+  write('..first/a.yaml', 'first')
+  write('..second/a.yaml', 'second')
+  symlinkSync('..first', path('..data'))
+  symlinkSync('..data/a.yaml', path('a.yaml'))
+  watch()
+  await until('first')
+  symlinkSync('..second', path('..new'))
+  renameSync(path('..new'), path('..data'))
+  await until('second')
+  write('..second/a.yaml', 'edited')
+  await until('edited')
+})
