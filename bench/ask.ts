@@ -3,6 +3,7 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { text } from 'node:stream/consumers'
+import type { Address } from './settings.ts'
 import type { Suite } from './suite.ts'
 
 interface Answer {
@@ -14,13 +15,17 @@ interface Answer {
  * Asks once, the way the load of the suite will. The certificate is that of nobody.
  * @throws Error when nobody answers
  */
-export function ask(suite: Suite, port: number, signal: AbortSignal): Promise<Answer> {
-  return suite.door === 'h2' ? askHttp2(suite, port, signal) : askHttp1(suite, port, signal)
+export function ask(suite: Suite, address: Address, signal: AbortSignal): Promise<Answer> {
+  return suite.door === 'h2' ? askHttp2(suite, address, signal) : askHttp1(suite, address, signal)
 }
 
-async function askHttp1({ door, path, headers, body }: Suite, port: number, signal: AbortSignal): Promise<Answer> {
+async function askHttp1(
+  { door, path, headers, body }: Suite,
+  { host, port }: Address,
+  signal: AbortSignal,
+): Promise<Answer> {
   const options = {
-    host: '127.0.0.1',
+    host,
     port,
     path,
     method: body === undefined ? 'GET' : 'POST',
@@ -34,8 +39,8 @@ async function askHttp1({ door, path, headers, body }: Suite, port: number, sign
   return { status: response.statusCode ?? 0, body: await text(response) }
 }
 
-async function askHttp2({ path }: Suite, port: number, signal: AbortSignal): Promise<Answer> {
-  const session = http2.connect(`http://127.0.0.1:${port}`)
+async function askHttp2({ path }: Suite, { host, port }: Address, signal: AbortSignal): Promise<Answer> {
+  const session = http2.connect(`http://${host}:${port}`)
   try {
     await once(session, 'connect', { signal })
     const stream = session.request({ ':path': path }, { signal })

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PinnedProcess } from './pinned-process.ts'
-import { PORTS, PROXY_CORE, projectFile } from './settings.ts'
+import { type Address, PORTS, PROXY_CORE, projectFile } from './settings.ts'
 import type { Suite } from './suite.ts'
 
 /** A proxy that is measured. */
@@ -9,16 +9,18 @@ export interface Candidate {
   readonly name: string
   /** Undefined: the load goes straight to the server. */
   readonly process: PinnedProcess | undefined
-  readonly port: (suite: Suite) => number
+  readonly address: (suite: Suite) => Address
 }
 
 /** What one candidate is started with. */
 interface Recipe {
   readonly command: (scratch: string) => readonly string[]
+  readonly host: string
   readonly ports: typeof PORTS.nginx | typeof PORTS.haproxy | typeof PORTS.gatewright
   readonly environment?: Readonly<Record<string, string>>
 }
 
+const LOCAL = '127.0.0.1'
 const ANY_PORT = '127.0.0.1:0'
 
 /** In the order of the tables; ratios are to the first one. */
@@ -30,38 +32,48 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       copyFileSync(projectFile('bench/servers/proxy.nginx.conf'), configuration)
       return ['nginx', '-p', scratch, '-c', configuration]
     },
+    host: LOCAL,
     ports: PORTS.nginx,
   },
   haproxy: {
     command: (scratch) => ['haproxy', '-db', '-C', scratch, '-f', projectFile('bench/servers/haproxy.cfg')],
+    host: LOCAL,
     ports: PORTS.haproxy,
   },
-  gatewright: {
+  gatewright: gateway(LOCAL, 'auto'),
+  // The same on the same ports of another address, as it runs on a Node whose sockets cannot be used directly.
+  'gatewright-streams': gateway('127.0.0.2', 'streams'),
+}
+
+function gateway(host: string, transport: 'auto' | 'streams'): Recipe {
+  return {
     command: (scratch) => [
       ...[projectFile('bin/gatewright'), 'run', '-f', projectFile('bench/objects'), '-f', join(scratch, 'objects')],
-      ...['--workers', '1', '--state', join(scratch, 'state')],
+      ...['--workers', '1', '--bind', host, '--state', join(scratch, `state-${transport}`)],
     ],
+    host,
     ports: PORTS.gatewright,
-    // Another gateway may be at work on this machine.
     environment: {
+      GATEWRIGHT_TRANSPORT: transport,
+      // Another gateway may be at work on this machine.
       GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
       GATEWRIGHT_STATS_ADDR: ANY_PORT,
       GATEWRIGHT_READINESS_ADDR: ANY_PORT,
     },
-  },
+  }
 }
 
 export const CANDIDATE_NAMES = Object.keys(RECIPES)
 
 export function startCandidate(name: string, scratch: string): Candidate {
-  const { command, ports, environment = {} } = RECIPES[name]!
+  const { command, host, ports, environment = {} } = RECIPES[name]!
   const options = { name, core: PROXY_CORE, command: command(scratch), scratch, environment }
-  return { name, port: ({ door }) => ports[door], process: new PinnedProcess(options) }
+  return { name, address: ({ door }) => ({ host, port: ports[door] }), process: new PinnedProcess(options) }
 }
 
 /** No proxy at all: what the server and the client need by themselves. */
 export const DIRECT: Candidate = {
   name: 'direct',
   process: undefined,
-  port: (suite) => (suite.unit === 'event' ? PORTS.events : PORTS.files),
+  address: ({ unit }) => ({ host: LOCAL, port: unit === 'event' ? PORTS.events : PORTS.files }),
 }

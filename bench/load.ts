@@ -7,7 +7,7 @@ import { onCore } from './on-core.ts'
 import { cpuNs } from './process-cost.ts'
 import { parseRequestLog } from './request-log.ts'
 import { scratchFolder } from './scratch-folder.ts'
-import { LOAD_CORE, projectFile } from './settings.ts'
+import { type Address, LOAD_CORE, projectFile } from './settings.ts'
 import type { EventClientOptions, EventReport } from './sse/event-client.ts'
 import type { Suite } from './suite.ts'
 import { parseWrk } from './wrk-output.ts'
@@ -18,9 +18,9 @@ const CONNECTIONS = 64
 /** Clients of a steady pace, which they share. */
 const PACED_CLIENTS = 32
 
-/** Sends traffic of a suite to a port for some seconds. */
-export function load(suite: Suite, port: number, seconds: number): Promise<LoadResult> {
-  const url = `${suite.door === 'tls' ? 'https' : 'http'}://127.0.0.1:${port}${suite.path}`
+/** Sends traffic of a suite to an address for some seconds. */
+export function load(suite: Suite, { host, port }: Address, seconds: number): Promise<LoadResult> {
+  const url = `${suite.door === 'tls' ? 'https' : 'http'}://${host}:${port}${suite.path}`
   if (suite.unit === 'event') return readEvents(suite, url, seconds)
   return suite.door === 'h2' || suite.pace !== undefined
     ? logRequests(suite, url, seconds)

@@ -31,7 +31,7 @@ export async function measure(
   const serversNs = () => upstreams.reduce((sum, server) => sum + cpuNs(server.pid), cpuNs(process.pid))
 
   const before = { own: ownNs(), servers: serversNs(), busy: busyMs(CORES), time: performance.now() }
-  const result = await load(suite, candidate.port(suite), seconds)
+  const result = await load(suite, candidate.address(suite), seconds)
   const own = ownNs() - before.own
   const servers = serversNs() - before.servers
   const known = (own + servers + result.cpuNs) / 1e6

@@ -17,6 +17,12 @@ export const PORTS = {
 /** What a suite knocks at: pass-through, everything on, HTTP/2 in plain text, TLS. */
 export type Door = keyof typeof PORTS.nginx
 
+/** Where a candidate listens. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
 /** Path of a file of the project. */
 export function projectFile(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url))

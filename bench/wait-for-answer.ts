@@ -26,9 +26,9 @@ export async function waitForAnswer(candidate: Candidate, suite: Suite): Promise
 }
 
 /** @returns what is wrong with the answer */
-async function tryOnce({ port }: Candidate, suite: Suite): Promise<string | undefined> {
+async function tryOnce({ address }: Candidate, suite: Suite): Promise<string | undefined> {
   try {
-    const { status, body } = await ask(suite, port(suite), AbortSignal.timeout(PATIENCE_MS))
+    const { status, body } = await ask(suite, address(suite), AbortSignal.timeout(PATIENCE_MS))
     if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`
     return body.includes(suite.expect) ? undefined : `the answer does not contain ${suite.expect}`
   } catch (error) {

@@ -67,6 +67,7 @@ try {
       addressPool: undefined,
       shutdown: { minMs: undefined, maxMs: undefined },
       bodyMemoryBytes: undefined,
+      transport: 'auto',
       admin: anyPort,
       metrics: anyPort,
       readiness: anyPort,

@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   startUpstreams(scratch)
   const gateway = startCandidate('gatewright', scratch)
   await waitForAnswer(gateway, SMALL)
-  await load(SMALL, gateway.port(SMALL), 2)
+  await load(SMALL, gateway.address(SMALL), 2)
   const perConnection = await holdConnections(gateway)
   await sendMany(gateway)
   return perConnection <= MOST_KB_PER_CONNECTION ? 0 : 1
@@ -42,7 +42,7 @@ async function holdConnections(gateway: Candidate): Promise<number> {
   print('start', before)
   let perConnection = 0
   for (let round = 1; round <= ROUNDS; round++) {
-    const kept = await KeptConnections.open(gateway.port(SMALL), CONNECTIONS)
+    const kept = await KeptConnections.open(gateway.address(SMALL).port, CONNECTIONS)
     const open = await settled(gateway)
     if (round === 1) perConnection = ((open - before) * 1024) / CONNECTIONS
     await kept.close()
@@ -54,7 +54,7 @@ async function holdConnections(gateway: Candidate): Promise<number> {
 
 async function sendMany(gateway: Candidate): Promise<void> {
   for (let sent = 0; sent < REQUESTS; ) {
-    const { count, errors } = await load(SMALL, gateway.port(SMALL), SECONDS_AT_ONCE)
+    const { count, errors } = await load(SMALL, gateway.address(SMALL), SECONDS_AT_ONCE)
     if (errors > 0) throw new Error(`${errors} of ${count} requests failed`)
     sent += count
     print(`${sent} requests`, residentMb(gateway.process!.pid))

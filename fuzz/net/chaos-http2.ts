@@ -5,6 +5,7 @@ import { listen } from '#net/accept/listener.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
+import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { CountingRelay } from './counting-relay.ts'
 import { seeded } from './mutate.ts'
 
@@ -42,9 +43,10 @@ function peer(file: string, ...given: readonly number[]): ChildProcess {
 
 const upstream = peer('chaos-http2-upstream.ts', seed)
 const [port] = (await once(upstream, 'message')) as [number]
-const pool = createClientPool()
+const { transports } = await chooseTransports('auto')
+const pool = createClientPool({ transports })
 const relay = new FickleRelay(pool, { ...destinationOf(port), http: 'http2' })
-const listener = await listen({ host: '127.0.0.1', port: 0, handler: relay })
+const listener = await listen({ host: '127.0.0.1', port: 0, transports, handler: relay })
 
 const client = peer('chaos-http2-client.ts', listener.port, seconds, seed + 1)
 const [report] = (await Promise.race([

@@ -1,6 +1,7 @@
 import { listen } from '#net/accept/listener.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import { destinationOf } from '#net/testing/raw-peers.ts'
+import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { runChaosClient, type Tally } from './chaos-client.ts'
 import { startChaosUpstream } from './chaos-upstream.ts'
 import { CountingRelay } from './counting-relay.ts'
@@ -18,9 +19,10 @@ const SETTLE_MS = 3500
 
 const random = seeded(seed)
 const upstream = await startChaosUpstream(random)
-const pool = createClientPool()
+const { transports } = await chooseTransports('auto')
+const pool = createClientPool({ transports })
 const relay = new CountingRelay(pool, destinationOf(upstream.port))
-const listener = await listen({ host: '127.0.0.1', port: 0, handler: relay })
+const listener = await listen({ host: '127.0.0.1', port: 0, transports, handler: relay })
 const tally: Tally = { whole: 0, refused: 0, cut: 0 }
 
 const stuck = setTimeout(() => finish('stuck'), seconds * 1000 + 20_000)

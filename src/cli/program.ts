@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander'
-import { VERSION } from '#instance/version.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -72,8 +71,12 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   program
     .command('version')
     .description('Print the version.')
+    .option('-v, --verbose', 'print also the runtime, and how connections without TLS are read and written')
     .exitOverride()
-    .action(() => console.log(`gatewright ${VERSION}`))
+    .action(async ({ verbose = false }) => {
+      const { versionLines } = await import('./version.ts')
+      for (const line of await versionLines(verbose)) console.log(line)
+    })
   return program
 }
 

@@ -14,6 +14,7 @@ import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
 import { Terminal } from './terminal.ts'
+import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface RunFlags {
@@ -73,6 +74,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
     bodyMemoryBytes: bodyMemory(environment),
+    transport: transportSetting(environment),
   }
 }
 

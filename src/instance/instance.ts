@@ -76,6 +76,7 @@ export class Instance {
         logFile: options.logFile,
         sessionKeys: options.sessionKeys,
         bodyMemoryBytes: options.bodyMemoryBytes ?? bodyMemoryOf(availableMemory(), options.workers),
+        transport: options.transport,
       },
       {
         applied: (version, failed) => this.#applied(version, failed),

@@ -1,3 +1,4 @@
+import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
 
 /** How one instance is set up; the command line and tests fill it in. */
@@ -23,6 +24,8 @@ export interface InstanceOptions {
   readonly sessionKeys: SessionKeys
   /** Memory for the bodies that a worker gathers, in bytes; undefined: a share of what there is. */
   readonly bodyMemoryBytes: number | undefined
+  /** How workers read and write connections without TLS. */
+  readonly transport: TransportSetting
 }
 
 export interface HostPort {

@@ -7,6 +7,7 @@ import { createClientPool } from './pool/client-pool.ts'
 import type { ClientPool } from './stream.ts'
 import { ForwardingHandler } from './testing/forwarding-handler.ts'
 import { destinationOf } from './testing/raw-peers.ts'
+import { wireTransports } from './testing/wire-transports.ts'
 
 // Client and server of Node on both sides of the proxy: peers whose idea of HTTP is not ours.
 
@@ -24,9 +25,10 @@ beforeAll(async () => {
     socket.pipe(socket)
   })
   await once(upstream, 'listening')
-  pool = createClientPool()
+  const transports = wireTransports()
+  pool = createClientPool({ transports })
   const proxy = new ForwardingHandler(pool, destinationOf((upstream.address() as AddressInfo).port))
-  listener = await listen({ host: '127.0.0.1', port: 0, handler: proxy })
+  listener = await listen({ host: '127.0.0.1', port: 0, transports, handler: proxy })
 })
 
 afterAll(async () => {

@@ -15,6 +15,7 @@ import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import type { PlainTransports } from '#net/transport/plain-transports.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -44,6 +45,8 @@ export interface ProxyServerOptions {
   readonly ticketKeys: Uint8Array
   /** Memory for bodies of all requests together. */
   readonly bodyMemoryBytes: number
+  /** How connections without TLS are read and written, on both sides. */
+  readonly transports: PlainTransports
   /** Takes what traffic shows about backends. */
   readonly tellFact: (fact: BackendFact) => void
 }
@@ -75,15 +78,17 @@ export class ProxyServer {
   readonly #leaving = new Set<Listener>()
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
+  readonly #transports: PlainTransports
 
   constructor(options: ProxyServerOptions) {
-    const { decisionIds, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys } = options
+    const { decisionIds, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys, transports } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
+    this.#transports = transports
     const slotOf = (key: string) => this.#slots.get(key)
     const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey }
     const plan = new LivePlan(state)
-    const pool = createClientPool({ bodyMemory })
+    const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.tellFact)
     const called = new CalledBackends(state)
     const random = Math.random
@@ -190,6 +195,7 @@ export class ProxyServer {
         reusePort: CAN_SHARE_PORTS,
         handler: receiver,
         relay,
+        transports: this.#transports,
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
         served: (peer, { bytesRead, bytesWritten }) => {

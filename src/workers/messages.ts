@@ -1,3 +1,4 @@
+import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -77,6 +78,7 @@ export interface WorkerStart {
   readonly ticketKeys: Uint8Array
   /** Memory for the bodies that it gathers. */
   readonly bodyMemoryBytes: number
+  readonly transport: TransportSetting
   /** One Int32 that the worker counts up every `turnMs`; see `watchdog.ts`. */
   readonly turns: SharedArrayBuffer
   readonly turnMs: number

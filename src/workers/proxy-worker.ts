@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
@@ -46,6 +47,13 @@ const decisionIds = new DecisionIds()
 const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics, (decisionId, error) =>
   tell({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
 )
+const { transports, fallbackReason } = await chooseTransports(start.transport)
+metrics.series('workerStarts', [transports.kind]).add(1)
+if (start.transport === 'auto' && fallbackReason !== undefined) {
+  process.emitWarning(`plain connections are served through streams, which is slower: ${fallbackReason}`, {
+    code: 'GATEWRIGHT_TRANSPORT_FALLBACK',
+  })
+}
 const mcpMemory = new LocalMcpMemory((what, key) => tell({ kind: 'spent', what, key }))
 const proxy = new ProxyServer({
   decisionIds,
@@ -61,6 +69,7 @@ const proxy = new ProxyServer({
   mcpMemory,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
+  transports,
   tellFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
 

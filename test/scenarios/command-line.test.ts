@@ -57,6 +57,24 @@ test('version', async () => {
   expect(await gatewright('version')).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
 })
 
+test('version --verbose says which transport runs, and why', async () => {
+  const runtime = /^gatewright 0\.1\.0\nruntime {4}Node v\d+\.\d+\.\d+, \w+ \w+\n/
+  const { code, stdout, stderr } = await gatewright('version', '--verbose')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(runtime)
+  expect(stdout.replace(runtime, '')).toBe('transport  direct\n')
+  const forced = await gatewrightIn({ ...process.env, GATEWRIGHT_TRANSPORT: 'streams' }, ['version', '-v'])
+  expect(forced.stdout.replace(runtime, '')).toBe('transport  streams (chosen by the setting)\n')
+})
+
+test('a transport that does not exist is a usage error', async () => {
+  expect(await gatewrightIn({ ...process.env, GATEWRIGHT_TRANSPORT: 'fast' }, ['version', '-v'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'gatewright: GATEWRIGHT_TRANSPORT is fast; it must be auto or streams\n',
+  })
+})
+
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [[], 'Usage: gatewright'],

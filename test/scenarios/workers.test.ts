@@ -51,6 +51,7 @@ beforeAll(async () => {
       shutdown: { minMs: 0, maxMs: 1000 },
       sessionKeys: readSessionKeys({}),
       bodyMemoryBytes: 2 ** 20,
+      transport: 'auto',
     },
     {
       objectsChanged: () => {},

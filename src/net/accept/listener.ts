@@ -9,8 +9,9 @@ import { RelayedSocket } from '../relay/relayed-socket.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { RelayHandler, StreamHandler } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
+import type { PlainTransports } from '../transport/plain-transports.ts'
+import { STREAM_TRANSPORTS } from '../transport/stream-transports.ts'
 import type { ByteCounts, Transport, TransportOwner } from '../transport/transport.ts'
-import { type AcceptTransport, acceptData, chooseAccept } from './accept-transport.ts'
 import { Arrival, type ArrivalSettings, type Destinations } from './arrival.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
 import { ListenError } from './listen-error.ts'
@@ -55,6 +56,8 @@ export interface ListenOptions extends ConnectionSettings {
   readonly served?: (peer: Peer, counts: ByteCounts) => void
   /** Clock of all time limits; default: the worker's. */
   readonly wheel?: TimerWheel
+  /** How connections without TLS are read and written; default: through streams. */
+  readonly transports?: PlainTransports
 }
 
 export interface Listener {
@@ -80,7 +83,7 @@ const HANDSHAKE_TIMEOUT_MS = 15_000
 
 /** Serves one address and port. Rejects with a `ListenError`. */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const listener = new SocketListener(options, await chooseAccept())
+  const listener = new SocketListener(options)
   await listener.start()
   return listener
 }
@@ -95,7 +98,7 @@ interface Settings {
 class SocketListener implements Listener, Destinations {
   readonly #options: ListenOptions
   readonly #traffic: Traffic
-  readonly #accept: AcceptTransport
+  readonly #transports: PlainTransports
   readonly #server: net.Server
   readonly #open = new Set<ServedConnection>()
   /** What to tell of those that serve HTTP. */
@@ -105,10 +108,10 @@ class SocketListener implements Listener, Destinations {
   #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
-  constructor(options: ListenOptions, accept: AcceptTransport) {
+  constructor(options: ListenOptions) {
     this.#options = options
     this.#traffic = options.traffic ?? 'http'
-    this.#accept = accept
+    this.#transports = options.transports ?? STREAM_TRANSPORTS
     this.#settings = this.#settingsFrom(options)
     const accepting = { pauseOnConnect: true, noDelay: true, allowHalfOpen: true }
     this.#server = net.createServer(accepting, (socket) => this.#accepted(socket))
@@ -213,7 +216,8 @@ class SocketListener implements Listener, Destinations {
   }
 
   #transport(socket: net.Socket, { secure }: Peer, owner: TransportOwner): Transport {
-    return secure ? acceptData(socket, this.#server, owner) : this.#accept(socket, this.#server, owner)
+    const transports = secure ? STREAM_TRANSPORTS : this.#transports
+    return transports.accept(socket, this.#server, owner)
   }
 
   #over(connection: ServedConnection): void {

@@ -1,17 +1,21 @@
 import type { Destination } from '../destination.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
+import type { PlainTransports } from '../transport/plain-transports.ts'
 import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
 import { Dial, type DialContext, type DialOptions } from './dial.ts'
-import { type Lookup, Names } from './names.ts'
+import { Names } from './names.ts'
+import type { PoolSettings } from './pool-settings.ts'
 
 /** Opens the upstream connections of one worker. */
 export class Connector {
   readonly wheel: TimerWheel
+  readonly transports: PlainTransports
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
 
-  constructor(wheel: TimerWheel, lookup: Lookup) {
+  constructor({ wheel, lookup, transports }: Pick<PoolSettings, 'wheel' | 'lookup' | 'transports'>) {
     this.wheel = wheel
+    this.transports = transports
     this.#names = new Names(wheel, lookup)
   }
 

@@ -1,7 +1,7 @@
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
-import { openOnreadTransport, ReadRelay } from '../transport/onread-transport.ts'
+import { ReadRelay } from '../transport/read-relay.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import type { Connector } from './connector.ts'
 import type { Dial, DialContext, DialOptions } from './dial.ts'
@@ -27,7 +27,7 @@ export function dialTransport(
     onread: relay.onread,
     done: (socket, failure, use) => {
       if (socket === null) done(null, failure, use)
-      else if (destination.tls === undefined) done(openOnreadTransport(socket, relay, owner), null, use)
+      else if (destination.tls === undefined) done(connector.transports.open(socket, relay, owner), null, use)
       else done(openDataTransport(socket, owner), null, use)
     },
   })

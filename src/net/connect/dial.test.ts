@@ -9,6 +9,7 @@ import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { CORRUPT_RECORD, WireTap } from '../testing/wire-tap.ts'
 import { TimerWheel } from '../timer-wheel.ts'
+import { STREAM_TRANSPORTS } from '../transport/stream-transports.ts'
 import type { Transport } from '../transport/transport.ts'
 import { Connector } from './connector.ts'
 import { Dial, dialContext } from './dial.ts'
@@ -54,7 +55,7 @@ function dial(destination: Destination, context = dialContext(destination)): Pro
 }
 
 function connectorFor(destination: Destination): Connector {
-  const connector = new Connector(new TimerWheel(), systemLookup)
+  const connector = new Connector({ wheel: new TimerWheel(), lookup: systemLookup, transports: STREAM_TRANSPORTS })
   connector.reserve(destination)
   return connector
 }

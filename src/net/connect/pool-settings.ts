@@ -1,5 +1,6 @@
 import type { BodyMemory } from '../body/body-memory.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
+import type { PlainTransports } from '../transport/plain-transports.ts'
 import type { Lookup } from './names.ts'
 
 /** Bounds of a pool of upstream connections. */
@@ -11,6 +12,8 @@ export interface PoolSettings {
   readonly wheel: TimerWheel
   /** Finds the addresses of names. */
   readonly lookup: Lookup
+  /** How connections without TLS are read and written. */
+  readonly transports: PlainTransports
   /** Where bodies that are kept for another try have their place. */
   readonly bodyMemory: BodyMemory
 }

@@ -9,6 +9,7 @@ import { Http2Pool } from '../http2/client-pool.ts'
 import { RawConnection } from '../relay/raw-connection.ts'
 import type { ClientHandler, ClientPool, ClientStream, ConnectHandler, Framing } from '../stream.ts'
 import { workerWheel } from '../timer-wheel.ts'
+import { STREAM_TRANSPORTS } from '../transport/stream-transports.ts'
 import { Negotiation } from './negotiation.ts'
 
 const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
@@ -16,6 +17,7 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   maxIdle: 512,
   wheel: workerWheel,
   lookup: systemLookup,
+  transports: STREAM_TRANSPORTS,
 }
 
 /** A pool of connections in both versions of HTTP; see `ClientPool`. */
@@ -30,7 +32,7 @@ class Pool implements ClientPool {
   readonly #negotiations = new WeakMap<Destination, Negotiation>()
 
   constructor(settings: PoolSettings) {
-    this.connector = new Connector(settings.wheel, settings.lookup)
+    this.connector = new Connector(settings)
     this.http1 = new Http1Pool(settings, this.connector)
     this.http2 = new Http2Pool(settings, this.connector)
   }

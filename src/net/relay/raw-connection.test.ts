@@ -8,6 +8,7 @@ import { createClientPool } from '../pool/client-pool.ts'
 import type { Abort, BodySink, BodySource, ClientPool, ClientStream, ConnectHandler } from '../stream.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { type Accepted, destinationOf, RawServer } from '../testing/raw-peers.ts'
+import { wireTransports } from '../testing/wire-transports.ts'
 
 const cleanup: (() => unknown)[] = []
 
@@ -65,7 +66,10 @@ interface Outcome {
   readonly broken: Promise<Abort>
 }
 
-function connect(destination: Destination, pool: ClientPool = createClientPool()): Promise<Outcome> {
+function connect(
+  destination: Destination,
+  pool: ClientPool = createClientPool({ transports: wireTransports() }),
+): Promise<Outcome> {
   cleanup.push(() => pool.close())
   return new Promise((resolve) => {
     let breaks: (why: Abort) => void = () => {}
@@ -226,7 +230,7 @@ test('whoever gives up before the connection stands hears nothing', async () => 
     failed: () => events.push('failed'),
     broken: () => events.push('broken'),
   }
-  createClientPool().connect(server.destination, handler, undefined).cancel()
+  createClientPool({ transports: wireTransports() }).connect(server.destination, handler, undefined).cancel()
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(events).toEqual([])
 })
@@ -273,7 +277,7 @@ test('a certificate that is not trusted, and key material that cannot be used, f
 
 test('a connection beyond the bound of its address fails at once; one that has ended makes room', async () => {
   const server = await serve(() => {})
-  const pool = createClientPool()
+  const pool = createClientPool({ transports: wireTransports() })
   const destination = { ...server.destination, bounds: { maxConnections: 1, maxWaiting: 9 } }
   const first = await connect(destination, pool)
   expect(first.connected).toBe(true)

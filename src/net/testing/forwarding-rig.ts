@@ -4,6 +4,7 @@ import type { Destination } from '../destination.ts'
 import { createClientPool } from '../pool/client-pool.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type Accepted, RawClient, RawServer } from './raw-peers.ts'
+import { wireTransports } from './wire-transports.ts'
 
 export interface ForwardingRig {
   readonly upstream: RawServer
@@ -18,9 +19,10 @@ export async function startForwarding(
   options: { listen?: Partial<ListenOptions>; destination?: Partial<Destination> } = {},
 ): Promise<ForwardingRig> {
   const upstream = await new RawServer(serve).start()
-  const pool = createClientPool()
+  const transports = wireTransports()
+  const pool = createClientPool({ transports })
   const proxy = new ForwardingHandler(pool, { ...upstream.destination, ...options.destination })
-  const listener = await listen({ host: '127.0.0.1', port: 0, handler: proxy, ...options.listen })
+  const listener = await listen({ host: '127.0.0.1', port: 0, transports, handler: proxy, ...options.listen })
   const clients: RawClient[] = []
   const connect = async () => {
     const client = await RawClient.connect(listener.port)

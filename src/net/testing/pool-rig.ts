@@ -4,6 +4,7 @@ import type { PoolSettings } from '../connect/pool-settings.ts'
 import { createClientPool } from '../pool/client-pool.ts'
 import type { ClientPool } from '../stream.ts'
 import { TimerWheel } from '../timer-wheel.ts'
+import { wireTransports } from './wire-transports.ts'
 
 /** Pools whose time limits pass when a test says so, and what is undone after each test. */
 export interface PoolRig {
@@ -32,7 +33,7 @@ export function poolRig(): PoolRig {
     cleanup,
     newPool(settings = {}) {
       const wheel = new TimerWheel()
-      const pool = createClientPool({ wheel, ...settings })
+      const pool = createClientPool({ wheel, transports: wireTransports(), ...settings })
       cleanup.push(() => pool.close())
       const pass = (ms: number) => {
         ahead += ms

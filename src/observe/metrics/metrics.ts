@@ -74,6 +74,12 @@ export const METRICS = {
     type: 'counter',
     labels: [],
   },
+  workerStarts: {
+    name: 'worker_starts_total',
+    help: 'Proxy workers that started, by how they read and write connections without TLS.',
+    type: 'counter',
+    labels: ['transport'],
+  },
   workerReplacements: {
     name: 'worker_replacements_total',
     help: 'Proxy workers that died, or whose event loop got stuck, and were replaced.',

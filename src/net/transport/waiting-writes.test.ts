@@ -1,15 +1,11 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { openPlainTransport, WORKS_DIRECTLY } from './direct-transport.ts'
-import { SocketTransport } from './socket-transport.ts'
+import { expect, test, vi } from 'vitest'
+import { BOTH_TRANSPORTS } from '../testing/wire-transports.ts'
+import type { PlainTransports } from './plain-transports.ts'
 
-test('the pinned Node takes direct reads and writes: try a new release here, then name it', () => {
-  expect(WORKS_DIRECTLY).toBe(true)
-})
-
-async function connected() {
+async function connected(transports: PlainTransports) {
   const server = net.createServer({ pauseOnConnect: true, allowHalfOpen: true })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -17,7 +13,7 @@ async function connected() {
   const client = net.connect((server.address() as net.AddressInfo).port, '127.0.0.1')
   const [socket] = await accepted
   const events: string[] = []
-  const transport = openPlainTransport(socket, {
+  const transport = transports.accept(socket, server, {
     bytes: () => {},
     ended: () => events.push('ended'),
     drained: () => events.push('drained'),
@@ -32,19 +28,10 @@ async function readAll(client: net.Socket): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-test('it is a transport of its own', async () => {
-  const { server, client, transport } = await connected()
-  expect(transport).toBeInstanceOf(SocketTransport)
-  expect(transport.constructor).not.toBe(SocketTransport)
-  transport.destroy()
-  client.destroy()
-  server.close()
-})
-
-test.each([10_000, 30_000])(
-  'what the kernel does not take waits, in order, and its end is told: pieces of %i',
-  async (size) => {
-    const { server, client, transport, events } = await connected()
+test.each(BOTH_TRANSPORTS.flatMap((transports) => [10_000, 30_000].map((size) => ({ ...transports, size }))))(
+  'what the kernel does not take waits, in order: $kind, pieces of $size',
+  async ({ size, ...transports }) => {
+    const { server, client, transport } = await connected(transports)
     const expected: Buffer[] = []
     let pieces = 0
     while (!transport.backed) {
@@ -61,30 +48,46 @@ test.each([10_000, 30_000])(
     transport.end()
     const received = await readAll(client)
     expect(received.equals(Buffer.concat([...expected, Buffer.from('last')]))).toBe(true)
-    expect(events).toEqual(['drained'])
-    expect([transport.backed, transport.unsentBytes]).toEqual([false, 0])
+    expect(transport.unsentBytes).toBe(0)
     transport.destroy()
     client.destroy()
     server.close()
   },
 )
 
-test('a connection that the peer has reset closes once, whatever is written to it', async () => {
-  const { server, client, transport, events } = await connected()
-  client.resetAndDestroy()
-  for (let i = 0; i < 1000 && events.length === 0; i++) {
-    transport.writeText('x')
-    await turn()
-  }
-  transport.writeText('x')
-  transport.writeBytes(Buffer.alloc(20_000), 0, 20_000)
+test.each(BOTH_TRANSPORTS)('it is told when what waited has been sent: $kind', async (transports) => {
+  const { server, client, transport, events } = await connected(transports)
+  const piece = Buffer.alloc(60_000)
+  while (!transport.backed) transport.writeBytes(piece, 0, piece.length)
   await turn()
-  expect(events).toEqual(['closed'])
+  expect(events).toEqual([])
+  client.resume()
+  await vi.waitFor(() => expect(events).toEqual(['drained']))
+  expect([transport.backed, transport.unsentBytes]).toEqual([false, 0])
+  transport.destroy()
+  client.destroy()
   server.close()
 })
 
-test('destroying it forgets what waits', async () => {
-  const { server, client, transport, events } = await connected()
+test.each(BOTH_TRANSPORTS)(
+  'a connection that the peer has reset closes once, whatever is written: $kind',
+  async (transports) => {
+    const { server, client, transport, events } = await connected(transports)
+    client.resetAndDestroy()
+    for (let i = 0; i < 1000 && events.length === 0; i++) {
+      transport.writeText('x')
+      await turn()
+    }
+    transport.writeText('x')
+    transport.writeBytes(Buffer.alloc(20_000), 0, 20_000)
+    await turn()
+    expect(events).toEqual(['closed'])
+    server.close()
+  },
+)
+
+test.each(BOTH_TRANSPORTS)('destroying it forgets what waits: $kind', async (transports) => {
+  const { server, client, transport, events } = await connected(transports)
   while (!transport.backed) transport.writeText('x'.repeat(60_000))
   transport.destroy()
   client.destroy()

@@ -1,0 +1,16 @@
+import { VERSION } from '#instance/version.ts'
+import { chooseTransports } from '#net/transport/choose-transports.ts'
+import { transportSetting } from './transport-setting.ts'
+
+/** What `version` prints; with `verbose`, on which runtime a gateway runs here, and how it reads and writes connections without TLS. */
+export async function versionLines(verbose: boolean): Promise<readonly string[]> {
+  const first = `gatewright ${VERSION}`
+  if (!verbose) return [first]
+  const { transports, fallbackReason } = await chooseTransports(transportSetting(process.env))
+  const why = fallbackReason === undefined ? '' : ` (${fallbackReason})`
+  return [
+    first,
+    `runtime    Node ${process.version}, ${process.platform} ${process.arch}`,
+    `transport  ${transports.kind}${why}`,
+  ]
+}

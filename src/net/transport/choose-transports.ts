@@ -1,0 +1,25 @@
+import type { PlainTransports } from './plain-transports.ts'
+import { probeDirect } from './probe-direct.ts'
+import { STREAM_TRANSPORTS } from './stream-transports.ts'
+
+/** `auto`: the direct ones where they work. */
+export type TransportSetting = 'auto' | 'streams'
+
+export interface TransportChoice {
+  readonly transports: PlainTransports
+  /** Why they are not the direct ones, if they are not. */
+  readonly fallbackReason: string | undefined
+}
+
+/** Chooses how a thread reads and writes plain sockets. Once in each thread: what works in one must work in that one. */
+export async function chooseTransports(
+  setting: TransportSetting,
+  probe: () => Promise<PlainTransports> = probeDirect,
+): Promise<TransportChoice> {
+  if (setting === 'streams') return { transports: STREAM_TRANSPORTS, fallbackReason: 'chosen by the setting' }
+  try {
+    return { transports: await probe(), fallbackReason: undefined }
+  } catch (error) {
+    return { transports: STREAM_TRANSPORTS, fallbackReason: error instanceof Error ? error.message : String(error) }
+  }
+}

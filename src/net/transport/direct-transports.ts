@@ -1,0 +1,155 @@
+import net from 'node:net'
+import { deliver } from './deliver.ts'
+import type { PlainTransports } from './plain-transports.ts'
+import { readBuffer } from './read-buffer.ts'
+import { ReadRelay } from './read-relay.ts'
+import { SocketTransport } from './socket-transport.ts'
+import type { TransportOwner } from './transport.ts'
+
+/** What a write that could not be finished at once gives back. */
+interface PendingWrite {
+  /** Set when it ended before anybody could listen. */
+  writeStatus: number | null
+  oncomplete: (status: number) => void
+  /** Keeps the bytes alive until they are sent. */
+  buffer: Uint8Array | null
+}
+
+/** What a write comes to: 0 when all was sent, an error number, a write that goes on, or nothing when the handle is closed. */
+type Written = number | PendingWrite | undefined
+
+const OWNER = Symbol('owner')
+
+/** What lies below a stream of Node. */
+export interface StreamHandle {
+  /** Called for everything that is read, with what `ReadState` says about it. */
+  onread: (this: StreamHandle, bytes: unknown) => void
+  /** Who is told instead of the stream. */
+  [OWNER]?: TransportOwner
+  reading: boolean
+  readonly writeQueueSize: number
+  readStop(): void
+  writeLatin1String(request: null, text: string): Written
+  writeBuffer(request: null, bytes: Uint8Array): Written
+}
+
+/** What Node says about the read that it reports. */
+export interface ReadState {
+  readonly streamBaseState: Int32Array
+  /** Where in it the number of bytes stands, or that of the error. */
+  readonly kReadBytesOrError: number
+}
+
+interface SocketInternals {
+  _handle: StreamHandle | null
+}
+
+interface ServerInternals {
+  _connections: number
+}
+
+/** @returns undefined when the socket is closed */
+export function handleOf(socket: net.Socket): StreamHandle | undefined {
+  return (socket as unknown as SocketInternals)._handle ?? undefined
+}
+
+/**
+ * Reads and writes through the handle of a socket, below its stream, whose part of both costs a tenth of all that a request costs us.
+ * Nothing of this is documented, all of it is here, and it must not be used before `probeDirect` has tried it.
+ */
+export function directTransports({ streamBaseState, kReadBytesOrError }: ReadState): PlainTransports {
+  /** One function of Node for all handles. */
+  let tellStream: StreamHandle['onread'] | undefined
+
+  function tellOwner(this: StreamHandle, bytes: unknown): void {
+    const length = streamBaseState[kReadBytesOrError]!
+    if (length > 0) deliver(this[OWNER]!, readBuffer, 0, length)
+    else tellStream!.call(this, bytes)
+  }
+
+  /** Has what a socket reads into the shared buffer told to `owner` by the handle. Ends and errors stay with the stream. */
+  function readDirectly(handle: StreamHandle, owner: TransportOwner): void {
+    handle[OWNER] = owner
+    tellStream ??= handle.onread
+    handle.onread = tellOwner
+  }
+
+  const transports: PlainTransports = {
+    kind: 'direct',
+    // Node lets client sockets only read into a buffer of ours, so the handle moves into a socket that was made like one.
+    accept(accepted, server, owner) {
+      const relay = new ReadRelay()
+      const unread = accepted.readableLength > 0 ? (accepted.read() as Buffer) : null
+      const handle = handleOf(accepted)!
+      if (handle.reading) {
+        handle.readStop()
+        handle.reading = false
+      }
+      ;(accepted as unknown as SocketInternals)._handle = null
+      // The server counted the socket that will never close; the new one does not count.
+      ;(server as unknown as ServerInternals)._connections--
+      const options = { handle, onread: relay.onread, allowHalfOpen: true }
+      const socket = new net.Socket(options as unknown as net.SocketConstructorOpts)
+      const transport = transports.open(socket, relay, owner)
+      socket.resume()
+      if (unread !== null) process.nextTick(() => owner.bytes(unread, 0, unread.length))
+      return transport
+    },
+    open(socket, relay, owner) {
+      relay.owner = owner
+      const transport = new DirectTransport(socket, owner)
+      readDirectly(handleOf(socket)!, owner)
+      return transport
+    },
+  }
+  return transports
+}
+
+/** Writes into the socket's handle. What the kernel does not take at once waits below the stream, in order. */
+class DirectTransport extends SocketTransport {
+  readonly #handle: StreamHandle
+  readonly #owner: TransportOwner
+  #pending = 0
+
+  constructor(socket: net.Socket, owner: TransportOwner) {
+    super(socket, owner)
+    this.#handle = handleOf(socket)!
+    this.#owner = owner
+  }
+
+  override get unsentBytes(): number {
+    return this.gatheredBytes + (this.#pending === 0 ? 0 : this.#handle.writeQueueSize)
+  }
+
+  protected override sendText(text: string): void {
+    const result = this.#handle.writeLatin1String(null, text)
+    if (result !== 0) this.#goOn(result, null)
+  }
+
+  protected override sendBytes(bytes: Buffer): boolean {
+    const result = this.#handle.writeBuffer(null, bytes)
+    if (result !== 0) this.#goOn(result, bytes)
+    return result === 0
+  }
+
+  #goOn(result: Written, bytes: Uint8Array | null): void {
+    if (typeof result !== 'object') return this.destroy()
+    this.#pending++
+    result.buffer = bytes
+    result.oncomplete = (status) => this.#written(status)
+    const { writeStatus } = result
+    if (writeStatus !== null) {
+      result.writeStatus = null
+      return this.#written(writeStatus)
+    }
+    this.backed = this.#handle.writeQueueSize >= this.socket.writableHighWaterMark
+  }
+
+  #written(status: number): void {
+    this.#pending--
+    if (status < 0) return this.destroy()
+    if (this.#pending > 0 || !this.backed) return
+    this.backed = false
+    this.#owner.drained()
+  }
+}

@@ -1,0 +1,17 @@
+import { openDataTransport } from './data-transport.ts'
+import type { PlainTransports } from './plain-transports.ts'
+import { SocketTransport } from './socket-transport.ts'
+
+/** Works on every Node: what is not documented is not used. */
+export const STREAM_TRANSPORTS: PlainTransports = {
+  kind: 'streams',
+  accept(accepted, _server, owner) {
+    const transport = openDataTransport(accepted, owner)
+    accepted.resume()
+    return transport
+  },
+  open(socket, relay, owner) {
+    relay.owner = owner
+    return new SocketTransport(socket, owner)
+  },
+}
