@@ -89,7 +89,7 @@ function describeEndpoints({
     },
     '/quitquitquit': {
       method: 'POST',
-      about: 'Stops the gateway; requests in flight are finished.',
+      about: 'Stops the gateway after the requests in flight are finished.',
       answer() {
         setImmediate(quit)
         return textAnswer(200, 'shutting down')

@@ -19,14 +19,15 @@ export function isLoopback(host: string): boolean {
  */
 export function refuseOutsiders(headers: IncomingHttpHeaders, address: string | undefined): Answer | undefined {
   const { host, origin } = headers
-  if (address === undefined || !isLoopback(address)) return textAnswer(403, 'forbidden: only this machine may ask')
+  if (address === undefined || !isLoopback(address))
+    return textAnswer(403, 'forbidden: only loopback clients are allowed')
   if (host === undefined || !isLoopback(nameOf(host))) {
     return textAnswer(403, 'forbidden: the host must be localhost or a loopback address')
   }
   const site = headers['sec-fetch-site']
   const crossSite = site !== undefined && site !== 'same-origin' && site !== 'none'
   if (crossSite || (origin !== undefined && origin !== `http://${host}`)) {
-    return textAnswer(403, 'forbidden: requests of other sites are refused')
+    return textAnswer(403, 'forbidden: cross-site requests are refused')
   }
   return undefined
 }

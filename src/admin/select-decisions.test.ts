@@ -37,8 +37,8 @@ test('without a limit there are 100', () => {
 const refusals = [
   ['limit=0', 'limit must be a number from 1 to 999999'],
   ['limit=ten', 'limit must be a number from 1 to 999999'],
-  ['code=no-such-code', 'there is no such code'],
-  ['status=200', 'unknown parameter; there are id, limit, code, route'],
+  ['code=no-such-code', 'unknown code'],
+  ['status=200', 'unknown parameter; use id, limit, code, route'],
 ] as const
 
 for (const [query, message] of refusals) {

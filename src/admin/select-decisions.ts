@@ -17,11 +17,11 @@ export type Selection =
  */
 export function selectDecisions(records: readonly DecisionRecord[], query: URLSearchParams): Selection {
   const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))
-  if (unknown !== undefined) return refuse(`unknown parameter; there are ${PARAMETERS.join(', ')}`)
+  if (unknown !== undefined) return refuse(`unknown parameter; use ${PARAMETERS.join(', ')}`)
   const limit = query.get('limit') ?? String(DEFAULT_LIMIT)
   if (!/^[1-9]\d{0,5}$/.test(limit)) return refuse('limit must be a number from 1 to 999999')
   const code = query.get('code')
-  if (code !== null && !Object.hasOwn(REJECTIONS, code)) return refuse('there is no such code')
+  if (code !== null && !Object.hasOwn(REJECTIONS, code)) return refuse('unknown code')
   const route = query.get('route')
   const id = query.get('id')
   const wanted = records.filter(

@@ -23,7 +23,7 @@ test.each([
   // source, problems
   ['', ['1:1 expression is empty']],
   ['  // only a comment', ['1:20 expression is empty']],
-  ['1 +', ['1:4 expression ends too early']],
+  ['1 +', ['1:4 unexpected end of the expression']],
   ['a == ) && (b ||)', ['1:6 unexpected ")"']],
   ['(a == ) && (b ||)', ['1:7 unexpected ")"', '1:17 unexpected ")"']],
   ['foo(1, , 2) + [3, 4', ['1:8 unexpected ","', '1:20 expected ] to close [, found the end']],

@@ -348,7 +348,7 @@ class Parser {
 
   /** Reports once and leaves closing brackets and commas to whoever waits for them. */
   #unexpected(token: Token): Expr {
-    const what = token.kind === 'end' ? 'expression ends too early' : `unexpected ${describe(token)}`
+    const what = token.kind === 'end' ? 'unexpected end of the expression' : `unexpected ${describe(token)}`
     this.#problems.error('syntax', token, what)
     const bad = this.#bad()
     if (token.kind !== 'end' && !/^[)\]},:]$/.test(token.text)) this.#next()

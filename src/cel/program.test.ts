@@ -189,11 +189,11 @@ test.each([
     ['error 12 unavailable: response.code is not available here: only in the response phase'],
   ],
   ['request.method.startWith("a")', ['error 16 undeclared: undeclared function startWith -> startsWith']],
-  ['startsWith(request.method, "a")', ['error 1 no-overload: startsWith has another form: x.startsWith(...)']],
+  ['startsWith(request.method, "a")', ['error 1 no-overload: wrong form of startsWith: use x.startsWith(...)']],
   [
     'request.method.contains(1) || request.path > 2 || nope',
     [
-      'error 16 no-overload: no matching overload for (string).contains(int); there is (string).contains(string) -> bool',
+      'error 16 no-overload: no matching overload for (string).contains(int); available: (string).contains(string) -> bool',
       'error 44 no-overload: no matching overload for > with (string, int) -> > "2"',
       'error 51 undeclared: undeclared reference to nope',
     ],
@@ -202,7 +202,7 @@ test.each([
   ['request.method ? 1 : 2', ['error 1 type-mismatch: condition must be bool, found string']],
   ['request.method.length', ['error 15 type-mismatch: type string has no members, so .length cannot work']],
   ['true ? 1 : "a"', ['error 1 no-overload: no matching overload for ?: with (bool, int, string)']],
-  ['request.method.all(c, true)', ['error 1 type-mismatch: all() runs over a list or map, found string']],
+  ['request.method.all(c, true)', ['error 1 type-mismatch: all() requires a list or map, found string']],
   ['["a"].all(c, c)', ['error 14 type-mismatch: condition of all() must be bool, found string']],
   [
     'request.path.matches("(")',

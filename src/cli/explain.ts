@@ -41,7 +41,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   if (socket === undefined) {
     const sockets = [...plan.sockets.keys()].join(', ')
     console.log(
-      `no Gateway listens on port ${port}; ${sockets === '' ? 'there is no listener' : `listeners: ${sockets}`}`,
+      `no Gateway listens on port ${port}; ${sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`}`,
     )
     return EXIT.findings
   }
@@ -54,7 +54,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   }
   if (isConnection(url)) {
     console.log(
-      `no listener on port ${port} takes this connection${listener === undefined ? '' : `; ${listener.item.name} takes requests`}`,
+      `no listener on port ${port} accepts this connection${listener === undefined ? '' : `; listener ${listener.item.name} serves HTTP requests`}`,
     )
     return EXIT.findings
   }
@@ -69,7 +69,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
 function warnOfProblems(store: FileStore, findings: readonly Finding[]): void {
   const { lines, ...counts } = findingLines(store, findings)
   if (lines.length === 0) return
-  console.error(`gatewright: the objects have ${countProblems(counts)}; gatewright lint tells them`)
+  console.error(`gatewright: the objects have ${countProblems(counts)}; run gatewright lint to list them`)
 }
 
 function readRequest(
@@ -81,9 +81,9 @@ function readRequest(
   const text = request.at(-1)!
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^(?:https?|tcp|tls):$/.test(url.protocol)) {
-    throw new UsageError(`${text} is no http or https URL, such as http://localhost:8080/path`)
+    throw new UsageError(`${text} is not a URL with scheme http, https, tcp or tls, such as http://localhost:8080/path`)
   }
-  if (isConnection(url) && url.port === '') throw new UsageError(`${text} names no port`)
+  if (isConnection(url) && url.port === '') throw new UsageError(`${text} has no port; a tcp or tls URL requires one`)
   return { method: request.length === 2 ? request[0]! : data === undefined ? 'GET' : 'POST', url, text }
 }
 

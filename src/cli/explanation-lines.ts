@@ -25,7 +25,7 @@ export function nameOf({ kind, namespace, name }: Origin): string {
 }
 
 export function formatListener({ listener }: Pick<Explanation, 'listener'>, where: Where): string[] {
-  if (listener === undefined) return ['listener  none takes this host', '']
+  if (listener === undefined) return ['listener  no listener matches this host', '']
   const host = listener.hostname === '' ? 'any host' : `host ${listener.hostname}`
   return [
     `listener  ${listener.name} of ${nameOf(listener.origin)}, ${listener.protocol} ${listener.address}:${listener.port}, ${host}${where(listener.origin, 'spec.listeners')}`,
@@ -41,7 +41,7 @@ export function describeRule({ origin, rule, ruleName }: RouteItem | RelayRouteI
 
 export function formatPolicies(policies: readonly EffectivePolicy[], where: Where): string[] {
   if (policies.length === 0) return ['policies  none', '']
-  const lines = ['policies in force, and what they override']
+  const lines = ['effective policies, and the policies they override']
   for (const { section, phase, field, sources, overridden } of policies) {
     lines.push(`  ${section}.${field}${phase === 'PreRouting' ? ' (PreRouting)' : ''}`)
     for (const source of sources) lines.push(`      set by ${describeSource(source, where)}`)
@@ -67,7 +67,7 @@ export function formatBackend({ backends, endpoints }: Pick<Explanation, 'backen
     lines.push(`    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}`)
     if (bounds === undefined) continue
     const { maxConnections, maxWaiting } = bounds
-    lines.push(`      at most ${maxConnections} connections and ${maxWaiting} waiting requests in each worker`)
+    lines.push(`      at most ${maxConnections} connections and ${maxWaiting} queued requests in each worker`)
   }
   return [...lines, '']
 }

@@ -33,7 +33,10 @@ export function formatRelayExplanation({ url, serverName, explanation, store }: 
 }
 
 function formatRoute({ route }: RelayExplanation, where: Where): string[] {
-  return [route === undefined ? 'route     none takes this name' : `route     ${describeRule(route, where)}`, '']
+  return [
+    route === undefined ? 'route     no route matches this server name' : `route     ${describeRule(route, where)}`,
+    '',
+  ]
 }
 
 function formatOutcome({ refusal, endpoints, listener }: RelayExplanation): string {
@@ -42,6 +45,6 @@ function formatOutcome({ refusal, endpoints, listener }: RelayExplanation): stri
     return `closed    ${REJECTIONS[refusal.code].text} (${refusal.code}${detail})`
   }
   const to = endpoints.find(({ chosen }) => chosen)?.label
-  const what = listener.tlsMode === 'Passthrough' ? 'TLS as it is' : 'bytes as they are'
+  const what = listener.tlsMode === 'Passthrough' ? 'TLS unchanged' : 'bytes unchanged'
   return `relayed   ${what}, to ${to}`
 }

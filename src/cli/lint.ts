@@ -12,8 +12,9 @@ export function lint({ file, verbose }: { readonly file: readonly string[]; read
   const secrets = new SecretIndex().take({ set: store.list(), removed: [] })
   for (const line of lines) console.log(secrets.hide(line))
   const objects = store.list().length
-  const wrong = errors + warnings === 0 ? 'nothing is wrong' : countProblems({ errors, warnings })
-  const found = lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${advised} advised`
+  const wrong = errors + warnings === 0 ? 'no problems' : countProblems({ errors, warnings })
+  const found =
+    lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${count(advised, 'recommendation')}`
   console.log(`${count(objects, 'object')}: ${found}`)
   return errors + warnings === 0 ? EXIT.ok : EXIT.findings
 }

@@ -25,16 +25,16 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
 function buildProgram(end: (code: ExitCode) => void): Command {
   const program = new Command('gatewright')
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')
-    .showHelpAfterError('(gatewright --help shows what there is)')
+    .showHelpAfterError('(run gatewright --help for usage)')
     .exitOverride()
   program
     .command('run')
-    .description('Run a gateway on the objects of files.')
+    .description('Run a gateway with the objects in files.')
     .requiredOption('-f, --file <path>', FILES, collect)
-    .option('--state <dir>', 'folder where a running gateway notes where it listens (gateway.json)', '.gatewright')
+    .option('--state <dir>', 'folder for gateway.json, which lists the addresses of the running gateway', '.gatewright')
     .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
-    .option('--workers <n>', 'proxy threads; as many as there are processors unless given')
-    .option('--address-pool <cidr>', 'loopback range; every Gateway gets an address of its own, such as 127.10.0.0/16')
+    .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
+    .option('--address-pool <cidr>', 'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it')
     .exitOverride()
     .action(async (options) => {
       const { run } = await import('./run.ts')
@@ -42,9 +42,9 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     })
   program
     .command('lint')
-    .description('Check objects: exit code 0 when nothing is wrong, 1 when something is.')
+    .description('Check objects. Exit code 0: no problems. Exit code 1: errors or warnings.')
     .requiredOption('-f, --file <path>', FILES, collect)
-    .option('-v, --verbose', 'say also what works as written and may be less than it seems')
+    .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
     .exitOverride()
     .action(async (options) => {
       const { lint } = await import('./lint.ts')
@@ -53,16 +53,16 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   program
     .command('explain')
     .description(
-      'Show what a gateway on these objects would do with one request or connection, without sending anything.',
+      'Show what a gateway with these objects would do with one request or connection, without sending anything.',
     )
     .argument(
       '<request...>',
       '[METHOD] URL, such as GET http://localhost:8080/path; tcp://host:port or tls://host:port for a connection',
     )
     .requiredOption('-f, --file <path>', FILES, collect)
-    .option('-H, --header <field>', "header of the request, 'name: value'; may be repeated", collect, [])
-    .option('--show-secrets', 'show credentials as they are; the output is then a secret itself')
-    .option('-d, --data <body>', 'body of the request; the method is then POST unless given')
+    .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect, [])
+    .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
+    .option('-d, --data <body>', 'request body; the default method becomes POST')
     .exitOverride()
     .action(async (request, options) => {
       const { explain } = await import('./explain.ts')

@@ -59,7 +59,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
   const { bind } = flags
-  if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is no IP address`)
+  if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is not an IP address`)
   if (flags.addressPool !== undefined) checkPool(flags.addressPool)
   return {
     files: flags.file,
@@ -100,9 +100,10 @@ function logFile(environment: Environment): string | undefined {
 function workerCount(text: string | undefined): number {
   if (text === undefined) return CAN_SHARE_PORTS ? availableParallelism() : 1
   const count = Number(text)
-  if (!Number.isInteger(count) || count < 1 || count > 256) throw new UsageError(`--workers ${text} is not 1 to 256`)
+  if (!Number.isInteger(count) || count < 1 || count > 256)
+    throw new UsageError(`--workers ${text} must be a number from 1 to 256`)
   if (count > 1 && !CAN_SHARE_PORTS)
-    throw new UsageError(`--workers ${count}: on this platform only one can listen on a port`)
+    throw new UsageError(`--workers ${count}: this platform supports only one worker; use --workers 1`)
   return count
 }
 

@@ -29,7 +29,7 @@ export function allowsNamespace(
 /** @param path of the field `namespaces` */
 export function reportAllowedNamespaces({ from, selector }: AllowedNamespaces, path: string, report: Report): void {
   if (from !== 'Selector') return
-  const fault = selector === undefined ? 'from is Selector, and there is no selector' : selectorFault(selector)
+  const fault = selector === undefined ? 'from is Selector but selector is unset' : selectorFault(selector)
   if (fault === undefined) return
   const message = `${fault}: no namespace is allowed`
   report({ path: `${path}.selector`, code: 'selector-invalid', message, severity: 'error' })

@@ -58,12 +58,12 @@ const LABEL_PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*
 const MAX_PREFIX = 253
 
 function conditionFault({ key, operator, values = [] }: LabelExpression): string | undefined {
-  if (!isLabelKey(key)) return `${JSON.stringify(key)} is no label key`
+  if (!isLabelKey(key)) return `${JSON.stringify(key)} is not a valid label key`
   const compares = operator === 'In' || operator === 'NotIn'
-  if (compares && values.length === 0) return `${operator} on ${key} needs values`
-  if (!compares && values.length > 0) return `${operator} on ${key} takes no values`
+  if (compares && values.length === 0) return `operator ${operator} on ${key} requires values`
+  if (!compares && values.length > 0) return `operator ${operator} on ${key} does not allow values`
   const bad = values.find((value) => value !== '' && !LABEL_NAME.test(value))
-  return bad === undefined ? undefined : `${JSON.stringify(bad)} is no label value`
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} is not a valid label value`
 }
 
 /** A name, which may have a DNS name and a slash before it. */

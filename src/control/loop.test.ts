@@ -93,7 +93,7 @@ test('what traffic shows about a backend is in its status until there is another
   expect(statuses).toMatchObject([[{ name: 'b', status: { conditions: [accepted] } }]])
   loop.observed(1, fact)
   const message =
-    'the server at 127.0.0.1:1 does not speak the HTTP/2 that requests are sent in: set policies.http.version to HTTP1'
+    'requests are sent with HTTP/2, but the server at 127.0.0.1:1 does not support it: set policies.http.version to HTTP1'
   const told = { type: 'Reachable', status: 'False', reason: 'NotHTTP2', message }
   expect(statuses.at(-1)).toMatchObject([{ name: 'b', status: { conditions: [accepted, told] } }])
   loop.observed(1, { ...fact, endpoint: '127.0.0.1:2' })

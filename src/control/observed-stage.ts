@@ -27,6 +27,6 @@ function problemOf(item: BackendItem, { code, endpoint }: BackendFact): Problem 
     path: isService ? 'spec.ports' : `spec.${item.type}`,
     code,
     severity: 'warning',
-    message: `the server at ${endpoint} does not speak the HTTP/2 that requests are sent in: ${remedy}`,
+    message: `requests are sent with HTTP/2, but the server at ${endpoint} does not support it: ${remedy}`,
   }
 }

@@ -39,7 +39,8 @@ function reportParameters({ spec }: ProxyParametersObject, report: Report): void
 }
 
 function reportUnreferenced(report: Report): void {
-  const message = 'no Gateway, and no GatewayClass that a Gateway has, refers to these parameters: they have no effect'
+  const message =
+    'these parameters have no effect: no Gateway refers to them, neither directly nor through its GatewayClass'
   report({ path: 'spec', code: 'no-effect', message, severity: 'warning' })
 }
 
@@ -68,8 +69,8 @@ export function noGatewayStage(tables: Tables): StageDefinition<true> {
       const classes = [...new Set(gateways.map(({ spec }) => spec.gatewayClassName))].join(', ')
       const message =
         gateways.length === 0
-          ? `no Gateway: nothing listens; create one with gatewayClassName ${GATEWAY_CLASS}`
-          : `nothing listens: no Gateway has a class of ${CONTROLLER_NAME}, such as ${GATEWAY_CLASS}; they have ${classes}`
+          ? `there is no Gateway, so no port is open; create one with gatewayClassName ${GATEWAY_CLASS}`
+          : `no port is open: no Gateway has a GatewayClass of ${CONTROLLER_NAME}, such as ${GATEWAY_CLASS}; the Gateways have ${classes}`
       const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
       reportTo(tables, work)({ origin })({ path: '', code: 'no-gateway', message, severity: 'warning' })
     },

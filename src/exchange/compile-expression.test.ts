@@ -72,8 +72,8 @@ test.each([
 test.each([
   ['request.header["x"]', 'request', 'headers'],
   ['response.code == 200', 'request', 'there is no response yet'],
-  ['request.method == "GET"', 'network', 'nothing of HTTP is known'],
-  ['mcp.tool.name == "x"', 'request', 'the MCP message is read after'],
+  ['request.method == "GET"', 'network', 'when a connection is accepted'],
+  ['mcp.tool.name == "x"', 'request', 'these policies run before the MCP message'],
   ['request.method ==', 'request', 'column'],
 ] as const)('%s at %s is refused: %s', (source, place, text) => {
   const { expression, problems } = compiled(source, place)

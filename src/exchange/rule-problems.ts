@@ -16,14 +16,14 @@ export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: E
 /** A Deny rule may fail to evaluate: it does not match then, and what it denies passes (decision A-65). */
 function doubtfulDenial(canFail: Problem): Problem {
   const [what = '', ...lines] = canFail.message.split('\n')
-  const first = `a Deny rule that fails does not deny: ${what}; guard it with has() or in, or give a default() or coalesce()`
+  const first = `this Deny rule does not deny when its evaluation fails: ${what}; guard it with has() or in, or add default() or coalesce()`
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 
 /** A caller who sends a field once more changes its text (decision A-132). */
 function evadable(action: string, evasion: Problem): Problem {
   const [what = '', ...lines] = evasion.message.split('\n')
-  const effect = action === 'Deny' ? 'it does not deny' : 'it lets the request pass'
-  const first = `a caller can flip this ${action} rule: ${what}, and ${effect}; test the members of request.headers.split(), or what was verified`
+  const effect = action === 'Deny' ? 'the request is not denied' : 'the request is allowed'
+  const first = `a client can bypass this ${action} rule: ${what}, and ${effect}; test the members of request.headers.split(), or use verified values`
   return { code: 'rule-on-client-field', severity: 'advice', message: [first, ...lines].join('\n') }
 }

@@ -16,7 +16,7 @@ export class AddressPool {
 
   /** @param range IPv4 in CIDR notation, inside 127.0.0.0/8 */
   constructor(range: string) {
-    if (!ipaddr.IPv4.isValidCIDR(range)) throw new BadAddressPool(`${range} is no IPv4 range such as 127.10.0.0/16`)
+    if (!ipaddr.IPv4.isValidCIDR(range)) throw new BadAddressPool(`${range} is not an IPv4 range such as 127.10.0.0/16`)
     const [address, prefix] = ipaddr.IPv4.parseCIDR(range)
     if (address.range() !== 'loopback' || prefix < 8) throw new BadAddressPool(`${range} is not inside 127.0.0.0/8`)
     this.#size = 2 ** (32 - prefix)

@@ -86,7 +86,7 @@ test('a socket that a worker could not open counts as refused until the next pla
 test('an address that is not of this machine is told', async () => {
   const { it, publish } = publisher()
   await publish(listenerItem({ address: '192.0.2.1', port: 1 }))
-  expect(it.refused.get('192.0.2.1:1')).toBe('192.0.2.1 is no address of this machine')
+  expect(it.refused.get('192.0.2.1:1')).toBe('192.0.2.1 is not an address of this machine')
 })
 
 test('state keeps its slot while its policy is there, and gives it back after', async () => {

@@ -18,9 +18,9 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): str
     case 'EADDRINUSE':
       return `${host}:${port} is in use by another program`
     case 'EACCES':
-      return `${host}:${port} may not be opened without more rights`
+      return `${host}:${port} cannot be opened: permission denied`
     case 'EADDRNOTAVAIL':
-      return `${host} is no address of this machine`
+      return `${host} is not an address of this machine`
     default:
       return `${host}:${port} cannot be opened: ${error.code ?? error.message}`
   }

@@ -16,9 +16,9 @@ test.each<[what: string, cert: string, key: string, fault: string | undefined]>(
   ['a pair', server.cert, server.key, undefined],
   ['a pair of RSA', serverRsa.cert, serverRsa.key, undefined],
   ['with its chain', server.cert + ca, server.key, undefined],
-  ['keys of two kinds', server.cert, serverRsa.key, 'certificate and key do not belong together'],
-  ['keys of one kind', server.cert, client.key, 'certificate and key do not belong together'],
-  ['the chain first', ca + server.cert, server.key, 'certificate and key do not belong together'],
+  ['keys of two kinds', server.cert, serverRsa.key, 'the certificate and the key do not match'],
+  ['keys of one kind', server.cert, client.key, 'the certificate and the key do not match'],
+  ['the chain first', ca + server.cert, server.key, 'the certificate and the key do not match'],
   ['no certificate', GARBAGE, server.key, 'the certificate cannot be read'],
   ['a cut certificate', server.cert.slice(0, 200), server.key, 'the certificate cannot be read'],
   ['no key', server.cert, BROKEN_KEY, 'the key cannot be read'],
@@ -31,7 +31,7 @@ test.each<[what: string, cert: string, key: string, fault: string | undefined]>(
 })
 
 test('a chain that is none', () => {
-  expect(TLS_MATERIAL.pairFault(server.cert + GARBAGE, server.key)).toMatch(/^TLS does not take it \(ERR_\w+\)$/)
+  expect(TLS_MATERIAL.pairFault(server.cert + GARBAGE, server.key)).toMatch(/^TLS rejects it \(ERR_\w+\)$/)
 })
 
 test('nothing of a key is shown', () => {
@@ -45,7 +45,7 @@ test.each<[what: string, pem: string, fault: string | undefined]>([
   ['two, with words between', `ours:\n${ca}theirs:\n${meshCa}`, undefined],
   ['garbage', GARBAGE, 'the certificate cannot be read'],
   ['garbage behind a good one', ca + GARBAGE, 'certificate 2 cannot be read'],
-  ['a cut one', ca.slice(0, 200), 'there is no whole certificate in it'],
+  ['a cut one', ca.slice(0, 200), 'it contains no complete certificate'],
 ])('authorities: %s', (_, pem, fault) => {
   expect(TLS_MATERIAL.authoritiesFault(pem)).toBe(fault)
 })

@@ -17,15 +17,15 @@ function pairFault(cert: string, key: string): string | undefined {
   if (!(certificate instanceof X509Certificate)) return 'the certificate cannot be read'
   const privateKey = attempt(() => createPrivateKey(key))
   if (privateKey instanceof Error) return isEncrypted(key) ? 'the key is encrypted' : 'the key cannot be read'
-  if (!certificate.checkPrivateKey(privateKey)) return 'certificate and key do not belong together'
+  if (!certificate.checkPrivateKey(privateKey)) return 'the certificate and the key do not match'
   // What is left: a key too weak, a chain that is none.
   const context = attempt(() => createSecureContext({ cert, key }))
-  return context instanceof Error ? `TLS does not take it (${codeOf(context)})` : undefined
+  return context instanceof Error ? `TLS rejects it (${codeOf(context)})` : undefined
 }
 
 function authoritiesFault(pem: string): string | undefined {
   const certificates = pem.match(CERTIFICATE) ?? []
-  if (certificates.length === 0) return 'there is no whole certificate in it'
+  if (certificates.length === 0) return 'it contains no complete certificate'
   const bad = certificates.findIndex((text) => attempt(() => new X509Certificate(text)) instanceof Error)
   if (bad < 0) return undefined
   return certificates.length === 1 ? 'the certificate cannot be read' : `certificate ${bad + 1} cannot be read`

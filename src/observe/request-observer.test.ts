@@ -434,7 +434,7 @@ test('a connection that broke HTTP/2: a line without a status, and a record by i
 test('connections that break count into the same flood', () => {
   const { observer: it, lines, metrics } = observer()
   for (let i = 0; i < 300; i++) {
-    it.connectionBroken({ place: UNREAD, decisionNumber: i + 1 }, 'http2-flood', 'too many settings')
+    it.connectionBroken({ place: UNREAD, decisionNumber: i + 1 }, 'http2-flood', 'too many SETTINGS frames')
     it.refusedByWire('malformed-request', { place: UNREAD, decisionNumber: i + 1 })
   }
   expect(lines.length).toBe(100)

@@ -112,11 +112,11 @@ test.each([
   ],
   [
     envelope('apps/v1', 'Deployment'),
-    'a.yaml:2:1: warning: kind: kind "Deployment" is not read by the gateway and has no effect [unknown-kind]',
+    'a.yaml:2:1: warning: kind: kind "Deployment" is not supported by the gateway and has no effect [unknown-kind]',
   ],
   [
     envelope('networking.istio.io/v1', 'Gateway'),
-    'a.yaml:1:1: warning: apiVersion: Gateway of "networking.istio.io/v1" is not read by the gateway; it reads Gateway of gateway.networking.k8s.io/v1 [unknown-kind]',
+    'a.yaml:1:1: warning: apiVersion: Gateway of "networking.istio.io/v1" is not supported by the gateway; use Gateway of gateway.networking.k8s.io/v1 [unknown-kind]',
   ],
   [
     envelope('gateways.networking.k8s.io/v1', 'Gateway'),
@@ -124,7 +124,7 @@ test.each([
   ],
   [
     envelope('serving.knative.dev/v1', 'Service'),
-    'a.yaml:1:1: warning: apiVersion: Service of "serving.knative.dev/v1" is not read by the gateway; it reads Service of v1 [unknown-kind]',
+    'a.yaml:1:1: warning: apiVersion: Service of "serving.knative.dev/v1" is not supported by the gateway; use Service of v1 [unknown-kind]',
   ],
 ])('%j is named', (text, expected) => {
   expect(linesOf(text)).toEqual([expected])
@@ -133,7 +133,7 @@ test.each([
 
 verifies('version/unrecognized', 'another version of our group is refused, naming the served one', () => {
   expect(linesOf(envelope('gatewright.dev/v1', 'ProxyPolicy'))).toEqual([
-    'a.yaml:1:1: error: apiVersion: ProxyPolicy has no version "v1"; it is served as gatewright.dev/v1alpha1 [unknown-version]',
+    'a.yaml:1:1: error: apiVersion: ProxyPolicy has no version "v1"; use gatewright.dev/v1alpha1 [unknown-version]',
   ])
 })
 
@@ -145,7 +145,7 @@ test('names and namespaces', () => {
     'a.yaml [invalid-namespace]',
   ])
   expect(linesOf('apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n')).toEqual([
-    'a.yaml:3:21: error: metadata.namespace: is not allowed on a Namespace, which belongs to no namespace [invalid-namespace]',
+    'a.yaml:3:21: error: metadata.namespace: is not allowed on a Namespace, which is cluster-scoped [invalid-namespace]',
   ])
   expect(namesOf('apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n')).toEqual(['Namespace /a 1'])
 })
@@ -154,7 +154,7 @@ test('the second object of a name is ignored and named', () => {
   const { objects, problems } = parseObjects(`${SERVICE}---\n${SERVICE}`, 'a.yaml')
   expect(objects).toHaveLength(1)
   expect(problems.map(formatProblem)).toEqual([
-    'a.yaml:8:12: error: metadata.name: there is another Service of this name at a.yaml:1; this one is ignored [duplicate-object]',
+    'a.yaml:8:12: error: metadata.name: duplicate Service: the object at a.yaml:1 has the same name; this object is ignored [duplicate-object]',
   ])
 })
 

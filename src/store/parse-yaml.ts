@@ -121,7 +121,7 @@ function gather(verdicts: readonly Verdict[]): Pick<ParsedFile, 'objects' | 'pro
 
 /** @param first the object that has the name already */
 export function duplicateOf({ origin }: ApiObject, name: ObjectName, place: FilePosition): FileProblem {
-  const message = `there is another ${name.kind} of this name at ${origin.file}:${origin.line}; this one is ignored`
+  const message = `duplicate ${name.kind}: the object at ${origin.file}:${origin.line} has the same name; this object is ignored`
   const object = `${name.kind} ${name.namespace}/${name.name}`
   return { ...problem('metadata.name', 'duplicate-object', message), ...place, object }
 }
@@ -151,7 +151,7 @@ function recognise(apiVersion: string, kind: string): KindInfo | ConfigProblem {
   if (info.group !== group) return wrongGroup(info, apiVersion, group)
   if (info.versions.includes(version)) return info
   const served = info.versions.map((each) => apiVersionOf(info, each)).join(', ')
-  return problem('apiVersion', 'unknown-version', `${kind} has no version "${version}"; it is served as ${served}`)
+  return problem('apiVersion', 'unknown-version', `${kind} has no version "${version}"; use ${served}`)
 }
 
 /** Kinds of other software in the same files are no mistake: they only are not ours. */
@@ -164,7 +164,7 @@ function unknownKind(group: string, kind: string): ConfigProblem {
   if (group === KINDS[0]?.group) {
     return problem('kind', 'unknown-kind', `unknown kind "${kind}"; the kinds of ${group} are ${ours.join(', ')}`)
   }
-  return problem('kind', 'unknown-kind', `kind "${kind}" is not read by the gateway and has no effect`, 'warning')
+  return problem('kind', 'unknown-kind', `kind "${kind}" is not supported by the gateway and has no effect`, 'warning')
 }
 
 function wrongGroup(info: KindInfo, apiVersion: string, group: string): ConfigProblem {
@@ -172,7 +172,7 @@ function wrongGroup(info: KindInfo, apiVersion: string, group: string): ConfigPr
   const groups = KINDS.map((each) => each.group)
   const foreign = group !== '' && info.group !== '' && suggest(group, groups) === undefined
   if (foreign || (info.group === '' && suggest(group, groups) === undefined)) {
-    const message = `${info.kind} of "${apiVersion}" is not read by the gateway; it reads ${info.kind} of ${expected}`
+    const message = `${info.kind} of "${apiVersion}" is not supported by the gateway; use ${info.kind} of ${expected}`
     return problem('apiVersion', 'unknown-kind', message, 'warning')
   }
   return problem(
@@ -206,7 +206,7 @@ function nameProblems(value: unknown, info: KindInfo): readonly ConfigProblem[] 
     found.push(problem('metadata.name', 'required', 'is required in a file'))
   }
   if (!info.namespaced && typeof metadata?.namespace === 'string') {
-    const message = `is not allowed on a ${info.kind}, which belongs to no namespace`
+    const message = `is not allowed on a ${info.kind}, which is cluster-scoped`
     found.push(problem('metadata.namespace', 'invalid-namespace', message))
   }
   return found

@@ -79,10 +79,10 @@ test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [[], 'Usage: gatewright'],
   [['lint'], "required option '-f, --file <path>' not specified"],
-  [['run', '-f', 'examples', '--workers', 'many'], '--workers many is not 1 to 256'],
-  [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is no IP address'],
+  [['run', '-f', 'examples', '--workers', 'many'], '--workers many must be a number from 1 to 256'],
+  [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],
   [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
-  [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is no http or https URL'],
+  [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is not a URL with scheme http, https, tcp or tls'],
   [['explain', '-f', 'examples/quickstart', 'GET', 'http://a/', 'more'], 'expected [METHOD] URL, got 3 words'],
   [['explain', '-f', 'examples/quickstart', 'http://localhost:8080/', '-H', 'no colon'], 'not valid HTTP'],
 ])('%j is a usage error', async (words, message) => {
@@ -112,7 +112,7 @@ test('lint -v gives advice as well, and exits 0', async () => {
   const { code, stdout } = await gatewright(...words, '-v')
   expect(code).toBe(0)
   expect(stdout).toMatch(/: advice: .* \[rule-on-client-field\]\n/)
-  expect(stdout).toMatch(/\n4 objects: nothing is wrong, 2 advised\n$/)
+  expect(stdout).toMatch(/\n4 objects: no problems, 2 recommendations\n$/)
 })
 
 test('lint finds a mistake in an expression with file, line, column, caret and suggestion', async () => {
@@ -154,7 +154,7 @@ test('explain takes the path as it was typed, and shows how it is matched', asyn
   expect(stdout).toContain('  GET //levels/d%20%C3%A9?x=%61 HTTP/1.1\n')
   expect(code).toBe(0)
   const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
-  expect(refused.stdout).toContain('answer    400 invalid path (path-invalid: the path holds a dot segment)')
+  expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path holds a dot segment)')
   expect(refused.code).toBe(1)
 })
 
@@ -168,12 +168,12 @@ test('explain of a refusal says which step refused, and exits 1', async () => {
   )
   expect(code).toBe(1)
   expect(stdout).toMatch(/post-routing +apiKeyAuthentication +refuse: api-key-missing/)
-  expect(stdout).toContain('answer    401 authentication required (api-key-missing)')
+  expect(stdout).toContain('response  401 authentication required (api-key-missing)')
 })
 
 test('explain tells that objects have problems: what is left out shows nowhere else', async () => {
   const { stderr } = await gatewright('explain', '-f', mistakes.path, 'http://localhost:8080/')
-  expect(stderr).toBe('gatewright: the objects have 1 error, 0 warnings; gatewright lint tells them\n')
+  expect(stderr).toBe('gatewright: the objects have 1 error, 0 warnings; run gatewright lint to list them\n')
 })
 
 test('explain on a port where nobody listens', async () => {

@@ -145,7 +145,7 @@ test('a backend that does not speak the version of its client: log and status sa
   expect(told).toMatchObject({
     status: 'False',
     reason: 'NotHTTP2',
-    message: `the server at 127.0.0.1:${echoPort} does not speak the HTTP/2 that requests are sent in: set policies.http.version to HTTP1`,
+    message: `requests are sent with HTTP/2, but the server at 127.0.0.1:${echoPort} does not support it: set policies.http.version to HTTP1`,
   })
   expect(gateway.output.stderr).toContain('backend-not-http2')
 })

@@ -141,7 +141,7 @@ test('a request head that is too large for an HTTP/2 backend is 431, alone', asy
   const line = await lineOf(refused.headers.get('gatewright-decision')!)
   expect(line).toContain('code=headers-too-large')
   expect(line).toContain('request-headers-too-large at 127.0.0.1')
-  expect(line).toContain('4096 can be sent')
+  expect(line).toContain('the limit is 4096')
   expect((await fetch(url, plain)).status).toBe(200)
   expect(connections).toBe(1)
 })

@@ -374,7 +374,7 @@ test('explain shows the way of a connection', async () => {
   expect(through).toContain('server name first.wild.test')
   expect(through).toContain(`listener  through of Gateway default/main, TLS 127.0.0.1:${ports.tls}, host *.wild.test`)
   expect(through).toContain('route     TLSRoute default/first, rule 0')
-  expect(through).toMatch(/relayed {3}TLS as it is, to 127.0.0.1:\d+/)
+  expect(through).toMatch(/relayed {3}TLS unchanged, to 127.0.0.1:\d+/)
   expect(await explain(`https://first.wild.test:${ports.tls}/`)).toContain('TLSRoute default/first')
   expect(await explain(`tcp://127.0.0.1:${ports.empty}`)).toContain('closed    route not found (route-not-found)')
 })

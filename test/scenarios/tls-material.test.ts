@@ -66,14 +66,14 @@ beforeAll(async () => {
 
 afterAll(() => stops.disposeAsync())
 
-const MISFIT = 'Secret default/stolen: certificate and key do not belong together'
+const MISFIT = 'Secret default/stolen: the certificate and the key do not match'
 const UNREADABLE = 'ConfigMap default/garbage: the certificate cannot be read'
 
 test('lint names the reference and what is wrong with it', () => {
   const found = loadPlan(new FileStore([folder.path])).findings.filter(({ severity }) => severity === 'error')
   expect(found.map(({ path, code, message }) => `${path} ${code}: ${message}`).sort()).toEqual([
-    'spec.backend.tls.caCertificateRefs[0] certificate-missing: ca.crt of ConfigMap garbage: the certificate cannot be read; requests to it are refused',
-    'spec.backend.tls.mtlsCertificateRef[0] certificate-missing: Secret stolen: certificate and key do not belong together; requests to it are refused',
+    'spec.backend.tls.caCertificateRefs[0] certificate-missing: ca.crt of ConfigMap garbage: the certificate cannot be read; requests to the backend are refused',
+    'spec.backend.tls.mtlsCertificateRef[0] certificate-missing: Secret stolen: the certificate and the key do not match; requests to the backend are refused',
     `spec.listeners[1].tls.certificateRefs[0] listener-certificate: ${MISFIT}`,
     `spec.listeners[2].tls.certificateRefs[0] listener-certificate: ${MISFIT}`,
     `spec.listeners[3].tls.frontendValidation.caCertificateRefs[0] listener-client-authority: ${UNREADABLE}`,
@@ -101,7 +101,7 @@ test('the status of the listeners says it', async () => {
     mixed: [`ResolvedRefs InvalidCertificateRef: ${MISFIT}`],
     wrong: [
       `ResolvedRefs InvalidCertificateRef: ${MISFIT}`,
-      'Programmed Invalid: bad TLS configuration: every handshake fails',
+      'Programmed Invalid: invalid TLS configuration: every handshake fails',
     ],
     clients: [
       `Accepted NoValidCACertificate: ${UNREADABLE}`,

@@ -75,10 +75,10 @@ test('explain shows the bounds of a backend, and lint a bound that is none', asy
   const run = (...words: string[]) => promisify(execFile)(join(ROOT, 'bin', 'gatewright'), words)
   const { stdout } = await run('explain', '-f', folder, `http://127.0.0.1:${port}/silent`)
   expect(stdout).toContain(
-    `    > 127.0.0.1:${silent.port}\n      at most 2 connections and 1 waiting requests in each worker\n`,
+    `    > 127.0.0.1:${silent.port}\n      at most 2 connections and 1 queued requests in each worker\n`,
   )
   const lint = await run('lint', '-f', folder).catch((error: { stdout: string; stderr: string }) => error)
   expect(`${lint.stdout}${lint.stderr}`).toContain(
-    'metadata.annotations[gatewright.dev/max-connections]: ProxyBackend default/odd: must be a whole number from 1 to 1000000; the default holds [annotation-value]',
+    'metadata.annotations[gatewright.dev/max-connections]: ProxyBackend default/odd: must be a whole number from 1 to 1000000; the default applies [annotation-value]',
   )
 })

@@ -63,7 +63,7 @@ function checkArguments<C>(
   const shown = types.map((type) => state.show(type))
   const form = isMember ? `(${shown[0]}).${name}(${shown.slice(1).join(', ')})` : `${name}(${shown.join(', ')})`
   const known = overloads.slice(0, SHOWN_OVERLOADS).map((overload) => overload.signature)
-  state.problems.error('no-overload', range, `no matching overload for ${form}; there is ${known.join('; ')}`)
+  state.problems.error('no-overload', range, `no matching overload for ${form}; available: ${known.join('; ')}`)
   return ERROR
 }
 
@@ -76,7 +76,7 @@ function unknownFunction<C>(
 ): Type {
   if (all.length > 0) {
     const form = isMember ? `${name}(...)` : `x.${name}(...)`
-    state.problems.error('no-overload', range, `${name} has another form: ${form}`)
+    state.problems.error('no-overload', range, `wrong form of ${name}: use ${form}`)
     return ERROR
   }
   const alike = [...state.environment.functions].filter(([, list]) => list.some((o) => o.isMember === isMember))

@@ -124,7 +124,11 @@ function checkBind<C>(expr: Bind, state: CheckState<C>): Type {
   const applied = state.apply(value)
   const element = isWild(applied) ? DYN : optionalElement(applied)
   if (element === undefined) {
-    state.problems.error('no-overload', expr.value, `${expr.macro}() needs an optional, found ${state.show(applied)}`)
+    state.problems.error(
+      'no-overload',
+      expr.value,
+      `${expr.macro}() requires an optional, found ${state.show(applied)}`,
+    )
   }
   const body = state.withLocals(expr, [expr.variable], [element ?? ERROR], () => state.check(expr.body))
   return expr.macro === 'optMap' ? optionalOf(body) : body

@@ -43,7 +43,7 @@ function rangeOf(expr: Comprehension, checker: ScopedChecker): Range {
   const isOpen = type.kind === 'dyn' || type.kind === 'any' || type.kind === 'error' || type.kind === 'param'
   if (isOpen) return { isMap: mapOnly, key: DYN, value: DYN }
   const wanted = mapOnly ? 'a map' : 'a list or map'
-  checker.missing('type-mismatch', expr.range, `${expr.macro}() runs over ${wanted}, found ${formatType(type)}`)
+  checker.missing('type-mismatch', expr.range, `${expr.macro}() requires ${wanted}, found ${formatType(type)}`)
   return { isMap: false, key: ERROR, value: ERROR }
 }
 
@@ -80,7 +80,7 @@ function entryType(expr: Comprehension, body: Type, checker: ScopedChecker): Typ
   const type = checker.apply(body)
   if (type.kind === 'map') return type
   if (type.kind !== 'dyn' && type.kind !== 'error') {
-    checker.missing('type-mismatch', expr.body, `transformMapEntry() needs a map, found ${formatType(type)}`)
+    checker.missing('type-mismatch', expr.body, `transformMapEntry() requires a map, found ${formatType(type)}`)
   }
   return mapOf(DYN, DYN)
 }

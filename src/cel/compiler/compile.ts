@@ -291,7 +291,7 @@ class Compiler<C> {
     if (expr.name === 'coalesce') return compileCoalesce(args)
     const [value, fallback] = args
     if (value === undefined || fallback === undefined)
-      return failingNode(new CelError('no-such-overload', 'default() takes two'))
+      return failingNode(new CelError('no-such-overload', 'default() takes two arguments'))
     return compileDefault(value, fallback)
   }
 

@@ -179,14 +179,14 @@ class FailureFinder<C> {
   }
 
   #ofResult(expr: Binary | Unary): readonly PossibleFailure[] {
-    return this.#ranges.mayOverflow(expr) ? [other(expr, `${print(expr)} may be too large (see coalesce())`)] : NONE
+    return this.#ranges.mayOverflow(expr) ? [other(expr, `${print(expr)} may overflow (see coalesce())`)] : NONE
   }
 
   /** There is no `1 + 1.5`: numbers that are calculated with must be of one kind. */
   #ofNumber(expr: Expr, partner: Expr, facts: Facts): readonly PossibleFailure[] {
     const isOpen = this.#typeOf(expr).kind === 'dyn' && !facts.has(typed(keyOf(expr)))
     if (!isOpen || !NUMBERS.has(this.#typeOf(partner).kind)) return NONE
-    return [other(expr, `${print(expr)} may be another kind of number, or none (see coalesce())`)]
+    return [other(expr, `${print(expr)} may not be a number of the same type (see coalesce())`)]
   }
 
   /**
@@ -259,7 +259,7 @@ class FailureFinder<C> {
   #ofType(expr: Expr, facts: Facts): readonly PossibleFailure[] {
     if (facts.has(typed(keyOf(expr)))) return NONE
     const isChosen = this.#typeOf(expr).kind === 'dyn' && this.#origins.isParsed(expr)
-    const doubt = isChosen ? 'of another type (see coalesce())' : this.#doubt(expr, facts)
+    const doubt = isChosen ? 'of a different type (see coalesce())' : this.#doubt(expr, facts)
     return doubt === undefined ? NONE : [other(expr, `${print(expr)} may be ${doubt}`)]
   }
 

@@ -25,7 +25,7 @@ export function backendBounds({ annotations = {} }: ObjectMeta, report: Report):
       report({
         path: itemPath('metadata.annotations', name),
         code: 'annotation-value',
-        message: `must be a whole number from ${least} to ${MOST}; the default holds`,
+        message: `must be a whole number from ${least} to ${MOST}; the default applies`,
         severity: 'error',
       })
     }

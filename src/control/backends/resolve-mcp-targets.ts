@@ -119,7 +119,7 @@ function targetName({ metadata }: ServiceObject, port: ServicePortSpec, report: 
   const wanted = metadata.annotations?.[NAME_ANNOTATION]
   if (wanted === undefined || TARGET_NAME.test(wanted)) return wanted ?? usual
   report(
-    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is no name; ${usual} is used`,
+    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${usual} is used`,
   )
   return usual
 }
@@ -149,8 +149,8 @@ function freeName(taken: ReadonlySet<string>, { resolved, namespace }: Candidate
   const name = `${resolved.name}-${namespace}`
   const left = !taken.has(name)
   const message = left
-    ? `another target is named ${resolved.name}; the one from namespace ${namespace} is named ${name}`
-    : `another target is named ${resolved.name}; the one from namespace ${namespace} is left out`
+    ? `another target is named ${resolved.name}; the target from namespace ${namespace} is renamed to ${name}`
+    : `another target is named ${resolved.name}; the target from namespace ${namespace} is ignored`
   report({ path, code: 'name-collision', message, severity: left ? 'warning' : 'error' })
   return left ? name : undefined
 }

@@ -109,6 +109,6 @@ function addressesOf(
 function reportNoEndpoints(service: ServiceObject, { name, port }: ServicePort, reportOn: ReportOn): void {
   const { namespace, name: serviceName } = service.metadata
   const which = name === undefined ? `${port}` : `${port} (${name})`
-  const message = `Service ${namespace}/${serviceName} has no ready endpoint for port ${which}: no EndpointSlice names one; requests are answered 503`
+  const message = `Service ${namespace}/${serviceName} has no ready endpoint for port ${which}: no EndpointSlice lists one; requests get status 503`
   reportOn(service)({ path: 'spec.ports', code: 'service-without-endpoints', message, severity: 'warning' })
 }

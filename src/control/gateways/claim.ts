@@ -50,17 +50,17 @@ export function judgeClaims(
 
 function conflictOf({ spec, hostname }: Listener, first: Listener, hostnames: ReadonlyMap<string, Listener>) {
   if (spec.protocol === 'TCP' && first.spec.protocol === 'TCP') {
-    const message = `port ${spec.port} belongs to ${nameOf(first)}; TCP listeners cannot share one`
+    const message = `port ${spec.port} is already used by ${nameOf(first)}; TCP listeners cannot share a port`
     return { code: 'listener-protocol-conflict', reason: 'ProtocolConflict', message } as const
   }
   if (first.spec.protocol !== spec.protocol && !(isSecured(first) && isSecured({ spec }))) {
-    const message = `port ${spec.port} speaks ${first.spec.protocol} for ${nameOf(first)}`
+    const message = `port ${spec.port} is already used for protocol ${first.spec.protocol} by ${nameOf(first)}`
     return { code: 'listener-protocol-conflict', reason: 'ProtocolConflict', message } as const
   }
   const rival = hostnames.get(hostname)
   if (rival === undefined) return undefined
   const what = hostname === '' ? 'any hostname' : `hostname ${hostname}`
-  const message = `port ${spec.port} with ${what} belongs to ${nameOf(rival)}`
+  const message = `port ${spec.port} with ${what} is already used by ${nameOf(rival)}`
   return { code: 'listener-hostname-conflict', reason: 'HostnameConflict', message } as const
 }
 

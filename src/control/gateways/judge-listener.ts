@@ -42,18 +42,18 @@ function judgeProtocol(spec: ListenerSpec, path: string, report: Report): Compla
     return { reason, message }
   }
   if (servedKinds(spec) === undefined) {
-    const message = `protocol ${protocol} is unknown; HTTP, HTTPS, TLS and TCP are served`
+    const message = `protocol ${protocol} is not supported; use HTTP, HTTPS, TLS or TCP`
     return refuse('protocol', 'UnsupportedProtocol', message)
   }
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough') {
-    const message = 'an HTTPS listener terminates TLS; Passthrough is for protocol TLS'
+    const message = 'mode Passthrough requires protocol TLS; an HTTPS listener terminates TLS'
     return refuse('tls.mode', 'UnsupportedValue', message)
   }
   if (protocol === 'TCP' && hostname !== undefined) {
     return refuse(
       'hostname',
       'UnsupportedValue',
-      'a TCP connection names no host; only TLS and HTTP listeners have a hostname',
+      'a TCP listener cannot have a hostname; remove it, or use protocol HTTP, HTTPS or TLS',
     )
   }
   return undefined

@@ -118,7 +118,7 @@ function placeListener(
     ...(clients.accepted === undefined ? {} : { accepted: clients.accepted }),
     ...judgeListener(spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
-    ...(bad ? { programmed: { reason: 'Invalid', message: 'bad TLS configuration: every handshake fails' } } : {}),
+    ...(bad ? { programmed: { reason: 'Invalid', message: 'invalid TLS configuration: every handshake fails' } } : {}),
   }
   const inSet = owner.kind === 'ListenerSet'
   return {
@@ -175,6 +175,6 @@ function listenerSetFault(
 /** What a Gateway asks for and does not get. */
 function reportUnsupported({ spec }: GatewayObject, report: Report): void {
   if (spec.tls?.backend === undefined) return
-  const message = 'client certificates towards backends are not implemented yet; use backend.tls of a ProxyPolicy'
+  const message = 'client certificates for backends are not implemented yet; use backend.tls of a ProxyPolicy instead'
   report({ path: 'spec.tls.backend', code: 'not-implemented', message, severity: 'error' })
 }

@@ -27,7 +27,7 @@ export function resolveCertificates(
   const refs = listener.spec.tls?.certificateRefs ?? []
   const path = `${listener.path}.tls.certificateRefs`
   if (refs.length === 0) {
-    const message = 'a listener that terminates TLS needs a certificate'
+    const message = 'a listener that terminates TLS requires a certificate; set tls.certificateRefs'
     report({ path, code: 'listener-certificate', message, severity: 'error' })
     return { secrets: [], complaint: { reason: INVALID, message } }
   }

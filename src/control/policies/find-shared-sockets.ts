@@ -26,7 +26,7 @@ export function findSharedSockets(
   settingsOf: (gateway: string) => readonly PolicyItem[],
 ): readonly Overlap[] {
   const owner = users[0]!
-  const by = `Gateway ${owner.namespace}/${owner.name}, which is older and listens on ${socket} too`
+  const by = `Gateway ${owner.namespace}/${owner.name}, which is older and also listens on ${socket}`
   const others = new Set(users.map(gatewayTarget))
   others.delete(gatewayTarget(owner))
   return [...others].flatMap((at) => settingsOf(at).map((loser) => ({ loser, lost: undefined, at, by })))

@@ -22,7 +22,7 @@ function reportForeignFields({ inventory }: Scope, { object, places }: PlacedPol
     if (object.spec.backend?.[member] === undefined) continue
     const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))
     if (other === undefined) continue
-    const message = `${other.title} is no ${member} backend; backend.${member} has no effect on it`
+    const message = `${other.title} is not an ${member} backend; backend.${member} has no effect on it`
     report({ path: `spec.backend.${member}`, code: 'no-effect', message, severity: 'warning' })
   }
 }
@@ -38,7 +38,7 @@ function reportRelayRules({ listenersAt }: Scope, place: PolicyPlace, report: Re
   const relayed = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
   if (relayed.length === 0) return
   const names = relayed.map(({ spec }) => spec.name).join(', ')
-  const message = `${place.title}: listener ${names} relays connections as they are; spec.traffic has no effect there (frontend.networkAuthorization has)`
+  const message = `${place.title}: listener ${names} relays connections without reading requests; spec.traffic has no effect there, use frontend.networkAuthorization instead`
   const severity = relayed.length === reached.length ? 'error' : 'warning'
   report({ path: 'spec.traffic', code: 'no-effect', message, severity })
 }

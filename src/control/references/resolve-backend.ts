@@ -30,11 +30,11 @@ export function resolveBackend(
   const { group = '', kind = 'Service', name, namespace = from.metadata.namespace, port } = ref
   const isService = group === '' && kind === 'Service'
   if (!isService && (group !== OWN_GROUP || kind !== 'ProxyBackend')) {
-    const message = `a ${kind}${group === '' ? '' : ` of ${group}`} is not a backend; use a Service or a ProxyBackend`
+    const message = `a ${kind}${group === '' ? '' : ` of ${group}`} cannot be a backend; use a Service or a ProxyBackend`
     return fault(undefined, 'backend-kind-unknown', 'InvalidKind', message, '.kind')
   }
   if (isService && port === undefined) {
-    const message = `the reference to Service ${namespace}/${name} needs a port`
+    const message = `the reference to Service ${namespace}/${name} requires a port`
     return fault(undefined, 'backend-port-missing', 'UnsupportedValue', message)
   }
 

@@ -80,7 +80,7 @@ function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
   if (ref.kind !== 'ProxyBackend') return
   const backend = progress.scope.inventory.find('ProxyBackend', ref.namespace ?? namespace, ref.name)
   if (backend === undefined || backend.spec.static !== undefined) return
-  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is not static: key sets come from Services and static backends`
+  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is not static; a key set requires a Service or a static backend`
   complain(progress, path, 'key-set-backend', message)
 }
 

@@ -10,6 +10,6 @@ export function reportShadowed(rule: RelayRouteItem, winners: readonly RelayRout
   const [winner] = winners
   if (winner === undefined || winners.some(({ key }) => key === rule.key)) return
   const { route, rule: number } = winner
-  const message = `takes no connection: all of them go to ${route.kind} ${route.namespace}/${route.name} rule ${number}`
+  const message = `has no effect: all connections go to ${route.kind} ${route.namespace}/${route.name} rule ${number}`
   reportOn(rule)({ path: `spec.rules[${rule.rule}]`, code: 'route-shadowed', message, severity: 'warning' })
 }

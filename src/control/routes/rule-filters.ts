@@ -40,7 +40,7 @@ export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePa
     void faults.push({ path, code, reason, message })
   const once = (field: FilterField['field'], spec: unknown, path: string) => {
     if (fields.has(field)) {
-      fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule may have one ${field} filter`)
+      fault(path, 'filters-incompatible', 'IncompatibleFilters', `a rule can have only one ${field} filter`)
     } else fields.set(field, { field, spec, path })
   }
 
@@ -73,7 +73,7 @@ export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePa
     }
   }
   if (fields.has('urlRewrite') && fields.has('requestRedirect')) {
-    const message = 'a rule cannot both redirect and rewrite'
+    const message = 'a rule cannot have both a redirect and a rewrite'
     fault(`${rulePath}.filters`, 'filters-incompatible', 'IncompatibleFilters', message)
   }
   return { fields: [...fields.values()], mirrors, faults }

@@ -38,7 +38,7 @@ function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: At):
   if (key === undefined || ref.kind !== 'ProxyBackend' || backend === undefined) return { backend: key, weight, path }
   const type = destinationOf(backend)
   if (TAKES_BYTES.has(type)) return { backend: key, weight, path }
-  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is of type ${type}, which takes requests; a ${progress.object.kind} needs one of type static, or a Service`
+  const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is of type ${type}; a ${progress.object.kind} requires a ProxyBackend of type static, or a Service`
   progress.report({ path, code: 'backend-takes-requests', message, severity: 'error' })
   progress.resolvedRefs.push({ reason: 'UnsupportedProtocol', message })
   return { backend: undefined, weight, path }

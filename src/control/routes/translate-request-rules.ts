@@ -49,7 +49,7 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
 function resolveRouteBackend(progress: RequestProgress, ref: WeightedRef, { path, target }: At): WeightedBackend {
   const { weight } = ref
   if (ref.filters !== undefined && ref.filters.length > 0) {
-    const message = 'filters of a single backendRef are not implemented yet; its share of the traffic is refused'
+    const message = 'filters of a backendRef are not implemented yet; requests to this backendRef are refused'
     progress.report({ path: `${path}.filters`, code: 'not-implemented', message, severity: 'error' })
     progress.accepted.push({ reason: 'UnsupportedValue', message })
     return { backend: undefined, weight, path }

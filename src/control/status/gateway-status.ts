@@ -33,12 +33,12 @@ export function gatewayStatus({ object, address, parameters }: PlacedGateway, tr
   }
 }
 
-/** Said as long as clients without a valid certificate are let in (Gateway API, FrontendTLSConfig). */
+/** Said as long as clients without a valid certificate are accepted (Gateway API, FrontendTLSConfig). */
 function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
   const { default: usual, perPort = [] } = gateway.spec.tls?.frontend ?? {}
   const modes = [usual, ...perPort.map(({ tls }) => tls)].map((tls) => tls?.validation?.mode)
   if (!modes.includes('AllowInsecureFallback')) return []
-  const message = 'AllowInsecureFallback: clients without a valid certificate are let in'
+  const message = 'AllowInsecureFallback: clients without a valid certificate are accepted'
   return [conditionsOf(gateway)('InsecureFrontendValidationMode', 'True', 'ConfigurationChanged', message)]
 }
 
@@ -89,7 +89,7 @@ function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic): C
     )
   }
   const waiting = states.filter(({ binding }) => binding === undefined).map(({ name }) => name)
-  if (waiting.length === 0) return condition('Programmed', 'True', 'Programmed', 'All listeners take connections')
+  if (waiting.length === 0) return condition('Programmed', 'True', 'Programmed', 'All listeners accept connections')
   return condition('Programmed', 'Unknown', 'Pending', `Waiting for the data plane: ${waiting.join(', ')}`)
 }
 
@@ -126,6 +126,6 @@ function listenerProgrammed({ owner, faults }: Listener, binding: Binding | unde
   }
   if (binding === undefined) return condition('Programmed', 'Unknown', 'Pending', 'Waiting for the data plane')
   return binding.state === 'bound'
-    ? condition('Programmed', 'True', 'Programmed', 'Takes connections')
+    ? condition('Programmed', 'True', 'Programmed', 'Listener accepts connections')
     : condition('Programmed', 'False', binding.reason, binding.message)
 }

@@ -99,5 +99,5 @@ function describeMiss(
   isCredential: boolean,
 ): string {
   if (!isCredential) return `${what} ${name} is ${found ?? 'absent'}, not ${value}`
-  return `${what} ${name} is ${found === null || found === undefined ? 'absent' : 'another one'}`
+  return `${what} ${name} is ${found === null || found === undefined ? 'absent' : 'a different value'}`
 }

@@ -70,7 +70,7 @@ export class RouteTable<P> {
     const misses: NearMiss[] = []
     this.#hosts.first(host, (tier) => {
       for (const candidate of tier.candidates) {
-        const why = whyNot(candidate, path, head) ?? 'it fits as well, but a more specific rule goes first'
+        const why = whyNot(candidate, path, head) ?? 'it matches too, but a more specific rule takes precedence'
         misses.push({ item: candidate.item, match: candidate.match, why, takesPath: pathFits(candidate, path.matched) })
       }
       return undefined

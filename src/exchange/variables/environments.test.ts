@@ -20,19 +20,19 @@ const PLACES = [
 
 /** Why a variable is not available, by the letter in the table; `+`: it is. */
 const REASONS: Readonly<Record<string, string>> = {
-  a: 'it is known only after an LLM backend was asked',
-  c: 'nothing of HTTP is known when a connection is accepted',
+  a: 'it is known only after the request was sent to an LLM backend',
+  c: 'when a connection is accepted, there is no HTTP request yet',
   e: 'the request has not ended yet',
-  g: 'it describes the gateway itself, not a request',
-  h: 'health is judged by the head of a response',
-  i: 'rules are asked about items, not about messages',
-  l: 'what goes through a tool is no label',
-  m: 'the MCP message is read after these policies have run',
+  g: 'resource attributes describe the gateway, not a request',
+  h: 'health is evaluated when the response headers arrive',
+  i: 'rules are evaluated for items, not for messages',
+  l: 'tool arguments and results cannot be metric labels',
+  m: 'these policies run before the MCP message is read',
   n: 'not implemented yet: ',
-  p: 'what goes through a tool cannot be authorized',
-  q: 'the provider has not been asked yet; llmRequest is the request',
+  p: 'rules cannot read tool arguments and results',
+  q: 'the request has not been sent to the provider yet; use llmRequest',
   r: 'there is no response yet',
-  t: 'it is for the transformations of LLM requests',
+  t: 'only transformations of LLM requests can read it',
 }
 
 /** One row for each variable; the columns are PLACES. */

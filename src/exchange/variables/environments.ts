@@ -40,20 +40,20 @@ const CONNECTED: Places = ['network', ...HTTP]
 
 /** A place that knows no request has one reason for all of it. */
 const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionPlace, string>>> = {
-  network: 'nothing of HTTP is known when a connection is accepted',
-  resource: 'it describes the gateway itself, not a request',
+  network: 'when a connection is accepted, there is no HTTP request yet',
+  resource: 'resource attributes describe the gateway, not a request',
 }
 
 const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
-const NO_LLM = 'it is known only after an LLM backend was asked'
-const NOT_ASKED = 'the provider has not been asked yet; llmRequest is the request'
-const ONLY_HEAD = 'health is judged by the head of a response'
-const NO_MCP = 'the MCP message is read after these policies have run'
+const NO_LLM = 'it is known only after the request was sent to an LLM backend'
+const NOT_ASKED = 'the request has not been sent to the provider yet; use llmRequest'
+const ONLY_HEAD = 'health is evaluated when the response headers arrive'
+const NO_MCP = 'these policies run before the MCP message is read'
 /** Only policies of the listener decide what is recorded; whoever builds the limits on routes adds theirs. */
 const UNRECORDED: Group['undelivered'] = {
   places: ['token-cost'],
-  why: 'external limits are not asked, so bodies are not recorded for their cost',
+  why: 'bodies are not recorded for the cost of global rate limits',
 }
 
 /** What each place may read, and why not the rest (docs/guides/expressions.md). The one table of it. */
@@ -95,19 +95,22 @@ const GROUPS: readonly Group[] = [
     because: { llm: NOT_ASKED, health: ONLY_HEAD },
   },
   { variables: LLM_TIMES, places: AFTERWARDS, otherwise: NOT_ENDED },
-  { variables: LLM_REQUEST, places: ['llm'], otherwise: 'it is for the transformations of LLM requests' },
+  { variables: LLM_REQUEST, places: ['llm'], otherwise: 'only transformations of LLM requests can read it' },
   {
     variables: MCP,
     places: AFTERWARDS,
     otherwise: NO_MCP,
-    because: { mcp: 'rules are asked about items, not about messages' },
+    because: { mcp: 'rules are evaluated for items, not for messages' },
   },
   { variables: MCP_ITEM, places: ['mcp', ...AFTERWARDS], otherwise: NO_MCP },
   {
     variables: MCP_PAYLOAD,
     places: ['log', 'trace'],
     otherwise: NO_MCP,
-    because: { mcp: 'what goes through a tool cannot be authorized', metric: 'what goes through a tool is no label' },
+    because: {
+      mcp: 'rules cannot read tool arguments and results',
+      metric: 'tool arguments and results cannot be metric labels',
+    },
   },
   { variables: MCP_GUARDRAILS, places: HTTP, otherwise: '' },
 ]

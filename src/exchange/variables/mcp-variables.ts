@@ -14,7 +14,7 @@ export const MCP_ITEM: readonly Declared[] = [
     { path: `mcp.${type}.name`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.name },
     { path: `mcp.${type}.target`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.target },
   ]),
-  ...notYet(['mcp.task.name', 'mcp.task.target'], 'tasks of MCP are not supported'),
+  ...notYet(['mcp.task.name', 'mcp.task.target'], 'MCP tasks are not supported'),
 ]
 
 /** What went through a tool; nothing but logs and traces may see it (decision B99). */
@@ -24,7 +24,7 @@ export const MCP_PAYLOAD: readonly Declared[] = [
   { path: 'mcp.tool.error', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.error) },
 ]
 
-export const MCP_GUARDRAILS: readonly Declared[] = notYet(['mcpGuardrails'], 'there are no guardrails for MCP')
+export const MCP_GUARDRAILS: readonly Declared[] = notYet(['mcpGuardrails'], 'MCP guardrails are not supported')
 
 function item(mcp: McpFacts | undefined, type: 'tool' | 'prompt' | 'resource'): McpFacts | undefined {
   return mcp?.resourceType === type ? mcp : undefined

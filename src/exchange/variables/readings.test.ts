@@ -379,7 +379,11 @@ test.each([
 })
 
 test.each([
-  ['default(response.body, b"")', 'token-cost', 'response.body is always absent here: external limits are not asked'],
+  [
+    'default(response.body, b"")',
+    'token-cost',
+    'response.body is always absent here: bodies are not recorded for the cost of global rate limits',
+  ],
 ] as const)('%s in a %s expression is said to be absent', (source, place, message) => {
   const problems: { code: string; message: string }[] = []
   compileExpression(source, place, (problem) => problems.push(problem))

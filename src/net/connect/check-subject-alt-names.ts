@@ -10,7 +10,7 @@ import { type AltName, readSubjectAltNames } from '../subject-alt-names.ts'
 export function checkSubjectAltNames(names: readonly string[], certificate: PeerCertificate): Error | undefined {
   const carried = readSubjectAltNames(certificate.subjectaltname ?? '')
   if (names.some((name) => isCarried(name, carried, certificate))) return undefined
-  const error = new Error('the certificate carries none of the names that are accepted')
+  const error = new Error('the certificate contains none of the accepted names')
   // As Node says of a host that is not named.
   return Object.assign(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }

@@ -53,7 +53,7 @@ function detailOf({ message, reason }: NodeJS.ErrnoException & { readonly reason
 
 /** `error` null: the resolver found nothing. */
 export function lookupFailure(host: string, error: NodeJS.ErrnoException | null): ConnectFailure {
-  if (error === null) return { code: 'name-unknown', detail: `no address of ${host}` }
+  if (error === null) return { code: 'name-unknown', detail: `no addresses found for ${host}` }
   const code = NO_SUCH_NAME.has(error.code ?? '') ? 'name-unknown' : 'name-lookup-failed'
   return { code, detail: error.message.slice(0, MAX_DETAIL_LENGTH) }
 }

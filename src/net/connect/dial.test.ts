@@ -154,13 +154,16 @@ test.each([
 
 test('fails when the resolver finds nothing', async () => {
   resolvingTo()
-  expect(await dial(to('name.test', 80))).toMatchObject({ why: 'name-unknown', detail: 'no address of name.test' })
+  expect(await dial(to('name.test', 80))).toMatchObject({
+    why: 'name-unknown',
+    detail: 'no addresses found for name.test',
+  })
 })
 
 verifies('backend.tcp/connectTimeout', 'the time limit covers the handshake', async () => {
   const port = await serving(net.createServer())
   const result = await dial(to('127.0.0.1', port, { tls: withTls(), connectTimeoutMs: 100 }))
-  expect(result).toMatchObject({ transport: null, why: 'connect-timeout', detail: 'no connection in 100 ms' })
+  expect(result).toMatchObject({ transport: null, why: 'connect-timeout', detail: 'no connection within 100 ms' })
 })
 
 test('a dial that is cancelled says nothing', async () => {

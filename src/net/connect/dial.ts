@@ -60,7 +60,7 @@ const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, 
 /** Key material that cannot be used fails as the handshake would (decision A-108). */
 const UNUSABLE: ConnectFailure = {
   code: 'tls-settings-unusable',
-  detail: 'the certificates or keys for the connection cannot be used',
+  detail: 'the configured certificates or keys cannot be used',
 }
 
 /** The longest an address is tried while others are left. */
@@ -188,7 +188,7 @@ export class Dial {
 
   /** It shares the time with those behind it. */
   #giveUpAddress(): void {
-    this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not answer' }
+    this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not respond' }
     this.#tryNext()
   }
 
@@ -229,5 +229,5 @@ export class Dial {
 
 /** The whole time for a connection is over. */
 export function connectedTooLate(timeoutMs: number): ConnectFailure {
-  return { code: 'connect-timeout', detail: `no connection in ${timeoutMs} ms` }
+  return { code: 'connect-timeout', detail: `no connection within ${timeoutMs} ms` }
 }

@@ -72,12 +72,12 @@ export class WaitingLine<Waiter extends Waiting> {
 
 /** All connections have been busy for as long as a request waits for one. */
 export function waitedTooLong(timeoutMs: number): ConnectFailure {
-  return { code: 'wait-timeout', detail: `no connection was free in ${timeoutMs} ms` }
+  return { code: 'wait-timeout', detail: `no connection was free within ${timeoutMs} ms` }
 }
 
 /** The time of a request was up before that. */
 export const LATE_WAITING: ConnectFailure = { code: 'wait-timeout', detail: 'no connection was free in time' }
 
 export function tooManyWaiting(maxWaiting: number): ConnectFailure {
-  return { code: 'too-many-waiting', detail: `all connections are busy, and ${maxWaiting} requests wait for one` }
+  return { code: 'too-many-waiting', detail: `all connections are busy and ${maxWaiting} requests are queued` }
 }

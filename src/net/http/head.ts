@@ -83,7 +83,7 @@ export class Head {
   }
 
   set method(method: string) {
-    if (!isFieldName(method)) throw new TypeError('a method is a token')
+    if (!isFieldName(method)) throw new TypeError('the method must be a token')
     this.#method = method
     this.startLineKept = false
   }
@@ -95,7 +95,7 @@ export class Head {
   }
 
   set target(target: string) {
-    if (!isTarget(target)) throw new TypeError('a request target holds visible ASCII characters only')
+    if (!isTarget(target)) throw new TypeError('the request target must contain only visible ASCII characters')
     this.#target = target
     this.startLineKept = false
   }
@@ -105,7 +105,8 @@ export class Head {
   }
 
   set status(status: number) {
-    if (!Number.isInteger(status) || status < 100 || status > 999) throw new RangeError('a status has three digits')
+    if (!Number.isInteger(status) || status < 100 || status > 999)
+      throw new RangeError('the status must have three digits')
     this.#status = status
     this.startLineKept = false
   }
@@ -415,10 +416,10 @@ function readMethod(text: string, end: number): string {
 
 /** @returns the name in lower case */
 function checkField(name: string, value: string): string {
-  if (!isFieldValue(value)) throw new TypeError('a field value holds latin-1 without control characters')
+  if (!isFieldValue(value)) throw new TypeError('the field value must be Latin-1 without control characters')
   // Names are written in lower case nearly always; lower-casing them all the same costs as much as the two checks.
   if (isLowerFieldName(name)) return name
-  if (!isFieldName(name)) throw new TypeError('a field name is a token')
+  if (!isFieldName(name)) throw new TypeError('the field name must be a token')
   return name.toLowerCase()
 }
 

@@ -37,7 +37,7 @@ test('beyond the bound of connections requests wait their turn; beyond that of w
   const { serve, waiting, answerNext } = patient()
   const { pool, server, destination } = await rig(serve, { maxConnections: 2, maxWaiting: 1 })
   const [one, two, three] = ['one', 'two', 'three'].map((body) => ask(pool, destination, { method: 'POST', body }))
-  const detail = 'all connections are busy, and 1 requests wait for one'
+  const detail = 'all connections are busy and 1 requests are queued'
   expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false, detail })
   await vi.waitFor(() => expect(waiting).toHaveLength(2))
   for (let i = 0; i < 3; i++) await answerNext()
@@ -61,7 +61,7 @@ test('a request waits no longer than a connection may take', async () => {
   await vi.waitFor(() => expect(waiting).toHaveLength(1))
   const late = ask(pool, destination)
   pass(5300)
-  const detail = 'no connection was free in 5000 ms'
+  const detail = 'no connection was free within 5000 ms'
   expect(await late).toMatchObject({ failure: 'wait-timeout', sent: false, detail })
   const next = ask(pool, destination, { method: 'POST', body: 'next' })
   await answerNext()

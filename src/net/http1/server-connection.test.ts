@@ -565,7 +565,7 @@ verifies(
 test('a request is answered once', () => {
   const { transport } = setup((stream) => {
     stream.respond(Head.response(200), BODY_CHUNKED, -1)
-    expect(() => stream.respond(Head.response(200), BODY_CHUNKED, -1)).toThrow('once')
+    expect(() => stream.respond(Head.response(200), BODY_CHUNKED, -1)).toThrow('already been answered')
     stream.response.end()
   })
   transport.receive(GET)

@@ -127,7 +127,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   /** HTTP/1 knows no bound of heads, and clients that have one do not tell it. */
   respond(head: Head, kind: BodyKind, length: number): true {
     if (this.#phase !== SERVING || this.#answered) return true
-    if (this.#responded) throw new Error('a request is answered once')
+    if (this.#responded) throw new Error('the request has already been answered')
     this.#responded = true
     const { status } = head
     const bodiless = isBodiless(this.#forHead, status)
@@ -150,7 +150,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   tunnel(head: Head, upstream: ClientStream): void {
     if (this.#phase !== SERVING) return upstream.cancel()
-    if (this.head.upgrade === '' || this.#responded) throw new Error('no upgrade was asked for')
+    if (this.head.upgrade === '' || this.#responded) throw new Error('the client did not request an upgrade')
     this.#responded = true
     this.#closeAfter = true
     this.#sentKind = BODY_CLOSE

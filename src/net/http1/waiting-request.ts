@@ -22,7 +22,7 @@ export class WaitingRequest implements Carrier, Waiting {
   /** There is a connection, which is free. */
   moveTo(connection: ClientConnection): void {
     const exchange = this.#exchange
-    if (exchange === null) throw new Error('nothing waits any more')
+    if (exchange === null) throw new Error('no request is waiting')
     this.#exchange = null
     connection.carry(exchange)
     this.transport.moveTo(connection.transport)

@@ -32,7 +32,7 @@ const MAX_REPLAYS = 3
 /** Secrets of one client stay out of the compression state that it shares with others (RFC 7541, 7.1.3). */
 const NEVER_INDEXED = ['authorization', 'proxy-authorization', 'cookie']
 
-const NOT_HTTP2 = { code: 'not-http2', detail: 'the server sent something else than HTTP/2' } as const
+const NOT_HTTP2 = { code: 'not-http2', detail: 'the response of the server is not HTTP/2' } as const
 
 /** No response head yet; on a session or waiting for one. */
 const WAITING = 0

@@ -157,7 +157,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     const { headBytes } = exchange
     const { maxHeadBytes } = session
     if (headBytes > maxHeadBytes) {
-      const detail = `the head has ${headBytes} bytes, and ${maxHeadBytes} can be sent`
+      const detail = `the request head has ${headBytes} bytes; the limit is ${maxHeadBytes}`
       return process.nextTick(() => exchange.failUnsent({ code: 'request-headers-too-large', detail }))
     }
     try {
@@ -192,7 +192,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
   #tooLate(timeoutMs: number): ConnectFailure {
     if (this.#dials > 0) return connectedTooLate(timeoutMs)
     if (!this.#isShut) return waitedTooLong(timeoutMs)
-    return { code: 'no-streams-allowed', detail: `the server allowed no requests for ${timeoutMs} ms` }
+    return { code: 'no-streams-allowed', detail: `the server allowed no streams for ${timeoutMs} ms` }
   }
 
   #forgetIfEmpty(): void {

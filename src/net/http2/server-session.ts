@@ -105,7 +105,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   /** Ends now, with whatever is being answered. */
   abort(): void {
     if (this.#session.destroyed) this.#socket.destroy()
-    else this.#destroy(NGHTTP2_CANCEL, 'the gateway ends')
+    else this.#destroy(NGHTTP2_CANCEL, 'the gateway is shutting down')
   }
 
   askForLife(): void {
@@ -142,7 +142,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
 
   #settingsChanged({ maxHeaderListSize = MAX_SENT_HEAD_BYTES }: Settings): void {
     this.maxSentHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
-    if (!this.#settingsChanges.take()) return this.#refuseFlood('too many settings')
+    if (!this.#settingsChanges.take()) return this.#refuseFlood('too many SETTINGS frames')
     // The client has begun to speak HTTP/2; from here on it may be idle.
     if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
   }

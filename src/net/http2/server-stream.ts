@@ -141,7 +141,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
 
   respond(head: Head, kind: BodyKind, length: number): boolean {
     if (this.#over) return true
-    if (this.#responded) throw new Error('a request is answered once')
+    if (this.#responded) throw new Error('the request has already been answered')
     const { status } = head
     // A status that cannot be sent.
     if (status > MAX_STATUS) {

@@ -10,7 +10,7 @@ import { RawDuplex } from './raw-duplex.ts'
 /** Nobody waits for another one: what its client has to say comes first in many protocols, and it would wait for nothing. */
 const TOO_MANY: ConnectFailure = {
   code: 'too-many-connections',
-  detail: 'the address has as many connections as it may',
+  detail: 'the limit of connections to the address is reached',
 }
 
 /** Lives as long as its destination, which the plan keeps while nothing about it changes. */

@@ -58,6 +58,6 @@ export function warnWithoutFallback(
   otherwise: string,
 ): void {
   if (!choices.every(({ condition }) => condition?.canFail !== undefined)) return
-  const message = `when no condition is true, ${otherwise}; an item without condition at the end covers the rest`
+  const message = `when no condition is true, ${otherwise}; add a last entry without condition as the fallback`
   context.report(source, '.conditional', { severity: 'warning', code: 'no-fallback', message })
 }

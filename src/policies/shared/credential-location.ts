@@ -59,7 +59,7 @@ export function compileLocation(
   context: CompileContext,
 ): CredentialLocation {
   if (spec.expression === undefined) return compileWritableLocation(spec)
-  const message = 'a credential found by an expression is not removed from the request'
+  const message = 'the gateway cannot remove a credential that an expression found; the backend receives it'
   context.report(source, '.location.expression', { severity: 'warning', code: 'credential-not-removed', message })
   const expression = context.expression(source, '.location.expression', spec.expression, 'request')
   return { kind: 'expression', expression }

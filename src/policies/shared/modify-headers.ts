@@ -34,7 +34,7 @@ export function compileHeaderModifier(
   const host = message === 'request' ? (lastHost(set) ?? lastHost(add)) : undefined
   const remove = (spec.remove ?? []).flatMap((name, index) => removalAt(site, `.remove[${index}]`, name))
   if (add.includes(BAD) || set.includes(BAD) || remove.includes(BAD_NAME)) {
-    return reject('filter-failed', { detail: `${source.path}.${message} has an entry that cannot be a header` })
+    return reject('filter-failed', { detail: `${source.path}.${message} contains an invalid header` })
   }
   const plain = ([name]: Pair) => name !== 'host' || message === 'response'
   return { add: add.filter(plain), set: set.filter(plain), remove, host }
@@ -82,7 +82,7 @@ function fieldsAt(
 /** A name that no header can have is a mistake for another one, which would pass. */
 function removalAt(site: Site, path: string, name: string): string[] {
   if (!isFieldName(name)) {
-    reportInvalid(site, path, `${JSON.stringify(name)} is not the name of a header; requests are refused`)
+    reportInvalid(site, path, `${JSON.stringify(name)} is not a valid header name; requests are refused`)
     return [BAD_NAME]
   }
   if (isHostOf(site, name) || isConnectionLevel(name.toLowerCase())) return noEffect(site, path, name)
@@ -94,7 +94,7 @@ function reportInvalid(site: Site, path: string, message: string): void {
 }
 
 function noEffect(site: Site, path: string, name: string): never[] {
-  const message = `has no effect: ${name} is not for policies to change here`
+  const message = `has no effect: policies cannot change ${name} here`
   site.context.report(site.source, `.${site.message}${path}`, { severity: 'warning', code: 'no-effect', message })
   return []
 }

@@ -85,6 +85,6 @@ export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefi
 export function describeDenial({ rule, failed }: Denial, exchange: Exchange): string {
   const what = rule === 'allow' ? 'no Allow rule matched' : rule.label
   if (failed === undefined) return what
-  const why = `failed: ${failed.expression.whyFailed(exchange) ?? 'its result is no bool'}`
+  const why = `failed: ${failed.expression.whyFailed(exchange) ?? 'its result is not a bool'}`
   return failed === rule ? `${what} ${why}` : `${what}; ${failed.label} ${why}`
 }

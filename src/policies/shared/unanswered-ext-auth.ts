@@ -15,7 +15,7 @@ export function unansweredExtAuth(
   context: CompileContext,
 ): Step {
   const opens = failureMode === 'FailOpen'
-  const effect = opens ? 'requests pass unasked (failureMode FailOpen)' : 'requests are refused (FailClosed)'
+  const effect = opens ? 'requests are allowed (failureMode FailOpen)' : 'requests are refused (failureMode FailClosed)'
   reportNotImplemented(context, source, path, effect)
   return opens ? () => proceed : refuseExtAuth
 }

@@ -68,7 +68,8 @@ function clientCertificate(source: Source, context: CompileContext): ClientCerti
   if (fault !== undefined) return failed(source, context, '.mtlsCertificateRef[0]', `Secret ${name}: ${fault}`)
   const ca = data['ca.cert'] ?? data['ca.crt']
   if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return { cert, key }
-  if (!isPem(ca)) return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name} is no PEM text`)
+  if (!isPem(ca))
+    return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name} is not in PEM format`)
   const caFault = context.tlsMaterial.authoritiesFault(ca)
   if (caFault === undefined) return { cert, key, ca }
   return failed(source, context, '.mtlsCertificateRef[0]', `ca.cert of Secret ${name}: ${caFault}`)
@@ -87,7 +88,7 @@ function authorities(source: Source, context: CompileContext): { readonly ca?: s
 }
 
 function failed(source: Source, context: CompileContext, path: string, problem: string): { readonly problem: string } {
-  const message = `${problem}; requests to it are refused`
+  const message = `${problem}; requests to the backend are refused`
   context.report(source, path, { severity: 'error', code: 'certificate-missing', message })
   return { problem }
 }

@@ -17,6 +17,6 @@ export function compileBackendTunnel(
 ): BackendTunnelSetting | undefined {
   const source = sources[0]
   if (source === undefined) return undefined
-  reportNotImplemented(context, source, '', 'requests to it are refused')
+  reportNotImplemented(context, source, '', 'requests to the backend are refused')
   return { refusal: REFUSAL }
 }

@@ -14,7 +14,7 @@ export function compileAccessLog(sources: readonly Source[], context: CompileCon
   const { filter, attributes, otlp } = source.spec
   const added = compileAdded(source, context)
   const names = added.map(({ name }) => name)
-  if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'lines are not sent to an OTLP server')
+  if (otlp !== undefined) reportNotImplemented(context, source, '.otlp', 'log entries are not exported')
   return {
     filter: filter === undefined ? undefined : context.expression(source, '.filter', filter, 'log', 'condition'),
     remove: removedFields(attributes?.remove ?? [], names),
@@ -28,7 +28,7 @@ function compileAdded(source: Source, context: CompileContext): readonly Attribu
   const written = source.spec.attributes?.add ?? []
   return compileAttributes(source, '.attributes.add', written, 'log', context).filter(({ name }, i) => {
     if (!STARTS_LINE.has(name)) return true
-    const message = `every line has its own ${name}; the attribute is left out`
+    const message = `${name} is a built-in attribute of every log entry; this attribute is ignored`
     context.report(source, `.attributes.add[${i}].name`, { severity: 'error', code: 'invalid-attribute', message })
     return false
   })

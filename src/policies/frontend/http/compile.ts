@@ -32,7 +32,7 @@ export function compileFrontendHttp(
   if (source === undefined) return DEFAULT
   const { spec } = source
   if (spec.http2KeepaliveTimeout !== undefined && spec.http2KeepaliveInterval === undefined) {
-    const message = 'without http2KeepaliveInterval no ping is sent that could stay unanswered'
+    const message = 'has no effect: without http2KeepaliveInterval no PING frames are sent'
     context.report(source, '.http2KeepaliveTimeout', { severity: 'warning', code: 'no-effect', message })
   }
   return {

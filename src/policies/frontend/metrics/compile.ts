@@ -32,13 +32,13 @@ export function compileMetrics(sources: readonly Source[], context: CompileConte
     const label = name.replaceAll('.', '_')
     const problem = labelProblem(label)
     if (problem === undefined) return [{ name: label, expression }]
-    const message = `${problem}; it is left out`
+    const message = `${problem}; this label is ignored`
     context.report(source, `.attributes.add[${i}].name`, { severity: 'error', code: 'invalid-label', message })
     return []
   })
 }
 
 function labelProblem(label: string): string | undefined {
-  if (BUILT_IN.has(label) || label.startsWith('gen_ai_')) return `the gateway has a label ${label} itself`
-  return /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) ? undefined : `${label} is no name of a Prometheus label`
+  if (BUILT_IN.has(label) || label.startsWith('gen_ai_')) return `${label} is a built-in label`
+  return /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) ? undefined : `${label} is not a valid Prometheus label name`
 }

@@ -11,6 +11,6 @@ export function adviseRawAddress(
     severity: 'warning',
     code: 'proxy-protocol-unrestricted',
     message:
-      'anybody who can connect may claim any source.address; allow only your balancers with a frontend.networkAuthorization on source.rawAddress',
+      'any client that can connect can set source.address with a PROXY header; allow only your load balancers, with a frontend.networkAuthorization rule on source.rawAddress',
   })
 }

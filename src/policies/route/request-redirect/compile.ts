@@ -24,7 +24,7 @@ export function compileRequestRedirect(
   if (hostname !== undefined && !isAuthority(hostname)) {
     const message = 'must be a hostname; requests are refused'
     context.report(source, '.hostname', { severity: 'error', code: 'host-invalid', message })
-    return { request: () => reject('filter-failed', { detail: 'requestRedirect names no valid host' }) }
+    return { request: () => reject('filter-failed', { detail: 'requestRedirect has no valid hostname' }) }
   }
   const modifyPath = path === undefined ? undefined : compilePathModifier(source, path, context)
   const plan = { scheme, hostname, modifyPath, port, status: statusCode ?? FOUND }

@@ -19,7 +19,7 @@ export function compileUrlRewrite(
   if (hostname !== undefined && !isAuthority(hostname)) {
     const message = 'must be a hostname; requests are refused'
     context.report(source, '.hostname', { severity: 'error', code: 'host-invalid', message })
-    return { request: () => reject('filter-failed', { detail: 'urlRewrite names no valid host' }) }
+    return { request: () => reject('filter-failed', { detail: 'urlRewrite has no valid hostname' }) }
   }
   const modifyPath = path === undefined ? undefined : compilePathModifier(source, path, context)
   return { request: (exchange) => rewriteUrl({ hostname, modifyPath }, exchange) }

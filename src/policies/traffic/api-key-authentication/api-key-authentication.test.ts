@@ -195,8 +195,8 @@ verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then t
   )
   expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/y')
   expect(policy.context.problems.map((problem) => problem.message)).toEqual([
-    'Secret a, entry z: the same key as entry default/a/y, which counts',
-    'Secret b, entry early: the same key as entry default/a/y, which counts',
+    'Secret a, entry z: duplicate of the key in entry default/a/y; this entry is ignored',
+    'Secret b, entry early: duplicate of the key in entry default/a/y; this entry is ignored',
   ])
 })
 
@@ -208,7 +208,7 @@ const entries: [value: string, sent: string, outcome: string, problem: string | 
   ['{"key":"clé"}'.replace('é', 'Ã©'), 'clÃ©', 'proceed', undefined],
   ['k\u00c3\u00a0\n', 'k\u00c3\u00a0', 'proceed', undefined],
   ['', '', 'api-key-missing', 'is empty'],
-  ['{"key":', '{"key":', 'api-key-unknown', 'begins like a JSON object but is not valid JSON'],
+  ['{"key":', '{"key":', 'api-key-unknown', 'starts with "{" but is not valid JSON'],
   ['{"key":7}', '7', 'api-key-unknown', 'key must be a string'],
   ['{"key":""}', 'x', 'api-key-unknown', 'key is empty'],
   ['{}', 'x', 'api-key-unknown', 'key must be a string'],

@@ -70,7 +70,7 @@ function collectHolders(source: Source, context: CompileContext): ReadonlyMap<st
         const identity = `${source.origin.namespace}/${secret.name}/${name}`
         holders.set(digest, { entry: identity, metadata: entry.metadata })
       } else {
-        const message = `${label}: the same key as entry ${earlier.entry}, which counts`
+        const message = `${label}: duplicate of the key in entry ${earlier.entry}; this entry is ignored`
         context.report(source, path, { severity: 'warning', code: 'api-key-duplicate', message })
       }
     }

@@ -23,7 +23,7 @@ export function parseEntry(value: string): ApiKeyEntry | string {
 
 function parseJsonEntry(text: string): ApiKeyEntry | string {
   const parsed = parseJson(fromByteText(text))
-  if (parsed === undefined) return 'begins like a JSON object but is not valid JSON'
+  if (parsed === undefined) return 'starts with "{" but is not valid JSON'
   const { key, metadata = NO_METADATA, ...others } = parsed
   const unknown = Object.keys(others)
   if (unknown.length > 0) return `has unknown members: ${unknown.join(', ')}`

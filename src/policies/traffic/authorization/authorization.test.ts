@@ -202,7 +202,7 @@ test('a rule that denies because it failed says why', () => {
     `Require rule ${where}[1] of ProxyPolicy default/test failed: no such key: request.headers.absent (column 1)\n${FAILS}\n^`,
   )
   expect(detailOf([['Require', NUMBER]])).toBe(
-    `Require rule ${where}[0] of ProxyPolicy default/test failed: its result is no bool`,
+    `Require rule ${where}[0] of ProxyPolicy default/test failed: its result is not a bool`,
   )
   expect(detailOf([['Require', F]])).toBe(`Require rule ${where}[0] of ProxyPolicy default/test`)
   expect(detailOf([['Allow', F, FAILS]])).toContain('no Allow rule matched; Allow rule')
@@ -246,9 +246,9 @@ test.each([
 const ROLE = 'default(request.headers["x-role"], "none")'
 
 test.each([
-  ['Deny', `${ROLE} == "guest"`, 'and it does not deny'],
-  ['Require', `${ROLE} != "guest"`, 'and it lets the request pass'],
-  ['Allow', `!${ROLE}.startsWith("guest")`, 'and it lets the request pass'],
+  ['Deny', `${ROLE} == "guest"`, 'and the request is not denied'],
+  ['Require', `${ROLE} != "guest"`, 'and the request is allowed'],
+  ['Allow', `!${ROLE}.startsWith("guest")`, 'and the request is allowed'],
   ['Deny', `${ROLE} != "admin"`, undefined],
   ['Require', `${ROLE} == "admin"`, undefined],
   ['Deny', '"guest" in default(request.headers.split()["x-role"], [])', undefined],

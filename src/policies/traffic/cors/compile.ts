@@ -21,10 +21,17 @@ function planCors(source: Source, context: CompileContext): CorsPlan {
   const allowsAll = spec.allowOrigins?.includes('*') ?? false
   const credentials = spec.allowCredentials ?? false
   if (spec.allowOrigins === undefined || spec.allowOrigins.length === 0) {
-    warn(source, context, '.allowOrigins', 'cors-no-origin', 'no origin is allowed, so that the policy lets nobody in')
+    warn(
+      source,
+      context,
+      '.allowOrigins',
+      'cors-no-origin',
+      'no origin is allowed, so the policy permits no cross-origin request; add an origin',
+    )
   }
   if (allowsAll && credentials) {
-    const message = 'every origin may send requests with credentials and read the answers'
+    const message =
+      'every origin can send requests with credentials and read the responses; list the trusted origins instead'
     warn(source, context, '.allowOrigins', 'cors-any-origin-with-credentials', message)
   }
   return {
@@ -43,7 +50,7 @@ function patternsOf(source: Source, context: CompileContext): readonly OriginPat
     if (text === '*') return []
     const pattern = parseOriginPattern(text)
     if (pattern !== undefined) return [pattern]
-    const message = 'must be "*" or <scheme>://<host>(:<port>) with http or https; it allows nothing'
+    const message = 'must be "*" or <scheme>://<host>(:<port>) with scheme http or https; this entry allows no origin'
     context.report(source, `.allowOrigins[${index}]`, { severity: 'error', code: 'invalid-origin', message })
     return []
   })

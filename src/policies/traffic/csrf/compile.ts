@@ -10,7 +10,7 @@ export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context:
     const origin = parseOrigin(text)
     if (origin !== undefined) additional.add(originKey(origin))
     else {
-      const message = 'must be <scheme>://<host>(:<port>); it allows nothing'
+      const message = 'must be <scheme>://<host>(:<port>); this entry allows no origin'
       context.report(source, `.additionalOrigins[${index}]`, { severity: 'error', code: 'invalid-origin', message })
     }
   }

@@ -18,7 +18,7 @@ export function compileTrafficExtAuth(
   const choices = compileChoices<ExtAuthSpec, Step>(source, context, (spec, path) =>
     unansweredExtAuth(source, path, spec, context),
   )
-  warnWithoutFallback(source, choices, context, 'the server is not asked and requests pass')
+  warnWithoutFallback(source, choices, context, 'requests pass without external authorization')
   const conditions = conditionsOf(choices)
   if (conditions.some(({ broken }) => broken)) return { request: refuseExtAuth }
   return {

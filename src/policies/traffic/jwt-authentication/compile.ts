@@ -82,6 +82,6 @@ function reportProvider(source: Source, index: number, { keys, faults }: KeySet,
     context.report(source, `${path}.inline`, { severity: 'warning', code: 'key-set-fault', message })
   }
   if (keys.size > 0) return
-  const message = `no key in it can verify a token: tokens of ${issuer} are refused`
+  const message = `the key set has no usable key: tokens of ${issuer} are refused`
   context.report(source, `${path}.inline`, { severity: 'error', code: 'key-set-unusable', message })
 }

@@ -60,9 +60,11 @@ function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid
   }
   const form = formOf(jwk)
   if ('fault' in form) return form
-  if (typeof kid !== 'string') return { fault: 'it has no "kid", so no token can name it' }
+  if (typeof kid !== 'string') return { fault: 'it has no "kid", so no token can refer to it' }
   const key = importKey(form.jwk)
-  return key === undefined ? { fault: 'its members are no key' } : { kid, key, algorithms: form.algorithms }
+  return key === undefined
+    ? { fault: 'its members do not form a valid key' }
+    : { kid, key, algorithms: form.algorithms }
 }
 
 /** The public members of a key of a type that we verify with, and the algorithms of that type. */
@@ -76,22 +78,22 @@ function formOf(jwk: Members): { readonly jwk: PublicJwk; readonly algorithms: S
 
 function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf> {
   if (kty === 'RSA') {
-    if (typeof n !== 'string' || typeof e !== 'string') return { fault: 'it lacks "n" or "e"' }
-    if (bitsOf(n) < MIN_RSA_BITS) return { fault: `an RSA key has at least ${MIN_RSA_BITS} bits` }
+    if (typeof n !== 'string' || typeof e !== 'string') return { fault: 'it has no "n" or no "e"' }
+    if (bitsOf(n) < MIN_RSA_BITS) return { fault: `an RSA key must have at least ${MIN_RSA_BITS} bits` }
     return { jwk: { kty, n, e }, algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] }
   }
   if (kty === 'EC') {
-    if (crv !== 'P-256' && crv !== 'P-384' && crv !== 'P-521') return { fault: 'its curve is not known' }
-    if (typeof x !== 'string' || typeof y !== 'string') return { fault: 'it lacks "x" or "y"' }
+    if (crv !== 'P-256' && crv !== 'P-384' && crv !== 'P-521') return { fault: 'its curve is not supported' }
+    if (typeof x !== 'string' || typeof y !== 'string') return { fault: 'it has no "x" or no "y"' }
     return { jwk: { kty, crv, x, y }, algorithms: [CURVE_ALGORITHMS[crv]] }
   }
   if (kty === 'OKP') {
-    if (crv !== 'Ed25519') return { fault: 'its curve is not known' }
-    if (typeof x !== 'string') return { fault: 'it lacks "x"' }
+    if (crv !== 'Ed25519') return { fault: 'its curve is not supported' }
+    if (typeof x !== 'string') return { fault: 'it has no "x"' }
     return { jwk: { kty, crv, x }, algorithms: ['EdDSA'] }
   }
   // Shared secrets sign nothing that the gateway accepts: whoever can verify with one can forge with it.
-  return kty === 'oct' ? FOR_SOMETHING_ELSE : { fault: 'its type is not known' }
+  return kty === 'oct' ? FOR_SOMETHING_ELSE : { fault: 'its key type is not supported' }
 }
 
 /** RFC 7518, 3.3 and 3.5. */

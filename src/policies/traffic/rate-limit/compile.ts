@@ -39,7 +39,9 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
 /** The failure mode decides what happens while nobody can be asked (decision A-36). */
 function refusesGlobal(source: Source, path: string, spec: GlobalRateLimitSpec, context: CompileContext): boolean {
   const refuses = spec.failureMode !== 'FailOpen'
-  const effect = refuses ? 'requests are refused (failureMode FailClosed)' : 'no global limit applies (FailOpen)'
+  const effect = refuses
+    ? 'requests are refused (failureMode FailClosed)'
+    : 'no global limit applies (failureMode FailOpen)'
   reportNotImplemented(context, source, `${path}.global`, effect)
   return refuses
 }

@@ -11,7 +11,7 @@ export function compileRetry(sources: readonly PolicySource<RetrySpec>[], contex
   const source = sources[0]!
   const { attempts = 1, codes = [], backoff = '0s' } = source.spec
   if (attempts < 0 || attempts > MAX_ATTEMPTS) {
-    const message = `must be 0 to ${MAX_ATTEMPTS}; the nearest value is used`
+    const message = `must be between 0 and ${MAX_ATTEMPTS}; the nearest allowed value is used`
     context.report(source, '.attempts', { severity: 'error', code: 'out-of-range', message })
   }
   const retry: RetrySettings = {
