@@ -1,17 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { clock } from './clock.ts'
+import { beginEvent, endEvent, flushAll, flushLater, turnMonotonic, turnNow } from './turn.ts'
 
-/** The module and the clock that it reads, as in a new worker. */
-async function fresh() {
-  vi.resetModules()
-  const { clock } = await import('./clock.ts')
-  return { clock, ...(await import('./turn.ts')) }
-}
-
-let turn: Awaited<ReturnType<typeof fresh>>
 let order: string[]
 
 beforeEach(async () => {
-  turn = await fresh()
+  await becomeQuiet()
   order = []
 })
 
@@ -24,9 +18,17 @@ function output(name: string) {
 
 /** An event that brings output of those names. */
 function event(...names: readonly string[]): void {
-  turn.beginEvent()
-  for (const name of names) turn.flushLater(output(name))
-  turn.endEvent()
+  beginEvent()
+  for (const name of names) flushLater(output(name))
+  endEvent()
+}
+
+/** Turns that bring little, as many as end the waiting. */
+async function becomeQuiet(): Promise<void> {
+  for (let i = 0; i < 5; i++) {
+    flushLater({ flush() {} })
+    await endOfTurn()
+  }
 }
 
 /** Turns that bring enough to be waited for. */
@@ -37,8 +39,8 @@ async function becomeBusy(): Promise<void> {
 }
 
 test('outside of events, what waits is flushed once, in order, at the end of the turn', async () => {
-  turn.flushLater(output('first'))
-  turn.flushLater(output('second'))
+  flushLater(output('first'))
+  flushLater(output('second'))
   await Promise.resolve()
   expect(order).toEqual([])
   await endOfTurn()
@@ -93,38 +95,38 @@ test('a turn that brings much in between begins the count anew', async () => {
 })
 
 test('what begins to wait during a flush is flushed behind it', () => {
-  turn.flushLater({
+  flushLater({
     flush() {
       order.push('first')
-      turn.flushLater(output('second'))
+      flushLater(output('second'))
     },
   })
-  turn.flushLater(output('other'))
-  turn.flushAll()
+  flushLater(output('other'))
+  flushAll()
   expect(order).toEqual(['first', 'other', 'second'])
 })
 
 test('one that throws holds up no other', async () => {
-  turn.flushLater({
+  flushLater({
     flush() {
       throw new Error('of one')
     },
   })
-  turn.flushLater(output('other'))
-  expect(turn.flushAll).toThrow('of one')
+  flushLater(output('other'))
+  expect(flushAll).toThrow('of one')
   await endOfTurn()
   await endOfTurn()
   expect(order).toEqual(['other'])
-  turn.flushLater(output('next turn'))
+  flushLater(output('next turn'))
   await endOfTurn()
   expect(order).toEqual(['other', 'next turn'])
 })
 
 test('both clocks stand still within a turn', async () => {
-  const monotonic = vi.spyOn(turn.clock, 'monotonic').mockReturnValueOnce(1).mockReturnValueOnce(2)
-  const now = vi.spyOn(turn.clock, 'now').mockReturnValueOnce(1001).mockReturnValueOnce(1002)
-  expect([turn.turnMonotonic(), turn.turnNow(), turn.turnMonotonic()]).toEqual([1, 1001, 1])
+  const monotonic = vi.spyOn(clock, 'monotonic').mockReturnValueOnce(1).mockReturnValueOnce(2)
+  const now = vi.spyOn(clock, 'now').mockReturnValueOnce(1001).mockReturnValueOnce(1002)
+  expect([turnMonotonic(), turnNow(), turnMonotonic()]).toEqual([1, 1001, 1])
   await endOfTurn()
-  expect([turn.turnNow(), turn.turnMonotonic(), turn.turnNow()]).toEqual([1002, 2, 1002])
+  expect([turnNow(), turnMonotonic(), turnNow()]).toEqual([1002, 2, 1002])
   expect([monotonic.mock.calls.length, now.mock.calls.length]).toEqual([2, 2])
 })

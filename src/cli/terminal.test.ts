@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import type { Instance } from '#instance/instance.ts'
@@ -11,10 +11,6 @@ beforeEach(() => {
   said = []
   vi.spyOn(console, 'error').mockImplementation((text: string) => said.push(text.replace(/^gatewright: /, '')))
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-
 /** What is said by one step. */
 function saying(step: () => void): string[] {
   said = []

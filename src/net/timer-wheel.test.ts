@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { TimerWheel, WheelTimer } from './timer-wheel.ts'
 
@@ -7,10 +7,6 @@ let now = 1000
 beforeEach(() => {
   now = 1000
   vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
 })
 
 /** A wheel with one timer; `pass` moves the clock and says how often the timer has fired. */

@@ -1,10 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { TicketKeys } from './ticket-keys.ts'
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 test('new keys every twelve hours, until it is closed', () => {
   const waits: { ms: number; run: () => void; cancelled: boolean }[] = []

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -15,10 +15,6 @@ beforeEach(() => {
     return { cancel: () => cancelled++ }
   })
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-
 /** The main thread's loop turns `count` times. */
 function turn(count: number): void {
   for (let i = 0; i < count; i++) run()

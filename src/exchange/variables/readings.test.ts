@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import { Head } from '#net/http/head.ts'
@@ -124,8 +124,6 @@ function read(path: string, exchange: Exchange, place: ExpressionPlace): unknown
   expect(problems).toEqual([])
   return expression.json(exchange)
 }
-
-afterEach(() => vi.restoreAllMocks())
 
 /** 30 milliseconds after the start of the request. */
 function stopClocks(): void {

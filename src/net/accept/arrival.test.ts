@@ -16,7 +16,6 @@ import { type Listener, type ListenOptions, listen } from './listener.ts'
 const cleanup: (() => unknown)[] = []
 
 afterEach(async () => {
-  vi.restoreAllMocks()
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 

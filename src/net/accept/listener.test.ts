@@ -137,7 +137,6 @@ verifies(
   'keepalive is set on accepted sockets as it is configured, and not without',
   async () => {
     const set = vi.spyOn(net.Socket.prototype, 'setKeepAlive')
-    cleanup.push(() => set.mockRestore())
     const listener = await serve()
     const accepted = async () => {
       const client = await RawClient.connect(listener.port)

@@ -13,7 +13,6 @@ import { type CertificateSecret, SecureContexts, type TlsIdentity } from './secu
 const cleanup: (() => unknown)[] = []
 
 afterEach(async () => {
-  vi.restoreAllMocks()
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 

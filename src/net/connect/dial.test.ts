@@ -19,7 +19,6 @@ import { Names, systemLookup } from './names.ts'
 const cleanup: (() => unknown)[] = []
 
 afterEach(() => {
-  vi.restoreAllMocks()
   for (const undo of cleanup.splice(0)) undo()
 })
 

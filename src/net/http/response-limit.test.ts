@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 import { ResponseLimit } from './response-limit.ts'
@@ -8,10 +8,6 @@ let now = 1000
 beforeEach(() => {
   now = 1000
   vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
 })
 
 function setup(patient: boolean) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { FixedBody } from '../body/fixed-body.ts'
@@ -28,10 +28,6 @@ let now = 0
 beforeEach(() => {
   now = 0
   vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
-})
-
-afterEach(() => {
-  vi.restoreAllMocks()
 })
 
 function setup(onRequest?: (stream: ServerStream) => void, more: Partial<ServerLimits> = {}) {

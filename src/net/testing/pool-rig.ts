@@ -26,7 +26,6 @@ export function poolRig(): PoolRig {
     vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
   })
   afterEach(() => {
-    vi.restoreAllMocks()
     for (const undo of cleanup.splice(0)) undo()
   })
   return {

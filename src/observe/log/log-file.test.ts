@@ -25,7 +25,6 @@ beforeEach(() => {
   vi.spyOn(clock, 'monotonic').mockImplementation(() => nowMs)
 })
 afterEach(() => {
-  vi.restoreAllMocks()
   rmSync(folder, { recursive: true })
 })
 

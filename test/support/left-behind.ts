@@ -1,0 +1,29 @@
+import { beforeAll, expect, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+
+// Test files share their workers, so what one leaves behind, another one meets. A file that leaves one of these fails.
+
+const CLOCK = { ...clock }
+const RESOURCES = ['TCPServerWrap', 'ProcessWrap', 'MessagePort']
+
+// Cleanups of the first hook run last.
+beforeAll(() => {
+  const before = openResources()
+  return async () => {
+    expect(vi.isFakeTimers(), 'timers are still fake').toBe(false)
+    vi.restoreAllMocks()
+    expect({ ...clock }, 'the clock is still replaced').toEqual(CLOCK)
+    await vi.waitFor(() => {
+      const left = openResources().filter((resource, _, all) => countOf(all, resource) > countOf(before, resource))
+      expect(left, 'resources of this file are still open').toEqual([])
+    }, 5000)
+  }
+})
+
+function openResources(): string[] {
+  return process.getActiveResourcesInfo().filter((resource) => RESOURCES.includes(resource))
+}
+
+function countOf(resources: readonly string[], name: string): number {
+  return resources.filter((resource) => resource === name).length
+}
