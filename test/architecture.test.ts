@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { REJECTIONS } from '#base/rejections.ts'
+import { DEFAULT_FIELDS } from '#observe/log/default-fields.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
 import { decisionIds, missingDocuments, unknownDecisions } from './architecture/citations.ts'
 import { findLines, readProjectTexts } from './architecture/project-texts.ts'
@@ -78,9 +79,20 @@ test('every refusal and every metric is described', () => {
   const refusals = Object.entries(REJECTIONS).map(
     ([code, { status, text, reason }]) => `| \`${code}\` | ${status} | ${text} | \`${reason}\` |`,
   )
-  const metrics = Object.values(METRICS).map(({ name, type }) => `| \`gatewright_${name}\` | ${type} |`)
+  const metrics = Object.values(METRICS).map(({ name, type, labels, help }) => {
+    const shown = labels.map((label) => `\`${label}\``).join(', ')
+    const place = '`gateway`, `listener`, `route`, `route_rule`'
+    return `| \`gatewright_${name}\` | ${type} | ${shown.replace(place, 'and the place')} | ${help} |`
+  })
   expect(
     [...refusals, ...metrics].filter((row) => !described.includes(row)),
     'docs/behaviour/http.md',
   ).toEqual([])
+})
+
+test('the fields of the access log are described, in their order', () => {
+  const described = readFileSync(join(ROOT, 'docs/behaviour/http.md'), 'utf8')
+  const section = described.slice(described.indexOf('## Access log'), described.indexOf('`attributes.remove` takes'))
+  const keys = [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.match(/(?<=`)[\w.]+(?=`)/g))
+  expect(keys).toEqual(DEFAULT_FIELDS)
 })

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
+import { Ended } from './ended.ts'
+import { ENDED, type Group } from './fields.ts'
 import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
@@ -455,4 +457,22 @@ test('a flood of them has 100 lines and records, and then 10 in a second; all ar
   expect(lines[100]).toMatchObject({ code: 'malformed-request', untold: 4900 })
   expect(lines[101]).not.toHaveProperty('untold')
   expect(metrics()).toEqual({ wire_refusals_total: 5500 })
+})
+
+test('the record of a request holds what the line and the labels of metrics say', () => {
+  const { observer: it, end } = observer()
+  const noted = { refusal: 'rate-limited', reason: 'RateLimit' } as const
+  const inputs = { noted, status: 429, endpointLabel: 'e:1', llm: { inputTokens: 3, outputTokens: 4 } }
+  end(inputs)
+  const ended = new Ended(observed(inputs), 1, undefined)
+  const [record] = it.records.list()
+  const known = ENDED.flatMap(({ of, fields }: Group<Ended>) => {
+    const subject = of(ended)
+    return subject === undefined ? [] : fields.map((field) => ({ ...field, value: field.read(subject) }))
+  })
+  const kept = known.filter(({ record }) => record !== undefined && record !== 'id')
+  expect(kept.map(({ record: member, value }) => [member, value])).toEqual(
+    kept.map(({ record: member }) => [member, record![member!]]),
+  )
+  expect(kept).toHaveLength(12)
 })

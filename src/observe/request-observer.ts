@@ -8,7 +8,9 @@ import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
-import type { AccessLog, Unread } from './log/access-log.ts'
+import { Ended } from './ended.ts'
+import type { Unread } from './fields.ts'
+import type { AccessLog } from './log/access-log.ts'
 import { observeCall } from './metrics/call-metrics.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
@@ -17,6 +19,14 @@ import { RequestMetrics } from './metrics/request-metrics.ts'
 import type { ConnectionPlace, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
 
 const RECORDS = 1024
+
+/** Why something had an end before it was a request. */
+interface Cause extends Pick<Unread, 'status' | 'reason'> {
+  readonly code: WireRefusal | ConnectionFault
+  readonly error: string
+  /** What the record says besides. */
+  readonly detail: string | undefined
+}
 
 /** Messages refused by the wire that have a line and a record: so many at once, and in a second. */
 const UNREAD_BURST = 100
@@ -57,18 +67,18 @@ export class RequestObserver implements Observer {
     const { exchange } = request
     const durationMs = turnMonotonic() - exchange.startMonotonicMs
     const note = joinNotes(noteOnStrayAnswers(exchange), joinNotes(noteOnStream(exchange), broken))
-    this.#log.log(request, durationMs, describeError(exchange, note))
-    this.#metrics.record(request, durationMs, sentBytes)
-    this.#keep(request, durationMs, note)
+    const ended = new Ended(request, durationMs, note)
+    this.#log.log(ended)
+    this.#metrics.record(ended, sentBytes)
+    this.#keep(ended)
   }
 
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
-    const { exchange } = relay
-    const durationMs = turnMonotonic() - exchange.startMonotonicMs
-    const note = aborted === undefined ? undefined : `connection ended: ${aborted}`
-    this.#log.log(relay, durationMs, describeError(exchange, note))
-    this.#relays.record(relay, durationMs)
-    this.#keep(relay, durationMs, note)
+    const durationMs = turnMonotonic() - relay.exchange.startMonotonicMs
+    const ended = new Ended(relay, durationMs, aborted === undefined ? undefined : `connection ended: ${aborted}`)
+    this.#log.log(ended)
+    this.#relays.record(ended, relay)
+    this.#keep(ended)
   }
 
   connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void {
@@ -92,15 +102,16 @@ export class RequestObserver implements Observer {
   }
 
   /** A line and a record, while there are not too many of them. @returns the id of the record */
-  #tell(unread: UnreadRequest, why: Unread): string | undefined {
+  #tell({ place, decisionNumber }: UnreadRequest, why: Cause): string | undefined {
     if (!this.#unreadAllowance.take()) {
       this.#untold++
       return undefined
     }
-    const decisionId = this.#ids.idOf(unread.decisionNumber)
-    this.#log.logUnread(unread.place, why, { decisionId, untold: this.#untold })
+    const decisionId = this.#ids.idOf(decisionNumber)
+    const { peer } = place
+    this.#log.logUnread({ place, peer, decisionId, untold: this.#untold, ...why })
     this.#untold = 0
-    this.#keepUnread(unread, why)
+    this.#keepUnread(place, decisionNumber, why)
     return decisionId
   }
 
@@ -122,11 +133,11 @@ export class RequestObserver implements Observer {
     this.#reportBug(decisionId, error)
   }
 
-  #keepUnread({ place, decisionNumber }: UnreadRequest, { status, code, reason, detail }: Unread): void {
-    const { peer, gateway, listener } = place
+  #keepUnread({ peer, gateway, listener }: ConnectionPlace, number: number, why: Cause): void {
+    const { status, code, reason, detail } = why
     const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
     this.records.keep({
-      number: decisionNumber,
+      number,
       time: turnNow(),
       gateway,
       listener,
@@ -137,8 +148,8 @@ export class RequestObserver implements Observer {
     })
   }
 
-  #keep(request: Observed, durationMs: number, note: string | undefined): void {
-    const { exchange } = request
+  #keep(ended: Ended): void {
+    const { exchange, request } = ended
     const { place, llm } = exchange
     const record = this.records.take()
     record.number = request.decisionNumber
@@ -152,11 +163,11 @@ export class RequestObserver implements Observer {
     record.rule = place?.rule ?? ''
     record.backend = place?.backend ?? ''
     record.endpoint = request.endpointLabel ?? ''
-    record.status = request.status
-    record.code = exchange.refusal ?? ''
-    record.detail = (exchange.refusal === undefined ? note : (exchange.refusalDetail ?? note)) ?? ''
-    record.reason = exchange.reason
-    record.durationMs = durationMs
+    record.status = ended.status
+    record.code = ended.code ?? ''
+    record.detail = ended.detail ?? ''
+    record.reason = ended.reason
+    record.durationMs = ended.durationMs
     record.attempts = exchange.attempts ?? NO_ATTEMPTS
     record.inputTokens = llm?.inputTokens ?? 0
     record.outputTokens = llm?.outputTokens ?? 0
@@ -164,14 +175,6 @@ export class RequestObserver implements Observer {
 }
 
 const NO_ATTEMPTS: readonly never[] = []
-
-/** Text for operators: what the catalogue says, and the detail behind it. */
-function describeError(exchange: Exchange, note: string | undefined): string | undefined {
-  const { refusal, refusalDetail } = exchange
-  if (refusal === undefined) return note
-  const { text } = REJECTIONS[refusal]
-  return refusalDetail === undefined ? text : `${text}: ${refusalDetail}`
-}
 
 function joinNotes(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || other === undefined ? (one ?? other) : `${one}; ${other}`

@@ -59,8 +59,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/transport/block spare': 'work',
   'net/transport/early-transport #texts': 'message',
   'observe/decision-ring #records': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
-  'observe/log/access-log #placeText': 'configuration',
-  'observe/log/access-log #peerText': 'work',
+  'observe/log/access-log #endedBySettings': 'configuration',
   'observe/metrics/chosen-values #known': {
     bound: '200 values of a label',
     flood: 'src/observe/metrics/metrics.test.ts',

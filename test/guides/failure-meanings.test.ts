@@ -9,6 +9,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
+import { Ended } from '#observe/ended.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import { JSON_LINE } from '#observe/log/field-line.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -166,9 +167,7 @@ function ended({ exchange, decision }: Seen): Observed {
 async function logged(accessLog: object): Promise<string[]> {
   const lines: string[] = []
   new AccessLog(JSON_LINE, (line) => lines.push(line)).log(
-    ended(await see({ spec: { frontend: { accessLog } } })),
-    1,
-    undefined,
+    new Ended(ended(await see({ spec: { frontend: { accessLog } } })), 1, undefined),
   )
   return lines
 }
@@ -185,7 +184,7 @@ async function label(expression: string): Promise<string | undefined> {
     return { add() {}, observe() {} }
   }
   const seen = await see({ spec: { frontend: { metrics: { attributes: { add: [{ name: 'mine', expression }] } } } } })
-  new RequestMetrics({ series } as unknown as MetricsWriter).record(ended(seen), 1, 1)
+  new RequestMetrics({ series } as unknown as MetricsWriter).record(new Ended(ended(seen), 1, undefined), 1)
   return last
 }
 

@@ -5,27 +5,35 @@ import { formatTimestamp } from './timestamp.ts'
 export interface LineFormat {
   /** Everything before the first field. */
   start(epochMs: number): string
-  /** One field, ready to append. */
-  text(name: string, value: string): string
-  json(name: string, value: Json): string
-  /** The same for a name that is not ours: users and tokens choose it. */
+  /** What stands before the value of a field of ours. */
+  key(name: string): string
+  text(value: string): string
+  number(value: number): string
+  /** A whole field whose name is not ours: users and tokens choose it. */
   foreign(name: string, value: Json): string
   end: string
 }
 
 /** Characters that need quotes in a text line: some would look like the next field, others would be obeyed by a terminal. */
 const UNSAFE = /[\s"=\\\p{Cc}\p{Cf}\p{Cs}]|^$/u
+/** Most values have none of them, and are told so sooner. */
+const PLAIN = /^[!#-<>-[\]-~]+$/
 /** Of those, what JSON leaves as it is. */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** `<time>\tinfo\trequest k=v k=v` */
 export const TEXT_LINE: LineFormat = {
   start: (epochMs) => `${formatTimestamp(epochMs)}\tinfo\trequest`,
-  text: (name, value) => ` ${name}=${UNSAFE.test(value) ? quote(value) : value}`,
-  json: (name, value) =>
-    typeof value === 'string' ? TEXT_LINE.text(name, value) : TEXT_LINE.text(name, JSON.stringify(value)),
-  foreign: (name, value) => TEXT_LINE.json(UNSAFE.test(name) ? quote(name) : name, value),
+  key: (name) => ` ${name}=`,
+  text: quoteUnsafe,
+  number: JSON.stringify,
+  foreign: (name, value) =>
+    ` ${quoteUnsafe(name)}=${quoteUnsafe(typeof value === 'string' ? value : JSON.stringify(value))}`,
   end: '\n',
+}
+
+function quoteUnsafe(value: string): string {
+  return PLAIN.test(value) || !UNSAFE.test(value) ? value : quote(value)
 }
 
 function quote(value: string): string {
@@ -42,8 +50,9 @@ function escapeCharacter(character: string): string {
 /** One object with flat dotted keys. */
 export const JSON_LINE: LineFormat = {
   start: (epochMs) => `{"level":"info","time":"${formatTimestamp(epochMs)}","scope":"request"`,
-  text: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
-  json: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
-  foreign: (name, value) => JSON_LINE.json(name, value),
+  key: (name) => `,${JSON.stringify(name)}:`,
+  text: JSON.stringify,
+  number: JSON.stringify,
+  foreign: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
   end: '}\n',
 }

@@ -1,5 +1,8 @@
+import { labelled } from './labels.ts'
 import type { Metric } from './metric.ts'
-import { PLACE } from './metrics.ts'
+import { PLACE_FIELDS } from './metrics.ts'
+
+const PLACE_LABELS = labelled(PLACE_FIELDS).labels
 
 /** Values that peers choose have series of their own up to this number, for one label at one place (decision A-113). */
 const MAX_VALUES = 200
@@ -64,7 +67,7 @@ export class ChosenValues {
     if (positions === undefined) {
       const find = (names: readonly string[]) =>
         names.map((name) => metric.labels.indexOf(name)).filter((at) => at >= 0)
-      positions = { place: find(PLACE), chosen: find(metric.chosenByPeers ?? []) }
+      positions = { place: find(PLACE_LABELS), chosen: find(metric.chosenByPeers ?? []) }
       this.#positions.set(metric, positions)
     }
     return positions

@@ -1,5 +1,59 @@
-import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Ended } from '../ended.ts'
+import { ENDED, type Field, type FieldName, type Group } from '../fields.ts'
 import type { ObserveSettings } from '../observer.ts'
+
+/** A field of an ended request as a label: the name, and how its value is read. */
+interface Label {
+  readonly name: string
+  readonly chosenByPeers: boolean
+  read(ended: Ended): string
+}
+
+const LABELS: ReadonlyMap<string, Label> = new Map(ENDED.flatMap(labelsOf))
+
+function labelsOf({ of, fields }: Group<Ended>): [string, Label][] {
+  return fields.flatMap((field): [string, Label][] => {
+    const { name, label, chosenByPeers = false } = field
+    if (label === undefined) return []
+    const read = (ended: Ended) => {
+      const subject = of(ended)
+      return subject === undefined ? 'unknown' : labelValue(field, subject)
+    }
+    return [[name, { name: label, chosenByPeers, read }]]
+  })
+}
+
+function labelValue(field: Field<object>, subject: object): string {
+  const value = field.read(subject)
+  if (value === undefined || value === '') return 'unknown'
+  const text = String(value)
+  return field.labelValues === undefined || field.labelValues.has(text) ? text : 'other'
+}
+
+/** Labels of a metric that show fields of an ended request, behind labels of its own. */
+export function labelled(
+  fields: readonly FieldName[],
+  ...own: readonly string[]
+): { readonly labels: readonly string[]; readonly chosenByPeers: readonly string[] } {
+  const labels = fields.map(labelOf)
+  return {
+    labels: [...own, ...labels.map(({ name }) => name)],
+    chosenByPeers: labels.filter(({ chosenByPeers }) => chosenByPeers).map(({ name }) => name),
+  }
+}
+
+/** Their values, in the same order. */
+export function labelReader(fields: readonly FieldName[]): (ended: Ended) => string[] {
+  const labels = fields.map(labelOf)
+  return (ended) => labels.map(({ read }) => read(ended))
+}
+
+function labelOf(field: FieldName): Label {
+  const label = LABELS.get(field)
+  if (label === undefined) throw new Error(`${field} is no label`)
+  return label
+}
 
 const NONE: readonly string[] = []
 
@@ -13,10 +67,6 @@ export function customNames(settings: ObserveSettings | undefined): readonly str
 export function customValues(exchange: Exchange, settings: ObserveSettings | undefined): readonly string[] {
   if (settings === undefined || settings.metricLabels.length === 0) return NONE
   return settings.metricLabels.map(({ expression }) => expression.text(exchange) ?? 'unknown')
-}
-
-export function routeLabels(place: PlaceNames): string[] {
-  return [place.gateway, place.listener, place.route, place.rule].map(unknownIfEmpty)
 }
 
 export function unknownIfEmpty(value: string): string {

@@ -1,3 +1,4 @@
+import { labelled } from './labels.ts'
 import type { Metric } from './metric.ts'
 
 /** Durations of requests, seconds. */
@@ -8,40 +9,53 @@ const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Labels that say where in the configuration a request was. */
-export const PLACE = ['gateway', 'listener', 'route', 'route_rule'] as const
-const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
-const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', ...PLACE] as const
-const LLM = [
-  'gen_ai_operation_name',
-  'gen_ai_system',
-  'gen_ai_request_model',
-  'gen_ai_response_model',
-  ...PLACE,
+/** Fields that say where in the configuration a request was. */
+export const PLACE_FIELDS = ['gateway', 'listener', 'route', 'route_rule'] as const
+/** Fields of an ended request that are the labels of its metrics (`fields.ts`). */
+export const REQUEST_FIELDS = ['backend', 'protocol', 'http.method', 'http.status', 'reason', ...PLACE_FIELDS] as const
+export const LLM_FIELDS = [
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  ...PLACE_FIELDS,
 ] as const
-const MODELS = ['gen_ai_request_model', 'gen_ai_response_model'] as const
+export const MCP_FIELDS = [
+  'mcp.method.name',
+  'mcp.resource.type',
+  'mcp.target',
+  'mcp.resource.name',
+  ...PLACE_FIELDS,
+] as const
+
+const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
 
 export const METRICS = {
-  requests: { name: 'requests_total', help: 'Requests that ended.', type: 'counter', labels: REQUEST },
+  requests: { name: 'requests_total', help: 'Requests that ended.', type: 'counter', ...labelled(REQUEST_FIELDS) },
   duration: {
     name: 'request_duration_seconds',
     help: 'Time from the request head to the last byte of the response, or for which a connection was relayed.',
     type: 'histogram',
-    labels: REQUEST,
+    ...labelled(REQUEST_FIELDS),
     buckets: DURATION,
   },
   responseBytes: {
     name: 'response_bytes_total',
     help: 'Bytes of response bodies sent to clients.',
     type: 'counter',
-    labels: REQUEST,
+    ...labelled(REQUEST_FIELDS),
   },
-  retries: { name: 'retries_total', help: 'Attempts after the first one.', type: 'counter', labels: REQUEST },
+  retries: {
+    name: 'retries_total',
+    help: 'Attempts after the first one.',
+    type: 'counter',
+    ...labelled(REQUEST_FIELDS),
+  },
   upstreamFailures: {
     name: 'upstream_failures_total',
     help: 'Attempts to which no response came.',
     type: 'counter',
-    labels: ['backend', 'failure', ...PLACE],
+    labels: [...labelled(['backend']).labels, 'failure', ...labelled(PLACE_FIELDS).labels],
   },
   calls: {
     name: 'call_duration_seconds',
@@ -115,44 +129,40 @@ export const METRICS = {
     name: 'gen_ai_client_token_usage',
     help: 'Tokens of LLM requests, as the provider counted them.',
     type: 'histogram',
-    labels: ['gen_ai_token_type', ...LLM],
-    chosenByPeers: MODELS,
+    ...labelled(LLM_FIELDS, 'gen_ai_token_type'),
     buckets: TOKENS,
   },
   llmDuration: {
     name: 'gen_ai_server_request_duration',
     help: 'Seconds that LLM requests took.',
     type: 'histogram',
-    labels: LLM,
-    chosenByPeers: MODELS,
+    ...labelled(LLM_FIELDS),
     buckets: LLM_DURATION,
   },
   firstToken: {
     name: 'gen_ai_server_time_to_first_token',
     help: 'Seconds to the first token of streamed LLM answers.',
     type: 'histogram',
-    labels: LLM,
-    chosenByPeers: MODELS,
+    ...labelled(LLM_FIELDS),
     buckets: FIRST_TOKEN,
   },
   mcpRequests: {
     name: 'mcp_requests_total',
     help: 'MCP messages that carry a method.',
     type: 'counter',
-    labels: ['method', 'resource_type', 'server', 'resource', ...PLACE],
-    chosenByPeers: ['resource'],
+    ...labelled(MCP_FIELDS),
   },
   mcpStrayAnswers: {
     name: 'mcp_stray_answers_total',
     help: 'Answers of MCP servers to requests that they were not asked; they were dropped.',
     type: 'counter',
-    labels: ['server', ...PLACE],
+    ...labelled(PLACE_FIELDS, 'server'),
   },
   foldedValues: {
     name: 'folded_label_values_total',
     help: 'Times that a value of a label was counted as other, since the label has 200 values at its place.',
     type: 'counter',
-    labels: ['label', ...PLACE],
+    ...labelled(PLACE_FIELDS, 'label'),
   },
 } as const satisfies Record<string, Metric>
 

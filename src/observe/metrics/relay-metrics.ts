@@ -1,9 +1,13 @@
 import { NOWHERE } from '#exchange/exchange.ts'
+import type { Ended } from '../ended.ts'
 import type { ObservedRelay } from '../observer.ts'
 import { countConnection } from './connection-metrics.ts'
-import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
+import { customNames, customValues, labelReader } from './labels.ts'
+import { REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
+
+const readLabels = labelReader(REQUEST_FIELDS)
 
 /** Counts relayed connections; they are no requests, but their time counts like that of one. */
 export class RelayMetrics {
@@ -13,21 +17,11 @@ export class RelayMetrics {
     this.#writer = writer
   }
 
-  record(relay: ObservedRelay, durationMs: number): void {
-    const { exchange, settings, protocol, receivedBytes, sentBytes } = relay
-    const place = exchange.place ?? NOWHERE
-    const { gateway, listener } = place
+  record(ended: Ended, { exchange, settings, protocol, receivedBytes, sentBytes }: ObservedRelay): void {
+    const { gateway, listener } = exchange.place ?? NOWHERE
     countConnection(this.#writer, { peer: exchange.peer, gateway, listener, protocol }, receivedBytes, sentBytes)
-    const likeRequest = [
-      unknownIfEmpty(place.backend),
-      'tcp',
-      'unknown',
-      'unknown',
-      exchange.reason,
-      ...routeLabels(place),
-      ...customValues(exchange, settings),
-    ]
-    countUpstreamFailures(this.#writer, exchange, settings)
-    this.#writer.series('duration', likeRequest, customNames(settings)).observe(durationMs / 1000)
+    countUpstreamFailures(this.#writer, ended)
+    const labels = [...readLabels(ended), ...customValues(exchange, settings)]
+    this.#writer.series('duration', labels, customNames(settings)).observe(ended.durationMs / 1000)
   }
 }

@@ -1,13 +1,20 @@
-import { type Exchange, NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
+import { NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Observed, ObserveSettings } from '../observer.ts'
-import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
+import type { Ended } from '../ended.ts'
+import { METHODS } from './known-values.ts'
+import { customNames, customValues, labelReader } from './labels.ts'
+import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
 
 /** How many series a place remembers, and by how long a text: with labels of their own, clients may choose both. */
 const MAX_KNOWN = 1000
 const MAX_KEY_LENGTH = 1024
+
+const readRequestLabels = labelReader(REQUEST_FIELDS)
+const readLlmLabels = labelReader(LLM_FIELDS)
+const readMcpLabels = labelReader(MCP_FIELDS)
+const readPlaceLabels = labelReader(PLACE_FIELDS)
 
 /** The series of requests that agree on every label. */
 interface RequestSeries {
@@ -75,34 +82,6 @@ class LlmSeries {
   }
 }
 
-// Labels take no name that a client made up: it could fill the limit of series.
-
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE', 'CONNECT'])
-
-/** Requests and notifications of MCP clients (revision 2025-11-25). */
-const KNOWN_MCP_METHODS = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'tools/list',
-  'tools/call',
-  'prompts/list',
-  'prompts/get',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'completion/complete',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/roots/list_changed',
-])
-
-/** JSON-RPC and MCP errors that say that there is nothing of this name. */
-const UNKNOWN_ITEM: ReadonlySet<number | undefined> = new Set([-32602, -32002])
-
 /** Counts requests. Series are found by the identity of the place, so that nothing is looked up by name for each request. */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
@@ -114,24 +93,24 @@ export class RequestMetrics {
     this.#writer = writer
   }
 
-  record(request: Observed, durationMs: number, sentBytes: number): void {
-    const { exchange, settings } = request
-    const series = this.#seriesOf(request)
-    const seconds = durationMs / 1000
+  record(ended: Ended, sentBytes: number): void {
+    const { exchange, durationMs } = ended
+    const series = this.#seriesOf(ended)
     series.requests.add(1)
-    series.duration.observe(seconds)
+    series.duration.observe(durationMs / 1000)
     if (sentBytes > 0) series.bytes.add(sentBytes)
     if (exchange.retries > 0) {
-      this.#writer.series('retries', series.labels, customNames(settings)).add(exchange.retries)
+      this.#writer.series('retries', series.labels, customNames(ended.request.settings)).add(exchange.retries)
     }
-    if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, exchange, settings)
-    if (exchange.llm !== undefined) this.#recordLlm(exchange, settings, seconds)
-    if (exchange.mcp?.method !== undefined) this.#recordMcp(exchange, settings)
-    if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(exchange, exchange.mcp.strayAnswers)
+    if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
+    if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)
+    if (exchange.mcp?.method !== undefined) this.#recordMcp(ended)
+    if (exchange.mcp?.strayAnswers !== undefined) this.#recordStrayAnswers(ended, exchange.mcp.strayAnswers)
   }
 
-  #seriesOf(request: Observed): RequestSeries {
-    const { exchange, settings, status } = request
+  #seriesOf(ended: Ended): RequestSeries {
+    const { exchange, status, reason } = ended
+    const { settings } = ended.request
     const place = exchange.place ?? NOWHERE
     let known = this.#places.get(place)
     if (known === undefined) {
@@ -140,48 +119,30 @@ export class RequestMetrics {
     }
     const { last } = known
     const isPlain = settings === undefined || settings.metricLabels.length === 0
-    if (
-      isPlain &&
-      last?.status === status &&
-      last.reason === exchange.reason &&
-      last.method === exchange.originalMethod
-    ) {
+    if (isPlain && last?.status === status && last.reason === reason && last.method === exchange.originalMethod) {
       return last.series
     }
-    const series = this.#findSeries(place, known.byLabels, request)
-    known.last = isPlain ? { method: exchange.originalMethod, status, reason: exchange.reason, series } : undefined
+    const series = this.#findSeries(known.byLabels, ended)
+    known.last = isPlain ? { method: exchange.originalMethod, status, reason, series } : undefined
     return series
   }
 
-  #findSeries(place: PlaceNames, known: Map<string, RequestSeries>, request: Observed): RequestSeries {
-    const { exchange, settings, status } = request
-    const method = KNOWN_METHODS.has(exchange.originalMethod) ? exchange.originalMethod : 'other'
-    const custom = customValues(exchange, settings)
+  #findSeries(known: Map<string, RequestSeries>, ended: Ended): RequestSeries {
+    const { exchange, status, reason } = ended
+    const custom = customValues(exchange, ended.request.settings)
+    // What of the labels differs among the requests of a place.
+    const method = METHODS.has(exchange.originalMethod) ? exchange.originalMethod : ''
     const key =
-      custom.length === 0
-        ? `${method}${status}${exchange.reason}`
-        : `${method}${status}${exchange.reason}\n${custom.join('\n')}`
+      custom.length === 0 ? `${method}${status}${reason}` : `${method}${status}${reason}\n${custom.join('\n')}`
     let series = known.get(key)
     if (series === undefined) {
-      series = this.#create(place, [method, String(status), exchange.reason], custom, customNames(settings))
+      series = this.#create([...readRequestLabels(ended), ...custom], customNames(ended.request.settings))
       if (known.size < MAX_KNOWN && key.length <= MAX_KEY_LENGTH) known.set(key, series)
     }
     return series
   }
 
-  #create(
-    place: PlaceNames,
-    outcome: readonly string[],
-    custom: readonly string[],
-    names: readonly string[],
-  ): RequestSeries {
-    const labels = [
-      unknownIfEmpty(place.backend),
-      unknownIfEmpty(place.protocol),
-      ...outcome,
-      ...routeLabels(place),
-      ...custom,
-    ]
+  #create(labels: readonly string[], names: readonly string[]): RequestSeries {
     return {
       requests: this.#writer.series('requests', labels, names),
       duration: this.#writer.series('duration', labels, names),
@@ -190,50 +151,36 @@ export class RequestMetrics {
     }
   }
 
-  #recordLlm(exchange: Exchange, settings: ObserveSettings | undefined, seconds: number): void {
-    const llm = exchange.llm!
-    const series = this.#llmSeriesOf(exchange, llm, settings)
-    series.duration.observe(seconds)
+  #recordLlm(ended: Ended, llm: LlmFacts): void {
+    const series = this.#llmSeriesOf(ended, llm)
+    series.duration.observe(ended.durationMs / 1000)
     if (llm.inputTokens !== undefined) series.input.observe(llm.inputTokens)
     if (llm.outputTokens !== undefined) series.output.observe(llm.outputTokens)
     if (llm.timeToFirstTokenMs !== undefined) series.firstToken.observe(llm.timeToFirstTokenMs / 1000)
   }
 
-  #llmSeriesOf(exchange: Exchange, llm: LlmFacts, settings: ObserveSettings | undefined): LlmSeries {
-    const { operation, provider, requestModel, responseModel } = llm
+  #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
+    const { exchange, request } = ended
+    const { settings } = request
     const place = exchange.place ?? NOWHERE
     const isPlain = settings === undefined || settings.metricLabels.length === 0
     const last = isPlain ? this.#lastLlm.get(place) : undefined
     if (last?.isOf(llm)) return last
-    const labels = [
-      operation ?? 'unknown',
-      provider,
-      unknownIfEmpty(requestModel),
-      responseModel ?? 'unknown',
-      ...routeLabels(place),
-      ...customValues(exchange, settings),
-    ]
+    const labels = [...readLlmLabels(ended), ...customValues(exchange, settings)]
     const series = new LlmSeries(this.#writer, llm, labels, customNames(settings))
     if (isPlain) this.#lastLlm.set(place, series)
     return series
   }
 
-  #recordStrayAnswers({ place = NOWHERE }: Exchange, strayAnswers: ReadonlyMap<string, number>): void {
+  #recordStrayAnswers(ended: Ended, strayAnswers: ReadonlyMap<string, number>): void {
     for (const [target, count] of strayAnswers) {
-      this.#writer.series('mcpStrayAnswers', [target, ...routeLabels(place)]).add(count)
+      this.#writer.series('mcpStrayAnswers', [target, ...readPlaceLabels(ended)]).add(count)
     }
   }
 
-  #recordMcp(exchange: Exchange, settings: ObserveSettings | undefined): void {
-    const { method, resourceType, target, name, errorCode } = exchange.mcp!
-    const labels = [
-      KNOWN_MCP_METHODS.has(method!) ? method! : 'other',
-      resourceType ?? 'unknown',
-      target ?? 'unknown',
-      UNKNOWN_ITEM.has(errorCode) ? 'unknown' : (name ?? 'unknown'),
-      ...routeLabels(exchange.place ?? NOWHERE),
-      ...customValues(exchange, settings),
-    ]
-    this.#writer.series('mcpRequests', labels, customNames(settings)).add(1)
+  #recordMcp(ended: Ended): void {
+    const { exchange, request } = ended
+    const labels = [...readMcpLabels(ended), ...customValues(exchange, request.settings)]
+    this.#writer.series('mcpRequests', labels, customNames(request.settings)).add(1)
   }
 }

@@ -1,18 +1,17 @@
-import { type Exchange, NOWHERE } from '#exchange/exchange.ts'
-import type { ObserveSettings } from '../observer.ts'
-import { customNames, customValues, routeLabels, unknownIfEmpty } from './labels.ts'
+import type { Ended } from '../ended.ts'
+import { customNames, customValues, labelReader } from './labels.ts'
+import { PLACE_FIELDS } from './metrics.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 
+const readBackend = labelReader(['backend'])
+const readPlace = labelReader(PLACE_FIELDS)
+
 /** Counts the attempts to which no response came, by their cause, of which there is a fixed number. */
-export function countUpstreamFailures(
-  writer: MetricsWriter,
-  exchange: Exchange,
-  settings: ObserveSettings | undefined,
-): void {
-  const place = exchange.place ?? NOWHERE
+export function countUpstreamFailures(writer: MetricsWriter, ended: Ended): void {
+  const { exchange, request } = ended
   for (const { failure } of exchange.attempts ?? []) {
     if (failure === undefined) continue
-    const labels = [unknownIfEmpty(place.backend), failure, ...routeLabels(place), ...customValues(exchange, settings)]
-    writer.series('upstreamFailures', labels, customNames(settings)).add(1)
+    const labels = [...readBackend(ended), failure, ...readPlace(ended), ...customValues(exchange, request.settings)]
+    writer.series('upstreamFailures', labels, customNames(request.settings)).add(1)
   }
 }

@@ -1,0 +1,293 @@
+import { hideCredentialParameters } from '#base/credential-names.ts'
+import type { Reason } from '#base/rejections.ts'
+import { sha256OfByteText } from '#base/sha256.ts'
+import type { Attempt } from '#exchange/exchange.ts'
+import type { LlmFacts, LlmRequest } from '#exchange/llm-facts.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
+import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
+import { spiffeIdOf } from '#exchange/spiffe-id.ts'
+import { withoutPort } from '#net/http/field-syntax.ts'
+import type { Peer } from '#net/peer.ts'
+import type { DecisionRecord } from './decision-ring.ts'
+import type { Ended } from './ended.ts'
+import { isUnknownItem, MCP_METHODS, METHODS } from './metrics/known-values.ts'
+
+// Everything that is told of a request or connection: names and readings stand here and nowhere else. The order is that of the line.
+
+/** One fact. */
+export interface Field<S, N extends string = string> {
+  /** Key in the access log. */
+  readonly name: N
+  /** Undefined and empty text: not known. */
+  read(subject: S): string | number | undefined
+  /** The log leaves this value out: it says nothing. */
+  readonly usual?: string | number
+  /** False: not in the access log. */
+  readonly logged?: false
+  /** Label in metrics. */
+  readonly label?: string
+  /** The only values of the label, but for `other`. A value that a client made up could fill the limit of series. */
+  readonly labelValues?: ReadonlySet<string>
+  /** Clients or backends choose the value of the label (decision A-113). */
+  readonly chosenByPeers?: true
+  /** Member of the decision record that holds the same value; the record is filled by hand, since that costs the least. */
+  readonly record?: keyof DecisionRecord
+}
+
+/** Fields with one subject, which is looked up once; without it they are all unknown. */
+export interface Group<E, S extends object = object, N extends string = string> {
+  of(event: E): S | undefined
+  readonly fields: readonly Field<S, N>[]
+  /** The same subject always has the same values. */
+  readonly constant?: true
+}
+
+/** A message or connection that ended before it was a request. */
+export interface Unread extends Outcome {
+  readonly peer: Peer
+  readonly place: Place
+  /** 0: nothing was answered. */
+  readonly status: number
+  /** How many before it had no line. */
+  readonly untold: number
+}
+
+/** A connection that was closed before there was a request. */
+export interface Denied extends Pick<Outcome, 'error' | 'reason'> {
+  readonly peer: Peer
+}
+
+/** Names of configuration; empty: did not come so far. */
+interface Place {
+  readonly gateway: string
+  readonly listener: string
+  readonly route?: string
+  readonly rule?: string
+  readonly backend?: string
+}
+
+/** How it ended. */
+interface Outcome {
+  readonly error: string | undefined
+  readonly reason: Reason
+  readonly code: string | undefined
+  readonly decisionId: string
+}
+
+const PLACE = fields<Place>()([
+  { name: 'gateway', record: 'gateway', label: 'gateway', read: ({ gateway }) => gateway },
+  { name: 'listener', record: 'listener', label: 'listener', read: ({ listener }) => listener },
+  { name: 'route_rule', record: 'rule', label: 'route_rule', read: ({ rule }) => rule },
+  { name: 'route', record: 'route', label: 'route', read: ({ route }) => route },
+  { name: 'backend', record: 'backend', label: 'backend', logged: false, read: ({ backend }) => backend },
+])
+
+const ENDPOINT = fields<Ended>()([
+  { name: 'endpoint', record: 'endpoint', read: ({ request }) => request.endpointLabel },
+])
+
+const SOURCE = fields<Peer>()([
+  { name: 'src.addr', read: ({ remoteAddress, remotePort }) => `${remoteAddress}:${remotePort}` },
+])
+const DESTINATION = fields<Peer>()([
+  { name: 'dst.addr', read: ({ localAddress, localPort }) => `${localAddress}:${localPort}` },
+])
+const IDENTITY = fields<Peer>()([{ name: 'src.identity', read: ({ certificate }) => spiffeIdOf(certificate) }])
+
+const CONNECTION = fields<Peer>()([{ name: 'tls.sni', read: ({ serverName }) => serverName }])
+
+const HTTP = fields<Ended>()([
+  {
+    name: 'http.method',
+    record: 'method',
+    label: 'method',
+    labelValues: METHODS,
+    read: ({ exchange }) => exchange.originalMethod,
+  },
+  { name: 'http.host', read: ({ exchange }) => withoutPort(exchange.originalAuthority) },
+  { name: 'http.path', read: ({ exchange }) => hideInTarget(exchange.loggedTarget) },
+  {
+    name: 'http.version',
+    read: ({ exchange: { version } }) => (version === '2' ? 'HTTP/2' : version === '1.1' ? 'HTTP/1.1' : 'HTTP/1.0'),
+  },
+])
+/** 0: nothing was sent. */
+const STATUS = fields<{ readonly status: number }>()([
+  { name: 'http.status', record: 'status', label: 'status', usual: 0, read: ({ status }) => status },
+])
+const GRPC = fields<Ended>()([{ name: 'grpc.status', read: ({ exchange }) => readGrpcStatus(exchange) }])
+
+/** A subject is one only at its issuer. */
+const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?: unknown } }>()([
+  { name: 'jwt.iss', read: ({ claims: { iss } }) => (typeof iss === 'string' ? iss : undefined) },
+  { name: 'jwt.sub', read: ({ claims: { sub } }) => (typeof sub === 'string' ? sub : undefined) },
+])
+
+const PROTOCOL = fields<Ended>()([
+  { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.place?.protocol },
+  { name: 'a2a.method', read: ({ exchange }) => exchange.a2aMethod },
+])
+
+const MCP = fields<McpFacts>()([
+  { name: 'mcp.method.name', label: 'method', labelValues: MCP_METHODS, read: ({ method }) => method },
+  { name: 'mcp.target', label: 'server', read: ({ target }) => target },
+  { name: 'mcp.resource.type', label: 'resource_type', read: ({ resourceType }) => resourceType },
+  {
+    name: 'mcp.resource.name',
+    label: 'resource',
+    chosenByPeers: true,
+    logged: false,
+    read: ({ name, errorCode }) => (isUnknownItem(errorCode) ? undefined : name),
+  },
+  { name: 'gen_ai.tool.name', read: (mcp) => (mcp.resourceType === 'tool' ? itemName(mcp) : undefined) },
+  { name: 'gen_ai.prompt.name', read: (mcp) => (mcp.resourceType === 'prompt' ? itemName(mcp) : undefined) },
+  {
+    name: 'mcp.resource.uri',
+    read: (mcp) => (mcp.resourceType === 'tool' || mcp.resourceType === 'prompt' ? undefined : itemName(mcp)),
+  },
+  { name: 'mcp.session.id', read: ({ sessionId }) => shortSession(sessionId) },
+  { name: 'mcp.error.code', read: ({ errorCode }) => errorCode },
+])
+
+/** Names of the OpenTelemetry conventions for generative AI. */
+const LLM = fields<LlmFacts>()([
+  { name: 'gen_ai.operation.name', label: 'gen_ai_operation_name', read: ({ operation }) => operation },
+  { name: 'gen_ai.provider.name', label: 'gen_ai_system', read: ({ provider }) => provider },
+  {
+    name: 'gen_ai.request.model',
+    label: 'gen_ai_request_model',
+    chosenByPeers: true,
+    read: ({ requestModel }) => requestModel,
+  },
+  {
+    name: 'gen_ai.response.model',
+    label: 'gen_ai_response_model',
+    chosenByPeers: true,
+    read: ({ responseModel }) => responseModel,
+  },
+  { name: 'gen_ai.usage.input_tokens', record: 'inputTokens', read: (llm) => llm.inputTokens },
+  { name: 'gen_ai.usage.output_tokens', record: 'outputTokens', read: (llm) => llm.outputTokens },
+  { name: 'gen_ai.usage.cache_read.input_tokens', read: (llm) => llm.cachedInputTokens },
+  { name: 'gen_ai.usage.cache_creation.input_tokens', read: (llm) => llm.cacheCreationInputTokens },
+  { name: 'gen_ai.usage.reasoning_tokens', read: (llm) => llm.reasoningTokens },
+  { name: 'gen_ai.usage.output_image_tokens', read: (llm) => llm.outputImageTokens },
+  { name: 'gen_ai.usage.input_audio_tokens', read: (llm) => llm.inputAudioTokens },
+  { name: 'gen_ai.usage.output_audio_tokens', read: (llm) => llm.outputAudioTokens },
+])
+const LLM_REQUEST = fields<LlmRequest>()([
+  { name: 'gen_ai.request.temperature', read: (request) => request.number('temperature') },
+  { name: 'gen_ai.request.top_p', read: (request) => request.number('top_p') },
+  { name: 'gen_ai.request.max_tokens', read: (request) => request.number('max_tokens') },
+  { name: 'gen_ai.request.frequency_penalty', read: (request) => request.number('frequency_penalty') },
+  { name: 'gen_ai.request.presence_penalty', read: (request) => request.number('presence_penalty') },
+  { name: 'gen_ai.request.seed', read: (request) => request.number('seed') },
+  { name: 'gen_ai.request.encoding_formats', read: (request) => request.text('encoding_format') },
+  { name: 'gen_ai.embeddings.dimension.count', read: (request) => request.number('dimensions') },
+])
+const LLM_TIMES = fields<Ended>()([
+  { name: 'gatewright.ai.time_to_first_token', read: ({ exchange }) => seconds(exchange.llm?.timeToFirstTokenMs) },
+  { name: 'gatewright.ai.time_per_output_token', read: (ended) => seconds(msPerToken(ended)) },
+])
+
+const RETRIES = fields<Ended>()([{ name: 'retry.attempt', usual: 0, read: ({ exchange }) => exchange.retries }])
+const ATTEMPTS = fields<readonly Attempt[]>()([
+  { name: 'retry.replayed', read: (all) => [...new Set(all.flatMap(({ replayed }) => replayed ?? []))].join(',') },
+  {
+    name: 'retry.maybe_processed',
+    // The last one was not sent again.
+    read: (all) => (all.slice(0, -1).some(({ maybeProcessed }) => maybeProcessed) ? 'true' : undefined),
+  },
+  { name: 'upstream.failure', read: (all) => all.at(-1)?.failure },
+])
+
+const CAUSE = fields<Pick<Outcome, 'error' | 'reason'>>()([
+  { name: 'error', read: ({ error }) => (error === undefined ? undefined : hideCredentialParameters(error)) },
+  { name: 'reason', record: 'reason', label: 'reason', usual: 'Upstream', read: ({ reason }) => reason },
+])
+const DECISION = fields<Outcome>()([
+  { name: 'code', record: 'code', read: ({ code }) => code },
+  { name: 'decision', record: 'id', read: (outcome) => (outcome.code === undefined ? undefined : outcome.decisionId) },
+])
+const UNTOLD = fields<Unread>()([{ name: 'untold', usual: 0, read: ({ untold }) => untold }])
+
+const DURATION = fields<Ended>()([{ name: 'duration', read: ({ durationMs }) => `${Math.round(durationMs)}ms` }])
+
+/** The line of a request or a relayed connection (docs/behaviour/http.md, "Access log"); labels of metrics are among its fields. */
+export const ENDED = [
+  group(({ exchange }: Ended) => exchange.place, PLACE, { constant: true }),
+  group(self, ENDPOINT),
+  group(({ exchange }: Ended) => exchange.peer, [...SOURCE, ...IDENTITY], { constant: true }),
+  group((ended: Ended) => (isRequest(ended) ? undefined : ended.exchange.peer), CONNECTION),
+  group((ended: Ended) => (isRequest(ended) ? ended : undefined), [...HTTP, ...STATUS]),
+  // Over HTTP/1 no client can speak gRPC.
+  group((ended: Ended) => (ended.exchange.version === '2' ? ended : undefined), GRPC),
+  group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN),
+  group(self, PROTOCOL),
+  group(({ exchange }: Ended) => exchange.mcp, MCP),
+  group(({ exchange }: Ended) => exchange.llm, LLM),
+  group(({ exchange }: Ended) => exchange.llm?.request, LLM_REQUEST),
+  group((ended: Ended) => (ended.exchange.llm === undefined ? undefined : ended), LLM_TIMES),
+  group(self, RETRIES),
+  group(({ exchange }: Ended) => exchange.attempts, ATTEMPTS),
+  group(self, [...CAUSE, ...DECISION, ...DURATION]),
+] as const
+
+export type FieldName = (typeof ENDED)[number]['fields'][number]['name']
+
+/** The line of a message that the wire refused, or of a connection that broke. */
+export const UNREAD = [
+  group(({ place }: Unread) => place, PLACE),
+  group(({ peer }: Unread) => peer, [...SOURCE, ...DESTINATION]),
+  group((unread: Unread) => unread, [...STATUS, ...CAUSE, ...DECISION, ...UNTOLD]),
+]
+
+/** The line of a connection that network authorization closed, or that failed before it could carry anything. */
+export const DENIED = [
+  group(({ peer }: Denied) => peer, [...SOURCE, ...DESTINATION]),
+  group((denied: Denied) => denied, CAUSE),
+]
+
+function fields<S>() {
+  return <const N extends string>(list: readonly Field<S, N>[]) => list
+}
+
+function group<E, S extends object, N extends string>(
+  of: (event: E) => S | undefined,
+  list: readonly Field<NoInfer<S>, N>[],
+  { constant }: { readonly constant?: true } = {},
+): Group<E, S, N> {
+  return constant === undefined ? { of, fields: list } : { of, fields: list, constant }
+}
+
+function self(ended: Ended): Ended {
+  return ended
+}
+
+/** Of a relayed connection there is no request. */
+function isRequest({ exchange }: Ended): boolean {
+  return exchange.originalMethod !== ''
+}
+
+function hideInTarget(target: string): string {
+  return target.includes('?') ? hideCredentialParameters(target) : target
+}
+
+/** The URI of a resource may have a query. */
+function itemName({ name }: McpFacts): string | undefined {
+  return name === undefined ? undefined : hideCredentialParameters(name)
+}
+
+/** A session id opens its session; the log only has to tell sessions apart. */
+function shortSession(id: string | undefined): string | undefined {
+  return id === undefined ? undefined : sha256OfByteText(id).slice(0, 12)
+}
+
+function msPerToken({ exchange: { llm }, durationMs }: Ended): number | undefined {
+  if (llm?.timeToFirstTokenMs === undefined || !llm.outputTokens) return undefined
+  return (durationMs - llm.timeToFirstTokenMs) / llm.outputTokens
+}
+
+/** To the microsecond. */
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1_000_000
+}
