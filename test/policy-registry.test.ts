@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { httpRoute } from '#api/http-route.ts'
+import { POLICIES, policyDefinition } from '#api/policy-fields.ts'
 import { proxyPolicy } from '#api/proxy-policy.ts'
-import { POLICIES, policyDefinition } from '#policies/index.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { validate } from '#schema/index.ts'
 import { importKey } from '#workers/import-key.ts'
@@ -22,13 +22,20 @@ test('a name that is no field has no definition', () => {
 })
 
 const ROOM = fileURLToPath(new URL('../src/policies', import.meta.url))
+const PROTOCOLS = fileURLToPath(new URL('../src/protocols', import.meta.url))
 const SECTIONS = ['frontend', 'traffic', 'backend', 'route'] as const
 
 const folders = SECTIONS.flatMap((section) =>
   readdirSync(join(ROOM, section), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? [{ section, name: entry.name, path: join(ROOM, section, entry.name) }] : [],
+    entry.isDirectory() ? [{ section, name: entry.name, file: join(ROOM, section, entry.name, 'example.yaml') }] : [],
   ),
 )
+
+/** Fields that stand beside the protocol that they are for. */
+const ofProtocols = [
+  { section: 'backend', name: 'ai', file: join(PROTOCOLS, 'llm/policy-example.yaml') },
+  { section: 'backend', name: 'mcp', file: join(PROTOCOLS, 'mcp/policy-example.yaml') },
+] as const
 
 /** The path of a folder is the path of its field, in kebab-case. */
 function fieldOf(folder: string): string {
@@ -51,9 +58,8 @@ function specOf(section: string, field: string, example: unknown): unknown {
 
 const ALLOWED = new Set(['not-implemented', 'secret-missing', 'certificate-missing'])
 
-for (const { section, name, path } of folders) {
+for (const { section, name, file } of [...folders, ...ofProtocols]) {
   test(`the example of ${section}/${name} is valid and compiles`, () => {
-    const file = join(path, 'example.yaml')
     expect(existsSync(file)).toBe(true)
     const spec = specOf(section, fieldOf(name), parse(readFileSync(file, 'utf8')))
     expect(spec).toBeDefined()

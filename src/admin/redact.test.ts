@@ -5,7 +5,7 @@ import { redactItem } from './redact.ts'
 const origin = { kind: 'ProxyPolicy', namespace: 'default', name: 'p' }
 
 function policy(section: PolicyItem['section'], field: string, spec: unknown): PolicyItem {
-  return {
+  const item = {
     kind: 'policy',
     key: `Policy/${field}`,
     section,
@@ -18,6 +18,7 @@ function policy(section: PolicyItem['section'], field: string, spec: unknown): P
     path: `spec.${section}.${field}`,
     created: '',
   }
+  return item as PolicyItem
 }
 
 const KEY = { key: 'sk-1' }
@@ -110,7 +111,7 @@ test('a Secret shows the names of its entries only', () => {
 })
 
 test('the inline policies of a backend are redacted', () => {
-  const backend: BackendItem = {
+  const backend = {
     kind: 'backend',
     key: 'ProxyBackend/default/models',
     namespace: 'default',
@@ -120,7 +121,7 @@ test('the inline policies of a backend are redacted', () => {
     broken: undefined,
     origin: { ...origin, kind: 'ProxyBackend' },
   }
-  expect(redactItem(backend)).toMatchObject({
+  expect(redactItem(backend as object as BackendItem)).toMatchObject({
     spec: { targets: [{ static: { host: 'h', policies: { auth: HIDDEN } } }] },
   })
 })

@@ -1,6 +1,4 @@
 import type { TOptional } from 'typebox'
-import { POLICIES } from '#policies/index.ts'
-import { PRE_ROUTING } from '#policies/order.ts'
 import {
   type ConfigProblem,
   enumOf,
@@ -13,6 +11,8 @@ import {
   type TSchema,
   withRule,
 } from '#schema/index.ts'
+import { POLICIES } from './policy-fields.ts'
+import { PRE_ROUTING } from './policy-order.ts'
 
 type Definitions = Readonly<Record<string, { readonly schema?: TSchema }>>
 type WithSchema<D> = { [F in keyof D as D[F] extends { readonly schema: TSchema } ? F : never]: D[F] }
@@ -33,7 +33,6 @@ function fieldsOf<const D extends Definitions>(definitions: D): Fields<D> {
 const frontendFields = fieldsOf(POLICIES.frontend)
 const trafficFields = fieldsOf(POLICIES.traffic)
 const backendFullFields = fieldsOf(POLICIES.backend)
-const { mcp: _mcp, extAuth: _extAuth, ...backendWithAiFields } = backendFullFields
 
 /** `spec.frontend` (specification 2, 2.1). */
 export const frontend = notEmpty(object(frontendFields))
@@ -69,9 +68,6 @@ export const traffic = withRule(
 /** `spec.backend` and `ProxyBackend.spec.policies` (specification 2, 2.3, `BackendFull`). */
 export const backendFull = notEmpty(object(backendFullFields))
 
-/** `policies` of an LLM provider in a group (`BackendWithAI`). */
-export const backendWithAi = notEmpty(object(backendWithAiFields))
-
 function namesOf<Fields extends object>(fields: Fields): readonly (keyof Fields & string)[] {
   return Object.freeze(Object.keys(fields)) as readonly (keyof Fields & string)[]
 }
@@ -88,4 +84,3 @@ export type BackendField = (typeof BACKEND_FIELDS)[number]
 export type FrontendSpec = Parsed<typeof frontend>
 export type TrafficSpec = Parsed<typeof traffic>
 export type BackendPolicySpec = Parsed<typeof backendFull>
-export type BackendWithAiSpec = Parsed<typeof backendWithAi>

@@ -1,3 +1,4 @@
+import { BACKEND_PROTOCOLS } from '#protocols/backend-protocols.ts'
 import {
   type ConfigProblem,
   exactlyOne,
@@ -9,29 +10,25 @@ import {
   required,
   withRule,
 } from '#schema/index.ts'
-import { aiBackend } from './ai-backend.ts'
-import { awsBackend } from './aws-backend.ts'
 import { conditions } from './condition.ts'
-import { mcpBackend } from './mcp-backend.ts'
 import { type ObjectOf, ownKind } from './object.ts'
 import { backendFull } from './policy-sections.ts'
-import { a2aBackend, staticBackend } from './static-backend.ts'
 
 /** The kinds of destination; a ProxyBackend is exactly one of them. */
 const DESTINATIONS = ['ai', 'static', 'dynamicForwardProxy', 'mcp', 'aws', 'a2a'] as const
 export type Destination = (typeof DESTINATIONS)[number]
 
 const fields = object({
-  static: optional(staticBackend, 'A host and port, or a Unix domain socket.'),
-  a2a: optional(a2aBackend, 'An A2A agent.'),
-  ai: optional(aiBackend, 'LLM providers.'),
-  mcp: optional(mcpBackend, 'MCP servers.'),
+  static: optional(BACKEND_PROTOCOLS.static.schema, 'A host and port, or a Unix domain socket.'),
+  a2a: optional(BACKEND_PROTOCOLS.a2a.schema, 'An A2A agent.'),
+  ai: optional(BACKEND_PROTOCOLS.ai.schema, 'LLM providers.'),
+  mcp: optional(BACKEND_PROTOCOLS.mcp.schema, 'MCP servers.'),
   dynamicForwardProxy: optional(
-    object({}),
+    BACKEND_PROTOCOLS.dynamicForwardProxy.schema,
     'The Host header selects the destination of each request; for TLS traffic, the SNI does. ' +
       'Clients can reach arbitrary destinations: restrict access with an authorization policy.',
   ),
-  aws: optional(awsBackend, 'A cloud service.'),
+  aws: optional(BACKEND_PROTOCOLS.aws.schema, 'A cloud service.'),
   policies: optional(backendFull, 'Backend policies. They take precedence over ProxyPolicy objects.'),
 })
 
@@ -98,6 +95,10 @@ export const proxyBackend = ownKind('ProxyBackend', {
 })
 
 export type ProxyBackendSpec = Parsed<typeof proxyBackendSpec>
+/** An entry of `mcp.targets`, what one of them selects, and one that is written out. */
+export type McpTargetSelectorSpec = NonNullable<ProxyBackendSpec['mcp']>['targets'][number]
+export type McpSelectorSpec = NonNullable<McpTargetSelectorSpec['selector']>
+export type McpTargetSpec = NonNullable<McpTargetSelectorSpec['static']>
 export type ProxyBackendObject = ObjectOf<typeof proxyBackend>
 
 /** Which of the destinations it is. */

@@ -3,8 +3,6 @@ import type { Explanation } from '#engine/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
 import { refusalStatus } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
-import type { A2aExplanation } from '#protocols/a2a/explain-a2a.ts'
-import type { McpExplanation } from '#protocols/mcp/explain-mcp.ts'
 import type { FileStore } from '#store/files.ts'
 import {
   describeRule,
@@ -91,7 +89,7 @@ function asItIs(message: string): string {
 }
 
 function formatOutcome(
-  { outcome, upstream, spoken = 'http1', mcp, a2a }: Explanation,
+  { outcome, upstream, spoken, protocol }: Explanation,
   hide: (message: string) => string,
 ): string[] {
   if (outcome?.kind === 'refusal') {
@@ -107,24 +105,15 @@ function formatOutcome(
       ...indent(body),
     ]
   }
-  if (mcp !== undefined) return formatMcp(mcp)
-  const sent = Buffer.from(upstream ?? '', 'latin1').toString()
-  return [...formatA2a(a2a), `request to the backend, over ${SPOKEN[spoken]}`, ...indent(hide(sent))]
-}
-
-/** The requests that the gateway would make itself. */
-function formatMcp({ method, requests, note }: McpExplanation): string[] {
-  const lines = ['MCP, terminated by the gateway', `  ${method ?? 'message'}: ${note}`]
-  for (const { target, method: verb, path, message } of requests) {
-    lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
-  }
-  return lines
-}
-
-function formatA2a(a2a: A2aExplanation | undefined): string[] {
-  if (a2a === undefined || a2a.kind === 'other') return []
-  if (a2a.kind === 'call') return [`A2A call of ${a2a.method}`, '']
-  return [`A2A agent card; the base URL of the agent in it becomes ${a2a.cardBase}`, '']
+  const lines = protocol?.lines ?? []
+  if (upstream === undefined || spoken === undefined) return [...lines]
+  const sent = Buffer.from(upstream, 'latin1').toString()
+  return [
+    ...lines,
+    ...(lines.length === 0 ? [] : ['']),
+    `request to the backend, over ${SPOKEN[spoken]}`,
+    ...indent(hide(sent)),
+  ]
 }
 
 function indent(text: string): string[] {

@@ -1,8 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
-import type { AiPlan } from '#protocols/llm/ai-plan.ts'
-import { routeTypeOf } from '#protocols/llm/prepare-request.ts'
+import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import type { RequestListenerPlace, RulePlace } from './places.ts'
 import type { RequestPath } from './route/request-path.ts'
 import type { RouteHit } from './route/route-table.ts'
@@ -37,18 +36,17 @@ export function refuseOtherRule(
   return undefined
 }
 
-/** Refuses it where an LLM backend would understand it in another way. */
-export function refuseOtherRouteType(
+/** Refuses it where the protocol of the backend would understand it in another way. */
+export function refuseOtherMeaning(
   path: RequestPath,
   match: RouteMatch | undefined,
-  plan: AiPlan,
+  protocol: ProtocolRun,
   exchange: Exchange,
 ): Refusal | undefined {
+  if (protocol.otherMeaning === undefined) return undefined
   for (const reading of path.otherReadings(match)) {
-    for (const provider of plan.providers) {
-      const [type, other] = [routeTypeOf(provider, exchange), routeTypeOf(provider, exchange, reading)]
-      if (type !== other) return ambiguous(path, reading, `which is of the type ${other}, not ${type}`)
-    }
+    const other = protocol.otherMeaning(exchange, reading)
+    if (other !== undefined) return ambiguous(path, reading, `which is ${other}`)
   }
   return undefined
 }

@@ -1,8 +1,7 @@
 import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
-import type { AiPlan } from '#protocols/llm/ai-plan.ts'
-import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
+import type { EndpointName, ProtocolRun } from '#protocols/backend-protocol.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 import type { Chain } from './chain.ts'
 import type { Destinations } from './destinations.ts'
@@ -16,19 +15,14 @@ export interface BackendPlace {
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly EndpointPlace[])[]
-  /** Backends of type `ai` and `mcp`. */
-  readonly ai: AiPlan | undefined
-  readonly mcp: McpPlan | undefined
+  /** What its protocol does with requests and answers. */
+  readonly protocol: ProtocolRun
   /** The expressions of its policies and settings. */
   readonly readers: readonly Reader[]
 }
 
 /** One address that requests can be sent to. */
-export interface EndpointPlace {
-  /** `host:port`, for logs and `explain`. */
-  readonly label: string
-  /** Provider or MCP target; undefined for plain backends. */
-  readonly section: string | undefined
+export interface EndpointPlace extends EndpointName {
   readonly destinations: Destinations
   /** The connection is configured in a way that cannot be honoured: nothing is sent. */
   readonly refusal: Refusal | undefined

@@ -1,11 +1,12 @@
-import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
-import { policyDefinition } from '#policies/index.ts'
-import { RESPONSE } from '#policies/order.ts'
-import type { CompileContext, PolicySource, SettingDefinition } from '#policies/policy.ts'
+import type { PolicySection } from '#api/policy-fields.ts'
+import { policyDefinition } from '#api/policy-fields.ts'
+import { RESPONSE } from '#api/policy-order.ts'
+import type { Phase } from '#plan/item.ts'
+import type { CompileContext, SettingDefinition } from '#policies/policy.ts'
 import { buildChain, type Chain, type ChainLink } from './chain.ts'
 import type { PlanCompileContext } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
-import { type MergedField, mergePolicies } from './merge.ts'
+import { type MergedField, mergePolicies, sourcesOf } from './merge.ts'
 
 /** Where a chain stands and what may stand in it. */
 export interface ChainPlan {
@@ -22,9 +23,11 @@ export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCo
   const merged = mergeSection(plan, lookups)
   const links: ChainLink[] = []
   for (const field of plan.order) {
+    const definition = policyDefinition(plan.section, field)
     const entry = merged.get(field)
-    const run = entry === undefined ? undefined : compileMerged(plan.section, entry, context)
-    if (entry !== undefined && run !== undefined) links.push({ merged: entry, run })
+    if (entry === undefined || definition?.kind !== 'steps') continue
+    const run = definition.compile(sourcesOf(definition, merged), context)
+    if (run !== undefined) links.push({ merged: entry, run })
   }
   return buildChain(plan.stage, links, RESPONSE, context.readers.slice(readersBefore))
 }
@@ -41,23 +44,11 @@ export function mergeSection(
   })
 }
 
-function compileMerged(section: PolicySection, merged: MergedField, context: CompileContext) {
-  const definition = policyDefinition(section, merged.field)
-  if (definition?.kind !== 'steps') return undefined
-  return definition.compile(merged.sources.map(toSource), context)
-}
-
-/** A policy item as the `compile` of its field sees it. */
-export function toSource(item: PolicyItem): PolicySource<never> {
-  return { spec: item.spec as never, origin: item.origin, path: item.path, target: item.target }
-}
-
 /** Compiles a setting from what was merged for it; without a source it yields its defaults. */
 export function compileSetting<Spec, Setting>(
   definition: SettingDefinition<Spec, Setting>,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Setting {
-  const sources = fields.get(definition.field)?.sources ?? []
-  return definition.compile(sources.map(toSource) as readonly PolicySource<Spec>[], context)
+  return definition.compile(sourcesOf(definition, fields), context)
 }

@@ -110,7 +110,10 @@ test('what the match of a route compares belongs to the head of a request', () =
 })
 
 test('the rules of an MCP backend count, those of the log do not', async () => {
-  const mcp = backendItem('b', { type: 'mcp', spec: { targets: [{ name: 't', host: '127.0.0.1', port: 9 }] } })
+  const mcp = backendItem('b', {
+    type: 'mcp',
+    spec: { targets: [{ name: 't', entry: 't', host: '127.0.0.1', port: 9 }], sessionRouting: 'Stateful' },
+  })
   const tools = policyItem('backend.mcp', 'ProxyBackend/default/b', { authorization: rule(READS) })
   const log = policyItem('frontend.accessLog', GATEWAY, { attributes: { add: [{ name: 'r', expression: READS }] } })
   expect((await sent('x-role', mcp, tools)).refused).toContain(

@@ -72,11 +72,6 @@ test('the same mistake of two policies is said twice', () => {
   expect(findings(of('a'), of('b'))).toHaveLength(2)
 })
 
-test('a field without a definition is an error, not ignored', () => {
-  const unknown = policyItem('traffic.future', GATEWAY, {})
-  expect(findings(unknown)).toEqual(['ProxyPolicy policy spec.traffic.future: error not-implemented'])
-})
-
 test('a backend of a type that is not served yet is an error', () => {
   const item = backendItem('b', { type: 'aws', spec: {} })
   expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])

@@ -1,15 +1,17 @@
+import { policyDefinition } from '#api/policy-fields.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages, type Work } from '#base/incremental/stage.ts'
 import { Table } from '#base/incremental/table.ts'
 import { NOWHERE } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
-import { policyDefinition } from '#policies/index.ts'
 import type { SlotChange } from '#state/slots.ts'
+import { bindProtocol } from './bind-protocol.ts'
 import { buildBackendPlace } from './build-backend.ts'
-import { compileSetting, mergeSection, toSource } from './build-chain.ts'
+import { compileSetting, mergeSection } from './build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
+import { isSourceOf } from './merge.ts'
 import { byPrecedence } from './plan-index.ts'
 
 /** What compiling brought up since the last time. */
@@ -119,15 +121,7 @@ export class PlanCheck {
 
 function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
   const definition = policyDefinition(item.section, item.field)
-  if (definition !== undefined) {
-    definition.compile([toSource(item)], context)
-    return
-  }
-  context.report(toSource(item), '', {
-    severity: 'error',
-    code: 'not-implemented',
-    message: `${item.section}.${item.field} is not implemented yet`,
-  })
+  if (definition !== undefined && isSourceOf(definition, item)) definition.compile([item], context)
 }
 
 interface Surroundings {
@@ -139,12 +133,12 @@ interface Surroundings {
 
 function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surroundings): void {
   const { section, phase, target } = item
-  const together = policyDefinition(section, item.field)?.together
-  if (together === undefined) return
-  const other = policyDefinition(section, together.with)
+  const definition = policyDefinition(section, item.field)
+  if (definition?.together === undefined || !isSourceOf(definition, item)) return
+  const other = policyDefinition(section, definition.together.with)
   if (other?.kind !== 'setting') return
   const fields = mergeSection({ section, phase, targets: [target] }, lookups)
-  together.advise(toSource(item), compileSetting(other, fields, silent) as never, context)
+  definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
 }
 
 /** As a rule without policies of its own would reach it. */
@@ -153,7 +147,7 @@ function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPl
   const place = buildBackendPlace({ reference, names: NOWHERE, targets: [], carries: 'requests' }, scope)
   const { refusal } = place ?? {}
   if (refusal === undefined || item.broken !== undefined) return
-  scope.context.report({ spec: item.spec, origin: item.origin, path: `spec.${item.type}`, target: item.key }, '', {
+  scope.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}: requests to it are refused`,

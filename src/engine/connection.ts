@@ -1,6 +1,6 @@
+import { POLICIES } from '#api/policy-fields.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import { compileSetting } from './build-chain.ts'

@@ -1,11 +1,11 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
-import type { CardPlace } from '#protocols/a2a/card-place.ts'
-import { type ResponsePlan, refuseInDialect } from '#protocols/llm/prepare-request.ts'
-import { refuseOtherRouteType, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
+import type { AnswerReader, ProtocolAttempt } from '#protocols/backend-protocol.ts'
+import { refuseOtherMeaning, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
 import { checkConnection, checkNominated, checkRouted } from './check-connection.ts'
@@ -26,7 +26,7 @@ import type { NearMiss } from './route/route-table.ts'
 const NO_MISSES: readonly NearMiss[] = []
 
 /** How far one request came; reused with its exchange. What was reached decides which response policies run. */
-export class Decision {
+export class Decision implements ProtocolAttempt {
   readonly host: HostReader = new HostReader()
   readonly path: RequestPath = new RequestPath()
   listener: RequestListenerPlace | undefined
@@ -45,10 +45,8 @@ export class Decision {
   /** Of the last attempt. */
   endpoint: EndpointPlace | undefined
   readonly backendProgress: Progress = { reached: -1 }
-  /** How the answer of an LLM provider is read. */
-  llmResponse: ResponsePlan | undefined
-  /** The response may be an agent card, whose addresses are to lead through the gateway. */
-  agentCard: CardPlace | undefined
+  /** How the protocol of the backend reads the answer. */
+  answer: AnswerReader | undefined
 
   reset(): void {
     this.listener = undefined
@@ -63,8 +61,23 @@ export class Decision {
     this.postProgress.reached = -1
     this.endpoint = undefined
     this.backendProgress.reached = -1
-    this.llmResponse = undefined
-    this.agentCard = undefined
+    this.answer = undefined
+  }
+
+  get maxBufferBytes(): number {
+    return this.frontend!.maxBufferBytes
+  }
+
+  /** What is read of an LLM call by whatever runs or looks at it afterwards. */
+  llmReads({ tokenLimits }: Exchange): LlmReads {
+    const { preRouting, postRouting, endpoint, frontend } = this
+    const all = [frontend!.llmReads]
+    // Response policies see what the model wrote only where they wait for the body.
+    if (readsResponseBody(this) !== false) {
+      for (const chain of [preRouting, postRouting, endpoint?.chain]) if (chain !== undefined) all.push(chain.llmReads)
+    }
+    const reads = joinLlmReads(all)
+    return tokenLimits === undefined ? reads : { ...reads, tokens: true }
   }
 }
 
@@ -171,18 +184,17 @@ function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, de
   const taken = backend.refusal ?? checkNominated(exchange.request, backend)
   if (taken !== undefined || !path.ambiguous) return taken
   const refused = refuseReader(path, match, readerOfPath(backend.readers))
-  return refused ?? (backend.ai && refuseOtherRouteType(path, match, backend.ai, exchange))
+  return refused ?? refuseOtherMeaning(path, match, backend.protocol, exchange)
 }
 
 /**
- * A refusal as clients of the route understand it: on LLM routes an error of their dialect, also where a policy refused before the
+ * A refusal as clients of the route understand it, in the form of the backend's protocol, also where a policy refused before the
  * backend was chosen. Configured bodies stay as they are.
  */
 export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
   const backend = decision.backend ?? decision.rule?.backends[0]?.place.get(index)
-  return backend?.ai === undefined || refusal.body !== undefined
-    ? refusal
-    : refuseInDialect(backend.ai, exchange, refusal)
+  if (backend?.protocol.refuse === undefined || refusal.body !== undefined) return refusal
+  return backend.protocol.refuse(exchange, refusal)
 }
 
 /**

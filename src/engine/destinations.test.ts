@@ -4,9 +4,9 @@ import type { Destination } from '#net/destination.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import type { Address } from '#protocols/address.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { chooseDestination, compileDestinations } from './destinations.ts'
-import type { Address } from './find-addresses.ts'
 
 type Version = BackendHttpSpec['version']
 

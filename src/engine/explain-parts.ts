@@ -1,5 +1,6 @@
+import type { PolicySection } from '#api/policy-fields.ts'
 import type { DestinationBounds } from '#net/destination.ts'
-import type { Phase, PolicyItem, PolicySection } from '#plan/item.ts'
+import type { Phase, PolicyItem } from '#plan/item.ts'
 import type { BackendPlace, EndpointPlace } from './backend-place.ts'
 import { mergeSection } from './build-chain.ts'
 import type { Lookups } from './lookups.ts'

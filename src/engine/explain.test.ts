@@ -42,8 +42,7 @@ test('a request that would be forwarded: place, draws, bytes', async () => {
   expect(explanation.endpoints).toEqual([{ label: '127.0.0.1:9000', section: undefined, priority: 0, chosen: true }])
   expect(explanation.outcome).toBeUndefined()
   expect(explanation.upstream).toBe('GET /api/x?q=1 HTTP/1.1\r\nhost: example.com\r\n\r\n')
-  expect(explanation.mcp).toBeUndefined()
-  expect(explanation.a2a).toBeUndefined()
+  expect(explanation.protocol).toBeUndefined()
 })
 
 test.each([
@@ -138,10 +137,10 @@ test('the same question has the same answer, also for a backend of several endpo
 test('an agent card: where it would lead', async () => {
   const agent = backendItem('b', { type: 'a2a', spec: { host: 'agent.test', port: 9000 } })
   const route = routeItem('r', { backends: toBackend('b') })
-  const { a2a, upstream } = await explained([listenerItem(), route, agent], {
+  const { protocol, upstream } = await explained([listenerItem(), route, agent], {
     target: '/.well-known/agent-card.json',
   })
-  expect(a2a).toMatchObject({ kind: 'agent-card' })
+  expect(protocol?.lines).toEqual(['A2A agent card; the base URL of the agent in it becomes http://example.com'])
   expect(upstream).toContain('host: agent.test\r\n')
 })
 

@@ -1,3 +1,4 @@
+import type { PolicySection } from '#api/policy-fields.ts'
 import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
@@ -6,9 +7,8 @@ import type { CredentialPlace, Trace, TraceStep } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
-import type { ListenerItem, Phase, PolicySection, RouteItem, RouteMatch } from '#plan/item.ts'
-import { type A2aExplanation, explainA2a } from '#protocols/a2a/explain-a2a.ts'
-import { explainMcp, type McpExplanation } from '#protocols/mcp/explain-mcp.ts'
+import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
+import type { ProtocolExplanation } from '#protocols/backend-protocol.ts'
 import { backendTargets } from './backend-targets.ts'
 import { chooseEndpoint } from './balance.ts'
 import { Decision, decide, refuseForClient } from './decide.ts'
@@ -44,14 +44,12 @@ export interface Explanation {
   readonly endpoints: readonly ExplainedEndpoint[]
   /** Undefined: it would be forwarded. */
   readonly outcome: Outcome
-  /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends here (MCP). */
+  /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends at the gateway. */
   readonly upstream: string | undefined
   /** What that endpoint is spoken to in; undefined when nothing is sent. */
   readonly spoken: Destination['http']
-  /** What an MCP backend does with the message: the protocol ends at the gateway. */
-  readonly mcp: McpExplanation | undefined
-  /** What an A2A backend makes of it. */
-  readonly a2a: A2aExplanation | undefined
+  /** What the protocol of the backend makes of it. */
+  readonly protocol: ProtocolExplanation | undefined
 }
 
 export interface ExplainInputs {
@@ -89,7 +87,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
   const received = exchange.originalTarget.split('?', 1)[0]!
   const { index } = plan
   let outcome = await decide({ index, socket, random: FIRST }, exchange, decision)
-  const sends = outcome === undefined && decision.backend?.mcp === undefined
+  const sends = outcome === undefined && decision.backend?.protocol.serve === undefined
   if (sends) outcome = await attempt(exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
@@ -106,19 +104,8 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
     spoken: sends && outcome === undefined ? spokenTo(exchange, decision) : undefined,
-    mcp: outcome === undefined ? explainTargets(exchange, decision) : undefined,
-    a2a: outcome === undefined ? explainAgent(exchange, decision) : undefined,
+    protocol: outcome === undefined ? decision.backend?.protocol.explain?.(exchange, decision.endpoint) : undefined,
   }
-}
-
-function explainTargets(exchange: Exchange, { backend }: Decision): McpExplanation | undefined {
-  if (backend?.mcp === undefined) return undefined
-  return explainMcp(backend.mcp, exchange, exchange.newRequestBody ?? exchange.requestBody ?? undefined)
-}
-
-function explainAgent(exchange: Exchange, { backend, endpoint }: Decision): A2aExplanation | undefined {
-  if (backend?.item.type !== 'a2a' || endpoint === undefined) return undefined
-  return explainA2a(exchange, endpoint.label, exchange.requestBody ?? undefined)
 }
 
 function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http'] {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
-import { findAddresses } from './find-addresses.ts'
+import { bindProtocol } from './bind-protocol.ts'
 import { RecordedLookups } from './lookups.ts'
 import { backendItem, indexOf } from './testing.ts'
 
 function found(item: BackendItem, ...others: readonly PlanItem[]) {
-  return findAddresses(item, new RecordedLookups(indexOf(item, ...others)))
+  return bindProtocol(item).addresses(new RecordedLookups(indexOf(item, ...others)))
 }
 
 const at = (host: string, port: number, hostname: string | undefined, more: object = {}) => ({

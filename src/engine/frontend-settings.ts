@@ -1,3 +1,4 @@
+import { POLICIES } from '#api/policy-fields.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import type { ObserveSettings } from '#observe/observer.ts'
 import type { FrontendHttpSetting } from '#policies/frontend/http/index.ts'
@@ -5,7 +6,6 @@ import type { NetworkAuthorization } from '#policies/frontend/network-authorizat
 import type { ProxyProtocolSetting } from '#policies/frontend/proxy-protocol/index.ts'
 import type { FrontendTcpSetting } from '#policies/frontend/tcp/index.ts'
 import type { FrontendTlsSetting } from '#policies/frontend/tls/index.ts'
-import { POLICIES } from '#policies/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import { readsRequestBody, readsResponseBody } from '#policies/shared/body-use.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'

@@ -1,4 +1,6 @@
-import { LEVEL, type Phase, type PolicyItem, type PolicySection } from '#plan/item.ts'
+import type { PolicySection } from '#api/policy-fields.ts'
+import { LEVEL, type Phase, type PolicyItem } from '#plan/item.ts'
+import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { Lookups } from './lookups.ts'
 
 /** One field of a section after merging: who set it, and whom that overrode. */
@@ -55,4 +57,33 @@ function isSameSource(a: PolicyItem, b: PolicyItem): boolean {
     a.origin.namespace === b.origin.namespace &&
     a.origin.name === b.origin.name
   )
+}
+
+/** The sources of a field that count, strongest first. */
+export function sourcesOf<Spec>(
+  definition: FieldWith<Spec>,
+  fields: ReadonlyMap<string, MergedField>,
+): readonly PolicySource<Spec>[] {
+  return (fields.get(definition.field)?.sources ?? []).filter((item) => isSourceOf(definition, item))
+}
+
+/** The same, followed by those that were overridden. */
+export function everySourceOf<Spec>(
+  definition: FieldWith<Spec>,
+  fields: ReadonlyMap<string, MergedField>,
+): readonly PolicySource<Spec>[] {
+  const merged = fields.get(definition.field)
+  return merged === undefined
+    ? []
+    : [...merged.sources, ...merged.overridden].filter((item) => isSourceOf(definition, item))
+}
+
+type FieldWith<Spec> = PolicyDefinition<Spec> | SettingDefinition<Spec>
+
+/** An item of a field has the spec that the schema of its definition admitted. */
+export function isSourceOf<Spec>(
+  { section, field }: FieldWith<Spec>,
+  item: PolicyItem,
+): item is PolicyItem & PolicySource<Spec> {
+  return item.section === section && item.field === field
 }

@@ -1,5 +1,5 @@
+import { POST_ROUTING, PRE_ROUTING } from '#api/policy-order.ts'
 import type { ListenerItem, RouteItem } from '#plan/item.ts'
-import { POST_ROUTING, PRE_ROUTING } from '#policies/order.ts'
 import { type Attached, keepOrBuild } from './attached.ts'
 import { buildChainFor } from './build-chain.ts'
 import { buildWeighted } from './build-weighted.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
-import { defaultResponseTimeout, responseTimeout } from './response-timeout.ts'
+import { protocolOf } from '#protocols/backend-protocols.ts'
+import { responseTimeout } from './response-timeout.ts'
 
 interface Case {
   /** `backend.http.requestTimeout`. */
@@ -30,6 +31,6 @@ const cases: [name: string, given: Case, expectedMs: number][] = [
 test.each(cases)('%s', (_, { configured = 0, whole, type = 'static', contentType }, expectedMs) => {
   const request = Head.request('POST', '/')
   if (contentType !== undefined) request.append('content-type', contentType)
-  const endpoint = { requestTimeoutMs: configured, defaultTimeoutMs: defaultResponseTimeout(type) }
+  const endpoint = { requestTimeoutMs: configured, defaultTimeoutMs: protocolOf(type).responseTimeoutMs }
   expect(responseTimeout(endpoint, { requestTimeoutMs: whole, request })).toBe(expectedMs)
 })

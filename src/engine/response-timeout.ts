@@ -1,18 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
-import type { BackendItem } from '#plan/item.ts'
 import type { EndpointPlace } from './backend-place.ts'
-
-/** How long a response head may take where nobody says (docs/behaviour/wire.md, "Limits"). */
-const DEFAULT_MS = 300_000
-
-/** Models and tools take their time, and their protocols have limits of their own. */
-const PATIENT: ReadonlySet<BackendItem['type']> = new Set(['ai', 'mcp', 'a2a'])
-
-/** The default for a type of backend; 0: none. */
-export function defaultResponseTimeout(type: BackendItem['type']): number {
-  return PATIENT.has(type) ? 0 : DEFAULT_MS
-}
 
 /**
  * From sending a request to its response head; 0: no limit. A limit of the whole request makes the default needless, and calls of

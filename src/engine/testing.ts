@@ -66,8 +66,11 @@ export function routeItem(name: string, more: Partial<RouteItem> = {}): RouteIte
 }
 
 /** A `static` backend `default/<name>` at a loopback port. */
-export function backendItem(name: string, more: Partial<BackendItem> = {}): BackendItem {
-  return {
+export function backendItem(
+  name: string,
+  more: Readonly<Partial<Record<keyof BackendItem, unknown>>> = {},
+): BackendItem {
+  const item = {
     kind: 'backend',
     key: `ProxyBackend/default/${name}`,
     namespace: 'default',
@@ -78,6 +81,7 @@ export function backendItem(name: string, more: Partial<BackendItem> = {}): Back
     origin: { kind: 'ProxyBackend', namespace: 'default', name },
     ...more,
   }
+  return item as BackendItem
 }
 
 export function toBackend(...names: readonly string[]): RouteItem['backends'] {
@@ -102,7 +106,7 @@ export function policyItem(
   const [prefix, field] = name.split('.') as [string, string]
   const section = prefix === 'PreRouting' ? 'traffic' : (prefix as PolicyItem['section'])
   const phase = prefix === 'PreRouting' ? 'PreRouting' : section === 'traffic' ? 'PostRouting' : undefined
-  return {
+  const item = {
     kind: 'policy',
     key: `Policy/${target}/${section}/${phase ?? ''}/${field}/ProxyPolicy/default/${policy}`,
     section,
@@ -116,6 +120,7 @@ export function policyItem(
     created: '',
     ...rest,
   }
+  return item as PolicyItem
 }
 
 function levelOf(target: string): LevelName {

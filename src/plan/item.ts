@@ -1,4 +1,6 @@
+import type { FieldOf, PolicySection, SpecOf } from '#api/policy-fields.ts'
 import type { Origin } from '#base/origin.ts'
+import type { BackendSpec, BackendType } from '#protocols/backend-protocols.ts'
 
 /**
  * The plan is what the data plane runs on: a set of plain, serialisable items, one per thing that a user changes. An item points
@@ -140,22 +142,30 @@ export const LEVEL = {
 } as const
 export type LevelName = keyof typeof LEVEL
 
-export type PolicySection = 'frontend' | 'traffic' | 'backend'
 export type Phase = 'PreRouting' | 'PostRouting'
 
 /** One field of one policy section, attached to one target. Key: `Policy/<target>/<section>[/<phase>]/<field>/<kind>/<namespace>/<name>`. */
-export interface PolicyItem {
+export type PolicyItem<Section extends PolicySection = PolicySection> = {
+  [S in Section]: FieldItem<S, FieldOf<S>>
+}[Section]
+
+type FieldItem<Section extends PolicySection, Field extends FieldOf<Section>> = {
+  [F in Field]: AnyPolicyItem & {
+    readonly section: Section
+    readonly field: F
+    /** The value of the field as written, schema defaults applied. */
+    readonly spec: SpecOf<Section, F>
+  }
+}[Field]
+
+interface AnyPolicyItem {
   readonly kind: 'policy'
   readonly key: string
-  readonly section: PolicySection
   /** Traffic only. */
   readonly phase: Phase | undefined
-  readonly field: string
   /** Key of what it is attached to, see `plan/target.ts`. */
   readonly target: string
   readonly level: LevelName
-  /** The value of the field as written, schema defaults applied. */
-  readonly spec: unknown
   readonly origin: Origin
   /** Where the field stands in its object: `spec.traffic.rateLimit`. */
   readonly path: string
@@ -166,20 +176,28 @@ export interface PolicyItem {
 }
 
 /** A destination. Key: `ProxyBackend/<namespace>/<name>` or `Service/<namespace>/<name>/<port>`. */
-export interface BackendItem {
+export type BackendItem<Type extends BackendType = BackendType> = {
+  [T in Type]: AnyBackendItem & {
+    readonly type: T
+    /** For a ProxyBackend the member named by `type`, without policies; for a Service its port. */
+    readonly spec: BackendSpec<T>
+  }
+}[Type]
+
+interface AnyBackendItem {
   readonly kind: 'backend'
   readonly key: string
   readonly namespace: string
   readonly name: string
-  readonly type: 'static' | 'ai' | 'mcp' | 'a2a' | 'dynamicForwardProxy' | 'aws' | 'service'
-  /** For a ProxyBackend the member named by `type`; for a Service `{ hostname, port, appProtocol }`. */
-  readonly spec: unknown
   /** What each of its endpoints may take of a worker, where its annotations say so. */
   readonly bounds?: { readonly maxConnections?: number; readonly maxWaiting?: number }
   /** Set when the object cannot be used: routes to it answer 500. */
   readonly broken: string | undefined
   readonly origin: Origin
 }
+
+/** An MCP server of a backend of type `mcp`. */
+export type ResolvedMcpTarget = BackendSpec<'mcp'>['targets'][number]
 
 /**
  * Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. A Service of type ExternalName has one, whose

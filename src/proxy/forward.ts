@@ -23,18 +23,18 @@ import {
   type TrailerGate,
 } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
-import { answerMcp } from './answer-mcp.ts'
 import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
 import { screenInterim, screenTrailers } from './passing-fields.ts'
 import { recordRequest } from './record-bodies.ts'
 import { fail, respondLocally } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
+import { serveRequest } from './serve-request.ts'
 
 /** Takes a request to its backend; the backend is known and usable. */
 export function forward(flight: InFlight): void {
   const { exchange } = flight
-  const { type } = flight.backend.item
-  if (type === 'mcp') return answerMcp(flight)
+  const { serve } = flight.backend.protocol
+  if (serve !== undefined) return serveRequest(flight, serve)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)
   if (mustGatherBody(flight)) return gatherBody(flight, true)
@@ -49,7 +49,6 @@ function forwardLarge(flight: InFlight): void {
   attempt(flight)
 }
 
-/** LLM requests are understood as a whole. */
 function mustGatherBody(flight: InFlight): boolean {
   return flight.hasStreamingBody && needsWholeBody(flight.decision, flight.exchange)
 }

@@ -1,3 +1,4 @@
+import type { Sealer } from '#base/sealer.ts'
 import type { Calls } from '#calls/calls.ts'
 import type { PlanIndex } from '#engine/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
@@ -7,8 +8,7 @@ import type { ClientPool } from '#net/stream.ts'
 import type { TimerWheel } from '#net/timer-wheel.ts'
 import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
-import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
-import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { OnceMemory } from '#state/once-memory.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { Load } from './load.ts'
 
@@ -27,7 +27,9 @@ export interface ProxyContext {
   readonly load: Load
   readonly facts: BackendFacts
   readonly bodyMemory: BodyMemory
-  readonly mcp: { readonly sealer: Sealer; readonly memory: McpMemory }
+  /** For protocols that serve requests themselves. */
+  readonly sealer: Sealer
+  readonly once: OnceMemory
   /** Aborted when the proxy begins to drain. */
   readonly draining: AbortSignal
   readonly random: () => number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { asBuffer } from '#net/body/as-buffer.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import { asBuffer } from './as-buffer.ts'
 import { pumpBody } from './pump-body.ts'
 
 /** A sink that takes `room` pieces and is then full until `drain`. */

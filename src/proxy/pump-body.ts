@@ -1,6 +1,6 @@
+import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { BODY_CHUNKED, type BodyKind } from '#net/stream.ts'
-import { asBuffer } from './as-buffer.ts'
 
 /** Holds a giver back until the sink has drained. */
 class Gate implements BodySource {

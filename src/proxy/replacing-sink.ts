@@ -1,7 +1,7 @@
+import { asBuffer } from '#net/body/as-buffer.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
-import { asBuffer } from './as-buffer.ts'
 
 /**
  * Lets a body come to its end, since what it says may count (tokens of a provider) and its connection is used again, and then gives

@@ -3,9 +3,6 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodySource, type ClientStream } from '#net/stream.ts'
-import { type AnswerFilter, observeResponse } from '#protocols/llm/read-response.ts'
-import { readWholeAnswer } from '#protocols/llm/read-whole-answer.ts'
-import { CardFilter } from './card-filter.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { recordResponse } from './record-bodies.ts'
@@ -31,7 +28,7 @@ function passOn(
   body: Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>,
 ): void {
   const { newResponseBody } = flight.exchange
-  const filter = filterOf(flight, upstream)
+  const filter = flight.decision.answer?.filter(flight.exchange, flight.claim)
   writeQueuedHeaders(flight)
   const hasNewBody = newResponseBody !== undefined && newResponseBody.length > 0
   const trailers = hasNewBody && body.trails === true ? takeGrpcStatus(flight, upstream.head) : undefined
@@ -43,18 +40,6 @@ function passOn(
       ? recordResponse(flight, response)
       : new ReplacingSink(response, newResponseBody, trailers)
   body.pipe(filter === undefined ? sink : filter.into(sink))
-}
-
-/** Stands between the upstream body and the client. */
-type Filter = Pick<AnswerFilter, 'changesLength' | 'into'> & Partial<AnswerFilter>
-
-/** What has to see the body on its way. */
-function filterOf(flight: InFlight, { head }: ClientStream): Filter | undefined {
-  const { decision, exchange } = flight
-  const { llmResponse, agentCard } = decision
-  if (llmResponse !== undefined) return observeResponse(llmResponse, exchange, flight.claim)
-  if (agentCard === undefined || head.status !== 200) return undefined
-  return { changesLength: true, into: (sink) => new CardFilter(sink, head, { place: agentCard, claim: flight.claim }) }
 }
 
 /** A filter that adds or removes bytes leaves no length to announce. */
@@ -87,8 +72,7 @@ function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<B
         upstream.cancel()
         return respondLocally(flight, refused)
       }
-      const { llmResponse } = flight.decision
-      if (llmResponse !== undefined && !large) readWholeAnswer(llmResponse, exchange)
+      if (!large) flight.decision.answer?.readWhole(exchange)
       const replaced = runResponsePolicies(flight.exchange, flight.decision)
       const streams = large && replaced === undefined && exchange.newResponseBody === undefined
       if (streams) return passOn(flight, upstream, flight.partialResponse!)

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { Sealer } from '#base/sealer.ts'
 import { turnMonotonic } from '#base/turn.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { Calls } from '#calls/calls.ts'
@@ -20,8 +21,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
-import type { McpMemory } from '#protocols/mcp/mcp-memory.ts'
-import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { OnceMemory } from '#state/once-memory.ts'
 import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
@@ -40,7 +40,7 @@ export interface ProxyServerOptions {
   readonly importKey: ImportKey
   readonly observer: Observer
   readonly sealer: Sealer
-  readonly mcpMemory: McpMemory
+  readonly once: OnceMemory
   /** For TLS session tickets; 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
   /** Memory for bodies of all requests together. */
@@ -81,7 +81,7 @@ export class ProxyServer {
   readonly #transports: PlainTransports
 
   constructor(options: ProxyServerOptions) {
-    const { decisionIds, gateway, memory, importKey, observer, sealer, mcpMemory, ticketKeys, transports } = options
+    const { decisionIds, gateway, memory, importKey, observer, sealer, once, ticketKeys, transports } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
@@ -113,7 +113,8 @@ export class ProxyServer {
       load: new Load(),
       facts,
       bodyMemory,
-      mcp: { sealer, memory: mcpMemory },
+      sealer,
+      once,
       draining: this.#draining.signal,
       random,
       now: turnMonotonic,

@@ -2,7 +2,6 @@ import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { Once } from '#protocols/mcp/mcp-memory.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -57,10 +56,10 @@ export type LogState =
   /** The worker ends and still cannot write. */
   | { readonly kind: 'ended'; readonly lines: number }
 
-/** An MCP session that was ended, or a request that was answered; see `protocols/mcp/mcp-memory.ts`. */
+/** Something that works only once was used; see `state/once-memory.ts`. */
 export interface SpentOnce {
   readonly kind: 'spent'
-  readonly what: Once
+  readonly scope: string
   readonly key: string
 }
 

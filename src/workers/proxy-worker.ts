@@ -9,8 +9,8 @@ import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
 import { ProxyServer } from '#proxy/server.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
@@ -54,7 +54,7 @@ if (start.transport === 'auto' && fallbackReason !== undefined) {
     code: 'GATEWRIGHT_TRANSPORT_FALLBACK',
   })
 }
-const mcpMemory = new LocalMcpMemory((what, key) => tell({ kind: 'spent', what, key }))
+const once = new LocalOnceMemory((scope, key) => tell({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({
   decisionIds,
   gateway: {
@@ -66,7 +66,7 @@ const proxy = new ProxyServer({
   importKey,
   observer,
   sealer: createSealer(start.sessionKeys),
-  mcpMemory,
+  once,
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
@@ -90,7 +90,7 @@ async function hear(message: ToWorker): Promise<void> {
     const failed = await proxy.update(delta, message.slots, message.sockets)
     tell({ kind: 'applied', version: delta.version, failed })
   } else if (message.kind === 'spent') {
-    mcpMemory.learn(message.what, message.key)
+    once.learn(message.scope, message.key)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
   } else if (message.kind === 'drain') {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { Sealer } from '#base/sealer.ts'
 
 /** First byte of everything sealed; another one when the form ever changes. */
 const VERSION = 1

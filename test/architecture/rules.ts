@@ -6,9 +6,11 @@ export const LEVELS: readonly (readonly string[])[] = [
   ['base'],
   ['schema', 'cel', 'net', 'state'],
   ['exchange'],
-  ['observe', 'protocols'],
+  ['observe'],
   ['policies'],
-  ['api', 'plan'],
+  ['protocols'],
+  ['api'],
+  ['plan'],
   ['engine'],
   ['calls'],
   ['store', 'control', 'proxy', 'deploy'],
@@ -63,14 +65,21 @@ export const BROWSER_ROOMS: readonly string[] = [
   'control',
 ]
 
-/** Files of those rooms that only Node can run, each with its reason. They are handed in, never imported by the rest. */
+/**
+ * Files whose functions only the proxy calls, which runs in Node, each with its reason. They load without Node:
+ * `browser.test.ts` proves it.
+ */
 export const BROWSER_EXCEPTIONS: readonly { readonly file: string; readonly reason: string }[] = [
   {
     file: 'protocols/llm/stream-answer.ts',
-    reason: 'stands between two streams of the wire, whose pieces are Buffers; the engine never runs it',
+    reason: 'stands between two streams of the wire, whose pieces are Buffers',
   },
-  { file: 'protocols/llm/read-response.ts', reason: 'makes the above; only the proxy asks for it' },
+  { file: 'net/body/held-bytes.ts', reason: 'gathers pieces of the wire, which are Buffers' },
+  { file: 'net/body/as-buffer.ts', reason: 'makes pieces of the wire, which are Buffers' },
 ]
+
+/** Who may import from `protocols/<name>/`: the table, and what stands in the same folder. */
+export const PROTOCOL_TABLE = 'protocols/backend-protocols.ts'
 
 /** Folders whose children know nothing of each other; `open` may be imported by all of them. */
 export const SEALED_FOLDERS: readonly { readonly folder: string; readonly depth: number; readonly open: string }[] = [
@@ -88,7 +97,7 @@ export const SEAL_EXCEPTIONS: readonly Exception[] = [
 ]
 
 /** What a `schema.ts` may draw on, directly or not: it is read by tools that know nothing of requests. */
-export const SCHEMA_ROOMS: readonly string[] = ['base', 'schema', 'cel', 'policies']
+export const SCHEMA_ROOMS: readonly string[] = ['base', 'schema', 'cel', 'policies', 'protocols']
 
 /** Words that name nothing. A file is named after what it exports. */
 export const EMPTY_NAMES: readonly string[] = [

@@ -12,6 +12,7 @@ import {
   longFiles,
   nodeModules,
   packages,
+  protocolImports,
   type Rule,
   schemaImports,
   sealedFolders,
@@ -108,12 +109,33 @@ const findings: readonly (readonly [what: string, rule: Rule, sources: Sources, 
       'policies/shared/a.ts:1 imports policies/traffic/csrf/run.ts: the children of policies know nothing of each other',
     ],
   ],
-  ['the list of policies', sealedFolders, { 'policies/index.ts': "import { a } from './traffic/csrf/index.ts'" }, []],
+  [
+    'a file above the policies',
+    sealedFolders,
+    { 'policies/list.ts': "import { a } from './traffic/csrf/index.ts'" },
+    [],
+  ],
   [
     'protocols',
     sealedFolders,
     { 'protocols/llm/a.ts': "import { a } from '../http/sse.ts'\nimport { b } from '../mcp/b.ts'" },
     ['protocols/llm/a.ts:2 imports protocols/mcp/b.ts: the children of protocols know nothing of each other'],
+  ],
+
+  [
+    'a protocol by name',
+    protocolImports,
+    {
+      'engine/a.ts': "import { a } from '#protocols/llm/a.ts'\nimport { b } from '#protocols/backend-protocol.ts'",
+      'protocols/backend-protocols.ts': "import { a } from './llm/a.ts'",
+      'protocols/b.ts': "import { a } from './mcp/a.ts'",
+      'protocols/llm/a.ts': "import { b } from './b.ts'\nimport { c } from '../http/sse.ts'",
+      'engine/a.test.ts': "import { a } from '#protocols/llm/a.ts'",
+    },
+    [
+      'engine/a.ts:1 imports protocols/llm/a.ts: only protocols/backend-protocols.ts knows protocols by name',
+      'protocols/b.ts:1 imports protocols/mcp/a.ts: only protocols/backend-protocols.ts knows protocols by name',
+    ],
   ],
 
   [

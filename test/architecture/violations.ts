@@ -10,6 +10,7 @@ import {
   MAX_LINES,
   NODE_EXCEPTIONS,
   NODE_ROOMS,
+  PROTOCOL_TABLE,
   ROOM_EXCEPTIONS,
   SCHEMA_ROOMS,
   SEAL_EXCEPTIONS,
@@ -44,10 +45,25 @@ export const sealedFolders: Rule = (files) =>
     return undefined
   })
 
+/** The engine and the proxy know protocols by their interface only. */
+export const protocolImports: Rule = (files) =>
+  eachImport(
+    files.filter(({ path, forTests }) => path !== PROTOCOL_TABLE && !forTests),
+    ({ path }, to) => {
+      const target = childOf('protocols', 1, to)
+      if (target === undefined || isInside(to, 'protocols/http') || childOf('protocols', 1, path) === target)
+        return undefined
+      return `imports ${to}: only ${PROTOCOL_TABLE} knows protocols by name`
+    },
+  )
+
 export const schemaImports: Rule = (files) => {
   const graph = graphOf(files)
   return files
-    .filter(({ path, forTests }) => isInside(path, 'policies') && path.endsWith('schema.ts') && !forTests)
+    .filter(
+      ({ path, forTests }) =>
+        (isInside(path, 'policies') || isInside(path, 'protocols')) && path.endsWith('schema.ts') && !forTests,
+    )
     .flatMap(({ path }) =>
       [...reachable(graph, [path])]
         .filter((to) => !SCHEMA_ROOMS.includes(roomOf(to)))
@@ -66,8 +82,7 @@ export const nodeModules: Rule = (files) =>
 
 export const browserCode: Rule = (files) => {
   const excepted = new Set(BROWSER_EXCEPTIONS.map(({ file }) => file))
-  const isPure = (path: string, forTests: boolean) => !forTests && !excepted.has(path)
-  const starts = files.filter(({ path, room, forTests }) => BROWSER_ROOMS.includes(room) && isPure(path, forTests))
+  const starts = files.filter(({ room, forTests }) => BROWSER_ROOMS.includes(room) && !forTests)
   const needed = reachable(
     graphOf(files, (typeOnly) => !typeOnly),
     starts.map(({ path }) => path),
@@ -77,7 +92,7 @@ export const browserCode: Rule = (files) => {
     .flatMap((file) => [
       ...nodeImports(file).map(({ line, specifier }) => `${file.path}:${line} imports ${specifier}`),
       ...['Buffer', 'process'].flatMap((name) => {
-        const line = file.objects.get(name)
+        const line = excepted.has(file.path) ? undefined : file.objects.get(name)
         return line === undefined ? [] : [`${file.path}:${line} uses ${name}`]
       }),
     ])

@@ -11,7 +11,7 @@ import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
 import { MemberReader } from '#protocols/llm/json/member-reader.ts'
 import { KeptAnswer } from '#protocols/llm/kept-answer.ts'
 import { observeResponse } from '#protocols/llm/read-response.ts'
-import { LocalMcpMemory, MAX_SPENT } from '#protocols/mcp/mcp-memory.ts'
+import { LocalOnceMemory, MAX_SPENT } from '#state/once-memory.ts'
 import { type FakeTarget, fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
@@ -205,8 +205,8 @@ test.each([
   }
 })
 
-test('mcp-memory', () => {
-  const memory = new LocalMcpMemory()
+test('once-memory', () => {
+  const memory = new LocalOnceMemory()
   memory.spend('session', 'first')
   for (let i = 0; i < 3 * MAX_SPENT; i++) memory.spend('answer', `${i}`)
   expect(memory.isSpent('session', 'first')).toBe(true)

@@ -19,6 +19,7 @@ import { wholePlan } from '#plan/delta.ts'
 import { codeOf, type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { isAllowed } from '#protocols/mcp/authorization.ts'
 import { FileStore } from '#store/files.ts'
+import { compileTestMcp } from '#test/support/mcp-plan.ts'
 import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
@@ -99,7 +100,8 @@ async function ruled(action: Action, expression: string): Promise<string[]> {
   const denial = connection.decision.frontend!.networkAuthorization!.denial(connection.exchange)
   const mcp = await see({ spec: { backend: { mcp: { authorization } } }, to: 'tools' })
   mcp.exchange.mcp = { ...NO_MCP, resourceType: 'tool', name: 'a', target: 'one' }
-  const isFree = isAllowed(mcp.decision.backend!.mcp!.authorization, mcp.exchange)
+  const { plan } = compileTestMcp({ targets: [{ name: 'one' }] }, [{ authorization }])
+  const isFree = isAllowed(plan.authorization, mcp.exchange)
   const warns = [request, mcp].every(({ findings }) => findings.includes('deny-can-fail')) ? ['lint warns'] : []
   return [codeOf(request.outcome), denial === undefined ? 'admitted' : 'closed', isFree ? 'shown' : 'hidden', ...warns]
 }

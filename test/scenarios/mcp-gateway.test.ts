@@ -5,8 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Upstream } from '#examples/upstreams/listen.ts'
 import { startNotes, startWeather } from '#examples/upstreams/mcp.ts'
 import { roomFor } from '#net/testing/room-for.ts'
-import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { fetchCall } from '#test/support/fetch-call.ts'
 import { type McpFront, type McpFrontOptions, startMcpFront } from '#test/support/mcp-front.ts'
@@ -37,7 +38,14 @@ async function startFront(plan: McpPlan, options: Partial<McpFrontOptions['deps'
     [`${MCP_BACKEND}/down`]: 'http://127.0.0.1:1',
   })
   const sealer = createSealer(readSessionKeys({ SESSION_KEY: KEY }))
-  const deps = { call, sealer, memory: new LocalMcpMemory(), claim: roomFor(0).claim, ...options }
+  const deps = {
+    call,
+    sealer,
+    once: new LocalOnceMemory(),
+    memory: new McpMemory(),
+    claim: roomFor(0).claim,
+    ...options,
+  }
   const front = await startMcpFront({ plan, deps })
   opened.push(front)
   return front

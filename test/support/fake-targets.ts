@@ -3,9 +3,10 @@ import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
-import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import { McpMemory } from '#protocols/mcp/mcp-memory.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { testSealer } from './test-sealer.ts'
 
 /** A JSON-RPC message as tests look at it. */
@@ -112,7 +113,14 @@ export class TestClient {
 
   constructor(plan: McpPlan, call: Call, deps: Partial<McpDeps> = {}) {
     this.#plan = plan
-    this.#deps = { call, sealer: testSealer(), memory: new LocalMcpMemory(), claim: roomFor(0).claim, ...deps }
+    this.#deps = {
+      call,
+      sealer: testSealer(),
+      once: new LocalOnceMemory(),
+      memory: new McpMemory(),
+      claim: roomFor(0).claim,
+      ...deps,
+    }
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {

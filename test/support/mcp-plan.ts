@@ -1,7 +1,10 @@
-import { compileExpression } from '#exchange/compile-expression.ts'
-import type { Expression } from '#exchange/expression.ts'
-import { compileMcp, type McpBackendSpec, type McpPolicySpec, type McpSource } from '#protocols/mcp/compile-mcp.ts'
+import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
+import { contextWith, sourceOf } from '#policies/shared/testing.ts'
+import type { BackendSettings } from '#protocols/backend-protocol.ts'
+import { compileMcp } from '#protocols/mcp/compile-mcp.ts'
 import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
+import type { BackendMcpSpec } from '#protocols/mcp/policy-schema.ts'
+import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#protocols/mcp/resolved-backend.ts'
 
 /** Key of the backend of `mcpPlan`; a destination is this, a slash and the name of the target. */
 export const MCP_BACKEND = 'ProxyBackend/default/tools'
@@ -13,27 +16,34 @@ export interface CompiledMcp {
   readonly problems: readonly string[]
 }
 
-/** Compiles an MCP backend with policies, with real expressions. */
-export function compileTestMcp(spec: McpBackendSpec, policies: readonly McpPolicySpec[] = []): CompiledMcp {
-  const problems: string[] = []
-  const report = (path: string, code: string) => problems.push(`${path} ${code}`)
-  const plan = compileMcp(
-    sourceOf(spec, 'spec.mcp'),
-    policies.map((policy) => sourceOf(policy, 'spec.backend.mcp')),
-    {
-      report: (source, path, problem) => void report(`${source.path}${path}`, problem.code),
-      expression: (source, path, text, place): Expression =>
-        compileExpression(text, place, (problem) => void report(`${source.path}${path}`, problem.code)),
-    },
-  )
-  return { plan, problems }
+/** A backend with only the names of targets and what the test is about. */
+export interface TestMcp extends Partial<Omit<ResolvedMcpBackend, 'targets'>> {
+  /** `auth`: `backend.auth` of the target. */
+  readonly targets: readonly (Partial<ResolvedMcpTarget> & { readonly name: string; readonly auth?: BackendAuthSpec })[]
 }
 
-function sourceOf<Spec>(spec: Spec, path: string): McpSource<Spec> {
-  return { spec, path, origin: { kind: 'ProxyBackend', namespace: 'default', name: 'tools' }, target: MCP_BACKEND }
+/** Compiles an MCP backend with policies, with real expressions. */
+export function compileTestMcp(
+  { targets, sessionRouting = 'Stateful', failureMode }: TestMcp,
+  policies: readonly BackendMcpSpec[] = [],
+): CompiledMcp {
+  const context = contextWith()
+  const rules = policies.map((spec) => sourceOf(spec, { path: 'spec.backend.mcp', target: MCP_BACKEND }))
+  const of: BackendSettings['of'] = ({ field }, section) => {
+    const auth = targets.find(({ name }) => name === section)?.auth
+    return (field === 'mcp' ? rules : auth === undefined ? [] : [sourceOf(auth)]) as never
+  }
+  const spec: ResolvedMcpBackend = {
+    targets: targets.map(({ auth: _, ...target }) => ({ entry: target.name, port: 80, ...target })),
+    sessionRouting,
+    ...(failureMode === undefined ? {} : { failureMode }),
+  }
+  const backend = { ...sourceOf(spec, { path: 'spec.mcp', target: MCP_BACKEND }), namespace: 'default', name: 'tools' }
+  const plan = compileMcp(backend, { of, everyOf: of }, context)
+  return { plan, problems: context.problems.map(({ path, code }) => `${path} ${code}`) }
 }
 
 /** A plan for targets of these names. */
-export function mcpPlan(names: readonly string[], rest: Omit<McpBackendSpec, 'targets'> = {}): McpPlan {
+export function mcpPlan(names: readonly string[], rest: Omit<TestMcp, 'targets'> = {}): McpPlan {
   return compileTestMcp({ targets: names.map((name) => ({ name })), ...rest }).plan
 }

@@ -3,17 +3,21 @@ import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
-import type { AiSettingsSpec } from '#protocols/llm/ai-settings.ts'
-import { type AiSettingsSource, compileAi } from '#protocols/llm/compile-ai.ts'
+import { sourceOf, specFrom, TestContext } from '#policies/shared/testing.ts'
+import type { BackendSettings } from '#protocols/backend-protocol.ts'
+import { aiBackend } from '#protocols/llm/backend-schema.ts'
+import { compileAi } from '#protocols/llm/compile-ai.ts'
+import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
 import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/prepare-request.ts'
-import type { AiBackendSpec, LlmProviderSpec } from '#protocols/llm/provider-spec.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
 
 /** For tests: what a request meets. Unset members have the values of a plain chat request to provider one. */
 export interface Setup {
-  readonly provider?: LlmProviderSpec
-  readonly ai?: AiSettingsSpec
+  /** As users write them. */
+  readonly provider?: object
+  /** What the auth policy of the provider brings. */
   readonly credential?: Credential
+  readonly ai?: BackendAiSpec
   readonly method?: string
   readonly target?: string
   /** As the client sent it, before rewrites. */
@@ -24,17 +28,37 @@ export interface Setup {
   readonly results?: Readonly<Record<string, string | number>>
 }
 
+const BACKEND = { ...sourceOf({}, { path: '', target: 'ProxyBackend/default/llm' }), namespace: 'default', name: 'llm' }
+
 /** Compiles a backend with one set of settings for all providers; problems come as `path: code`. */
-export function compile(spec: AiBackendSpec, setup: Setup = {}) {
-  const problems: string[] = []
-  const report = (path: string, { code }: { code: string }) => problems.push(`${path}: ${code}`)
-  const settings: AiSettingsSource | undefined = setup.ai && {
-    spec: setup.ai,
-    report,
-    expression: (_path, text) => expressionOf(text, setup.results?.[text]),
+export function compile(spec: object, setup: Setup = {}) {
+  const context = new LlmContext(setup)
+  const settings = setup.ai === undefined ? [] : [sourceOf(setup.ai, { path: '' })]
+  const credentials = setup.credential === undefined ? [] : [sourceOf(authOf(setup.credential))]
+  const of: BackendSettings['of'] = ({ field }) =>
+    (field === 'ai' ? settings : field === 'auth' ? credentials : []) as never
+  const plan = compileAi({ ...BACKEND, spec: specFrom(aiBackend, spec) }, { of, everyOf: of }, context)
+  return { plan, problems: context.problems.map(({ path, code }) => `${path}: ${code}`) }
+}
+
+function authOf({ source, explicitLocation }: Credential): object {
+  return {
+    ...(source === 'key' ? { key: 'k' } : { passthrough: {} }),
+    ...(explicitLocation && { location: { header: { name: 'x-key' } } }),
   }
-  const plan = compileAi({ spec, report, settingsOf: () => settings, credentialOf: () => setup.credential })
-  return { plan, problems }
+}
+
+class LlmContext extends TestContext {
+  readonly #setup: Setup
+
+  constructor(setup: Setup) {
+    super({})
+    this.#setup = setup
+  }
+
+  override expression(_source: unknown, _path: string, text: string): Expression {
+    return expressionOf(text, this.#setup.results?.[text])
+  }
 }
 
 /** Runs one request through `prepareLlmRequest`. */

@@ -1,4 +1,4 @@
-import type { Sealer } from '#protocols/mcp/sealer.ts'
+import type { Sealer } from '#base/sealer.ts'
 import { createSealer, readSessionKeys } from '#workers/sealer.ts'
 
 /** The sealer of an instance with a random key. */

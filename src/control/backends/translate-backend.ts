@@ -1,7 +1,6 @@
 import { keyOf } from '#api/object.ts'
-import { type Destination, destinationOf, type ProxyBackendObject } from '#api/proxy-backend.ts'
-import type { BackendItem } from '#plan/item.ts'
-import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#plan/mcp-targets.ts'
+import type { Destination, ProxyBackendObject, ProxyBackendSpec } from '#api/proxy-backend.ts'
+import type { BackendItem, ResolvedMcpTarget } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, itemPath } from '#schema/index.ts'
 import type { Report } from '../finding-code.ts'
@@ -29,8 +28,11 @@ interface InlineField {
   readonly place: Place
 }
 
+/** The member of a ProxyBackend that says what it is, as the plan has it. */
+type Destined = { [Type in Destination]: Pick<BackendItem<Type>, 'type' | 'spec'> }[Destination]
+
 interface Sectioned {
-  readonly spec: unknown
+  readonly destination: Destined
   readonly sections: readonly string[]
   readonly policies?: readonly InlineField[]
   readonly uses?: readonly Use[]
@@ -40,9 +42,8 @@ interface Sectioned {
 /** A fault in the policies of the whole backend breaks it; one in those of a provider or target breaks only that (decision A-37). */
 export function translateBackend(scope: Scope, object: ProxyBackendObject, report: Report): TranslatedBackend {
   const { spec, metadata, origin } = object
-  const type = destinationOf(object)
   const target = backendTarget('ProxyBackend', metadata)
-  const { sections, policies = [], uses = [], ...resolved } = resolveDestination(scope, object, type, report)
+  const { destination, sections, policies = [], uses = [], ...resolved } = resolveDestination(scope, object, report)
   const level = 'BackendInline'
   const own = fieldsOf(object, 'backend', spec.policies ?? {}, 'spec.policies').map((field) =>
     translateField(scope, field, [{ target, level }], report),
@@ -58,8 +59,7 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
       key: keyOf(object),
       namespace: metadata.namespace,
       name: metadata.name,
-      type,
-      spec: resolved.spec,
+      ...destination,
       ...(bounds === undefined ? {} : { bounds }),
       broken: broken.length === 0 ? undefined : broken.join('; '),
       origin,
@@ -71,20 +71,18 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
 }
 
 /** Policies inside the destination are taken out: they are items of their own. */
-function resolveDestination(scope: Scope, object: ProxyBackendObject, type: Destination, report: Report): Sectioned {
-  switch (type) {
-    case 'ai':
-      return resolveProviders(object)
-    case 'mcp':
-      return resolveTargets(scope, object, report)
-    default:
-      return { spec: object.spec[type], sections: [] }
-  }
+function resolveDestination(scope: Scope, object: ProxyBackendObject, report: Report): Sectioned {
+  const { ai, mcp, a2a, aws, dynamicForwardProxy, static: fixed } = object.spec
+  if (ai !== undefined) return resolveProviders(object, ai)
+  if (mcp !== undefined) return resolveTargets(scope, object, mcp, report)
+  if (a2a !== undefined) return { destination: { type: 'a2a', spec: a2a }, sections: [] }
+  if (aws !== undefined) return { destination: { type: 'aws', spec: aws }, sections: [] }
+  if (fixed !== undefined) return { destination: { type: 'static', spec: fixed }, sections: [] }
+  return { destination: { type: 'dynamicForwardProxy', spec: dynamicForwardProxy }, sections: [] }
 }
 
-function resolveProviders(object: ProxyBackendObject): Sectioned {
-  const { ai } = object.spec
-  if (ai?.groups === undefined) return { spec: ai, sections: ['backend'] }
+function resolveProviders(object: ProxyBackendObject, ai: NonNullable<ProxyBackendSpec['ai']>): Sectioned {
+  if (ai.groups === undefined) return { destination: { type: 'ai', spec: ai }, sections: ['backend'] }
   const sections: string[] = []
   const policies: InlineField[] = []
   const groups = ai.groups.map(({ providers }, g) => ({
@@ -95,16 +93,20 @@ function resolveProviders(object: ProxyBackendObject): Sectioned {
       return provider
     }),
   }))
-  return { spec: { groups }, sections, policies }
+  return { destination: { type: 'ai', spec: { groups } }, sections, policies }
 }
 
-function resolveTargets(scope: Scope, object: ProxyBackendObject, report: Report): Sectioned {
-  const { targets: entries = [], sessionRouting = 'Stateful', failureMode } = object.spec.mcp ?? {}
+function resolveTargets(
+  scope: Scope,
+  object: ProxyBackendObject,
+  { targets: entries, sessionRouting, failureMode }: NonNullable<ProxyBackendSpec['mcp']>,
+  report: Report,
+): Sectioned {
   const targets = resolveMcpTargets(scope, object, report)
-  const spec: ResolvedMcpBackend = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
+  const spec = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
   const broken = failureMode === 'FailOpen' ? undefined : brokenTargets(targets)
   return {
-    spec,
+    destination: { type: 'mcp', spec },
     sections: [...new Set([...entries.map(({ name }) => name), ...targets.map(({ name }) => name)])],
     policies: entries.flatMap(({ name, static: target }, index) =>
       sectionPolicies(object, name, target?.policies ?? {}, `${itemPath('spec.mcp.targets', index)}.static`),

@@ -31,7 +31,7 @@ function item({
   created = '',
 }: Written): PolicyItem {
   const [section, member] = field.split('.') as [PolicyItem['section'], string]
-  return {
+  const item = {
     kind: 'policy',
     key: `${target}/${field}/${phase}/${name}`,
     section,
@@ -44,6 +44,7 @@ function item({
     path: `spec.${field}`,
     created,
   }
+  return item as PolicyItem
 }
 
 const onRoute = { target: ROUTE, level: 'Route' } as const

@@ -1,6 +1,6 @@
+import { policyDefinition } from '#api/policy-fields.ts'
 import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
-import { policyDefinition } from '#policies/index.ts'
 import { compareText } from '../inventory.ts'
 
 /** A field of a policy that is overridden where its author may not expect it (decision A-24). */

@@ -1,5 +1,6 @@
 import type { ApiObject } from '#api/object.ts'
-import type { LevelName, Phase, PolicyItem, PolicySection } from '#plan/item.ts'
+import type { PolicySection } from '#api/policy-fields.ts'
+import type { LevelName, Phase, PolicyItem } from '#plan/item.ts'
 
 /** One field of a policy section as an object writes it, before it is known where it applies. */
 export interface PolicyField {
@@ -25,7 +26,7 @@ export function policyItem(
 ): PolicyItem {
   const { namespace, name, creationTimestamp } = object.metadata
   const where = phase === undefined ? section : `${section}/${phase}`
-  return {
+  const item: Omit<PolicyItem, 'field' | 'spec'> & Pick<PolicyField, 'field' | 'spec'> = {
     kind: 'policy',
     key: `Policy/${target}/${where}/${field}/${object.kind}/${namespace}/${name}`,
     section,
@@ -39,6 +40,8 @@ export function policyItem(
     created: creationTimestamp ?? '',
     ...(notPermitted.length === 0 ? {} : { notPermitted }),
   }
+  // The schema of the object admitted the spec of every field.
+  return item as PolicyItem
 }
 
 /** The fields of a section that merge, each with its path; `phase` is not a field but says when the section runs. */

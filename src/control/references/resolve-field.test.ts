@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PolicySection } from '#plan/item.ts'
+import type { PolicySection } from '#api/policy-fields.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { inScope } from '../testing.ts'

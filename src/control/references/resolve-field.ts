@@ -1,5 +1,5 @@
 import { objectKey } from '#api/object.ts'
-import { policyDefinition } from '#policies/index.ts'
+import { policyDefinition } from '#api/policy-fields.ts'
 import { type Reference, walk } from '#schema/index.ts'
 import type { FindingCode, Report } from '../finding-code.ts'
 import { hasLabels, type Labels } from '../label-selector.ts'

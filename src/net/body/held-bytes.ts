@@ -1,7 +1,5 @@
 import type { BodyClaim } from './body-memory.ts'
 
-const NO_BYTES = Buffer.alloc(0)
-
 /**
  * Bytes of a body that stay in memory, as far as there is room for them. They are one piece that grows by doubling: a body that
  * comes byte by byte costs no object for each.
@@ -11,7 +9,7 @@ export class HeldBytes {
   readonly #claim: BodyClaim
   readonly #maxBytes: number
   readonly #expectedBytes: number
-  #buffer = NO_BYTES
+  #buffer: Buffer | undefined
 
   /** `announced`: so many bytes are to come; -1: nobody knows. */
   constructor(claim: BodyClaim, maxBytes: number, announced = -1) {
@@ -22,7 +20,7 @@ export class HeldBytes {
 
   /** What is held, at this place until more is added. */
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.length)
+    return this.#buffer?.subarray(0, this.length) ?? Buffer.alloc(0)
   }
 
   /** As `append`; nothing is added that would make them more than `maxBytes`, either. */
@@ -47,26 +45,32 @@ export class HeldBytes {
 
   /** Forgets everything and gives its memory back. */
   drop(): void {
-    this.#claim.give(this.#buffer.length)
-    this.#buffer = NO_BYTES
+    this.#claim.give(this.#capacity)
+    this.#buffer = undefined
     this.length = 0
   }
 
   /** Bytes by which the memory must grow for so many more. */
   missing(added: number): number {
-    const capacity = this.#buffer.length
+    const capacity = this.#capacity
     const length = this.length + added
     if (length <= capacity) return 0
     return Math.max(length, Math.min(2 * capacity, this.#expectedBytes)) - capacity
   }
 
   #add(buffer: Buffer, start: number, end: number, more: number): void {
-    if (more > 0) {
-      const larger = Buffer.allocUnsafe(this.#buffer.length + more)
-      this.#buffer.copy(larger, 0, 0, this.length)
-      this.#buffer = larger
+    let held = this.#buffer
+    if (held === undefined || more > 0) {
+      const larger = Buffer.allocUnsafe(this.#capacity + more)
+      held?.copy(larger, 0, 0, this.length)
+      held = larger
+      this.#buffer = held
     }
-    buffer.copy(this.#buffer, this.length, start, end)
+    buffer.copy(held, this.length, start, end)
     this.length += end - start
+  }
+
+  get #capacity(): number {
+    return this.#buffer?.length ?? 0
   }
 }

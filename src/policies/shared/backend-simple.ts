@@ -6,7 +6,7 @@ import { backendTls } from '../backend/tls/schema.ts'
 import { backendTunnel } from '../backend/tunnel/schema.ts'
 
 /** The settings that every connection to a destination knows (specification 2, 2.3, `BackendSimple`). */
-const backendSimpleFields = {
+export const backendSimpleFields = {
   tcp: optional(backendTcp),
   tls: optional(backendTls),
   http: optional(backendHttp),

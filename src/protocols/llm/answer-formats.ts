@@ -11,11 +11,11 @@ import { keepBlocks } from './messages/keep-answer.ts'
 import { MessagesUsage } from './messages/response.ts'
 import { MessagesStream } from './messages/stream.ts'
 import { readTokenCount } from './messages/token-count.ts'
+import type { RouteType } from './policy-schema.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { keepItems } from './responses/keep-answer.ts'
 import { readResponsesUsage } from './responses/response.ts'
 import { ResponsesStream } from './responses/stream.ts'
-import type { RouteType } from './route-type.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** Formats of event streams. */

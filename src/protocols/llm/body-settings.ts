@@ -1,8 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import type { AiSettingsSpec, FieldValueSpec } from './ai-settings.ts'
 import { editMembers } from './json/edit-members.ts'
 import { findField, type Members } from './json/scan-members.ts'
+import type { BackendAiSpec, FieldValueSpec } from './policy-schema.ts'
 
 /** `defaults`, `overrides` and `transformations`, ready to run. Values are JSON text. */
 export interface BodySettings {
@@ -13,7 +13,7 @@ export interface BodySettings {
 
 /** @returns undefined when the settings leave bodies alone */
 export function compileBodySettings(
-  spec: AiSettingsSpec,
+  spec: BackendAiSpec,
   compile: (path: string, text: string) => Expression,
 ): BodySettings | undefined {
   const { defaults = [], overrides = [], transformations = [] } = spec
@@ -29,7 +29,7 @@ export function compileBodySettings(
 }
 
 /** Members that the settings set. */
-export function configuredFields({ defaults = [], overrides = [], transformations = [] }: AiSettingsSpec): string[] {
+export function configuredFields({ defaults = [], overrides = [], transformations = [] }: BackendAiSpec): string[] {
   return [...defaults, ...overrides, ...transformations].map(({ field }) => field)
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import { compile, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
+import type { BackendSettings } from '../backend-protocol.ts'
 import { compileAi } from './compile-ai.ts'
 
 const one = { provider: { providerOne: {} } }
@@ -32,24 +34,20 @@ verifies(
   'backend.ai.groups.providers/provider-fields',
   'each provider has its own settings, credential and destination',
   () => {
-    const plan = compileAi({
-      spec: {
-        groups: [
-          {
-            providers: [
-              { name: 'a', providerOne: { model: 'x' }, host: 'a.example', port: 8080 },
-              { name: 'b', providerFour: {}, path: 'chat' },
-            ],
-          },
+    const groups = [
+      {
+        providers: [
+          { name: 'a', providerOne: { model: 'x' }, host: 'a.example', port: 8080 },
+          { name: 'b', providerFour: {}, path: 'chat' },
         ],
       },
-      report: () => {},
-      settingsOf: (name) =>
-        name === 'a'
-          ? { spec: { routes: { '*': 'Detect' } }, report: () => {}, expression: () => expect.unreachable() }
-          : undefined,
-      credentialOf: (name) => (name === 'b' ? { source: 'key', explicitLocation: true } : undefined),
-    })
+    ]
+    const detect = sourceOf({ routes: { '*': 'Detect' } })
+    const key = sourceOf({ key: 'k', location: { header: { name: 'x-key' } } })
+    const of: BackendSettings['of'] = ({ field }, section) =>
+      (field === 'ai' && section === 'a' ? [detect] : field === 'auth' && section === 'b' ? [key] : []) as never
+    const backend = { ...sourceOf({ groups }), namespace: 'default', name: 'llm' }
+    const plan = compileAi(backend, { of, everyOf: of }, contextWith())
     expect(plan.providers).toMatchObject([
       {
         name: 'a',

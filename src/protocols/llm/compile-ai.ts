@@ -1,58 +1,43 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
 import { pathFault } from '#net/http/path-form.ts'
+import { auth } from '#policies/backend/auth/index.ts'
+import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
+import type { CompileContext, PolicySource } from '#policies/policy.ts'
+import type { BackendSettings, ProtocolBackend } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan, AiSettings } from './ai-plan.ts'
-import type { AiSettingsSpec } from './ai-settings.ts'
-import { compileBodySettings, configuredFields } from './body-settings.ts'
-import { compileGuards } from './guards/compile-guards.ts'
-import { exactNames } from './json/exact-names.ts'
-import { compileAliases, toModelName } from './model-aliases.ts'
-import { compilePrompt } from './prompt-enrichment.ts'
-import type { AiBackendSpec, LlmProviderSpec, NamedLlmProviderSpec } from './provider-spec.ts'
+import type { AiBackendSpec } from './backend-schema.ts'
+import { toModelName } from './model-aliases.ts'
+import { ai } from './policy.ts'
+import type { BackendAiSpec, RouteType } from './policy-schema.ts'
+import type { LlmProviderSpec, NamedLlmProviderSpec } from './provider-schema.ts'
 import type { Credential, Provider } from './providers/provider.ts'
-import { buildProvider, providerDestination, providerKind, takesPathPrefix } from './providers.ts'
-import { compileRouteTypes, isClientFormat, type RouteType } from './route-type.ts'
+import { buildProvider, providerDestination, providerKind } from './providers.ts'
+import { isClientFormat } from './route-type.ts'
 import { toPath } from './upstream-path.ts'
 
-export type Report = (path: string, problem: Omit<ConfigProblem, 'path'>) => void
+type Report = (path: string, problem: Omit<ConfigProblem, 'path'>) => void
 
-/** The `backend.ai` settings in force for a provider, and where to report what is wrong with them. */
-export interface AiSettingsSource {
-  readonly spec: AiSettingsSpec
-  /** `path` is relative to the settings: `.promptGuard.request[0].webhook`. */
-  readonly report: Report
-  readonly expression: (path: string, text: string, place: ExpressionPlace) => Expression
-}
-
-/** What an AI backend is compiled from. */
-export interface AiInput {
-  readonly spec: AiBackendSpec
-  /** `path` is relative to the backend's `ai`: `.groups[0].providers[1].pathPrefix`. */
-  readonly report: Report
-  /**
-   * The strongest `ai` setting for the provider of that name (empty for a single provider), which replaces all others whole
-   * (decision B01). Providers with the same settings get the same object.
-   */
-  readonly settingsOf: (provider: string) => AiSettingsSource | undefined
-  /** What the auth policy of that provider puts into requests; undefined without one. */
-  readonly credentialOf: (provider: string) => Credential | undefined
-}
-
-/** An AI backend made ready to run. Never throws for bad configuration: it reports, and what cannot be checked is refused. */
-export function compileAi(input: AiInput): AiPlan {
+/** An AI backend made ready to run: providers, and for each the strongest `ai` settings (decision B01). */
+export function compileAi(
+  backend: ProtocolBackend<AiBackendSpec>,
+  settings: BackendSettings,
+  context: CompileContext,
+): AiPlan {
   const providers: AiProviderPlan[] = []
-  const compiled = new Map<AiSettingsSource | undefined, AiSettings>()
-  const once = reportOnce()
+  const shared = new SharedSettings(context)
   const add = (name: string, spec: LlmProviderSpec, path: string): number => {
-    const source = input.settingsOf(name)
-    const settings = compiled.get(source) ?? compileSettings(source)
-    compiled.set(source, settings)
-    const plan = compileProvider(name, spec, settings, input.credentialOf(name))
-    reportProvider(spec, (field, problem) => input.report(path + field, problem))
-    reportRoutes(plan, spec, source === undefined ? (_, problem) => input.report(path, problem) : once(source.report))
+    const section = sectionOf(name)
+    const source = settings.of(ai, section)[0]
+    const plan = compileProvider(name, spec, shared.of(source), credentialOf(settings.of(auth, section)[0]))
+    reportProvider(spec, (field, problem) => context.report(backend, path + field, problem))
+    reportRoutes(
+      plan,
+      spec,
+      source === undefined ? (_, problem) => context.report(backend, path, problem) : shared.reportOnce(source),
+    )
     return providers.push(plan) - 1
   }
-  const { provider, groups = [] } = input.spec
+  const { provider, groups = [] } = backend.spec
   const indexes = provider === undefined ? [] : [[add('', provider, '.provider')]]
   groups.forEach((group, g) => {
     const addNamed = (named: NamedLlmProviderSpec, p: number) => add(named.name, named, `.groups[${g}].providers[${p}]`)
@@ -61,16 +46,46 @@ export function compileAi(input: AiInput): AiPlan {
   return { providers, groups: indexes }
 }
 
-/** Providers that share settings share what is wrong with them. */
-function reportOnce(): (report: Report) => Report {
-  const known = new Map<Report, Set<string>>()
-  return (report) => (path, problem) => {
-    const seen = known.get(report) ?? new Set()
-    known.set(report, seen)
-    const text = `${path} ${problem.message}`
-    if (seen.has(text)) return
-    seen.add(text)
-    report(path, problem)
+/** A single provider without a name is the section `backend` (docs/behaviour/control.md, "Sections"). */
+export function sectionOf(provider: string): string {
+  return provider === '' ? 'backend' : provider
+}
+
+/** Providers with the same settings share them, and what is wrong with them. */
+class SharedSettings {
+  readonly #context: CompileContext
+  readonly #compiled = new Map<PolicySource<BackendAiSpec> | undefined, AiSettings>()
+  readonly #reported = new Set<string>()
+
+  constructor(context: CompileContext) {
+    this.#context = context
+  }
+
+  of(source: PolicySource<BackendAiSpec> | undefined): AiSettings {
+    let settings = this.#compiled.get(source)
+    if (settings === undefined) {
+      settings = ai.compile(source === undefined ? [] : [source], this.#context)
+      this.#compiled.set(source, settings)
+    }
+    return settings
+  }
+
+  reportOnce(source: PolicySource<BackendAiSpec>): Report {
+    return (path, problem) => {
+      const text = `${source.target} ${source.path}${path} ${problem.message}`
+      if (this.#reported.has(text)) return
+      this.#reported.add(text)
+      this.#context.report(source, path, problem)
+    }
+  }
+}
+
+function credentialOf(source: PolicySource<BackendAuthSpec> | undefined): Credential | undefined {
+  if (source === undefined) return undefined
+  const { key, secretRef, location } = source.spec
+  return {
+    source: key !== undefined || secretRef !== undefined ? 'key' : 'token',
+    explicitLocation: location !== undefined,
   }
 }
 
@@ -92,84 +107,15 @@ function compileProvider(
   }
 }
 
-function compileSettings(source: AiSettingsSource | undefined): AiSettings {
-  if (source === undefined) return DEFAULT_SETTINGS
-  const { spec, report } = source
-  reportSettings(spec, report)
-  return {
-    routes: compileRouteTypes(spec.routes),
-    aliases: compileAliases(spec.modelAliases),
-    body: compileBodySettings(spec, (path, text) => source.expression(path, text, 'llm')),
-    members: exactNames([...USUAL_MEMBERS, ...configuredFields(spec)]),
-    prompt: compilePrompt(spec.prompt),
-    guards: compileGuards(spec.promptGuard, (path, message) =>
-      report(path, { code: 'guard-not-runnable', message, severity: 'error' }),
-    ),
-  }
-}
-
-/** What the gateway or the expressions of users read of requests, in any format. */
-const USUAL_MEMBERS = [
-  ...['model', 'stream', 'stream_options', 'user', 'metadata', 'messages', 'system', 'instructions', 'input'],
-  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'temperature', 'top_p', 'seed'],
-  ...['frequency_penalty', 'presence_penalty', 'dimensions', 'encoding_format', 'tools', 'tool_choice'],
-]
-
-const DEFAULT_SETTINGS: AiSettings = {
-  routes: compileRouteTypes(undefined),
-  aliases: undefined,
-  body: undefined,
-  members: exactNames(USUAL_MEMBERS),
-  prompt: undefined,
-  guards: undefined,
-}
-
-function reportSettings(spec: AiSettingsSpec, report: Report): void {
-  for (const suffix of Object.keys(spec.routes ?? {})) {
-    if (suffix === '*' || suffix.startsWith('/')) continue
-    const message = 'a suffix without a leading "/" also matches in the middle of a path segment'
-    report(`.routes[${JSON.stringify(suffix)}]`, { code: 'suffix-without-slash', message, severity: 'warning' })
-  }
-  for (const [alias, target] of Object.entries(spec.modelAliases ?? {})) {
-    if (target !== '') continue
-    const message = 'an alias must stand for the name of a model'
-    report(`.modelAliases[${JSON.stringify(alias)}]`, { code: 'alias-empty', message, severity: 'error' })
-  }
-  for (const list of ['defaults', 'overrides'] as const) {
-    for (const [index, { value }] of (spec[list] ?? []).entries()) {
-      if (isExact(value)) continue
-      const message =
-        'objects keep whole numbers up to 9007199254740991: another one is sent. An expression can give it: json("...")'
-      report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
-    }
-  }
-  if (spec.promptCaching !== undefined) {
-    const message = 'prompt caching is not implemented yet: no cache points are inserted'
-    report('.promptCaching', { code: 'not-implemented', message, severity: 'error' })
-  }
-}
-
-/** Whether numbers in a value are what somebody wrote: objects are read with doubles. */
-function isExact(value: unknown): boolean {
-  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
-  return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
-}
-
 function reportProvider(spec: LlmProviderSpec, report: Report): void {
   for (const field of ['path', 'pathPrefix'] as const) {
     const fault = pathFault(toPath(spec[field] ?? '').split('?', 1)[0]!)
     if (fault === undefined) continue
     report(`.${field}`, { code: 'path-invalid', message: `holds ${fault}: requests are refused`, severity: 'error' })
   }
-  if (spec.pathPrefix === undefined) return
-  const kind = providerKind(spec)
-  if (!takesPathPrefix(kind)) {
-    const message = `pathPrefix is supported for providerOne and providerFour, not for ${kind}`
-    report('.pathPrefix', { code: 'not-supported', message, severity: 'error' })
-  } else if (spec.path !== undefined) {
-    const message = 'path is set as well and decides: the prefix has no effect'
-    report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
-  }
+  if (spec.pathPrefix === undefined || spec.path === undefined) return
+  const message = 'path is set as well and decides: the prefix has no effect'
+  report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
 }
 
 /** Says now which route types will be answered 400 or 501, and which settings a route type leaves unused. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { RouteType } from './route-type.ts'
+import type { RouteType } from './policy-schema.ts'
 
 const CHAT = '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"hi"}]}'
 

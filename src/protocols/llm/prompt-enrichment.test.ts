@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { PromptSpec } from './ai-settings.ts'
-import type { RouteType } from './route-type.ts'
+import type { PromptEnrichmentSpec, RouteType } from './policy-schema.ts'
 
-const prompt: PromptSpec = {
+const prompt: PromptEnrichmentSpec = {
   prepend: [
     { role: 'SYSTEM', content: 'S1' },
     { role: 'user', content: 'U1' },
@@ -15,7 +14,7 @@ const prompt: PromptSpec = {
   ],
 }
 
-function enriched(type: RouteType, spec: PromptSpec = prompt): Setup {
+function enriched(type: RouteType, spec: PromptEnrichmentSpec = prompt): Setup {
   const provider = type === 'Messages' || type === 'MessagesTokenCount' ? { providerFour: {} } : { providerOne: {} }
   return { provider, ai: { prompt: spec, routes: { '*': type } } }
 }

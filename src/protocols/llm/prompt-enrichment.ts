@@ -1,16 +1,16 @@
-import type { PromptMessage, PromptSpec } from './ai-settings.ts'
 import type { Range } from './json/insert-elements.ts'
 import { findMember, type Members, scanElements, scanMembers, stringAt } from './json/scan-members.ts'
+import type { PromptEnrichmentSpec, PromptMessageSpec } from './policy-schema.ts'
 
 /** `prompt`, ready to run: roles in lower case. */
 export interface PromptEnrichment {
-  readonly prepend: readonly PromptMessage[]
-  readonly append: readonly PromptMessage[]
+  readonly prepend: readonly PromptMessageSpec[]
+  readonly append: readonly PromptMessageSpec[]
 }
 
 /** Roles are case-folded (decision B103); @returns undefined when there is nothing to add */
-export function compilePrompt(spec: PromptSpec | undefined): PromptEnrichment | undefined {
-  const fold = ({ role, content }: PromptMessage) => ({ role: role.toLowerCase(), content })
+export function compilePrompt(spec: PromptEnrichmentSpec | undefined): PromptEnrichment | undefined {
+  const fold = ({ role, content }: PromptMessageSpec) => ({ role: role.toLowerCase(), content })
   const prepend = (spec?.prepend ?? []).map(fold)
   const append = (spec?.append ?? []).map(fold)
   return prepend.length + append.length === 0 ? undefined : { prepend, append }

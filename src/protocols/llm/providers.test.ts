@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest'
+import { specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { LlmProviderSpec } from './provider-spec.ts'
+import type { RouteType } from './policy-schema.ts'
+import { llmProvider } from './provider-schema.ts'
 import type { Credential } from './providers/provider.ts'
 import { buildProvider, providerDestination } from './providers.ts'
-import type { RouteType } from './route-type.ts'
 
+const providerFrom = (written: object) => specFrom(llmProvider, written)
 const project = { resourceName: 'res', resourceType: 'ResourceTypeTwo', projectName: 'my proj' } as const
 const resource = { resourceName: 'my-resource', resourceType: 'ResourceTypeOne' } as const
 
-const systems: [spec: LlmProviderSpec, system: string, host: string][] = [
+const systems: [spec: object, system: string, host: string][] = [
   [{ providerOne: {} }, 'openai', 'api.openai.com'],
   [{ providerTwo: { endpoint: 'a.openai.azure.com' } }, 'azure', 'a.openai.azure.com'],
   [{ providerThree: resource }, 'azure', 'my-resource.openai.azure.com'],
@@ -35,14 +37,14 @@ verifies(
   'names and hosts of the providers',
   () => {
     for (const [spec, system, host] of systems) {
-      expect(buildProvider(spec).system).toBe(system)
-      expect(providerDestination(spec)).toEqual({ host, port: 443, tls: true })
+      expect(buildProvider(providerFrom(spec)).system).toBe(system)
+      expect(providerDestination(providerFrom(spec))).toEqual({ host, port: 443, tls: true })
     }
   },
 )
 
 verifies('backend.ai.provider/host', 'host and port, alone and together (B10, B11)', () => {
-  const one = (fields: object) => providerDestination({ providerOne: {}, ...fields })
+  const one = (fields: object) => providerDestination(providerFrom({ providerOne: {}, ...fields }))
   expect(one({ host: '127.0.0.1', port: 9111 })).toEqual({ host: '127.0.0.1', port: 9111, tls: false })
   expect(one({ host: 'llm.example' })).toEqual({ host: 'llm.example', port: 443, tls: true })
   expect(one({ host: 'llm.example', port: 443 })).toEqual({ host: 'llm.example', port: 443, tls: true })
@@ -53,7 +55,7 @@ verifies(
   ['backend.ai.providerTwo/endpoint', 'backend.ai.providerTwo/endpoint-scheme'],
   'the endpoint is the host, without scheme and slash, with its port (B15)',
   () => {
-    const host = (endpoint: string) => providerDestination({ providerTwo: { endpoint } })
+    const host = (endpoint: string) => providerDestination(providerFrom({ providerTwo: { endpoint } }))
     expect(host('https://a.openai.azure.com/')).toEqual({ host: 'a.openai.azure.com', port: 443, tls: true })
     expect(host('models.corp.example:8443')).toEqual({ host: 'models.corp.example', port: 8443, tls: true })
     expect(host('https://[::1]:8443')).toEqual({ host: '[::1]', port: 8443, tls: true })
@@ -63,7 +65,7 @@ verifies(
 const as = (type: RouteType): Setup => ({ ai: { routes: { '*': type } } })
 const two = { endpoint: 'h', deploymentName: 'dep/1' }
 
-const paths: [type: RouteType, provider: LlmProviderSpec, path: string][] = [
+const paths: [type: RouteType, provider: object, path: string][] = [
   ['Completions', { providerTwo: two }, '/openai/v1/chat/completions'],
   ['Responses', { providerTwo: { ...two, apiVersion: 'preview' } }, '/openai/v1/responses?api-version=preview'],
   [
@@ -125,7 +127,7 @@ test('a model cannot lead out of the path that it is part of', () => {
   )
 })
 
-const pinned: LlmProviderSpec[] = [
+const pinned: object[] = [
   { providerOne: { model: 'pin' } },
   { providerTwo: { endpoint: 'h', deploymentName: 'pin' } },
   { providerThree: { ...resource, model: 'pin' } },
@@ -200,7 +202,7 @@ for (const [name, headers, credential, set, remove] of messagesHeaders) {
 }
 
 test('keys for providers two and three (B16)', () => {
-  const headers = (provider: LlmProviderSpec, credential?: Credential, type: RouteType = 'Completions') =>
+  const headers = (provider: object, credential?: Credential, type: RouteType = 'Completions') =>
     sent('{"model":"claude-x"}', { ...as(type), provider, headers: bearer, ...(credential && { credential }) }).headers
   expect(headers({ providerTwo: { endpoint: 'h' } }, KEY).set).toEqual([['api-key', 'sk-1']])
   expect(headers({ providerThree: resource }, { ...KEY, explicitLocation: true }).set).toEqual([])
@@ -217,7 +219,7 @@ test('keys for providers two and three (B16)', () => {
 })
 
 test('what a provider cannot take, and what is not there yet, by status', () => {
-  const cases: [type: RouteType, provider: LlmProviderSpec, code: string][] = [
+  const cases: [type: RouteType, provider: object, code: string][] = [
     ['Embeddings', { providerFour: {} }, 'llm-unsupported'],
     ['Responses', { providerFour: {} }, 'llm-unsupported'],
     ['Responses', { providerThree: { ...project, model: 'claude' } }, 'llm-unsupported'],
@@ -243,14 +245,16 @@ test('a configured path that no request may have is reported', () => {
   expect(compile({ provider: { providerOne: {}, path: 'v1/%2F?a=/../b' } }).problems).toEqual([])
 })
 
-verifies('backend.ai.provider/pathPrefix-providers', 'a prefix elsewhere is reported', () => {
-  expect(compile({ provider: { providerFive: {}, pathPrefix: '/x' } }).problems).toEqual([
-    '.provider.pathPrefix: not-supported',
-  ])
-  expect(compile({ provider: { providerOne: {}, pathPrefix: '/x', path: '/y' } }).problems).toEqual([
-    '.provider.pathPrefix: no-effect',
-  ])
-})
+verifies(
+  'backend.ai.provider/pathPrefix-providers',
+  'a prefix elsewhere is refused, one without effect reported',
+  () => {
+    expect(() => compile({ provider: { providerFive: {}, pathPrefix: '/x' } })).toThrow('provider.pathPrefix')
+    expect(compile({ provider: { providerOne: {}, pathPrefix: '/x', path: '/y' } }).problems).toEqual([
+      '.provider.pathPrefix: no-effect',
+    ])
+  },
+)
 
 verifies('backend.ai.groups/priority-order', 'groups keep their order', () => {
   const named = (name: string) => ({ name, providerOne: {} })

@@ -1,4 +1,4 @@
-import type { LlmProviderSpec, ProviderBlocks, ProviderKind } from './provider-spec.ts'
+import type { LlmProviderSpec, ProviderBlock, ProviderKind } from './provider-schema.ts'
 import type { Provider } from './providers/provider.ts'
 import { buildProviderFive } from './providers/provider-five.ts'
 import { buildProviderFour } from './providers/provider-four.ts'
@@ -11,7 +11,7 @@ import { toPath } from './upstream-path.ts'
 
 /** The seven providers by the name of their block in `LLMProvider`. `base` is the path prefix, where the provider has one. */
 const PROVIDERS: {
-  readonly [Kind in ProviderKind]: (block: NonNullable<ProviderBlocks[Kind]>, base: string) => Provider
+  readonly [Kind in ProviderKind]: (block: ProviderBlock<Kind>, base: string) => Provider
 } = {
   providerOne: buildProviderOne,
   providerTwo: buildProviderTwo,
@@ -22,17 +22,10 @@ const PROVIDERS: {
   providerSeven: buildProviderSeven,
 }
 
-/** Providers whose base path `pathPrefix` replaces (specification 1, 2.4). */
-const WITH_PREFIX: ReadonlySet<ProviderKind> = new Set(['providerOne', 'providerFour'])
-
 /** The name of the provider block that is set. Throws for a spec without one: the schema refuses such objects. */
 export function providerKind(spec: LlmProviderSpec): ProviderKind {
   for (const kind of Object.keys(PROVIDERS) as ProviderKind[]) if (spec[kind] !== undefined) return kind
   throw new Error('an LLM provider without a provider block')
-}
-
-export function takesPathPrefix(kind: ProviderKind): boolean {
-  return WITH_PREFIX.has(kind)
 }
 
 /** The provider with the settings of its block. */
@@ -41,7 +34,7 @@ export function buildProvider(spec: LlmProviderSpec): Provider {
 }
 
 function build<Kind extends ProviderKind>(kind: Kind, spec: LlmProviderSpec): Provider {
-  const block = spec[kind] as NonNullable<ProviderBlocks[Kind]>
+  const block = spec[kind] as ProviderBlock<Kind>
   return PROVIDERS[kind](block, normalizePrefix(spec.pathPrefix))
 }
 

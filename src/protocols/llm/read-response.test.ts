@@ -9,9 +9,9 @@ import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { KeptAnswer } from './kept-answer.ts'
+import type { RouteType } from './policy-schema.ts'
 import { observeResponse } from './read-response.ts'
 import { readWholeAnswer } from './read-whole-answer.ts'
-import type { RouteType } from './route-type.ts'
 
 class Collector implements BodySink {
   readonly backed = false

@@ -1,24 +1,30 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { isEventStream } from '#net/http/response-rules.ts'
-import type { Abort, BodySink } from '#net/stream.ts'
+import type { Abort } from '#net/stream.ts'
+import type { AnswerFilter, AnswerReader } from '../backend-protocol.ts'
 import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
+import { readWholeAnswer } from './read-whole-answer.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
 
-/** Stands between the answer of a provider and the client. */
-export interface AnswerFilter {
-  /** Bytes may be added or taken out: the answer cannot be sent with the length that the provider announced. */
-  readonly changesLength: boolean
-  /**
-   * Set when the provider's stream broke off or stopped short: the client sees an error event and a clean end, but the attempt
-   * failed.
-   */
-  broken: Abort | 'incomplete' | undefined
-  /** The sink for the provider's answer; what it gets goes on to `sink`. */
-  into(sink: BodySink): BodySink
+/** Reads the answer of a provider: facts go to `exchange.llm`. */
+export class LlmAnswerReader implements AnswerReader {
+  readonly #plan: ResponsePlan
+
+  constructor(plan: ResponsePlan) {
+    this.#plan = plan
+  }
+
+  readWhole(exchange: Exchange): void {
+    readWholeAnswer(this.#plan, exchange)
+  }
+
+  filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
+    return observeResponse(this.#plan, exchange, claim)
+  }
 }
 
 /**
@@ -47,7 +53,7 @@ function observeStream(
   options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
   marksBreak: boolean,
 ): AnswerFilter {
-  const filter: AnswerFilter = {
+  const filter: { changesLength: boolean; broken: AnswerFilter['broken']; into: AnswerFilter['into'] } = {
     changesLength: marksBreak,
     broken: undefined,
     into: (sink) => new StreamAnswer(sink, { ...options, format, marksBreak, onBreak }),

@@ -2,7 +2,7 @@ import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import { type Refusal, refusalStatus, reject } from '#exchange/outcome.ts'
 import { formatCompletionsError } from './completions/errors.ts'
 import { formatMessagesError } from './messages/errors.ts'
-import type { RouteType } from './route-type.ts'
+import type { RouteType } from './policy-schema.ts'
 
 type FormatError = (status: number, code: string, message: string) => string
 

@@ -1,16 +1,5 @@
 import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
-
-/** How a request is understood (specification 1, 4.3). */
-export type RouteType =
-  | 'Completions'
-  | 'Messages'
-  | 'Models'
-  | 'Passthrough'
-  | 'Detect'
-  | 'Responses'
-  | 'MessagesTokenCount'
-  | 'Embeddings'
-  | 'Realtime'
+import type { RouteType } from './policy-schema.ts'
 
 /** Route types whose body the gateway reads and may change; each is a format of its own. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'

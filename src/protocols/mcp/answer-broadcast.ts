@@ -1,7 +1,8 @@
+import type { ServedAnswer } from '../backend-protocol.ts'
 import type { Capability } from './capabilities.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError } from './fan-out.ts'
 import { METHOD_NOT_FOUND, type RequestMessage, resultText } from './json-rpc.ts'
-import { answerError, answerStream, encodeEvent, type McpAnswer } from './mcp-answer.ts'
+import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 import { type McpRequest, targetsOf } from './mcp-request.ts'
 import type { Session } from './session-state.ts'
 
@@ -11,7 +12,7 @@ export async function answerBroadcast(
   session: Session,
   message: RequestMessage,
   capability: Capability,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const targets = targetsOf(request.plan, session).filter(({ session }) => session?.capabilities.has(capability))
   if (targets.length === 0) return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
   const reply = await fanOut(request, { id: message.id, targets, textFor: () => message.text })

@@ -1,18 +1,19 @@
 import { clock } from '#base/clock.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { sessionlessCapabilities, uniteCapabilities } from './capabilities.ts'
 import { prepareClose } from './close-targets.ts'
 import type { TargetOutcome } from './fan-out.ts'
 import { GATEWAY_INFO } from './gateway-info.ts'
 import { initialiseTargets } from './initialise-targets.ts'
 import { isObject, type RequestMessage, resultText } from './json-rpc.ts'
-import { answerMessages, type McpAnswer } from './mcp-answer.ts'
+import { answerMessages } from './mcp-answer.ts'
 import { type McpRequest, targetsOf } from './mcp-request.ts'
 import { offeredRevision } from './protocol-version.ts'
 import { type Session, sealSession } from './session-state.ts'
 
 /** Initialises all targets and answers with what they offer together. The answer carries the new session's id. */
-export async function answerInitialize(request: McpRequest, message: RequestMessage): Promise<McpAnswer> {
+export async function answerInitialize(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const sessionKey = crypto.randomUUID()
   const text = initializeText(request.plan.multiplexes, message)
@@ -98,7 +99,7 @@ function without(member: string, object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member))
 }
 
-function prepend(events: readonly Uint8Array[], answer: McpAnswer): McpAnswer {
+function prepend(events: readonly Uint8Array[], answer: ServedAnswer): ServedAnswer {
   if (events.length === 0 || !(answer.body instanceof Uint8Array)) return answer
   const parts = [...events, answer.body]
   const body = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))

@@ -1,4 +1,5 @@
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { denialOf, isAllowed } from './authorization.ts'
 import { callTarget, type TargetMessage } from './call-target.ts'
 import { type FoundItem, findItem } from './find-item.ts'
@@ -11,7 +12,7 @@ import {
   type RequestMessage,
   type ResponseMessage,
 } from './json-rpc.ts'
-import { answerError, answerStream, encodeEvent, type McpAnswer, refuseRequest } from './mcp-answer.ts'
+import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { ItemPlace } from './methods.ts'
@@ -26,7 +27,7 @@ export function prepareItem(
   { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
   message: RequestMessage,
   place: ItemPlace,
-): OwnedItem | McpAnswer {
+): OwnedItem | ServedAnswer {
   const item = findItem(plan, place, message.params)
   if (item === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters name no item')
   describeItem(exchange, item)
@@ -55,7 +56,7 @@ export async function answerItem(
   session: Session,
   message: RequestMessage,
   item: OwnedItem,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const target = targetsOf(plan, session).find((entry) => entry.plan === item.target)
   if (target === undefined) return refuseAbsent(request, message)
@@ -90,7 +91,7 @@ function describeItem(exchange: Exchange, item: FoundItem): void {
 }
 
 /** With FailOpen a session can lack a target that was down when it began. */
-function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): McpAnswer {
+function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): ServedAnswer {
   const error = { id, code: INTERNAL_ERROR, message: 'the target is not part of this session' }
   return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
 }

@@ -1,5 +1,6 @@
 import { isCaseVariant } from '#base/fold-case.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { filterItems, hasRules } from './authorization.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError, type TargetOutcome } from './fan-out.ts'
 import {
@@ -11,7 +12,7 @@ import {
   resultText,
 } from './json-rpc.ts'
 import { type CursorOwner, type Cursors, openCursor, sealCursor } from './list-cursor.ts'
-import { answerError, answerMessages, answerStream, encodeEvent, type McpAnswer } from './mcp-answer.ts'
+import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { ListRoute } from './methods.ts'
 import { publicName, publicUri } from './naming.ts'
@@ -26,7 +27,7 @@ export async function answerList(
   session: Session,
   message: RequestMessage,
   list: ListRoute,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const owner: CursorOwner = { backend: plan.backend, sessionKey: session.key, list: list.member }
   const offering = targetsOf(plan, session).filter(({ session }) => session?.capabilities.has(list.capability))

@@ -1,8 +1,8 @@
 import { toByteText } from '#base/byte-text.ts'
+import { openJson, sealJson } from '#base/sealer.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { idKey, type MessageId } from './json-rpc.ts'
 import type { McpDeps } from './mcp-request.ts'
-import { openJson, sealJson } from './sealer.ts'
 import type { Session } from './session-state.ts'
 
 /**
@@ -54,7 +54,7 @@ export function takeReference(
   if (reference === undefined) return undefined
   const asked = JSON.stringify([session.key, reference.target, idKey(reference.original)])
   const key = sha256OfByteText(toByteText(asked))
-  if (deps.memory.isSpent('answer', key)) return undefined
-  deps.memory.spend('answer', key)
+  if (deps.once.isSpent('answer', key)) return undefined
+  deps.once.spend('answer', key)
   return reference
 }

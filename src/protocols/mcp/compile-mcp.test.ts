@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { specFrom } from '#policies/shared/testing.ts'
 import { compileTestMcp, MCP_BACKEND } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { backendMcp } from './policy-schema.ts'
 
 verifies(
   ['backend.mcp/failureMode-default', 'backend.mcp.targets.static/path-default-streamable-http'],
@@ -20,7 +22,7 @@ verifies(
 )
 
 test('a path of its own, and credentials that go on', () => {
-  const { plan } = compileTestMcp({ targets: [{ name: 'a', path: '/x', passthrough: true }, { name: 'b' }] })
+  const { plan } = compileTestMcp({ targets: [{ name: 'a', path: '/x', auth: { passthrough: {} } }, { name: 'b' }] })
   expect(plan.multiplexes).toBe(true)
   expect(plan.targets).toMatchObject([
     { path: '/x', takesCredentials: true },
@@ -70,7 +72,9 @@ test('a Deny rule that may fail is said to; with a guard it may not', () => {
 })
 
 test('authentication that cannot be carried out lets nobody in', () => {
-  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [{ authentication: {} }])
+  const { plan, problems } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    specFrom(backendMcp, { authentication: { jwks: { jwksPath: '/keys', backendRef: { name: 'keys', port: 80 } } } }),
+  ])
   expect(problems).toEqual(['spec.backend.mcp.authentication not-implemented'])
   expect(plan.refusal).toBe('backend.mcp.authentication is not implemented yet')
 })

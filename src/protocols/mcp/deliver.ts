@@ -1,7 +1,8 @@
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { callTarget, discard } from './call-target.ts'
 import { openReference, takeReference } from './client-reference.ts'
 import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from './json-rpc.ts'
-import { ACCEPTED, type McpAnswer, refuse } from './mcp-answer.ts'
+import { ACCEPTED, refuse } from './mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { Session } from './session-state.ts'
 import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
@@ -12,7 +13,7 @@ export function deliverNotification(
   request: McpRequest,
   session: Session,
   message: NotificationMessage,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const all = targetsOf(request.plan, session)
   switch (message.method) {
     case 'notifications/cancelled':
@@ -43,7 +44,7 @@ async function deliverProgress(
   session: Session,
   { params, json }: NotificationMessage,
   all: readonly SessionTarget[],
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const reference = openReference(request.deps, session, 'progress', params?.progressToken)
   if (reference === undefined) return ACCEPTED
   const text = JSON.stringify({ ...json, params: { ...params, progressToken: reference.original } })
@@ -59,7 +60,7 @@ export async function deliverResponse(
   request: McpRequest,
   session: Session,
   { id, json }: ResponseMessage,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   // An error about something that the client could not read: nobody can tell who sent it.
   if (id === undefined) return ACCEPTED
   const reference = takeReference(request.deps, session, id)
@@ -70,7 +71,7 @@ export async function deliverResponse(
   return deliver(request, owner, JSON.stringify({ ...json, id: reference.original }))
 }
 
-async function deliver(request: McpRequest, targets: readonly SessionTarget[], message: string): Promise<McpAnswer> {
+async function deliver(request: McpRequest, targets: readonly SessionTarget[], message: string): Promise<ServedAnswer> {
   const calls = targets.map(({ plan, session }) =>
     callTarget(request, { target: plan, session, method: 'POST', message }),
   )

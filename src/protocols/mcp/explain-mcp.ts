@@ -113,3 +113,12 @@ function answered(method: string | undefined, note: string): McpExplanation {
 function sendAll(targets: readonly McpTargetPlan[], message: JsonObject): McpTargetRequest[] {
   return targets.map(({ name, path }) => ({ target: name, method: 'POST', path, message }))
 }
+
+/** For people: the requests that the gateway would make itself. */
+export function describeMcp({ method, requests, note }: McpExplanation): string[] {
+  const lines = ['MCP, terminated by the gateway', `  ${method ?? 'message'}: ${note}`]
+  for (const { target, method: verb, path, message } of requests) {
+    lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
+  }
+  return lines
+}

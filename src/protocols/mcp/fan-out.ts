@@ -1,9 +1,10 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { callTarget, discard, type TargetMessage, TargetStreamError } from './call-target.ts'
 import { interleave } from './interleave.ts'
 import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMessage } from './json-rpc.ts'
-import { encodeEvent, type McpAnswer } from './mcp-answer.ts'
+import { encodeEvent } from './mcp-answer.ts'
 import type { McpRequest, SessionTarget } from './mcp-request.ts'
 import type { Session } from './session-state.ts'
 import { answerFailure, type FailedReply, hasFailed, noteFailure } from './target-failure.ts'
@@ -29,7 +30,7 @@ export interface OpenTarget {
 
 export type FanOutReply =
   | { readonly kind: 'open'; readonly opened: readonly OpenTarget[] }
-  | { readonly kind: 'failed'; readonly answer: McpAnswer; readonly opened: readonly OpenTarget[] }
+  | { readonly kind: 'failed'; readonly answer: ServedAnswer; readonly opened: readonly OpenTarget[] }
 
 /**
  * Sends a request to several targets and waits until each has begun to answer. With FailClosed one that fails fails the request,

@@ -1,25 +1,26 @@
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { errorText, type MessageId, UNSUPPORTED_VERSION } from './json-rpc.ts'
-import { type McpAnswer, refuse } from './mcp-answer.ts'
+import { refuse } from './mcp-answer.ts'
 import type { McpPlan } from './mcp-plan.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { isSessionRevision, SESSION_REVISIONS } from './protocol-version.ts'
 import { openSession, type Session } from './session-state.ts'
 
 /** The session that the request names, or the answer when there is none. */
-export function findSession({ plan, exchange, deps }: McpRequest): Session | McpAnswer {
+export function findSession({ plan, exchange, deps }: McpRequest): Session | ServedAnswer {
   const id = exchange.request.joined('mcp-session-id')
   if (id === undefined) return refuse(exchange, 'mcp-session-missing')
   const owner = { backend: plan.backend, identity: exchange.identity }
-  const session = openSession(id, owner, { sealer: deps.sealer, memory: deps.memory, nowMs: clock.now() })
+  const session = openSession(id, owner, { sealer: deps.sealer, once: deps.once, nowMs: clock.now() })
   if (session === 'malformed') return refuse(exchange, 'mcp-session-invalid')
   if (session === 'unknown') return refuse(exchange, 'mcp-session-unknown')
   return session
 }
 
 /** Methods that go with a session are no methods of a backend without sessions (decision B66). */
-export function checkHasSessions({ plan, exchange }: McpRequest): McpAnswer | undefined {
+export function checkHasSessions({ plan, exchange }: McpRequest): ServedAnswer | undefined {
   if (plan.sessionRouting === 'Stateful') return undefined
   return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
 }
@@ -34,7 +35,7 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
  *
  * @param id of the message, where there is one
  */
-export function checkRevision(exchange: Exchange, id: MessageId | null): McpAnswer | undefined {
+export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
   const requested = exchange.request.joined('mcp-protocol-version')
   if (requested === undefined || isSessionRevision(requested)) return undefined
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION

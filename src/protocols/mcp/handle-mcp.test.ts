@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
+import { specFrom } from '#policies/shared/testing.ts'
 import { fakeTargets, initializeMessage, TestClient, type TestRequest, target } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { backendMcp } from './policy-schema.ts'
 
 const single = mcpPlan(['a'])
 const double = mcpPlan(['a', 'b'])
@@ -159,7 +161,9 @@ test.each(['tasks/get', 'server/discover', 'x', 'toString'])('the method %s is n
 })
 
 test('a backend whose authentication cannot be carried out serves nobody', async () => {
-  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [{ authentication: {} }])
+  const { plan } = compileTestMcp({ targets: [{ name: 'a' }] }, [
+    specFrom(backendMcp, { authentication: { jwks: { jwksPath: '/keys', backendRef: { name: 'keys', port: 80 } } } }),
+  ])
   const received = await new TestClient(plan, fakeTargets({ a: echo }).call).send({ message: initializeMessage() })
   expect(received).toMatchObject({ status: 500, exchange: { refusal: 'policy-invalid' } })
 })
@@ -221,7 +225,7 @@ test('with one target the headers of the client go on, credentials too', async (
 })
 
 test('with several targets credentials go only where they are passed on', async () => {
-  const { plan } = compileTestMcp({ targets: [{ name: 'a', passthrough: true }, { name: 'b' }] })
+  const { plan } = compileTestMcp({ targets: [{ name: 'a', auth: { passthrough: {} } }, { name: 'b' }] })
   const { client, seen } = await startSession(plan)
   await client.send({ message: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers: sent })
   expect(seen.map(({ headers }) => [headers.authorization, headers.cookie, headers['x-custom']])).toEqual([

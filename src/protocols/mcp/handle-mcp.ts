@@ -1,12 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { beginToolCall, NO_MCP } from '#exchange/mcp-facts.ts'
 import { matchedPathOf } from '#net/http/path-form.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { accepts } from './accept.ts'
 import { prepareClose } from './close-targets.ts'
 import { allowedMethods, checkHasSessions, checkRevision, findSession } from './find-session.ts'
 import { handlePost } from './handle-post.ts'
 import { isMeantForLoopback } from './loopback.ts'
-import { ACCEPTED, type McpAnswer, refuse } from './mcp-answer.ts'
+import { ACCEPTED, refuse } from './mcp-answer.ts'
 import type { McpPlan } from './mcp-plan.ts'
 import { type McpDeps, type McpRequest, targetsOf } from './mcp-request.ts'
 import { openStream } from './open-stream.ts'
@@ -15,7 +16,7 @@ import { endSession } from './session-state.ts'
 /**
  * Answers one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2025-11-25). Fills `exchange.mcp`, and
  * `exchange.refusal` when it refuses. Targets are called through `deps.call`; nothing is kept for later requests but what
- * `deps.memory` says.
+ * `deps.memory` and `deps.once` say.
  *
  * @param body the whole body of a POST, within the buffer limit
  */
@@ -24,7 +25,7 @@ export async function handleMcp(
   exchange: Exchange,
   body: Uint8Array | undefined,
   deps: McpDeps,
-): Promise<McpAnswer> {
+): Promise<ServedAnswer> {
   const head = exchange.request
   const sessionId = head.joined('mcp-session-id')
   exchange.mcp = {
@@ -48,7 +49,7 @@ export async function handleMcp(
 }
 
 /** What is decided without looking at the message. */
-function checkPlace({ plan, exchange, deps }: McpRequest): McpAnswer | undefined {
+function checkPlace({ plan, exchange, deps }: McpRequest): ServedAnswer | undefined {
   const head = exchange.request
   if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
   if (deps.boundToLoopback === true && !isMeantForLoopback(head.authority, head.joined('origin'))) {
@@ -74,7 +75,7 @@ function isLegacyEntry({ request }: Exchange, path: string): boolean {
   return request.method === 'GET' || (request.method === 'POST' && /[?&]sessionId=/.test(request.target))
 }
 
-async function handleGet(request: McpRequest): Promise<McpAnswer> {
+async function handleGet(request: McpRequest): Promise<ServedAnswer> {
   const { exchange } = request
   const refused = checkHasSessions(request)
   if (refused !== undefined) return refused
@@ -83,12 +84,12 @@ async function handleGet(request: McpRequest): Promise<McpAnswer> {
   return 'status' in session ? session : openStream(request, session)
 }
 
-async function handleDelete(request: McpRequest): Promise<McpAnswer> {
+async function handleDelete(request: McpRequest): Promise<ServedAnswer> {
   const refused = checkHasSessions(request) ?? checkRevision(request.exchange, null)
   if (refused !== undefined) return refused
   const session = findSession(request)
   if ('status' in session) return session
-  endSession(session, request.deps.memory)
+  endSession(session, request.deps.once)
   await prepareClose(request, targetsOf(request.plan, session))()
   return ACCEPTED
 }

@@ -1,3 +1,4 @@
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { accepts, mediaTypeOf } from './accept.ts'
 import { answerBroadcast } from './answer-broadcast.ts'
 import { answerInitialize } from './answer-initialize.ts'
@@ -15,7 +16,7 @@ import {
   resultText,
   type UnreadableMessage,
 } from './json-rpc.ts'
-import { answerError, answerMessages, type McpAnswer, refuse, refuseRequest } from './mcp-answer.ts'
+import { answerError, answerMessages, refuse, refuseRequest } from './mcp-answer.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { methodRoute } from './methods.ts'
 import { serveWithoutSession } from './serve-without-session.ts'
@@ -24,7 +25,7 @@ import type { Session } from './session-state.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Answers a POST: one JSON-RPC message of the client. */
-export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<McpAnswer> {
+export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<ServedAnswer> {
   const { exchange } = request
   const refused = checkMediaTypes(request)
   if (refused !== undefined) return refused
@@ -50,7 +51,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
 }
 
 /** An answer may be JSON or a stream; the protocol wants clients to take both. */
-function checkMediaTypes({ exchange }: McpRequest): McpAnswer | undefined {
+function checkMediaTypes({ exchange }: McpRequest): ServedAnswer | undefined {
   const head = exchange.request
   const accept = head.joined('accept')
   if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
@@ -69,7 +70,7 @@ function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage 
   }
 }
 
-function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: UnreadableMessage): McpAnswer {
+function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: UnreadableMessage): ServedAnswer {
   if (detail !== undefined) {
     const error = { id, code: INVALID_REQUEST, message: detail }
     return refuseRequest(exchange, { code: 'mcp-message-ambiguous', detail }, error)
@@ -79,7 +80,7 @@ function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: Unr
 }
 
 /** An `initialize` within a session would leave two sessions with one id: it begins a new one, as without the header. */
-async function initialise(request: McpRequest, message: RequestMessage): Promise<McpAnswer> {
+async function initialise(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
   const { exchange } = request
   const named = exchange.request.joined('mcp-protocol-version')
   if (named !== undefined && named !== message.params?.protocolVersion) {
@@ -89,7 +90,7 @@ async function initialise(request: McpRequest, message: RequestMessage): Promise
   return answerInitialize(request, message)
 }
 
-async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<McpAnswer> {
+async function answerRequest(request: McpRequest, session: Session, message: RequestMessage): Promise<ServedAnswer> {
   const route = methodRoute(message.method)
   switch (route?.kind) {
     case 'ping':

@@ -1,8 +1,9 @@
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { readCapabilities } from './capabilities.ts'
 import { prepareClose } from './close-targets.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError, type TargetOutcome } from './fan-out.ts'
 import type { MessageId } from './json-rpc.ts'
-import { answerMessages, type McpAnswer } from './mcp-answer.ts'
+import { answerMessages } from './mcp-answer.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import type { McpRequest } from './mcp-request.ts'
 import { LATEST_REVISION } from './protocol-version.ts'
@@ -32,7 +33,7 @@ export type InitialisationReply =
       /** What the targets said before they answered, for the client. */
       readonly events: readonly Uint8Array[]
     }
-  | { readonly kind: 'failed'; readonly answer: McpAnswer }
+  | { readonly kind: 'failed'; readonly answer: ServedAnswer }
 
 /** Sends `initialize` to targets (specification 1, 2.3.4, failureMode). Sessions that were begun in vain are closed again. */
 export async function initialiseTargets(

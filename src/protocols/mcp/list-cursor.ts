@@ -1,5 +1,5 @@
+import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import type { ListRoute } from './methods.ts'
-import { openJson, type Sealer, sealJson } from './sealer.ts'
 
 /** What a combined cursor belongs to; elsewhere it is not accepted. */
 export interface CursorOwner {

@@ -1,33 +1,25 @@
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { formatSse } from '#protocols/http/sse.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
+import { formatSse } from '../http/sse.ts'
 import { errorText, type MessageId } from './json-rpc.ts'
-
-/** The response to one HTTP request of an MCP client. */
-export interface McpAnswer {
-  readonly status: number
-  /** Lower-case names. */
-  readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Each piece of a stream is one message and must be sent at once; a stream must be read to its end or `return()`ed. */
-  readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
-}
 
 const encoder = new TextEncoder()
 
-export const ACCEPTED: McpAnswer = { status: 202, headers: [], body: undefined }
+export const ACCEPTED: ServedAnswer = { status: 202, headers: [], body: undefined }
 
 /** Undefined members keep what the catalogue of rejections says. */
 export interface RefusalOptions {
   /** For operators only. */
   readonly detail?: string
   readonly status?: number
-  readonly headers?: McpAnswer['headers']
+  readonly headers?: ServedAnswer['headers']
   /** A JSON-RPC error in place of the plain text. */
   readonly json?: string
 }
 
 /** The gateway refuses; log and decision record learn why from the exchange. */
-export function refuse(exchange: Exchange, code: RejectionCode, options: RefusalOptions = {}): McpAnswer {
+export function refuse(exchange: Exchange, code: RejectionCode, options: RefusalOptions = {}): ServedAnswer {
   const { status, text, reason } = REJECTIONS[code]
   exchange.refusal = code
   exchange.refusalDetail = options.detail
@@ -45,20 +37,20 @@ export function refuseRequest(
   exchange: Exchange,
   rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
   error: { readonly id: MessageId | null; readonly code: number; readonly message: string },
-): McpAnswer {
+): ServedAnswer {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = error.code
   const { code, ...options } = rejection
   return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message) })
 }
 
 /** A JSON-RPC error as the answer to a request that was understood; HTTP calls that a success. */
-export function answerError(exchange: Exchange, id: MessageId, code: number, message: string): McpAnswer {
+export function answerError(exchange: Exchange, id: MessageId, code: number, message: string): ServedAnswer {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = code
   return answerMessages([errorText(id, code, message)])
 }
 
 /** Complete messages, one event each. */
-export function answerMessages(texts: readonly string[], headers: McpAnswer['headers'] = []): McpAnswer {
+export function answerMessages(texts: readonly string[], headers: ServedAnswer['headers'] = []): ServedAnswer {
   const body = texts.map((text) => formatSse({ event: 'message', data: text })).join('')
   return { status: 200, headers: [...EVENT_STREAM, ...headers], body: encoder.encode(body) }
 }
@@ -67,7 +59,7 @@ export function answerMessages(texts: readonly string[], headers: McpAnswer['hea
  * Messages as they come. `release` lets go of what the stream holds when it is given up before it was begun: a generator that
  * never ran does not clean up either.
  */
-export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => void): McpAnswer {
+export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => void): ServedAnswer {
   let begun = false
   const iterator: AsyncIterator<Uint8Array> = {
     next: () => {

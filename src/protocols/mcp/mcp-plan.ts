@@ -1,7 +1,7 @@
-import type { McpAuthorization } from './authorization.ts'
+import type { McpSettings } from './compile-policy.ts'
 
 /** An MCP backend, ready to run. */
-export interface McpPlan {
+export interface McpPlan extends McpSettings {
   /** Key of the backend: `ProxyBackend/<namespace>/<name>`. Sessions belong to it. */
   readonly backend: string
   /** In the order of the configuration; at least one. */
@@ -10,9 +10,6 @@ export interface McpPlan {
   readonly multiplexes: boolean
   readonly sessionRouting: 'Stateful' | 'Stateless'
   readonly failureMode: 'FailClosed' | 'FailOpen'
-  readonly authorization: McpAuthorization
-  /** Why nobody is served, for operators; undefined when all is well. The problem has been reported. */
-  readonly refusal: string | undefined
 }
 
 /** One MCP server behind the backend. */

@@ -1,6 +1,7 @@
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { callTarget, discard, type TargetMessage, type TargetReply } from './call-target.ts'
 import { interleave } from './interleave.ts'
-import { answerStream, encodeEvent, type McpAnswer, refuse } from './mcp-answer.ts'
+import { answerStream, encodeEvent, refuse } from './mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import type { Session } from './session-state.ts'
 import { answerFailure, type FailedReply, hasFailed, noteFailure } from './target-failure.ts'
@@ -14,7 +15,7 @@ interface OpenStream {
 }
 
 /** Opens the stream on which targets speak without being asked, for all targets that have one. */
-export async function openStream(request: McpRequest, session: Session): Promise<McpAnswer> {
+export async function openStream(request: McpRequest, session: Session): Promise<ServedAnswer> {
   const { plan, exchange } = request
   const targets = targetsOf(plan, session)
   const calls = targets.map((target) =>

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { answerItem, prepareItem } from './answer-item.ts'
 import { answerList } from './answer-list.ts'
 import { callTarget, discard, discardBody } from './call-target.ts'
@@ -6,7 +7,7 @@ import { prepareClose } from './close-targets.ts'
 import { GATEWAY_INFO } from './gateway-info.ts'
 import { initialiseTargets } from './initialise-targets.ts'
 import { METHOD_NOT_FOUND, type Message, type RequestMessage, resultText } from './json-rpc.ts'
-import { ACCEPTED, answerError, answerMessages, answerStream, type McpAnswer, refuse } from './mcp-answer.ts'
+import { ACCEPTED, answerError, answerMessages, answerStream, refuse } from './mcp-answer.ts'
 import type { McpTargetPlan } from './mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from './mcp-request.ts'
 import { methodRoute, needsSession } from './methods.ts'
@@ -22,7 +23,7 @@ const SESSIONLESS_MS = 5 * 60 * 1000
  * their sessions are closed when the answer is complete. The gateway offers targets no capabilities of a client, so they have
  * nothing to ask.
  */
-export async function serveWithoutSession(request: McpRequest, message: Message): Promise<McpAnswer> {
+export async function serveWithoutSession(request: McpRequest, message: Message): Promise<ServedAnswer> {
   // News for a session that does not exist.
   if (message.kind === 'notification') return ACCEPTED
   if (message.kind === 'response') {
@@ -50,8 +51,8 @@ async function withTargets(
   request: McpRequest,
   message: RequestMessage,
   targets: readonly McpTargetPlan[],
-  serve: (session: Session) => Promise<McpAnswer>,
-): Promise<McpAnswer> {
+  serve: (session: Session) => Promise<ServedAnswer>,
+): Promise<ServedAnswer> {
   const { plan, deps } = request
   const nowMs = clock.now()
   const known = targets.flatMap((target) => recall(request, target, nowMs) ?? [])
@@ -69,7 +70,7 @@ async function withTargets(
 }
 
 /** A failure that is no failure of the request: other targets go on serving (FailOpen). */
-function withdraw({ exchange }: McpRequest, { body }: McpAnswer): readonly TargetSession[] {
+function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly TargetSession[] {
   exchange.refusal = undefined
   exchange.refusalDetail = undefined
   exchange.reason = 'Upstream'
@@ -87,7 +88,7 @@ async function begin(
   request: McpRequest,
   { id }: RequestMessage,
   targets: readonly McpTargetPlan[],
-): Promise<readonly TargetSession[] | McpAnswer> {
+): Promise<readonly TargetSession[] | ServedAnswer> {
   const protocolVersion = request.exchange.request.joined('mcp-protocol-version') ?? LATEST_REVISION
   const params = { protocolVersion, capabilities: {}, clientInfo: GATEWAY_INFO }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })
@@ -113,7 +114,7 @@ async function complete(request: McpRequest, { plan, session }: SessionTarget): 
 }
 
 /** Calls `done` once, when the body has been delivered or given up. */
-function afterBody(answer: McpAnswer, done: () => void): McpAnswer {
+function afterBody(answer: ServedAnswer, done: () => void): ServedAnswer {
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {
     done()

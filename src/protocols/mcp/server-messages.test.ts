@@ -8,7 +8,7 @@ import {
   target,
 } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
-import { LocalMcpMemory } from './mcp-memory.ts'
+import { McpMemory } from './mcp-memory.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 
@@ -17,7 +17,7 @@ const answer = ({ message }: SeenCall, result: object = {}) => ({ jsonrpc: '2.0'
 
 async function start(targets: Readonly<Record<string, FakeTarget>>, plan = mcpPlan(Object.keys(targets))) {
   const { call, seen } = fakeTargets(targets)
-  const memory = new LocalMcpMemory()
+  const memory = new McpMemory()
   const client = new TestClient(plan, call, { memory })
   await client.initialize()
   seen.length = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Identity, JsonObject } from '#exchange/exchange.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
-import { LocalMcpMemory } from './mcp-memory.ts'
 import { endSession, openSession, type SessionOwner, sealSession } from './session-state.ts'
 
 const sealer = testSealer()
@@ -23,14 +23,14 @@ const session = {
 interface Attempt {
   readonly owner?: Partial<SessionOwner>
   readonly nowMs?: number
-  readonly memory?: LocalMcpMemory
+  readonly once?: LocalOnceMemory
 }
 
 const owner: SessionOwner = { backend: 'ProxyBackend/default/tools', identity: alice }
 const sealed = sealSession(sealer, owner, session)
 
-function open(id: string, { owner: other, nowMs = 1_000_001, memory = new LocalMcpMemory() }: Attempt = {}) {
-  return openSession(id, { ...owner, ...other }, { sealer, memory, nowMs })
+function open(id: string, { owner: other, nowMs = 1_000_001, once = new LocalOnceMemory() }: Attempt = {}) {
+  return openSession(id, { ...owner, ...other }, { sealer, once, nowMs })
 }
 
 test('an id holds the whole session', () => {
@@ -83,11 +83,11 @@ test('it ends after a day', () => {
 })
 
 test('an ended session is over, also for those who only hear of it', () => {
-  const elsewhere = new LocalMcpMemory()
-  const here = new LocalMcpMemory((what, key) => elsewhere.learn(what, key))
+  const elsewhere = new LocalOnceMemory()
+  const here = new LocalOnceMemory((what, key) => elsewhere.learn(what, key))
   endSession(sealed, here)
-  expect(open(sealed.id, { memory: here })).toBe('unknown')
-  expect(open(sealed.id, { memory: elsewhere })).toBe('unknown')
+  expect(open(sealed.id, { once: here })).toBe('unknown')
+  expect(open(sealed.id, { once: elsewhere })).toBe('unknown')
 })
 
 test('an id under another key sends the client back to the start; what never was an id is refused', () => {

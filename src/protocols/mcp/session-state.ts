@@ -1,9 +1,9 @@
 import { toByteText } from '#base/byte-text.ts'
+import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Identity, Json } from '#exchange/exchange.ts'
+import type { OnceMemory } from '#state/once-memory.ts'
 import { CAPABILITIES, type Capability } from './capabilities.ts'
-import type { McpMemory } from './mcp-memory.ts'
-import { openJson, type Sealer, sealJson } from './sealer.ts'
 import type { TargetSession } from './target-session.ts'
 
 /** Longest life of a session, whatever happens in it (decision B65). */
@@ -61,19 +61,19 @@ export function sealSession(sealer: Sealer, owner: SessionOwner, session: Omit<S
 
 export interface OpenSessionTools {
   readonly sealer: Sealer
-  readonly memory: McpMemory
+  readonly once: OnceMemory
   readonly nowMs: number
 }
 
 export function openSession(
   id: string,
   owner: SessionOwner,
-  { sealer, memory, nowMs }: OpenSessionTools,
+  { sealer, once, nowMs }: OpenSessionTools,
 ): Session | SessionProblem {
   const sealed = openJson<SealedSession>(sealer, 'session', id)
   if (sealed === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
   if (sealed.b !== owner.backend || sealed.i !== digestOfCaller(owner.identity)) return 'unknown'
-  if (nowMs - sealed.c > MAX_AGE_MS || memory.isSpent('session', sealed.r)) return 'unknown'
+  if (nowMs - sealed.c > MAX_AGE_MS || once.isSpent('session', sealed.r)) return 'unknown'
   return {
     id,
     key: sealed.r,
@@ -88,8 +88,8 @@ export function openSession(
 }
 
 /** From now on the id opens no session any more. */
-export function endSession(session: Session, memory: McpMemory): void {
-  memory.spend('session', session.key)
+export function endSession(session: Session, once: OnceMemory): void {
+  once.spend('session', session.key)
 }
 
 const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]

@@ -2,10 +2,11 @@ import type { RejectionCode } from '#base/rejections.ts'
 import type { CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { failureRejection } from '#exchange/reject-failure.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import type { TargetFailure, TargetReply } from './call-target.ts'
 import { passedHeaders } from './forward-headers.ts'
 import { INTERNAL_ERROR, type MessageId } from './json-rpc.ts'
-import { type McpAnswer, refuse, refuseRequest } from './mcp-answer.ts'
+import { refuse, refuseRequest } from './mcp-answer.ts'
 
 /** A target did not take a request as it should have. */
 export type FailedReply = Extract<TargetReply, { kind: 'refused' | 'failed' }>
@@ -18,14 +19,14 @@ export function hasFailed(reply: TargetReply): reply is FailedReply {
  * What the client gets when a target it depends on failed. A target's own refusal goes through as it is: its 401 carries the
  * challenge, its 404 says that the session is over. `id` undefined: it was no request.
  */
-export function answerFailure(exchange: Exchange, failed: FailedReply, id: MessageId | undefined): McpAnswer {
+export function answerFailure(exchange: Exchange, failed: FailedReply, id: MessageId | undefined): ServedAnswer {
   if (failed.kind === 'refused') return passThrough(failed.response)
   const rejection = { code: rejectionOf(failed.failure), detail: failed.detail }
   if (id === undefined) return refuse(exchange, rejection.code, { detail: rejection.detail })
   return refuseRequest(exchange, rejection, { id, code: INTERNAL_ERROR, message: 'the target could not be reached' })
 }
 
-function passThrough(response: CallResponse): McpAnswer {
+function passThrough(response: CallResponse): ServedAnswer {
   return { status: response.status, headers: passedHeaders(response.headers), body: response.body }
 }
 

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import { Exchange, type JsonObject } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { fakeTargets } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { type Message, parseMessage } from './json-rpc.ts'
-import { LocalMcpMemory } from './mcp-memory.ts'
+import { McpMemory } from './mcp-memory.ts'
 import { ToClient } from './to-client.ts'
 
 /** What a target of a client says, with as many bytes of memory as are given. */
@@ -20,7 +21,8 @@ function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
   const deps = {
     call,
     sealer: testSealer(),
-    memory: new LocalMcpMemory(),
+    once: new LocalOnceMemory(),
+    memory: new McpMemory(),
     claim: new BodyClaim(memory),
     signal: leaving.signal,
   }

@@ -1,9 +1,9 @@
-import type { PromptMessage } from '../ai-settings.ts'
 import { BodyEdits } from '../json/edit-members.ts'
 import { exactNames, findCaseVariant } from '../json/exact-names.ts'
 import { type Insertion, insertElements } from '../json/insert-elements.ts'
 import { findMember, type Members, scanMembers, valueAt, valueIs } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
+import type { PromptMessageSpec } from '../policy-schema.ts'
 import { countLeadingSystem, isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 const INCLUDE_USAGE = encode('{"include_usage":true}')
@@ -73,6 +73,6 @@ export function enrichList(members: Members, key: string, prompt: PromptEnrichme
   return true
 }
 
-export function toMessage({ role, content }: PromptMessage): string {
+export function toMessage({ role, content }: PromptMessageSpec): string {
   return JSON.stringify({ role, content })
 }

@@ -1,5 +1,5 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { GuardSpec, PromptGuardSpec } from '../ai-settings.ts'
+import type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './guard-schema.ts'
 import { compileRegexRules, type RegexRule } from './regex-rules.ts'
 
 /** `promptGuard`, ready to run. */
@@ -54,12 +54,12 @@ export function compileGuards(
   return { closed, request: guards }
 }
 
-function guardKind(guard: GuardSpec): string {
+function guardKind(guard: PromptGuardRequestSpec | PromptGuardResponseSpec): string {
   return Object.keys(guard).find((key) => key !== 'response') ?? ''
 }
 
 /** Exactly the configured message, in whatever form it is (decisions B49, B50). */
-function buildRefusal(response: GuardSpec['response'], index: number): Refusal {
+function buildRefusal(response: PromptGuardRequestSpec['response'], index: number): Refusal {
   const status = response?.statusCode ?? DEFAULT_STATUS
   const message = response?.message ?? DEFAULT_MESSAGE
   return reject('prompt-guard-rejected', {

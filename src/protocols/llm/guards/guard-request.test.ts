@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { GuardSpec, RegexGuardSpec } from '../ai-settings.ts'
-import type { RouteType } from '../route-type.ts'
+import type { RouteType } from '../policy-schema.ts'
+import type { PromptGuardRequestSpec, RegexGuardSpec } from './guard-schema.ts'
 
 function guarded(
   regex: Partial<RegexGuardSpec>,
   type: RouteType = 'Completions',
-  response?: GuardSpec['response'],
+  response?: PromptGuardRequestSpec['response'],
 ): Setup {
-  const guard = { regex: { action: 'Mask' as const, ...regex }, response }
+  const guard = { regex: { action: 'Mask' as const, ...regex }, ...(response && { response }) }
   const provider = type === 'Messages' ? { providerFour: {} } : { providerOne: {} }
   return { provider, ai: { promptGuard: { request: [guard] }, routes: { '*': type } } }
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { RegexGuardSpec } from '../ai-settings.ts'
+import type { RegexGuardSpec } from './guard-schema.ts'
 
 /** One pattern and what stands in for its matches. */
 export interface RegexRule {

@@ -1,9 +1,9 @@
-import type { PromptMessage } from '../ai-settings.ts'
 import { toMessage } from '../completions/request.ts'
 import type { BodyEdits } from '../json/edit-members.ts'
 import { insertAt, insertElements } from '../json/insert-elements.ts'
 import type { Members } from '../json/scan-members.ts'
 import { encode } from '../json/splice.ts'
+import type { PromptMessageSpec } from '../policy-schema.ts'
 import { isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 /**
@@ -14,7 +14,7 @@ import { isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichme
 export function enrichConversation(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const range = rangeOf(members, 'messages')
   if (range === undefined || members.bytes[range.start] !== 0x5b) return false
-  const isTurn = ({ role }: PromptMessage) => !isSystemRole(role)
+  const isTurn = ({ role }: PromptMessageSpec) => !isSystemRole(role)
   const turns = insertElements(members.bytes, range, [
     [0, prompt.prepend.filter(isTurn).map(toMessage)],
     [Number.POSITIVE_INFINITY, prompt.append.filter(isTurn).map(toMessage)],
@@ -52,7 +52,7 @@ function enrichSystem(members: Members, prompt: PromptEnrichment, edits: BodyEdi
   }
 }
 
-function systemBlocks(messages: readonly PromptMessage[]): string[] {
+function systemBlocks(messages: readonly PromptMessageSpec[]): string[] {
   return messages
     .filter(({ role }) => isSystemRole(role))
     .map(({ content }) => JSON.stringify({ type: 'text', text: content }))

@@ -1,8 +1,8 @@
-import type { ModelBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
 
 /** The multimodal API, through its chat-completions compatible endpoints. */
-export function buildProviderFive(block: ModelBlock): Provider {
+export function buildProviderFive(block: ProviderBlock<'providerFive'>): Provider {
   const paths = {
     Completions: '/v1beta/openai/chat/completions',
     Embeddings: '/v1beta/openai/embeddings',

@@ -1,5 +1,5 @@
 import type { Head } from '#net/http/head.ts'
-import type { ModelBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import { bearerToken, type Credential, fixedPaths, type HeaderEdits, type Provider } from './provider.ts'
 
 /** Version of the messages API that is asked for when the client names none. */
@@ -21,7 +21,7 @@ const BROWSER_FIELDS = [
 ]
 
 /** The messages API; `base` is `/v1` or the configured prefix. */
-export function buildProviderFour(block: ModelBlock, base: string): Provider {
+export function buildProviderFour(block: ProviderBlock<'providerFour'>, base: string): Provider {
   const paths = { Messages: `${base}/messages`, MessagesTokenCount: `${base}/messages/count_tokens` }
   return {
     system: 'anthropic',

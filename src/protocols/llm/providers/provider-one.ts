@@ -1,8 +1,8 @@
-import type { ModelBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
 
 /** The hosted chat-completions API; `base` is `/v1` or the configured prefix. */
-export function buildProviderOne(block: ModelBlock, base: string): Provider {
+export function buildProviderOne(block: ProviderBlock<'providerOne'>, base: string): Provider {
   const paths = {
     Completions: `${base}/chat/completions`,
     Responses: `${base}/responses`,

@@ -1,8 +1,8 @@
-import type { ProviderSevenBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
 
 /** The cloud of managed models. Its formats are not there yet; Passthrough and Detect work. */
-export function buildProviderSeven(block: ProviderSevenBlock): Provider {
+export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provider {
   return {
     system: 'aws.bedrock',
     host: `bedrock-runtime.${block.region ?? 'us-east-1'}.amazonaws.com`,

@@ -1,8 +1,8 @@
-import type { ProviderSixBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
 
 /** The cloud machine-learning platform. Its formats are not there yet; Passthrough and Detect work. */
-export function buildProviderSix(block: ProviderSixBlock): Provider {
+export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider {
   return {
     system: 'gcp.vertex_ai',
     host: platformHost(block.region ?? 'global'),

@@ -1,5 +1,5 @@
 import type { Head } from '#net/http/head.ts'
-import type { ProviderThreeBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import type { ClientFormat } from '../route-type.ts'
 import {
   bearerToken,
@@ -17,7 +17,7 @@ import {
 import { MESSAGES_VERSION } from './provider-four.ts'
 
 /** The cloud-hosted, resource-based variant of provider one. */
-export function buildProviderThree(block: ProviderThreeBlock): Provider {
+export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provider {
   const isProject = block.resourceType === 'ResourceTypeTwo'
   const suffix = isProject ? 'services.ai.azure.com' : 'openai.azure.com'
   return {

@@ -1,4 +1,4 @@
-import type { ProviderTwoBlock } from '../provider-spec.ts'
+import type { ProviderBlock } from '../provider-schema.ts'
 import type { Provider } from './provider.ts'
 import { keyHeaders, resourcePaths } from './provider-three.ts'
 
@@ -6,7 +6,7 @@ import { keyHeaders, resourcePaths } from './provider-three.ts'
  * The cloud-hosted variant of provider one, by endpoint and deployment. The endpoint is the host as it is given, of whatever
  * domain, with the paths of resource type one; the deployment is the pinned model (decision B15).
  */
-export function buildProviderTwo(block: ProviderTwoBlock): Provider {
+export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider {
   const { host, port } = parseEndpoint(block.endpoint)
   return {
     system: 'azure',

@@ -1,4 +1,4 @@
-import { parseExactJson } from '#base/exact-json.ts'
+import { parseExactJson } from './exact-json.ts'
 
 /**
  * Protects texts that leave the gateway and come back (session ids, cursors, references to requests): nobody else can read or

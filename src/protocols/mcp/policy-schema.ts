@@ -1,7 +1,7 @@
+import { authorization } from '#policies/shared/authorization.ts'
+import { remoteJwks } from '#policies/shared/jwks.ts'
+import { audiences, jwtMode, mcpMetadataFields } from '#policies/shared/jwt.ts'
 import { deprecated, described, notEmpty, object, optional, type Parsed, required, shortString } from '#schema/index.ts'
-import { authorization } from '../../shared/authorization.ts'
-import { remoteJwks } from '../../shared/jwks.ts'
-import { audiences, jwtMode, mcpMetadataFields } from '../../shared/jwt.ts'
 
 const mcpAuthentication = object({
   ...mcpMetadataFields,

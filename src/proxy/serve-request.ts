@@ -1,25 +1,24 @@
 import { runResponsePolicies } from '#engine/decide.ts'
 import { reject } from '#exchange/outcome.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
 import { Head } from '#net/http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
-import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
-import type { McpAnswer } from '#protocols/mcp/mcp-answer.ts'
-import { asBuffer } from './as-buffer.ts'
+import type { ServedAnswer, Serve } from '#protocols/backend-protocol.ts'
 import type { InFlight } from './in-flight.ts'
 import { pumpBody } from './pump-body.ts'
 import { recordResponse } from './record-bodies.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, sendHead, writeQueuedHeaders } from './respond.ts'
 
-/** Serves an MCP backend: the protocol ends here, and targets are asked with calls of the gateway's own. */
-export function answerMcp(flight: InFlight): void {
+/** Serves a request whose protocol ends at the gateway, which makes calls of its own. */
+export function serveRequest(flight: InFlight, serve: Serve): void {
   const { turn } = flight
-  serve(flight).catch((error: unknown) => {
+  answer(flight, serve).catch((error: unknown) => {
     if (turn === flight.turn) fail(flight, error)
   })
 }
 
-async function serve(flight: InFlight): Promise<void> {
+async function answer(flight: InFlight, serve: Serve): Promise<void> {
   const { exchange, context, decision, turn } = flight
   const { maxBufferBytes, readsToolCalls } = decision.frontend!
   if (exchange.requestBody === undefined) {
@@ -28,17 +27,18 @@ async function serve(flight: InFlight): Promise<void> {
     if (unread !== undefined) return respondLocally(flight, unread)
   }
   if (exchange.requestBody === null) return respondLocally(flight, reject('body-too-large'))
-  const answer = await handleMcp(flight.backend.mcp!, exchange, exchange.newRequestBody ?? exchange.requestBody, {
+  const served = await serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
     call: context.calls.toSections(flight.backend, exchange, flight.claim),
-    sealer: context.mcp.sealer,
-    memory: context.mcp.memory,
+    sealer: context.sealer,
+    once: context.once,
+    worker: context,
     claim: flight.claim,
     signal: flight.signal,
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
     boundToLoopback: isLoopback(decision.listener!.item.address),
   })
-  if (turn !== flight.turn) return endUnwanted(answer)
-  await send(flight, answer)
+  if (turn !== flight.turn) return endUnwanted(served)
+  await send(flight, served)
 }
 
 /** Pages of other sites can reach a loopback listener through the user's browser (decision B81). */
@@ -46,7 +46,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.')
 }
 
-async function send(flight: InFlight, answer: McpAnswer): Promise<void> {
+async function send(flight: InFlight, answer: ServedAnswer): Promise<void> {
   const { exchange, stream, turn } = flight
   const head = Head.response(answer.status)
   for (const [name, value] of answer.headers) head.append(name, value)
@@ -90,7 +90,7 @@ function endWhenDraining(flight: InFlight): () => void {
 }
 
 /** The client left while its answer was being made. */
-function endUnwanted({ body }: McpAnswer): void {
+function endUnwanted({ body }: ServedAnswer): void {
   if (body === undefined || body instanceof Uint8Array) return
   body[Symbol.asyncIterator]()
     .return?.()

@@ -1,13 +1,4 @@
-import {
-  exactlyOne,
-  formattedText,
-  object,
-  optional,
-  type Parsed,
-  required,
-  type ScalarRefusal,
-  text,
-} from '#schema/index.ts'
+import { exactlyOne, formattedText, object, optional, required, type ScalarRefusal, text } from '#schema/index.ts'
 
 const RUNTIME_ARN =
   /^arn:(?:aws|aws-cn|aws-us-gov):bedrock-agentcore:[a-z]{2}(?:-[a-z]+)+-\d+:\d{12}:runtime\/[A-Za-z0-9_-]+$/
@@ -30,5 +21,5 @@ export const awsBackend = exactlyOne(
   object({ agentRuntime: optional(agentRuntime, 'A cloud agent runtime.') }),
 )
 
-export type AgentRuntimeSpec = Parsed<typeof agentRuntime>
-export type AwsBackendSpec = Parsed<typeof awsBackend>
+/** `ProxyBackend.spec.dynamicForwardProxy` (specification 1, 2.3). */
+export const dynamicForwardProxyBackend = object({})

@@ -10,7 +10,7 @@ import { workerWheel } from '#net/timer-wheel.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendItem } from '#plan/item.ts'
-import { LocalMcpMemory } from '#protocols/mcp/mcp-memory.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -46,7 +46,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
     namespace: 'default',
     name: 'm',
     type: 'mcp',
-    spec: { targets: [{ name: 'one', host: '127.0.0.1', port: target }], sessionRouting: 'Stateful' },
+    spec: { targets: [{ name: 'one', entry: 'one', host: '127.0.0.1', port: target }], sessionRouting: 'Stateful' },
     broken: undefined,
     origin: { kind: 'ProxyBackend', namespace: 'default', name: 'm' },
   }
@@ -76,7 +76,8 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
       load: new Load(),
       facts: new BackendFacts(() => {}),
       bodyMemory,
-      mcp: { sealer: testSealer(), memory: new LocalMcpMemory() },
+      sealer: testSealer(),
+      once: new LocalOnceMemory(),
       draining,
       random: Math.random,
       now: () => performance.now(),

@@ -11,7 +11,7 @@ import {
   required,
   withRule,
 } from '#schema/index.ts'
-import { llmProvider, namedLlmProvider } from './llm-provider.ts'
+import { llmProvider, namedLlmProvider } from './provider-schema.ts'
 
 const priorityGroup = object({
   providers: required(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BACKEND, POST_ROUTING, PRE_ROUTING, RESPONSE } from './order.ts'
+import { BACKEND, POST_ROUTING, PRE_ROUTING, RESPONSE } from './policy-order.ts'
 
 test('before routing act the eight fields of decision A-25', () => {
   expect(PRE_ROUTING).toEqual([

@@ -1,4 +1,6 @@
 import { RE2JS } from 're2js'
+import { backendSimple } from '#policies/shared/backend-simple.ts'
+import { httpHeaderMatch } from '#policies/shared/header-filter.ts'
 import {
   backendObjectReference,
   type ConfigProblem,
@@ -19,8 +21,6 @@ import {
   text,
   withRule,
 } from '#schema/index.ts'
-import { backendSimple } from '../../shared/backend-simple.ts'
-import { httpHeaderMatch } from '../../shared/header-filter.ts'
 
 /** A guard that cannot match anything must not be stored (decision B57). */
 function checkPattern(value: string): ScalarRefusal | undefined {
@@ -136,8 +136,6 @@ export const promptGuard = notEmpty(
 )
 
 export type RegexGuardSpec = Parsed<typeof regex>
-export type WebhookGuardSpec = Parsed<typeof webhook>
-export type CustomResponseSpec = Parsed<typeof customResponse>
 export type PromptGuardRequestSpec = Parsed<typeof promptGuardRequest>
 export type PromptGuardResponseSpec = Parsed<typeof promptGuardResponse>
 export type PromptGuardSpec = Parsed<typeof promptGuard>

@@ -1,10 +1,10 @@
+import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import type { CardPlace } from '#protocols/a2a/card-place.ts'
-import { MAX_CARD_BYTES, rewriteCard } from '#protocols/a2a/rewrite-card.ts'
-import { asBuffer } from './as-buffer.ts'
+import type { CardPlace } from './card-place.ts'
+import { MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
 
 /**
  * Holds an agent card back until it is whole and sends it rewritten; what is too large to be a card, or finds no memory, streams on as

@@ -8,7 +8,6 @@ import {
   type Parsed,
   port,
   problem,
-  required,
   type ScalarRefusal,
   withRule,
 } from '#schema/index.ts'
@@ -54,11 +53,4 @@ export const staticBackend = withRule(
   { reads: [], description: 'Set either unixPath, or host and port.', check: checkOneAddress },
 )
 
-/** `ProxyBackend.spec.a2a` (specification 1, 2.3.2). */
-export const a2aBackend = object({
-  host: required(host(), 'Hostname or IP address.'),
-  port: required(port(), 'TCP port.'),
-})
-
 export type StaticBackendSpec = Parsed<typeof staticBackend>
-export type A2aBackendSpec = Parsed<typeof a2aBackend>

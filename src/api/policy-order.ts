@@ -1,4 +1,4 @@
-import type { POLICIES } from './index.ts'
+import type { POLICIES } from './policy-fields.ts'
 
 /**
  * In which order policies act on a request (docs/behaviour/http.md, "Order"). Order is data: one line per field, with its reason.

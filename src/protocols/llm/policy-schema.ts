@@ -19,7 +19,7 @@ import {
   shortString,
   text,
 } from '#schema/index.ts'
-import { promptGuard } from './prompt-guard-schema.ts'
+import { promptGuard } from './guards/guard-schema.ts'
 
 const ROLES = ['system', 'developer', 'user', 'assistant']
 
@@ -114,8 +114,8 @@ export const backendAi = described(
   ),
 )
 
+export type PromptMessageSpec = Parsed<typeof message>
 export type PromptEnrichmentSpec = Parsed<typeof promptEnrichment>
-export type PromptCachingSpec = Parsed<typeof promptCaching>
+export type FieldValueSpec = Parsed<typeof fieldDefault>
 export type RouteType = Parsed<typeof routeType>
 export type BackendAiSpec = Parsed<typeof backendAi>
-export type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './prompt-guard-schema.ts'

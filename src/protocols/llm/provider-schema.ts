@@ -1,3 +1,6 @@
+import { backendHealth } from '#policies/backend/health/schema.ts'
+import { backendTransformation } from '#policies/backend/transformation/schema.ts'
+import { backendSimpleFields } from '#policies/shared/backend-simple.ts'
 import {
   type ConfigProblem,
   defaulted,
@@ -7,6 +10,7 @@ import {
   formattedText,
   host,
   longString,
+  notEmpty,
   object,
   optional,
   type Parsed,
@@ -19,7 +23,7 @@ import {
   tinyString,
   withRule,
 } from '#schema/index.ts'
-import { backendWithAi } from './policy-sections.ts'
+import { backendAi } from './policy-schema.ts'
 
 const model = optional(
   shortString(),
@@ -101,6 +105,16 @@ const providerSeven = object({
   ),
 })
 
+/** `policies` of a provider in a group (specification 2, 2.3, `BackendWithAI`). */
+const backendWithAi = notEmpty(
+  object({
+    ...backendSimpleFields,
+    ai: optional(backendAi),
+    transformation: optional(backendTransformation),
+    health: optional(backendHealth),
+  }),
+)
+
 /** Each provider has one block; exactly one is set. */
 const PROVIDER_FIELDS = [
   'providerOne',
@@ -171,3 +185,6 @@ export const namedLlmProvider = withRule(
 
 export type LlmProviderSpec = Parsed<typeof llmProvider>
 export type NamedLlmProviderSpec = Parsed<typeof namedLlmProvider>
+export type ProviderKind = (typeof PROVIDER_FIELDS)[number]
+/** What the block of a provider says. */
+export type ProviderBlock<Kind extends ProviderKind> = NonNullable<LlmProviderSpec[Kind]>

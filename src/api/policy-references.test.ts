@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nodeOf, type SchemaNode } from '#schema/index.ts'
-import { POLICIES } from './index.ts'
+import { POLICIES } from './policy-fields.ts'
 
 /** Names that fields of references have in this API. */
 const NAMES = /Refs?$|Selector$/

@@ -1,0 +1,70 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { hostAddress } from '../address.ts'
+import type {
+  AnswerFilter,
+  AnswerReader,
+  BackendProtocol,
+  EndpointName,
+  ProtocolAttempt,
+  ProtocolRun,
+} from '../backend-protocol.ts'
+import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
+import { CardFilter } from './card-filter.ts'
+import { type CardPlace, cardPlace } from './card-place.ts'
+import { classifyRequest } from './classify-request.ts'
+import { describeA2a, explainA2a } from './explain-a2a.ts'
+import { readMethod } from './read-method.ts'
+
+/** An agent that speaks A2A (specification 1, 2.3.2): its card leads through the gateway, and the methods of calls are known. */
+export const a2a = {
+  name: 'a2a',
+  schema: a2aBackend,
+  // Agents take their time.
+  responseTimeoutMs: 0,
+  rewritesHost: true,
+  addresses: ({ spec }) => [[hostAddress(spec)]],
+  compile: () => A2A,
+} as const satisfies BackendProtocol<A2aBackendSpec> & { readonly schema: unknown }
+
+const A2A: ProtocolRun = {
+  // Only for the log and for rules on the method: a large call passes without.
+  bodyNeed: () => 'whole-if-small',
+  prepare: prepareAgent,
+  explain: (exchange, endpoint) => {
+    if (endpoint === undefined) return undefined
+    return { lines: describeA2a(explainA2a(exchange, endpoint.label, exchange.requestBody ?? undefined)) }
+  },
+}
+
+/** An agent card has to come in a form that can be read; of calls only the method is of interest. */
+function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): undefined {
+  const { request } = exchange
+  switch (classifyRequest(request.method, request.target)) {
+    case 'agent-card':
+      request.set('accept-encoding', 'identity')
+      exchange.a2aMethod = 'agent-card'
+      attempt.answer = new CardReader(cardPlace(exchange, endpoint.label))
+      break
+    case 'call':
+      exchange.a2aMethod = readMethod(request.get('content-type'), exchange.requestBody ?? undefined)
+      break
+    case 'other':
+      break
+  }
+}
+
+class CardReader implements AnswerReader {
+  readonly #place: CardPlace
+
+  constructor(place: CardPlace) {
+    this.#place = place
+  }
+
+  readWhole(): void {}
+
+  filter({ response }: Exchange, claim: BodyClaim): AnswerFilter | undefined {
+    if (response?.status !== 200) return undefined
+    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { place: this.#place, claim }) }
+  }
+}

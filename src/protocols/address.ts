@@ -1,0 +1,36 @@
+import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
+
+/** Somewhere to connect to. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+  readonly unixPath: string | undefined
+  /** The provider or MCP target that it belongs to. */
+  readonly section: string | undefined
+  /** What an automatic host rewrite writes; undefined for IP addresses and sockets (decision A-91). */
+  readonly hostname: string | undefined
+  /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */
+  readonly tls: boolean
+  /** The version of HTTP that the port of a Service names. */
+  readonly version: BackendHttpSpec['version']
+}
+
+export interface HostAndPort {
+  readonly host: string
+  readonly port: number
+}
+
+/** The address of a host; brackets around an IPv6 address are removed. */
+export function hostAddress({ host, port }: HostAndPort, section?: string, tls = false): Address {
+  const bare = host.startsWith('[') ? host.slice(1, -1) : host
+  const hostname = isIpAddress(bare) ? undefined : bare
+  return { host: bare, port, unixPath: undefined, section, hostname, tls, version: undefined }
+}
+
+function isIpAddress(host: string): boolean {
+  return host.includes(':') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)
+}
+
+export function socketAddress(unixPath: string): Address {
+  return { host: '', port: 0, unixPath, section: undefined, hostname: undefined, tls: false, version: undefined }
+}

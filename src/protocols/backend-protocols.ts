@@ -1,0 +1,29 @@
+import { a2a } from './a2a/a2a-protocol.ts'
+import type { BackendProtocol } from './backend-protocol.ts'
+import { serviceHttp, staticHttp } from './http/http-protocol.ts'
+import { llm } from './llm/llm-protocol.ts'
+import { mcp } from './mcp/mcp-protocol.ts'
+import { unimplemented } from './unimplemented.ts'
+import { awsBackend, dynamicForwardProxyBackend } from './unimplemented-schema.ts'
+
+/** The protocol of each type of backend: the one place where the gateway knows them by name. */
+export const BACKEND_PROTOCOLS = {
+  static: staticHttp,
+  service: serviceHttp,
+  ai: llm,
+  mcp,
+  a2a,
+  dynamicForwardProxy: unimplemented('dynamicForwardProxy', dynamicForwardProxyBackend),
+  aws: unimplemented('aws', awsBackend),
+} as const
+
+export type BackendType = keyof typeof BACKEND_PROTOCOLS
+/** What the plan says about a backend of that type. */
+export type BackendSpec<Type extends BackendType> =
+  (typeof BACKEND_PROTOCOLS)[Type] extends BackendProtocol<infer Spec> ? Spec : never
+
+/** The protocol of a type of backend. */
+export function protocolOf<Type extends BackendType>(type: Type): BackendProtocol<BackendSpec<Type>> {
+  const protocols: { readonly [T in BackendType]: BackendProtocol<BackendSpec<T>> } = BACKEND_PROTOCOLS
+  return protocols[type]
+}

@@ -1,0 +1,50 @@
+import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
+import { hostAddress, socketAddress } from '../address.ts'
+import type { BackendProtocol } from '../backend-protocol.ts'
+import { type StaticBackendSpec, staticBackend } from './backend-schema.ts'
+
+/** How long a response head may take where no policy sets a limit (docs/behaviour/wire.md, "Limits"). */
+const RESPONSE_TIMEOUT_MS = 300_000
+
+/** A host and port, or a socket, that speaks plain HTTP (specification 1, 2.3.1). */
+export const staticHttp = {
+  name: 'http',
+  schema: staticBackend,
+  responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+  rewritesHost: true,
+  addresses: ({ spec: { host = '', port = 0, unixPath } }) => [
+    [unixPath === undefined ? hostAddress({ host, port }) : socketAddress(unixPath)],
+  ],
+} as const satisfies BackendProtocol<StaticBackendSpec> & { readonly schema: unknown }
+
+/** A port of a Service. */
+export interface ServiceSpec {
+  readonly hostname: string
+  readonly port: number
+  readonly appProtocol?: string
+}
+
+/** Values of `appProtocol` that name a version: those of Kubernetes, and those in common use. */
+const VERSIONS: ReadonlyMap<string, BackendHttpSpec['version']> = new Map([
+  ['kubernetes.io/h2c', 'HTTP2'],
+  ['h2c', 'HTTP2'],
+  ['http2', 'HTTP2'],
+  ['grpc', 'HTTP2'],
+  ['kubernetes.io/ws', 'HTTP1'],
+  ['kubernetes.io/wss', 'HTTP1'],
+  ['ws', 'HTTP1'],
+  ['wss', 'HTTP1'],
+  ['http', 'HTTP1'],
+])
+
+/** The ready endpoints of a Service. */
+export const serviceHttp = {
+  name: 'http',
+  responseTimeoutMs: RESPONSE_TIMEOUT_MS,
+  rewritesHost: false,
+  addresses: ({ namespace, name, spec: { hostname, port, appProtocol = '' } }, endpointsOf) => {
+    const version = VERSIONS.get(appProtocol)
+    const endpoints = endpointsOf(`${namespace}/${name}/${port}`) ?? []
+    return [endpoints.map((address) => ({ ...hostAddress(address), hostname, version }))]
+  },
+} as const satisfies BackendProtocol<ServiceSpec>

@@ -1,0 +1,78 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
+import type { CompileContext, PolicySource } from '#policies/policy.ts'
+import type { AiSettings } from './ai-plan.ts'
+import { compileBodySettings, configuredFields } from './body-settings.ts'
+import { compileGuards } from './guards/compile-guards.ts'
+import { exactNames } from './json/exact-names.ts'
+import { compileAliases } from './model-aliases.ts'
+import type { BackendAiSpec } from './policy-schema.ts'
+import { compilePrompt } from './prompt-enrichment.ts'
+import { compileRouteTypes } from './route-type.ts'
+
+type Source = PolicySource<BackendAiSpec>
+
+/** `backend.ai`: the strongest source replaces all others whole (decision B01); without one the defaults hold. */
+export function compileAiSettings([source]: readonly Source[], context: CompileContext): AiSettings {
+  if (source === undefined) return DEFAULT_SETTINGS
+  const { spec } = source
+  reportSettings(source, context)
+  return {
+    routes: compileRouteTypes(spec.routes),
+    aliases: compileAliases(spec.modelAliases),
+    body: compileBodySettings(spec, (path, text) => context.expression(source, path, text, 'llm')),
+    members: exactNames([...USUAL_MEMBERS, ...configuredFields(spec)]),
+    prompt: compilePrompt(spec.prompt),
+    guards: compileGuards(spec.promptGuard, (path, message) =>
+      context.report(source, path, { code: 'guard-not-runnable', message, severity: 'error' }),
+    ),
+  }
+}
+
+/** What the gateway or the expressions of users read of requests, in any format. */
+const USUAL_MEMBERS = [
+  ...['model', 'stream', 'stream_options', 'user', 'metadata', 'messages', 'system', 'instructions', 'input'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'temperature', 'top_p', 'seed'],
+  ...['frequency_penalty', 'presence_penalty', 'dimensions', 'encoding_format', 'tools', 'tool_choice'],
+]
+
+const DEFAULT_SETTINGS: AiSettings = {
+  routes: compileRouteTypes(undefined),
+  aliases: undefined,
+  body: undefined,
+  members: exactNames(USUAL_MEMBERS),
+  prompt: undefined,
+  guards: undefined,
+}
+
+function reportSettings(source: Source, context: CompileContext): void {
+  const { spec } = source
+  const report = (path: string, problem: Omit<ConfigProblem, 'path'>) => context.report(source, path, problem)
+  for (const suffix of Object.keys(spec.routes ?? {})) {
+    if (suffix === '*' || suffix.startsWith('/')) continue
+    const message = 'a suffix without a leading "/" also matches in the middle of a path segment'
+    report(`.routes[${JSON.stringify(suffix)}]`, { code: 'suffix-without-slash', message, severity: 'warning' })
+  }
+  for (const [alias, target] of Object.entries(spec.modelAliases ?? {})) {
+    if (target !== '') continue
+    const message = 'an alias must stand for the name of a model'
+    report(`.modelAliases[${JSON.stringify(alias)}]`, { code: 'alias-empty', message, severity: 'error' })
+  }
+  for (const list of ['defaults', 'overrides'] as const) {
+    for (const [index, { value }] of (spec[list] ?? []).entries()) {
+      if (isExact(value)) continue
+      const message =
+        'objects keep whole numbers up to 9007199254740991: another one is sent. An expression can give it: json("...")'
+      report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
+    }
+  }
+  if (spec.promptCaching !== undefined) {
+    const message = 'prompt caching is not implemented yet: no cache points are inserted'
+    report('.promptCaching', { code: 'not-implemented', message, severity: 'error' })
+  }
+}
+
+/** Whether numbers in a value are what somebody wrote: objects are read with doubles. */
+function isExact(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
+}

@@ -1,0 +1,85 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Outcome, Refusal } from '#exchange/outcome.ts'
+import { Head } from '#net/http/head.ts'
+import { type Address, hostAddress } from '../address.ts'
+import type { BackendProtocol, BodyNeed, EndpointName, ProtocolAttempt, ProtocolRun } from '../backend-protocol.ts'
+import type { AiPlan } from './ai-plan.ts'
+import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
+import { compileAi, sectionOf } from './compile-ai.ts'
+import { ai as policy } from './policy.ts'
+import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
+import type { LlmProviderSpec } from './provider-schema.ts'
+import { providerDestination } from './providers.ts'
+import { LlmAnswerReader } from './read-response.ts'
+import { bodyNeed } from './route-type.ts'
+
+/** LLM providers in groups of priority (specification 1, 2.4). */
+export const llm = {
+  name: 'llm',
+  schema: aiBackend,
+  policy,
+  // Models take their time.
+  responseTimeoutMs: 0,
+  rewritesHost: true,
+  addresses: ({ spec }) => providerAddresses(spec),
+  compile: (backend, settings, context) => new LlmRun(compileAi(backend, settings, context)),
+} as const satisfies BackendProtocol<AiBackendSpec> & { readonly schema: unknown; readonly policy: unknown }
+
+function providerAddresses({ provider, groups = [] }: AiBackendSpec): Address[][] {
+  if (provider !== undefined) return [[providerAddress(provider, sectionOf(''))]]
+  return groups.map(({ providers }) => providers.map((each) => providerAddress(each, each.name)))
+}
+
+function providerAddress(provider: LlmProviderSpec, section: string): Address {
+  const { host, port, tls } = providerDestination(provider)
+  return hostAddress({ host, port }, section, tls)
+}
+
+class LlmRun implements ProtocolRun {
+  readonly #plan: AiPlan
+
+  constructor(plan: AiPlan) {
+    this.#plan = plan
+  }
+
+  /** Providers of one backend agree on the route type. */
+  bodyNeed(exchange: Exchange): BodyNeed {
+    const provider = this.#plan.providers[0]
+    return provider === undefined ? 'none' : bodyNeed(routeTypeOf(provider, exchange))
+  }
+
+  otherMeaning(exchange: Exchange, reading: string): string | undefined {
+    for (const provider of this.#plan.providers) {
+      const [type, other] = [routeTypeOf(provider, exchange), routeTypeOf(provider, exchange, reading)]
+      if (type !== other) return `of the type ${other}, not ${type}`
+    }
+    return undefined
+  }
+
+  prepare(exchange: Exchange, { section }: EndpointName, attempt: ProtocolAttempt): Outcome {
+    const provider = this.#plan.providers.findIndex(({ name }) => sectionOf(name) === section)
+    const prepared = prepareLlmRequest(this.#plan, provider, exchange, {
+      body: exchange.newRequestBody ?? exchange.requestBody ?? undefined,
+      reads: attempt.llmReads(exchange),
+      maxKept: attempt.maxBufferBytes,
+    })
+    if (prepared.kind === 'refusal') return prepared
+    if (prepared.kind === 'llm-answer') {
+      const head = Head.response(200)
+      head.set('content-type', 'application/json')
+      return { kind: 'answer', head, body: prepared.body }
+    }
+    const { request } = exchange
+    request.target = prepared.path
+    for (const name of prepared.headers.remove) request.remove(name)
+    for (const [name, value] of prepared.headers.set) request.set(name, value)
+    if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
+    exchange.llm = prepared.facts
+    attempt.answer = new LlmAnswerReader(prepared.response)
+    return undefined
+  }
+
+  refuse(exchange: Exchange, refusal: Refusal): Refusal {
+    return refuseInDialect(this.#plan, exchange, refusal)
+  }
+}

@@ -1,0 +1,50 @@
+import { hostAddress } from '../address.ts'
+import type { BackendProtocol, FindEndpoints } from '../backend-protocol.ts'
+import { mcpBackend } from './backend-schema.ts'
+import { compileMcp } from './compile-mcp.ts'
+import { describeMcp, explainMcp } from './explain-mcp.ts'
+import { handleMcp } from './handle-mcp.ts'
+import { MCP_MEMORY } from './mcp-memory.ts'
+import { mcp as policy } from './policy.ts'
+import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
+
+/** MCP servers behind one endpoint (specification 1, 2.3.4): the protocol ends at the gateway, which calls the servers itself. */
+export const mcp = {
+  name: 'mcp',
+  schema: mcpBackend,
+  policy,
+  // Tools take their time, and the protocol has time limits of its own.
+  responseTimeoutMs: 0,
+  rewritesHost: true,
+  addresses: ({ spec }, endpointsOf) => [spec.targets.flatMap((target) => targetAddress(target, endpointsOf))],
+  sectionNames: ({ targets }, section) => {
+    // A target has its own name and that of its entry (decision B60).
+    const target = targets.find(({ name }) => name === section)
+    const names = [...new Set([section, target?.entry ?? section])]
+    return target?.backend === undefined ? { names } : { names, service: serviceOf(target.backend) }
+  },
+  compile: (backend, settings, context) => {
+    const plan = compileMcp(backend, settings, context)
+    return {
+      serve: (exchange, body, { worker, ...services }) =>
+        handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(worker) }),
+      explain: (exchange) => {
+        const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+        return { lines: describeMcp(explainMcp(plan, exchange, body)) }
+      },
+    }
+  },
+} as const satisfies BackendProtocol<ResolvedMcpBackend> & { readonly schema: unknown; readonly policy: unknown }
+
+/** A target behind a Service has its first ready endpoint; without one it has no address. */
+function targetAddress({ name, host, port, backend, broken }: ResolvedMcpTarget, endpointsOf: FindEndpoints) {
+  if (broken !== undefined) return []
+  if (host !== undefined) return [hostAddress({ host, port }, name)]
+  const first = backend === undefined ? undefined : endpointsOf(serviceOf(backend))?.[0]
+  return first === undefined ? [] : [hostAddress(first, name)]
+}
+
+/** `Service/<namespace>/<name>/<port>` without its kind. */
+function serviceOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1)
+}

@@ -1,0 +1,38 @@
+/** What works only once, such as the end of a session: remembered by everybody who may see it a second time. */
+export interface OnceMemory {
+  isSpent(scope: string, key: string): boolean
+  /** @param key short, and of the same length for every caller: it is kept */
+  spend(scope: string, key: string): void
+}
+
+/** How many keys of each scope are remembered, the latest ones: some megabytes. */
+export const MAX_SPENT = 16_384
+
+/** The memory of one thread. `tell` passes on what was spent here, `learn` takes what was spent elsewhere. */
+export class LocalOnceMemory implements OnceMemory {
+  readonly #spent = new Map<string, Set<string>>()
+  readonly #tell: (scope: string, key: string) => void
+
+  constructor(tell: (scope: string, key: string) => void = () => {}) {
+    this.#tell = tell
+  }
+
+  isSpent(scope: string, key: string): boolean {
+    return this.#spent.get(scope)?.has(key) === true
+  }
+
+  spend(scope: string, key: string): void {
+    this.learn(scope, key)
+    this.#tell(scope, key)
+  }
+
+  learn(scope: string, key: string): void {
+    let spent = this.#spent.get(scope)
+    if (spent === undefined) {
+      spent = new Set()
+      this.#spent.set(scope, spent)
+    }
+    spent.add(key)
+    if (spent.size > MAX_SPENT) spent.delete(spent.values().next().value!)
+  }
+}

@@ -1,0 +1,98 @@
+import type { PlanItem } from '#plan/item.ts'
+
+/** Explains requests to every kind of backend without anything of Node, as a page of a browser would; `browser.test.ts` runs it. */
+for (const name of ['Buffer', 'process', 'setImmediate', 'global']) Reflect.deleteProperty(globalThis, name)
+
+const { explainRequest } = await import('#engine/explain.ts')
+const { LivePlan } = await import('#engine/live-plan.ts')
+const { Exchange } = await import('#exchange/exchange.ts')
+const { Head } = await import('#net/http/head.ts')
+const { createSlotMemory, SlotDirectory } = await import('#state/slots.ts')
+
+const BACKENDS = {
+  static: { host: 'web.test', port: 80 },
+  ai: { provider: { providerOne: {} } },
+  mcp: { targets: [{ name: 't', entry: 't', host: '127.0.0.1', port: 9 }], sessionRouting: 'Stateful' },
+  a2a: { host: 'agent.test', port: 80 },
+}
+
+for (const [type, spec] of Object.entries(BACKENDS)) {
+  const memory = createSlotMemory(64, false)
+  const slots = new SlotDirectory(memory)
+  const plan = new LivePlan({ memory, slotOf: (key) => slots.assign(key), importKey: () => undefined })
+  plan.update({ set: itemsFor(type, spec), removed: [] })
+  const socket = plan.sockets.get('127.0.0.1:8080')!
+  const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())
+  const host = upstream?.split('\r\n').find((line) => line.startsWith('host:'))
+  console.log([type, outcome?.kind ?? 'passes', host, ...(protocol?.lines.slice(0, 1) ?? [])].join(', '))
+}
+
+function itemsFor(type: string, spec: object): PlanItem[] {
+  const name = { namespace: 'default', name: 'x' }
+  const items = [
+    {
+      kind: 'listener',
+      key: 'Listener/default/x/http',
+      gateway: name,
+      name: 'http',
+      address: '127.0.0.1',
+      port: 8080,
+      protocol: 'HTTP',
+      hostname: '',
+      certificates: [],
+      origin: { kind: 'Gateway', ...name },
+    },
+    {
+      kind: 'route',
+      key: 'HTTPRoute/default/x/0',
+      route: { kind: 'HTTPRoute', ...name },
+      rule: 0,
+      created: '',
+      attachments: [{ listener: 'Listener/default/x/http', hostnames: [] }],
+      matches: [{ path: { type: 'PathPrefix', value: '/' }, headers: [], queryParams: [] }],
+      backends: [{ backend: 'ProxyBackend/default/x', weight: 1, path: '' }],
+      origin: { kind: 'HTTPRoute', ...name },
+    },
+    {
+      kind: 'backend',
+      key: 'ProxyBackend/default/x',
+      ...name,
+      type,
+      spec,
+      origin: { kind: 'ProxyBackend', ...name },
+    },
+  ]
+  return items as readonly object[] as PlanItem[]
+}
+
+function newExchange() {
+  const body = new TextEncoder().encode(
+    JSON.stringify({ model: 'm', jsonrpc: '2.0', id: 1, method: 'tools/list', messages: [] }),
+  )
+  const head = Head.request('POST', '/v1/chat/completions')
+  for (const [field, value] of [
+    ['host', 'gateway.test'],
+    ['content-type', 'application/json'],
+    ['content-length', `${body.length}`],
+  ] as const) {
+    head.set(field, value)
+  }
+  const exchange = new Exchange()
+  exchange.reset(head, {
+    remoteAddress: '127.0.0.1',
+    remotePort: 1,
+    rawAddress: '127.0.0.1',
+    rawPort: 1,
+    localAddress: '127.0.0.1',
+    localPort: 8080,
+    secure: false,
+    serverName: undefined,
+    certificate: undefined,
+  })
+  exchange.originalMethod = head.method
+  exchange.originalAuthority = head.authority
+  exchange.originalTarget = head.target
+  exchange.requestBody = body
+  exchange.bodies = { readRequestBody: async () => undefined, readResponseBody: async () => undefined }
+  return exchange
+}
