@@ -72,6 +72,22 @@ test('the same mistake of two policies is said twice', () => {
   expect(findings(of('a'), of('b'))).toHaveLength(2)
 })
 
+test.each([GATEWAY, ROUTE, 'ProxyBackend/default/b'])(
+  'settings of LLM and MCP backends are checked where they are attached: %s',
+  (target) => {
+    const tools = rules('Allow', 'mcp.tool.nam == "x"')
+    expect(
+      findings(
+        policyItem('backend.ai', target, { transformations: [{ field: 'x', expression: '1 +' }] }),
+        policyItem('backend.mcp', target, { authorization: tools }),
+      ),
+    ).toEqual([
+      'ProxyPolicy policy spec.backend.ai.transformations[0].expression: error cel-syntax',
+      'ProxyPolicy policy spec.backend.mcp.authorization.policy.matchExpressions[0]: error cel-unknown-field',
+    ])
+  },
+)
+
 test('a backend of a type that is not served yet is an error', () => {
   const item = backendItem('b', { type: 'aws', spec: {} })
   expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])
