@@ -556,7 +556,9 @@ test('a reset by the server may lead to giving up other requests of its session'
     })
     clearInterval(talk)
     // Node ended the whole process when these resets went out while it told of the one that had come.
-    await vi.waitFor(() => expect(server.peers[0]!.frames.filter(({ type }) => type === RST_STREAM)).toHaveLength(3))
+    await vi.waitFor(() => expect(server.peers[0]!.frames.filter(({ type }) => type === RST_STREAM)).toHaveLength(3), {
+      interval: 2,
+    })
     pool.close()
   }
 })

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, vi } from 'vitest'
-import { clock } from '#base/clock.ts'
+import { afterEach } from 'vitest'
 import type { PoolSettings } from '../connect/pool-settings.ts'
 import { createClientPool } from '../pool/client-pool.ts'
 import type { ClientPool } from '../stream.ts'
 import { TimerWheel } from '../timer-wheel.ts'
-import { wireTransports } from './wire-transports.ts'
+import { handClock } from './hand-clock.ts'
 
 /** Pools whose time limits pass when a test says so, and what is undone after each test. */
 export interface PoolRig {
@@ -19,12 +18,7 @@ export interface PoolRig {
 /** Registers the hooks of a rig in the file that calls it. */
 export function poolRig(): PoolRig {
   const cleanup: (() => unknown)[] = []
-  let ahead = 0
-  beforeEach(() => {
-    ahead = 0
-    const monotonic = clock.monotonic
-    vi.spyOn(clock, 'monotonic').mockImplementation(() => monotonic() + ahead)
-  })
+  const { skip, pass } = handClock()
   afterEach(() => {
     for (const undo of cleanup.splice(0)) undo()
   })
@@ -32,16 +26,10 @@ export function poolRig(): PoolRig {
     cleanup,
     newPool(settings = {}) {
       const wheel = new TimerWheel()
-      const pool = createClientPool({ wheel, transports: wireTransports(), ...settings })
+      const pool = createClientPool({ wheel, ...settings })
       cleanup.push(() => pool.close())
-      const pass = (ms: number) => {
-        ahead += ms
-        wheel.advance()
-      }
-      return { pool, pass }
+      return { pool, pass: (ms) => pass(wheel, ms) }
     },
-    skip(ms) {
-      ahead += ms
-    },
+    skip,
   }
 }
