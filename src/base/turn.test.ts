@@ -1,6 +1,5 @@
-import { beforeEach, expect, test, vi } from 'vitest'
-import { clock } from './clock.ts'
-import { beginEvent, endEvent, flushAll, flushLater, turnMonotonic, turnNow } from './turn.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { beginEvent, endEvent, flushAll, flushLater } from './turn.ts'
 
 let order: string[]
 
@@ -120,13 +119,4 @@ test('one that throws holds up no other', async () => {
   flushLater(output('next turn'))
   await endOfTurn()
   expect(order).toEqual(['other', 'next turn'])
-})
-
-test('both clocks stand still within a turn', async () => {
-  const monotonic = vi.spyOn(clock, 'monotonic').mockReturnValueOnce(1).mockReturnValueOnce(2)
-  const now = vi.spyOn(clock, 'now').mockReturnValueOnce(1001).mockReturnValueOnce(1002)
-  expect([turnMonotonic(), turnNow(), turnMonotonic()]).toEqual([1, 1001, 1])
-  await endOfTurn()
-  expect([turnNow(), turnMonotonic(), turnNow()]).toEqual([1002, 2, 1002])
-  expect([monotonic.mock.calls.length, now.mock.calls.length]).toEqual([2, 2])
 })

@@ -1,5 +1,3 @@
-import { clock } from './clock.ts'
-
 /** Something with output that may still grow in this turn of the event loop. */
 export interface Flushable {
   flush(): void
@@ -72,33 +70,4 @@ export function flushAll(): void {
       count = 0
     }
   }
-}
-
-let monotonicMs = 0
-let epochMs = 0
-let clockRead = false
-const READING: Flushable = {
-  flush() {
-    clockRead = false
-  },
-}
-
-/** Both clocks, at once: everything that came with a turn gets the same time, which is as exact as the turn is short. */
-function readClock(): void {
-  monotonicMs = clock.monotonic()
-  epochMs = clock.now()
-  clockRead = true
-  flushLater(READING)
-}
-
-/** As `clock.monotonic`, read once in a turn. */
-export function turnMonotonic(): number {
-  if (!clockRead) readClock()
-  return monotonicMs
-}
-
-/** As `clock.now`, read once in a turn. */
-export function turnNow(): number {
-  if (!clockRead) readClock()
-  return epochMs
 }

@@ -6,13 +6,16 @@ import type { Observed } from './observer.ts'
 export class Ended {
   readonly request: Observed
   readonly exchange: Exchange
+  /** When, in milliseconds since the epoch. */
+  readonly timeMs: number
   readonly durationMs: number
   /** What went wrong although nothing was refused, in words for operators. */
   readonly note: string | undefined
 
-  constructor(request: Observed, durationMs: number, note: string | undefined) {
+  constructor(request: Observed, timeMs: number, durationMs: number, note: string | undefined) {
     this.request = request
     this.exchange = request.exchange
+    this.timeMs = timeMs
     this.durationMs = durationMs
     this.note = note
   }

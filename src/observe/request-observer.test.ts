@@ -459,12 +459,29 @@ test('a flood of them has 100 lines and records, and then 10 in a second; all ar
   expect(metrics()).toEqual({ wire_refusals_total: 5500 })
 })
 
+test('requests that end in the same turn of the event loop have durations and times of their own', () => {
+  const { observer: it, lines } = observer()
+  const [quick, slow] = [observed(), observed()]
+  for (const [request, endMs] of [
+    [quick, 2],
+    [slow, 40],
+  ] as const) {
+    elapsed = endMs
+    it.ended(request, 0, undefined)
+  }
+  expect(lines.map(({ duration, time }) => [duration, time])).toEqual([
+    ['2ms', '2027-01-15T08:00:00.000000Z'],
+    ['40ms', '2027-01-15T08:00:00.038000Z'],
+  ])
+  expect(it.records.list().map(({ durationMs }) => durationMs)).toEqual([2, 40])
+})
+
 test('the record of a request holds what the line and the labels of metrics say', () => {
   const { observer: it, end } = observer()
   const noted = { refusal: 'rate-limited', reason: 'RateLimit' } as const
   const inputs = { noted, status: 429, endpointLabel: 'e:1', llm: { inputTokens: 3, outputTokens: 4 } }
   end(inputs)
-  const ended = new Ended(observed(inputs), 1, undefined)
+  const ended = new Ended(observed(inputs), clock.now(), 1, undefined)
   const [record] = it.records.list()
   const known = ENDED.flatMap(({ of, fields }: Group<Ended>) => {
     const subject = of(ended)

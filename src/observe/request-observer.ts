@@ -1,6 +1,6 @@
 import { Allowance } from '#base/allowance.ts'
+import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
-import { turnMonotonic, turnNow } from '#base/turn.ts'
 import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
@@ -17,6 +17,7 @@ import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
 import type { ConnectionPlace, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
+import { WallClock } from './wall-clock.ts'
 
 const RECORDS = 1024
 
@@ -42,6 +43,7 @@ export class RequestObserver implements Observer {
   readonly #ids: DecisionIds
   /** For messages that never became requests: they cost their sender next to nothing. */
   readonly #unreadAllowance = new Allowance(UNREAD_BURST, UNREAD_PER_SECOND)
+  readonly #wallClock = new WallClock()
   /** How many of them have had neither line nor record since the last that had. */
   #untold = 0
   readonly #reportBug: (decisionId: string, error: unknown) => void
@@ -65,17 +67,15 @@ export class RequestObserver implements Observer {
 
   ended(request: Observed, sentBytes: number, broken: string | undefined): void {
     const { exchange } = request
-    const durationMs = turnMonotonic() - exchange.startMonotonicMs
     const note = joinNotes(noteOnStrayAnswers(exchange), joinNotes(noteOnStream(exchange), broken))
-    const ended = new Ended(request, durationMs, note)
+    const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
     this.#keep(ended)
   }
 
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void {
-    const durationMs = turnMonotonic() - relay.exchange.startMonotonicMs
-    const ended = new Ended(relay, durationMs, aborted === undefined ? undefined : `connection ended: ${aborted}`)
+    const ended = this.#end(relay, aborted === undefined ? undefined : `connection ended: ${aborted}`)
     this.#log.log(ended)
     this.#relays.record(ended, relay)
     this.#keep(ended)
@@ -133,12 +133,17 @@ export class RequestObserver implements Observer {
     this.#reportBug(decisionId, error)
   }
 
+  #end(request: Observed, note: string | undefined): Ended {
+    const endMs = clock.monotonic()
+    return new Ended(request, this.#wallClock.at(endMs), endMs - request.exchange.startMonotonicMs, note)
+  }
+
   #keepUnread({ peer, gateway, listener }: ConnectionPlace, number: number, why: Cause): void {
     const { status, code, reason, detail } = why
     const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
     this.records.keep({
       number,
-      time: turnNow(),
+      time: clock.now(),
       gateway,
       listener,
       status,
@@ -153,7 +158,7 @@ export class RequestObserver implements Observer {
     const { place, llm } = exchange
     const record = this.records.take()
     record.number = request.decisionNumber
-    record.time = turnNow()
+    record.time = ended.timeMs
     record.method = exchange.originalMethod
     record.authority = exchange.originalAuthority || (exchange.peer.serverName ?? '')
     record.target = exchange.loggedTarget

@@ -1,6 +1,5 @@
 import { clock } from '#base/clock.ts'
 import type { Sealer } from '#base/sealer.ts'
-import { turnMonotonic } from '#base/turn.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { Calls } from '#calls/calls.ts'
 import { CalledBackends } from '#engine/called-backends.ts'
@@ -117,7 +116,7 @@ export class ProxyServer {
       once,
       draining: this.#draining.signal,
       random,
-      now: turnMonotonic,
+      now: () => clock.monotonic(),
     }
   }
 

@@ -169,7 +169,7 @@ function ended({ exchange, decision }: Seen): Observed {
 async function logged(accessLog: object): Promise<string[]> {
   const lines: string[] = []
   new AccessLog(JSON_LINE, (line) => lines.push(line)).log(
-    new Ended(ended(await see({ spec: { frontend: { accessLog } } })), 1, undefined),
+    new Ended(ended(await see({ spec: { frontend: { accessLog } } })), 0, 1, undefined),
   )
   return lines
 }
@@ -186,7 +186,7 @@ async function label(expression: string): Promise<string | undefined> {
     return { add() {}, observe() {} }
   }
   const seen = await see({ spec: { frontend: { metrics: { attributes: { add: [{ name: 'mine', expression }] } } } } })
-  new RequestMetrics({ series } as unknown as MetricsWriter).record(new Ended(ended(seen), 1, undefined), 1)
+  new RequestMetrics({ series } as unknown as MetricsWriter).record(new Ended(ended(seen), 0, 1, undefined), 1)
   return last
 }
 

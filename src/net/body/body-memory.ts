@@ -1,4 +1,4 @@
-import { turnMonotonic } from '#base/turn.ts'
+import { clock } from '#base/clock.ts'
 
 /**
  * A body may take so long to come while there is memory for others; when there is none, it gives way to them. Otherwise a few clients
@@ -24,7 +24,7 @@ export class BodyMemory {
   readonly #coming = new Map<ComingBody, number>()
 
   /** `now`: monotonic milliseconds. */
-  constructor(maxBytes: number, now: () => number = turnMonotonic) {
+  constructor(maxBytes: number, now: () => number = () => clock.monotonic()) {
     this.maxBytes = maxBytes
     this.#now = now
   }

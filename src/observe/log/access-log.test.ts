@@ -21,13 +21,13 @@ const START = '2026-02-03T04:05:06.078000Z\tinfo\trequest'
 
 function textOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): string | undefined {
   const lines: string[] = []
-  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(new Ended(observed(inputs), durationMs, error))
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(new Ended(observed(inputs), clock.now(), durationMs, error))
   return lines[0]
 }
 
 function jsonTextOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): string {
   const lines: string[] = []
-  new AccessLog(JSON_LINE, (line) => lines.push(line)).log(new Ended(observed(inputs), durationMs, error))
+  new AccessLog(JSON_LINE, (line) => lines.push(line)).log(new Ended(observed(inputs), clock.now(), durationMs, error))
   expect(lines[0]).toMatch(/^\{.*\}\n$/)
   return lines[0]!
 }
@@ -230,7 +230,7 @@ test('credentials of the query are not written', () => {
   const request = observed({ line: 'GET /a?key=s3cret&x=1' })
   request.exchange.redactQueryParameter('key')
   const lines: string[] = []
-  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(new Ended(request, 1, undefined))
+  new AccessLog(TEXT_LINE, (line) => lines.push(line)).log(new Ended(request, clock.now(), 1, undefined))
   expect(lines[0]).toContain('http.path="/a?key=<redacted>&x=1"')
   expect(lines[0]).not.toContain('s3cret')
 })
@@ -259,7 +259,7 @@ test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (f
   ] as const) {
     const lines: string[] = []
     const log = new AccessLog(format, (line) => lines.push(line), new KnownSecrets(secrets))
-    log.log(new Ended(observed(BROUGHT[field]), 1, undefined))
+    log.log(new Ended(observed(BROUGHT[field]), clock.now(), 1, undefined))
     expect(lines[0]).toContain(field)
     expect([lines[0]?.includes(SECRET), lines[0]?.includes('<redacted>')]).toEqual([written, !written])
   }
@@ -268,7 +268,7 @@ test.each(Object.keys(BROUGHT))('the value of a Secret is not written in %s', (f
 test('nor is it in what went wrong, of a request or of a connection', () => {
   const lines: string[] = []
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), new KnownSecrets([SECRET]))
-  log.log(new Ended(observed(), 1, `no ${SECRET}`))
+  log.log(new Ended(observed(), clock.now(), 1, `no ${SECRET}`))
   log.logConnection(PEER, `no ${SECRET}`, 'Authorization')
   for (const line of lines) expect(line).toContain('error="no <redacted>"')
   expect(lines).toHaveLength(2)
@@ -286,7 +286,7 @@ test.each(['gateway', 'src.addr'])('removing %s from some lines removes it from 
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
   const remove = [name]
   for (const settings of [{ remove }, {}, {}, { remove }]) {
-    log.log(new Ended(observed({ settings: settingsOf(settings) }), 1, undefined))
+    log.log(new Ended(observed({ settings: settingsOf(settings) }), clock.now(), 1, undefined))
   }
   expect(lines.map((line) => line.includes(`${name}=`))).toEqual([false, true, true, false])
 })
@@ -296,7 +296,7 @@ test('every connection has its own address', () => {
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
   const [one, other] = [observed(), observed()]
   other.exchange.peer = { ...PEER, remotePort: 40_001 }
-  for (const request of [one, other, one]) log.log(new Ended(request, 1, undefined))
+  for (const request of [one, other, one]) log.log(new Ended(request, clock.now(), 1, undefined))
   expect(lines.map((line) => /src\.addr=\S+/.exec(line)?.[0])).toEqual(
     [40_000, 40_001, 40_000].map((port) => `src.addr=192.0.2.7:${port}`),
   )
@@ -367,8 +367,10 @@ test('a filter that a limit ended hides nobody', () => {
 
 test('whether a line was kept back is told', () => {
   const log = new AccessLog(TEXT_LINE, () => {})
-  expect(log.log(new Ended(observed(), 1, undefined))).toBe(true)
-  expect(log.log(new Ended(observed({ settings: settingsOf({ filter: 'false' }) }), 1, undefined))).toBe(false)
+  expect(log.log(new Ended(observed(), clock.now(), 1, undefined))).toBe(true)
+  expect(log.log(new Ended(observed({ settings: settingsOf({ filter: 'false' }) }), clock.now(), 1, undefined))).toBe(
+    false,
+  )
 })
 
 test('a connection that was closed unread has a line of its own', () => {

@@ -1,6 +1,6 @@
+import { clock } from '#base/clock.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
 import type { Reason } from '#base/rejections.ts'
-import { turnNow } from '#base/turn.ts'
 import type { Json } from '#exchange/exchange.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Ended } from '../ended.ts'
@@ -39,7 +39,7 @@ export class AccessLog {
     const settings = ended.request.settings?.accessLog
     const format = this.#format
     if (settings === undefined) {
-      this.#write(format.start(turnNow()) + this.#ended.write(ended) + format.end)
+      this.#write(format.start(ended.timeMs) + this.#ended.write(ended) + format.end)
       return true
     }
     // What a caller can bring to its limit does not hide him.
@@ -57,7 +57,7 @@ export class AccessLog {
   lossLine(lines: number): string {
     const format = this.#format
     return (
-      format.start(turnNow()) +
+      format.start(clock.now()) +
       format.key('error') +
       format.text(`${lines} lines of the access log were lost`) +
       format.end
@@ -70,7 +70,7 @@ export class AccessLog {
   }
 
   #line(fields: string): void {
-    this.#write(this.#format.start(turnNow()) + fields + this.#format.end)
+    this.#write(this.#format.start(clock.now()) + fields + this.#format.end)
   }
 
   #lineWith(settings: AccessLogSettings, ended: Ended): string {
@@ -86,7 +86,7 @@ export class AccessLog {
       }
       for (const { name, expression } of settings.add) expression.writeAttributes(ended.exchange, name, write)
     }
-    return format.start(turnNow()) + this.#fieldsOf(settings).write(ended, covered) + added + format.end
+    return format.start(ended.timeMs) + this.#fieldsOf(settings).write(ended, covered) + added + format.end
   }
 
   #fieldsOf(settings: AccessLogSettings): LineFields<Ended> {
