@@ -1,9 +1,10 @@
+import type { FindingCode } from './findings.ts'
+
 /** Something in an object that will not take (full) effect. Problems are collected, never thrown. */
 export interface ConfigProblem {
   /** kubectl-style field path within the object: `spec.traffic.rateLimit.local[0].requests`. */
   readonly path: string
-  /** Stable kebab-case code. */
-  readonly code: string
+  readonly code: FindingCode
   readonly message: string
   /**
    * `error`: the part has no effect or denies; `warning`: it works, but probably not as meant; `advice`: it works as written, and may

@@ -43,7 +43,7 @@ export type { MembersRead } from './members-read.ts'
 export { define, type Overload } from './overload.ts'
 export { parse } from './parser.ts'
 export { type Compiled, type CompileOptions, compile, type Program } from './program.ts'
-export type { Problem, ProblemCode } from './source.ts'
+export type { Note, Problem, ProblemCode } from './source.ts'
 export { formatType, type Type } from './type.ts'
 export { typeNameOf } from './type-name.ts'
 export {

@@ -14,7 +14,7 @@ import { findMismatches, type Mismatch } from './mismatches.ts'
 import { parseType } from './parse-type.ts'
 import { parseInto } from './parser.ts'
 import { print } from './printer.ts'
-import { type Problem, ProblemList, type Range } from './source.ts'
+import { type Note, noteAt, type Problem, ProblemList, type Range } from './source.ts'
 import { formatType, type Type } from './type.ts'
 import type { Result, Value } from './value.ts'
 
@@ -31,7 +31,7 @@ export interface Program<C> {
   /** The result, when it does not depend on the context. */
   readonly constant: Value | undefined
   /** Where an evaluation may fail first of all; undefined when the text shows no way. See `failure/find-failures.ts`. */
-  readonly canFail: Problem | undefined
+  readonly canFail: Note | undefined
   /** A failure is a `CelError`; only a bug of the host throws. */
   readonly evaluate: (context: C) => Result
   /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
@@ -39,7 +39,7 @@ export interface Program<C> {
   /** As `evaluate`, and then makes something of the value; what that takes is charged as well. */
   readonly evaluateTo: <T>(context: C, convert: (value: Value) => T) => T | CelError
   /** Says where an evaluation failed with the error. Evaluates once more to find out, unless a limit ended it. */
-  readonly locate: (context: C, error: CelError) => Problem
+  readonly locate: (context: C, error: CelError) => Note
 }
 
 export interface CompileOptions {
@@ -61,7 +61,7 @@ export interface Compiled<C> {
    * The first test of a member of the host object `path` by which the result may become `wanted` when the member has another value,
    * but for members named in `except` (lower case).
    */
-  readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Problem | undefined
+  readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
 }
 
 /** Parses, checks and compiles an expression for a place of use. Never throws; all problems are reported at once. */
@@ -109,17 +109,11 @@ export function compile<C>(source: string, environment: Environment<C>, options:
 
 const NOTHING_READ = { membersRead: () => new Set<string>(), mismatch: () => undefined }
 
-function firstMismatch(
-  mismatches: readonly Mismatch[],
-  except: ReadonlySet<string>,
-  source: string,
-): Problem | undefined {
+function firstMismatch(mismatches: readonly Mismatch[], except: ReadonlySet<string>, source: string): Note | undefined {
   const first = mismatches.find(({ member }) => !except.has(member.toLowerCase()))
   if (first === undefined) return undefined
   const { test, member, gives } = first
-  const problems = new ProblemList(source)
-  problems.warn('mismatch', test, `with another ${member}, ${print(test)} is ${gives}`)
-  return problems.problems[0]
+  return noteAt(source, test, `with another ${member}, ${print(test)} is ${gives}`)
 }
 
 function firstFailure<C>(
@@ -127,12 +121,9 @@ function firstFailure<C>(
   checked: Checked<C>,
   environment: Environment<C>,
   source: string,
-): Problem | undefined {
+): Note | undefined {
   const [failure] = findFailures(expr, checked, environment)
-  if (failure === undefined) return undefined
-  const problems = new ProblemList(source)
-  problems.warn('can-fail', failure, failure.message)
-  return problems.problems[0]
+  return failure === undefined ? undefined : noteAt(source, failure, failure.message)
 }
 
 function requireResult(
@@ -209,9 +200,7 @@ function locator<C>(
   return (context, error) => {
     if (error.code !== 'limit') find ??= follower(source, environment)
     const range = limits.get(error) ?? find?.(context, error) ?? { start: 0, end: source.length }
-    const problems = new ProblemList(source)
-    problems.error('failed', range, error.message)
-    return problems.problems[0]!
+    return noteAt(source, range, error.message)
   }
 }
 

@@ -14,13 +14,9 @@ export type ProblemCode =
   | 'invalid-pattern'
   | 'constant'
   | 'always-fails'
-  | 'can-fail'
-  | 'mismatch'
-  | 'failed'
 
-export interface Problem {
-  readonly severity: 'error' | 'warning'
-  readonly code: ProblemCode
+/** What there is to say about a place in an expression. */
+export interface Note {
   readonly message: string
   /** 1-based. */
   readonly line: number
@@ -31,6 +27,11 @@ export interface Problem {
   readonly end: number
   /** The source line and, below it, a line with a caret under the column. */
   readonly caret: string
+}
+
+export interface Problem extends Note {
+  readonly severity: 'error' | 'warning'
+  readonly code: ProblemCode
   /** What was probably meant, to stand in place of the range: "did you mean ...?" is for whoever shows the problem. */
   readonly suggestion?: string
 }
@@ -68,8 +69,7 @@ export class ProblemList {
     const key = `${range.start}:${code === 'syntax' ? code : message}`
     if (this.#seen.has(key) || this.#problems.length >= MAX_PROBLEMS) return
     this.#seen.add(key)
-    const place = locate(this.#source, range.start)
-    const problem = { severity, code, message, ...place, start: range.start, end: range.end }
+    const problem = { severity, code, ...noteAt(this.#source, range, message) }
     this.#problems.push(suggestion === undefined ? problem : { ...problem, suggestion })
   }
 }
@@ -77,6 +77,10 @@ export class ProblemList {
 export interface Range {
   readonly start: number
   readonly end: number
+}
+
+export function noteAt(source: string, { start, end }: Range, message: string): Note {
+  return { message, ...locate(source, start), start, end }
 }
 
 function locate(source: string, offset: number): { line: number; column: number; caret: string } {

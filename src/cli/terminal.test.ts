@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import type { Instance } from '#instance/instance.ts'
+import type { FileProblem } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import { Terminal } from './terminal.ts'
 
@@ -23,7 +24,7 @@ const STORE = { problems: () => [], locate: () => ({ file: 'a.yaml', line: 3, co
 const finding: Finding = {
   origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'p' },
   path: 'spec.traffic.csrf',
-  code: 'c',
+  code: 'no-effect',
   severity: 'warning',
   message: 'is odd',
 }
@@ -81,19 +82,20 @@ test('without listeners it says that it waits for them', () => {
 
 test('problems of files are told whenever they change, and what stays in force', () => {
   const terminal = new Terminal()
-  const problem = { file: 'a.yaml', line: 1, column: 2, path: '', code: 'c', severity: 'error' as const, message: 'm' }
+  const place = { file: 'a.yaml', line: 1, column: 2 }
+  const problem: FileProblem = { ...place, path: '', code: 'invalid-yaml', severity: 'error', message: 'm' }
   const stale = (...objects: readonly string[]): StaleFile[] => [
     { file: 'a.yaml', since: 0, objects, problems: [problem] },
   ]
   expect(saying(() => terminal.objectsChanged([problem], stale('Gateway/default/main')))).toEqual([
     'the files have 1 error, 0 warnings; objects with errors are left out:',
-    '  a.yaml:1:2: error: m [c]',
+    '  a.yaml:1:2: error: m [invalid-yaml]',
     'a.yaml has errors; its last good objects stay in force: Gateway/default/main',
   ])
   expect(saying(() => terminal.objectsChanged([problem], stale('Gateway/default/main')))).toEqual([])
   expect(saying(() => terminal.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main')))).toEqual([
     'the files have 1 error, 0 warnings; objects with errors are left out:',
-    '  a.yaml:2:2: error: m [c]',
+    '  a.yaml:2:2: error: m [invalid-yaml]',
   ])
   expect(saying(() => terminal.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg')))).toEqual([
     'a.yaml has errors; its last good objects stay in force: a, b, c, d, e and 2 more',

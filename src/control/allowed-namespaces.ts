@@ -1,6 +1,6 @@
-import type { Report } from './finding-code.ts'
 import type { Inventory } from './inventory.ts'
 import { type LabelSelector, selectorFault, selectsLabels } from './label-selector.ts'
+import type { Report } from './reporting.ts'
 
 /** `namespaces` of `allowedRoutes` and of `allowedListeners`. */
 export interface AllowedNamespaces {

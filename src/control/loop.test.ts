@@ -60,7 +60,7 @@ test('problems found by compiling reach the statuses', () => {
   const problem = {
     origin: policy.origin,
     path: 'spec.traffic.csrf',
-    code: 'bad',
+    code: 'no-effect',
     message: 'no',
     severity: 'error',
   } as const

@@ -1,7 +1,7 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { BackendItem } from '#plan/item.ts'
-import type { Problem } from './finding-code.ts'
 import { reportTo } from './open-scope.ts'
 import type { Tables } from './tables.ts'
 
@@ -18,7 +18,7 @@ export function observedStage(tables: Tables): StageDefinition<BackendFact> {
   }
 }
 
-function problemOf(item: BackendItem, { code, endpoint }: BackendFact): Problem {
+function problemOf(item: BackendItem, { code, endpoint }: BackendFact): ConfigProblem {
   const isService = item.type === 'service'
   const remedy = isService
     ? 'set appProtocol of the port to http, or backend.http.version of a policy for the Service to HTTP1'

@@ -49,7 +49,7 @@ const translation = translated(OBJECTS)
 const badExpression: Finding = {
   origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'rules' },
   path: 'spec.traffic.authorization.policy.matchExpressions[0]',
-  code: 'expression-syntax',
+  code: 'cel-syntax',
   message: 'unexpected end',
   severity: 'error',
 }

@@ -3,8 +3,8 @@ import type { KnownObject } from '#api/kinds.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
-import type { Report } from './finding-code.ts'
 import { reportTo } from './open-scope.ts'
+import type { Report } from './reporting.ts'
 import type { Tables } from './tables.ts'
 
 /** Reports parameters that have no effect. */

@@ -5,7 +5,7 @@ import {
   compile,
   Flattened,
   type MembersRead,
-  type Problem,
+  type Note,
   type Program,
   toExactJson,
   toJson,
@@ -47,7 +47,10 @@ export function compileExpression(
     environmentOf(place),
     use === 'condition' ? CONDITION : {},
   )
-  for (const problem of problems) report(describe(problem))
+  for (const problem of problems) {
+    const { severity, code, suggestion } = problem
+    report({ severity, code: `cel-${code}`, message: describe(problem, suggestion) })
+  }
   if (program === undefined) return brokenExpression(source, where)
   reportUndelivered(program.references, place, report)
   const evasions = [false, true].map((wanted) =>
@@ -66,14 +69,10 @@ function reportUndelivered(references: ReadonlySet<string>, place: ExpressionPla
   }
 }
 
-function describe(problem: Problem): Omit<ConfigProblem, 'path'> {
-  const line = problem.line > 1 ? `line ${problem.line}, ` : ''
-  const hint = problem.suggestion === undefined ? '' : `; did you mean ${problem.suggestion}?`
-  return {
-    code: `cel-${problem.code}`,
-    severity: problem.severity,
-    message: `${problem.message}${hint} (${line}column ${problem.column})\n${problem.caret}`,
-  }
+function describe(note: Note, suggestion?: string): string {
+  const line = note.line > 1 ? `line ${note.line}, ` : ''
+  const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  return `${note.message}${hint} (${line}column ${note.column})\n${note.caret}`
 }
 
 const HEADERS = 'request.headers'
@@ -87,7 +86,7 @@ interface ExpressionFacts {
   readonly where: string
   readonly requestFields: MembersRead
   /** For the results false and true. */
-  readonly evasions: readonly (Problem | undefined)[]
+  readonly evasions: readonly (Note | undefined)[]
 }
 
 class CelExpression implements Expression {
@@ -101,7 +100,7 @@ class CelExpression implements Expression {
   /** A limit is told to whoever runs the step. */
   readonly #tellsLimits: boolean
 
-  readonly #evasions: readonly (Omit<ConfigProblem, 'path'> | undefined)[]
+  readonly #evasions: readonly (string | undefined)[]
 
   constructor(program: Program<Exchange>, { requestFields, evasions, place, where }: ExpressionFacts) {
     this.source = program.source
@@ -114,7 +113,7 @@ class CelExpression implements Expression {
     this.#tellsLimits = BUDGET_OF[place] !== 'record' && place !== 'health'
   }
 
-  evasion(wanted: boolean): Omit<ConfigProblem, 'path'> | undefined {
+  evasion(wanted: boolean): string | undefined {
     return this.#evasions[wanted ? 1 : 0]
   }
 
@@ -176,7 +175,7 @@ class CelExpression implements Expression {
   }
 
   #cause(exchange: Exchange, error: CelError): string {
-    return describe(this.#program.locate(exchange, error)).message
+    return describe(this.#program.locate(exchange, error))
   }
 }
 

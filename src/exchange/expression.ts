@@ -1,4 +1,3 @@
-import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Exchange, Json } from './exchange.ts'
 
 /** Where an expression stands decides which variables it may use. */
@@ -34,11 +33,11 @@ export interface Expression {
    * How a caller who sends a header once more, and so changes its text, may turn the result into `wanted`, with its place. Undefined
    * when the text shows no way; asked of conditions only.
    */
-  evasion(wanted: boolean): Omit<ConfigProblem, 'path'> | undefined
+  evasion(wanted: boolean): string | undefined
   /** It does not compile: every evaluation fails. The problem has been reported. */
   readonly broken: boolean
-  /** How an evaluation may fail, as a warning with its place; undefined when the text shows no way, and for a broken one. */
-  readonly canFail: Omit<ConfigProblem, 'path'> | undefined
+  /** How an evaluation may fail, with its place; undefined when the text shows no way, and for a broken one. */
+  readonly canFail: string | undefined
   /** True only when the result is `true`; a failure or another type is not. `atLimit`: what it is when a limit ends the evaluation. */
   isTrue(exchange: Exchange, atLimit?: boolean): boolean
   /** The result; undefined when it failed or is no bool. */

@@ -14,15 +14,15 @@ export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: E
 }
 
 /** A Deny rule may fail to evaluate: it does not match then, and what it denies passes (decision A-65). */
-function doubtfulDenial(canFail: Problem): Problem {
-  const [what = '', ...lines] = canFail.message.split('\n')
+function doubtfulDenial(canFail: string): Problem {
+  const [what = '', ...lines] = canFail.split('\n')
   const first = `this Deny rule does not deny when its evaluation fails: ${what}; guard it with has() or in, or add default() or coalesce()`
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 
 /** A caller who sends a field once more changes its text (decision A-132). */
-function evadable(action: string, evasion: Problem): Problem {
-  const [what = '', ...lines] = evasion.message.split('\n')
+function evadable(action: string, evasion: string): Problem {
+  const [what = '', ...lines] = evasion.split('\n')
   const effect = action === 'Deny' ? 'the request is not denied' : 'the request is allowed'
   const first = `a client can bypass this ${action} rule: ${what}, and ${effect}; test the members of request.headers.split(), or use verified values`
   return { code: 'rule-on-client-field', severity: 'advice', message: [first, ...lines].join('\n') }

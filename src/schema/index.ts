@@ -13,7 +13,7 @@ export type {
   SchemaNode,
 } from './node.ts'
 export { nodeOf } from './node.ts'
-export { fieldPath, itemPath, PROBLEM_CODES, type ProblemCode, problem } from './problem.ts'
+export { fieldPath, itemPath, problem } from './problem.ts'
 export {
   backendObjectReference,
   configMapReference,

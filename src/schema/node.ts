@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import type { ProblemCode } from './problem.ts'
+import type { FindingCode } from '#base/findings.ts'
 
 /** The scalar types of specification 1, 2.2, as docs name them; they tell a walker what a string means. */
 export type ScalarName =
@@ -20,7 +20,7 @@ export type ScalarName =
 
 /** Why a scalar is refused; the validator adds the path. */
 export interface ScalarRefusal {
-  readonly code: ProblemCode
+  readonly code: FindingCode
   readonly message: string
 }
 

@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
+import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
-import { fieldPath, itemPath, type ProblemCode, problem } from './problem.ts'
+import { fieldPath, itemPath, problem } from './problem.ts'
 
 export interface ValidationOptions {
   /** Path of the value itself, put before every reported path. */
@@ -41,7 +42,7 @@ export function validate<S extends TSchema>(
   return problems.length > 0 ? { problems, warnings } : { value: parsed as Parsed<S>, problems, warnings }
 }
 
-function report(run: Run, path: string, code: ProblemCode, message: string): void {
+function report(run: Run, path: string, code: FindingCode, message: string): void {
   run.problems.push(problem(path, code, message))
 }
 

@@ -1,13 +1,14 @@
 import { expect } from 'vitest'
 import { findKind, type KindName } from '#api/kinds.ts'
-import { fieldPath, itemPath, type ProblemCode, validate } from '#schema/index.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { fieldPath, itemPath, validate } from '#schema/index.ts'
 
 /** What is said about one field of a kind; every part is optional. */
 export interface FieldClaim {
   /** Values that the object is valid with. */
   readonly good?: readonly unknown[]
   /** Values that are refused at the field itself, by code. */
-  readonly bad?: { readonly [C in ProblemCode]?: readonly unknown[] }
+  readonly bad?: { readonly [C in FindingCode]?: readonly unknown[] }
   /** Without the field the object is refused with `required` at the field. */
   readonly required?: true
   /** Without the field the object is valid; with `default` it then has this value. */

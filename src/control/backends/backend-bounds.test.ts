@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Problem } from '../finding-code.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { backendBounds } from './backend-bounds.ts'
 
 const CONNECTIONS = 'gatewright.dev/max-connections'
 const WAITING = 'gatewright.dev/max-waiting-requests'
 
 function read(annotations?: Readonly<Record<string, string>>) {
-  const problems: Problem[] = []
+  const problems: ConfigProblem[] = []
   const metadata = { name: 'b', namespace: 'default', ...(annotations === undefined ? {} : { annotations }) }
   const bounds = backendBounds(metadata, (problem) => problems.push(problem))
   return { bounds, problems: problems.map(({ path, code, severity }) => `${severity} ${code} ${path}`) }

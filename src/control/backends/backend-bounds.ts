@@ -2,7 +2,7 @@ import type { ObjectMeta } from '#api/object-meta.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
 import { OWN_GROUP } from '../controller.ts'
-import type { Report } from '../finding-code.ts'
+import type { Report } from '../reporting.ts'
 
 type Bounds = NonNullable<BackendItem['bounds']>
 

@@ -4,10 +4,10 @@ import type { ServiceObject, ServicePortSpec } from '#api/service.ts'
 import type { ResolvedMcpTarget } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
 import { OWN_GROUP } from '../controller.ts'
-import type { Report } from '../finding-code.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import { selectorFault, selectsLabels } from '../label-selector.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
+import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
 
 /** `appProtocol` of Service ports that speak MCP. */

@@ -1,5 +1,5 @@
 import type { ApiObject } from '#api/object.ts'
-import type { Report } from '../finding-code.ts'
+import type { Report } from '../reporting.ts'
 import type { Complaint } from '../status/condition.ts'
 import { type Listener, tlsModeOf } from './listener.ts'
 

@@ -1,6 +1,6 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
-import type { Report } from '../finding-code.ts'
+import type { Report } from '../reporting.ts'
 import type { Complaint } from '../status/condition.ts'
 import { type ListenerFaults, tlsModeOf } from './listener.ts'
 

@@ -1,8 +1,8 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import { OWN_GROUP } from '../controller.ts'
-import type { Report } from '../finding-code.ts'
 import type { Inventory } from '../inventory.ts'
+import type { Report } from '../reporting.ts'
 import type { Complaint } from '../status/condition.ts'
 
 /** What a Gateway and its class say about how their proxy is run. */

@@ -1,6 +1,6 @@
-import type { Report } from '../finding-code.ts'
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
+import type { Report } from '../reporting.ts'
 import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
 
 interface Scope {

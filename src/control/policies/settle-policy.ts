@@ -1,4 +1,4 @@
-import type { Report } from '../finding-code.ts'
+import type { Report } from '../reporting.ts'
 import type { Overlap } from './find-overlaps.ts'
 import type { PlacedPolicy, PolicyMiss } from './place-policy.ts'
 

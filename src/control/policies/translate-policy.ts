@@ -1,6 +1,6 @@
 import type { PolicyItem } from '#plan/item.ts'
-import type { Report } from '../finding-code.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
+import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
 import type { Use } from '../use.ts'
 import type { PlacedPolicy } from './place-policy.ts'

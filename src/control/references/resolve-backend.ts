@@ -1,6 +1,6 @@
 import { type ApiObject, objectKey } from '#api/object.ts'
+import type { FindingCode } from '#base/findings.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
-import type { FindingCode } from '../finding-code.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 

@@ -1,7 +1,7 @@
 import { keyOf } from '#api/object.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
-import type { Report } from '../finding-code.ts'
 import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
+import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import type { Use } from '../use.ts'

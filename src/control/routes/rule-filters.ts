@@ -1,5 +1,5 @@
 import type { HttpRouteFilterSpec } from '#api/route-filters.ts'
-import type { FindingCode } from '../finding-code.ts'
+import type { FindingCode } from '#base/findings.ts'
 import type { Complaint } from '../status/condition.ts'
 
 type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>

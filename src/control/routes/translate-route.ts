@@ -1,5 +1,5 @@
 import type { PlanItem } from '#plan/item.ts'
-import type { Report } from '../finding-code.ts'
+import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
 import type { Use } from '../use.ts'

@@ -1,12 +1,12 @@
 import type { Finding } from '#base/finding.ts'
-import { REFERENCE_CODES } from '../finding-code.ts'
+import { isOfKind } from '#base/findings.ts'
 
 /**
  * Adds to the findings in an object what showed when its policies were compiled (decision A-10). The same policy is compiled for many
  * places; what it finds each time counts once, and what is only the consequence of a reference that leads nowhere is not told again.
  */
 export function joinProblems(findings: readonly Finding[], problems: readonly Finding[]): readonly Finding[] {
-  const broken = new Set(findings.filter(isReference).map(({ path }) => path))
+  const broken = new Set(findings.filter(({ code }) => isOfKind(code, 'reference')).map(({ path }) => path))
   const joined = new Map<string, Finding>()
   // Several ports of a Service say the same thing about it.
   for (const finding of findings) joined.set(identityOf(finding), finding)
@@ -19,10 +19,6 @@ export function joinProblems(findings: readonly Finding[], problems: readonly Fi
 
 function identityOf({ path, code, message }: Finding): string {
   return `${path} ${code} ${message}`
-}
-
-function isReference({ code }: Finding): boolean {
-  return (REFERENCE_CODES as readonly string[]).includes(code)
 }
 
 /** Whether a broken reference stands at the path of the problem or above it. */

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#base/findings.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { type OriginPattern, parseOriginPattern } from './origin-pattern.ts'
 import { type CorsPlan, runCors, varyByOrigin } from './run.ts'
@@ -56,7 +57,7 @@ function patternsOf(source: Source, context: CompileContext): readonly OriginPat
   })
 }
 
-function warn(source: Source, context: CompileContext, path: string, code: string, message: string): void {
+function warn(source: Source, context: CompileContext, path: string, code: FindingCode, message: string): void {
   context.report(source, path, { severity: 'warning', code, message })
 }
 
