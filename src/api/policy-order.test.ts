@@ -1,5 +1,14 @@
-import { expect, test } from 'vitest'
-import { BACKEND, POST_ROUTING, PRE_ROUTING, RESPONSE } from './policy-order.ts'
+import { expect, expectTypeOf, test } from 'vitest'
+import type { POLICIES } from './policy-fields.ts'
+import {
+  type Acting,
+  type Answering,
+  BACKEND,
+  type Complete,
+  POST_ROUTING,
+  PRE_ROUTING,
+  RESPONSE,
+} from './policy-order.ts'
 
 test('before routing act the eight fields of decision A-25', () => {
   expect(PRE_ROUTING).toEqual([
@@ -53,4 +62,23 @@ test.each([
 
 test('on the way back plain edits come before computed ones', () => {
   expect(RESPONSE.indexOf('headerModifiers')).toBeLessThan(RESPONSE.indexOf('transformation'))
+})
+
+test('an order that leaves a field out does not compile', () => {
+  type Traffic = typeof POLICIES.traffic
+  type Backend = typeof POLICIES.backend
+  expectTypeOf<Complete<Exclude<Acting<Traffic>, (typeof POST_ROUTING)[number]>>>().toBeNever()
+  // @ts-expect-error csrf has no place after routing
+  expectTypeOf<Complete<Exclude<Acting<Traffic>, Exclude<(typeof POST_ROUTING)[number], 'csrf'>>>>().toBeNever()
+  // @ts-expect-error auth has no place among the policies of backends
+  expectTypeOf<Complete<Exclude<Acting<Backend>, Exclude<(typeof BACKEND)[number], 'auth'>>>>().toBeNever()
+  // @ts-expect-error cors has no place on the way back
+  expectTypeOf<Complete<Exclude<Answering<Traffic>, Exclude<(typeof RESPONSE)[number], 'cors'>>>>().toBeNever()
+})
+
+test('what acts on responses is known to the compiler', () => {
+  expectTypeOf<Answering<typeof POLICIES.traffic>>().toEqualTypeOf<
+    'headerModifiers' | 'transformation' | 'extProc' | 'cors' | 'rateLimit' | 'extAuth'
+  >()
+  expectTypeOf<Answering<typeof POLICIES.backend>>().toEqualTypeOf<'transformation' | 'extAuth'>()
 })

@@ -49,16 +49,30 @@ export const BACKEND = [
 /** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
 export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
 
-/** A field that acts on requests and stands in no list of its phase does not compile. */
-type Steps<Section> = { [F in keyof Section]: Section[F] extends { readonly kind: 'steps' } ? F : never }[keyof Section]
-type Complete<Missing extends never> = Missing
+/** The fields of a section that act on requests. */
+export type Acting<Section> = {
+  [F in keyof Section]: Section[F] extends { readonly kind: 'steps' } ? F : never
+}[keyof Section]
+
+/** Those of them that act on responses too. */
+export type Answering<Section> = {
+  [F in Acting<Section>]: Section[F] extends { compile(...args: never): infer Run }
+    ? 'response' extends keyof NonNullable<Run>
+      ? F
+      : never
+    : never
+}[Acting<Section>]
+
+/** Does not compile where a field has no place. */
+export type Complete<Missing extends never> = Missing
 
 export type OrderIsComplete = [
-  Complete<Steps<typeof POLICIES.frontend>>,
-  Complete<Exclude<Steps<typeof POLICIES.traffic>, (typeof POST_ROUTING)[number]>>,
-  Complete<Exclude<Steps<typeof POLICIES.backend>, (typeof BACKEND)[number]>>,
+  Complete<Acting<typeof POLICIES.frontend>>,
+  Complete<Exclude<Acting<typeof POLICIES.traffic>, (typeof POST_ROUTING)[number]>>,
+  Complete<Exclude<Acting<typeof POLICIES.backend>, (typeof BACKEND)[number]>>,
   Complete<Exclude<(typeof PRE_ROUTING)[number], (typeof POST_ROUTING)[number]>>,
   Complete<Exclude<(typeof POST_ROUTING)[number], keyof typeof POLICIES.traffic>>,
   Complete<Exclude<(typeof BACKEND)[number], keyof typeof POLICIES.backend>>,
+  Complete<Exclude<Answering<typeof POLICIES.traffic> | Answering<typeof POLICIES.backend>, (typeof RESPONSE)[number]>>,
   Complete<Exclude<(typeof RESPONSE)[number], (typeof POST_ROUTING)[number] | (typeof BACKEND)[number]>>,
 ]

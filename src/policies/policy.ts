@@ -25,18 +25,22 @@ export interface PolicyFields {
   readonly response?: readonly string[]
 }
 
-/** A policy field ready to run. What it does not define costs nothing. */
-export interface PolicyRun {
+/** A policy field ready to run on requests. What it does not define costs nothing. */
+export interface RequestRun {
   readonly request?: Step
-  /** Runs only when the request reached this policy (docs/behaviour/http.md, "The way back"). */
-  readonly response?: ResponseStep
   /** What of the body must be there before the first policy of the phase. */
   readonly readsRequestBody?: BodyUse
-  readonly readsResponseBody?: BodyUse
   /** Fields that it has to do with, apart from what its expressions read. */
   readonly fields?: PolicyFields
   /** What its expressions read of an LLM answer. */
   readonly llmReads?: LlmReads
+}
+
+/** One that runs on responses as well: its field has a place in the order of the way back. */
+export interface PolicyRun extends RequestRun {
+  /** Runs only when the request reached this policy (docs/behaviour/http.md, "The way back"). */
+  readonly response?: ResponseStep
+  readonly readsResponseBody?: BodyUse
 }
 
 /** A Secret as policies see it; values are latin-1 text of the bytes. */
@@ -93,13 +97,13 @@ interface FieldDefinition {
 }
 
 /** A field that acts on requests or responses. `Spec` is derived from the folder's schema. */
-export interface PolicyDefinition<Spec = never> extends FieldDefinition {
+export interface PolicyDefinition<Spec = never, Run extends RequestRun = PolicyRun> extends FieldDefinition {
   readonly kind: 'steps'
   /**
    * Sources come strongest first; unless they accumulate there is exactly one. Undefined: nothing to do at run time.
    * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
    */
-  compile(sources: readonly PolicySource<Spec>[], context: CompileContext): PolicyRun | undefined
+  compile(sources: readonly PolicySource<Spec>[], context: CompileContext): Run | undefined
 }
 
 /** A field whose value something else goes by: a listener, a connection to a backend, what is observed, a protocol. */
@@ -113,9 +117,9 @@ export interface SettingDefinition<Spec = never, Setting = unknown> extends Fiel
 }
 
 /** Keeps the types of the schema and of the spec between a folder and the registry. */
-export function definePolicy<Spec, Schema extends TSchema>(
-  definition: Omit<PolicyDefinition<Spec>, 'kind'> & { readonly schema: Schema },
-): PolicyDefinition<Spec> & { readonly schema: Schema } {
+export function definePolicy<Spec, Run extends RequestRun, Schema extends TSchema>(
+  definition: Omit<PolicyDefinition<Spec, Run>, 'kind'> & { readonly schema: Schema },
+): PolicyDefinition<Spec, Run> & { readonly schema: Schema } {
   return { kind: 'steps', ...definition }
 }
 
@@ -127,8 +131,8 @@ export function defineSetting<Spec, Setting, Schema extends TSchema>(
 }
 
 /** A filter of a route rule: no field that a ProxyPolicy can set, so the route has its schema. */
-export function defineFilter<Spec>(
-  definition: Omit<PolicyDefinition<Spec>, 'kind' | 'section'>,
-): PolicyDefinition<Spec> {
+export function defineFilter<Spec, Run extends RequestRun>(
+  definition: Omit<PolicyDefinition<Spec, Run>, 'kind' | 'section'>,
+): PolicyDefinition<Spec, Run> {
   return { kind: 'steps', section: 'traffic', ...definition }
 }

@@ -1,6 +1,6 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import {
   authorizationHeader,
   canHold,
@@ -15,7 +15,7 @@ import type { BackendAuthSpec } from './schema.ts'
 type Source = PolicySource<BackendAuthSpec>
 
 /** A request never leaves with its credential missing: what cannot be had is refused before anything is sent (decision A-36). */
-export function compileBackendAuth(sources: readonly Source[], context: CompileContext): PolicyRun {
+export function compileBackendAuth(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const { passthrough, location: where } = source.spec
   const location = where === undefined ? undefined : compileWritableLocation(where)

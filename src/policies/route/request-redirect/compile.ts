@@ -1,6 +1,6 @@
 import { reject } from '#exchange/outcome.ts'
 import { isAuthority } from '#net/http/field-syntax.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { compilePathModifier, type PathModifierSpec } from '../../shared/path-modifier.ts'
 import { redirect } from './run.ts'
 
@@ -18,7 +18,7 @@ const FOUND = 302
 export function compileRequestRedirect(
   sources: readonly PolicySource<RequestRedirectSpec>[],
   context: CompileContext,
-): PolicyRun {
+): RequestRun {
   const source = sources[0]!
   const { scheme, hostname, path, port, statusCode } = source.spec
   if (hostname !== undefined && !isAuthority(hostname)) {

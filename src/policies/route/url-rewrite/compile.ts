@@ -1,6 +1,6 @@
 import { reject } from '#exchange/outcome.ts'
 import { isAuthority } from '#net/http/field-syntax.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { compilePathModifier, type PathModifierSpec } from '../../shared/path-modifier.ts'
 import { rewriteUrl } from './run.ts'
 
@@ -13,7 +13,7 @@ export interface UrlRewriteSpec {
 export function compileUrlRewrite(
   sources: readonly PolicySource<UrlRewriteSpec>[],
   context: CompileContext,
-): PolicyRun {
+): RequestRun {
   const source = sources[0]!
   const { hostname, path } = source.spec
   if (hostname !== undefined && !isAuthority(hostname)) {

@@ -1,7 +1,7 @@
 import { describeOrigin } from '#base/origin.ts'
 import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource, SecretMaterial } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun, SecretMaterial } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { challengeFor } from '../../shared/challenge.ts'
 import {
@@ -17,7 +17,7 @@ import type { ApiKeyAuthenticationSpec } from './schema.ts'
 type Source = PolicySource<ApiKeyAuthenticationSpec>
 
 /** Entries that are wrong are reported; the good ones still work. Without any key nobody is known (decision A-36). */
-export function compileApiKey(sources: readonly Source[], context: CompileContext): PolicyRun {
+export function compileApiKey(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const plan = planApiKey(source, context)
   const { location } = plan

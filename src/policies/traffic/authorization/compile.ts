@@ -1,4 +1,4 @@
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { compileRules, expressionsOf } from '../../shared/rules.ts'
 import { planAuthorization, runAuthorization } from './run.ts'
@@ -7,7 +7,7 @@ import type { AuthorizationSpec } from './schema.ts'
 export function compileAuthorization(
   sources: readonly PolicySource<AuthorizationSpec>[],
   context: CompileContext,
-): PolicyRun {
+): RequestRun {
   const rules = compileRules(sources, context, 'request')
   const plan = planAuthorization(rules)
   return {

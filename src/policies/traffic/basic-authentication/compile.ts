@@ -1,4 +1,4 @@
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { refuseUnimplemented } from '../../shared/refuse-unimplemented.ts'
 import type { BasicAuthenticationSpec } from './schema.ts'
@@ -7,7 +7,7 @@ import type { BasicAuthenticationSpec } from './schema.ts'
 export function compileBasicAuthentication(
   sources: readonly PolicySource<BasicAuthenticationSpec>[],
   context: CompileContext,
-): PolicyRun {
+): RequestRun {
   reportNotImplemented(context, sources[0]!, '', 'all requests are refused')
   return { request: refuseUnimplemented('policy-invalid', 'basicAuthentication') }
 }

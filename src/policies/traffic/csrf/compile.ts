@@ -1,9 +1,9 @@
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { parseOrigin } from '../../shared/web-origin.ts'
 import { checkCsrf, originKey } from './run.ts'
 import type { CsrfSpec } from './schema.ts'
 
-export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context: CompileContext): PolicyRun {
+export function compileCsrf(sources: readonly PolicySource<CsrfSpec>[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const additional = new Set<string>()
   for (const [index, text] of (source.spec.additionalOrigins ?? []).entries()) {

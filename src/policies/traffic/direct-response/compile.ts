@@ -1,5 +1,5 @@
 import type { Expression } from '#exchange/expression.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
 import { isConnectionLevel } from '../../shared/field-text.ts'
@@ -8,7 +8,7 @@ import type { DirectResponseSection, DirectResponseSpec } from './schema.ts'
 
 type Source = PolicySource<DirectResponseSection>
 
-export function compileDirectResponse(sources: readonly Source[], context: CompileContext): PolicyRun {
+export function compileDirectResponse(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const choices = compileChoices<DirectResponseSpec, DirectResponsePlan>(source, context, (spec, path) =>
     compilePlan(source, path, spec, context),

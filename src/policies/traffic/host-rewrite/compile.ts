@@ -1,9 +1,9 @@
 import { proceed } from '#exchange/outcome.ts'
-import type { PolicyRun, PolicySource } from '../../policy.ts'
+import type { PolicySource, RequestRun } from '../../policy.ts'
 import type { HostRewriteSpec } from './schema.ts'
 
 /** Only noted here: what the destination is called is known with the endpoint (specification 2, 2.2.4). */
-export function compileHostRewrite(sources: readonly PolicySource<HostRewriteSpec>[]): PolicyRun {
+export function compileHostRewrite(sources: readonly PolicySource<HostRewriteSpec>[]): RequestRun {
   const { mode } = sources[0]!.spec
   return {
     request(exchange) {

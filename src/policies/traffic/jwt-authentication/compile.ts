@@ -1,5 +1,5 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { challengeFor } from '../../shared/challenge.ts'
 import {
@@ -18,7 +18,7 @@ import { TokenVerifier } from './token-verifier.ts'
 type Source = PolicySource<JwtAuthenticationSpec>
 
 /** A provider without a usable key refuses its tokens; the others work (decisions ). */
-export function compileJwtAuthentication(sources: readonly Source[], context: CompileContext): PolicyRun {
+export function compileJwtAuthentication(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const plan = planJwt(source, context)
   const { location } = plan

@@ -1,13 +1,13 @@
 import { parseDuration } from '#base/duration.ts'
 import type { RetrySettings } from '#exchange/exchange.ts'
 import { proceed } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import type { RetrySpec } from './schema.ts'
 
 const MAX_ATTEMPTS = 255
 
 /** Only noted here: whether a request can be sent again is known by who sends it (decision A-93). */
-export function compileRetry(sources: readonly PolicySource<RetrySpec>[], context: CompileContext): PolicyRun {
+export function compileRetry(sources: readonly PolicySource<RetrySpec>[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const { attempts = 1, codes = [], backoff = '0s' } = source.spec
   if (attempts < 0 || attempts > MAX_ATTEMPTS) {

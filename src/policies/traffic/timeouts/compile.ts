@@ -1,6 +1,6 @@
 import { parseDuration } from '#base/duration.ts'
 import { proceed } from '#exchange/outcome.ts'
-import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
+import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import type { TimeoutsSpec } from './schema.ts'
 
@@ -13,7 +13,7 @@ interface RouteTimeouts extends TimeoutsSpec {
 export function compileTimeouts(
   sources: readonly PolicySource<RouteTimeouts>[],
   context: CompileContext,
-): PolicyRun | undefined {
+): RequestRun | undefined {
   const source = sources[0]!
   const { request, backendRequest } = source.spec
   if (backendRequest !== undefined && parseDuration(backendRequest) !== 0) {
