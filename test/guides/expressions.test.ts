@@ -152,7 +152,7 @@ function variableTable(): string {
   )
   const names = notYet.map((path) => `\`${path}\``).join(', ')
   const above = rows.some((row) => row.includes('not yet')) ? ', and *not yet* above' : ''
-  return `${header}${rows.join('')}\nNot implemented yet, which lint says: ${names}${above}.\n`
+  return `${header}${rows.join('')}\nNot implemented yet (lint reports them): ${names}${above}.\n`
 }
 
 test('the table of variables is that of the gateway', () => {

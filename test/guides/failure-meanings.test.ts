@@ -227,55 +227,55 @@ const ROWS: readonly {
     broken: ['authorization-denied', 'closed', 'hidden'],
   },
   {
-    row: '`condition` of a conditional policy | is not true: the next item is tried | as if it failed; `extAuth` refuses',
+    row: '`condition` of a conditional policy | is not true: the next entry is tried | as if evaluation failed; `extAuth` refuses',
     seen: conditional,
     fails: ['202', 'proceed'],
     broken: ['202', 'ext-auth-denied'],
   },
   {
-    row: '`transformation`: a header | the header is removed; `:method` and its like stay as they are | as if it failed',
+    row: '`transformation`: a header | the header is removed; pseudo-headers such as `:method` stay unchanged | as if evaluation failed',
     seen: transformed,
     fails: [undefined, 'GET'],
     broken: [undefined, 'GET'],
   },
   {
-    row: '`transformation`: the body | the request is refused, the response replaced by 502 | as if it failed',
+    row: '`transformation`: the body | the request is refused; a response is replaced by 502 | as if evaluation failed',
     seen: transformedBody,
     fails: ['transformation-request-failed', 'transformation-response-failed'],
     broken: ['transformation-request-failed', 'transformation-response-failed'],
   },
   {
-    row: '`ai.transformations` | the field is removed; a default may fill it | as if it failed',
+    row: '`ai.transformations` | the field is removed; a default may fill it | as if evaluation failed',
     seen: transformedField,
     fails: [undefined, 5],
     broken: [undefined, 5],
   },
   {
-    row: '`accessLog.filter` | the request is not logged | as if it failed',
+    row: '`accessLog.filter` | the request is not logged | as if evaluation failed',
     seen: (filter) => logged({ filter }),
     fails: [],
     broken: [],
   },
   {
-    row: '`accessLog.attributes`, `tracing.attributes` | the attribute is left out | as if it failed',
+    row: '`accessLog.attributes`, `tracing.attributes` | the attribute is omitted | as if evaluation failed',
     seen: attribute,
     fails: [false, true],
     broken: [false, true],
   },
   {
-    row: '`metrics.attributes` | the label is `unknown` | as if it failed',
+    row: '`metrics.attributes` | the label is `unknown` | as if evaluation failed',
     seen: label,
     fails: 'unknown',
     broken: 'unknown',
   },
   {
-    row: '`health.unhealthyCondition` | the response counts as healthy | as if it failed',
+    row: '`health.unhealthyCondition` | the response counts as healthy | as if evaluation failed',
     seen: judged,
     fails: false,
     broken: false,
   },
   {
-    row: '`location.expression` of a credential | there is no credential | as if it failed',
+    row: '`location.expression` of a credential | there is no credential | as if evaluation failed',
     seen: keyed,
     fails: 'api-key-missing',
     broken: 'api-key-missing',
@@ -288,7 +288,7 @@ test.each(ROWS)('$row', async ({ seen, fails, broken }) => {
 })
 
 test('these are the rows of the guide', () => {
-  const start = GUIDE.indexOf('| Place | An expression that fails')
+  const start = GUIDE.indexOf('| Place | If evaluation fails')
   const table = GUIDE.slice(start, GUIDE.indexOf('\n\n', start)).split('\n').slice(2)
   expect(table).toEqual(ROWS.map(({ row }) => `| ${row} |`))
 })
