@@ -4,7 +4,8 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
-import { type Piece, placeOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
+import { readPlainYaml } from './plain-yaml.ts'
+import { placeOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
 
 export interface ParsedFile {
   /** The valid objects, with their origin. */
@@ -40,11 +41,12 @@ const SERVER_FIELDS = [
 /** What one piece of a file came to. */
 interface Verdict {
   readonly object?: ApiObject
-  /** Identity, as far as it is known, and where it is written. */
+  /** Identity, as far as it is known. */
   readonly name?: ObjectName
-  readonly place: FilePosition
   readonly problems: readonly FileProblem[]
 }
+
+const NONE: readonly never[] = Object.freeze([])
 
 /** The same before its problems have places. */
 interface Judgement {
@@ -66,28 +68,45 @@ export interface ObjectName {
  */
 export function parseObjects(text: string, file: string, before?: ParsedFile): ParsedFile {
   const sections = new Map<string, ReadSection>()
+  const shared = new Map<string, string>()
   const read = splitDocuments(text).map((section) => {
     const known = before?.sections.get(section.text)
-    const result = known === undefined ? readSection(section, file) : moveTo(section.line, known)
+    const result = known === undefined ? readSection(section, file, shared) : moveTo(section.line, known)
     sections.set(section.text, result)
-    return result
+    return { text: section.text, ...result }
   })
   const faults = read.flatMap((section) => section.faults)
   if (faults.length > 0) return { objects: [], problems: faults, refused: [], parses: false, sections }
-  return { ...gather(read.flatMap((section) => section.verdicts)), parses: true, sections }
+  return { ...gather(read, file), parses: true, sections }
 }
 
-function readSection({ text, line }: Section, file: string): ReadSection {
+function readSection(section: Section, file: string, shared: Map<string, string>): ReadSection {
+  return readPlain(section, file, shared) ?? readWithPlaces(section, file)
+}
+
+/** Most sections are plain and hold a valid object: nobody asks where its fields stand. */
+function readPlain({ text, line }: Section, file: string, shared: Map<string, string>): ReadSection | undefined {
+  const plain = readPlainYaml(text, shared)
+  if (plain === undefined || isList(plain.value)) return undefined
+  const verdict = judge(plain.value, plain.line + line - 1, file)
+  return verdict.problems.length > 0 ? undefined : { line, verdicts: [{ ...verdict, problems: NONE }], faults: NONE }
+}
+
+function readWithPlaces({ text, line }: Section, file: string): ReadSection {
   const { pieces, faults, lines } = readPieces(text)
   const verdicts = pieces.map((piece): Verdict => {
-    const { problems, ...judgement } = judge(piece, file)
+    const { problems, ...judgement } = judge(piece.value, piece.line, file)
     const { name } = judgement
     const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
     const placed = problems.map((each) => ({ ...each, file, ...placeOf(lines, piece, each.path), ...object }))
-    return { ...judgement, place: { file, ...placeOf(lines, piece, 'metadata.name') }, problems: placed }
+    return { ...judgement, problems: placed }
   })
   const unreadable = faults.map(({ message, ...at }) => ({ ...problem('', 'invalid-yaml', message), file, ...at }))
   return moveTo(line, { line: 1, verdicts, faults: unreadable })
+}
+
+function isList(value: unknown): boolean {
+  return (value as { kind?: unknown } | null)?.kind === 'List'
 }
 
 /** The same section at another line. What stays where it was stays the same object. */
@@ -95,28 +114,40 @@ function moveTo(line: number, section: ReadSection): ReadSection {
   const by = line - section.line
   if (by === 0) return section
   const moved = <P extends FilePosition>(at: P): P => ({ ...at, line: at.line + by })
-  const verdicts = section.verdicts.map(({ object, place, problems, ...rest }): Verdict => {
+  const verdicts = section.verdicts.map(({ object, problems, ...rest }): Verdict => {
     const origin = object === undefined ? undefined : { ...object.origin, line: (object.origin.line ?? 1) + by }
     const here = object === undefined || origin === undefined ? {} : { object: { ...object, origin } }
-    return { ...rest, ...here, place: moved(place), problems: problems.map(moved) }
+    return { ...rest, ...here, problems: problems.map(moved) }
   })
   return { line, verdicts, faults: section.faults.map(moved) }
 }
 
-function gather(verdicts: readonly Verdict[]): Pick<ParsedFile, 'objects' | 'problems' | 'refused'> {
+interface TextSection extends ReadSection {
+  readonly text: string
+}
+
+function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile, 'objects' | 'problems' | 'refused'> {
   const objects = new Map<string, ApiObject>()
   const refused: string[] = []
   const problems: FileProblem[] = []
-  for (const { name, object, place, problems: found } of verdicts) {
-    problems.push(...found)
-    if (name === undefined) continue
-    const key = objectKey(name.kind, name.namespace, name.name)
-    const first = objects.get(key)
-    if (first !== undefined) problems.push(duplicateOf(first, name, place))
-    else if (object === undefined) refused.push(key)
-    else objects.set(key, object)
+  for (const section of sections) {
+    for (const [index, { name, object, problems: found }] of section.verdicts.entries()) {
+      problems.push(...found)
+      if (name === undefined) continue
+      const key = objectKey(name.kind, name.namespace, name.name)
+      const first = objects.get(key)
+      if (first !== undefined) problems.push(duplicateOf(first, name, { file, ...placeOfName(section, index) }))
+      else if (object === undefined) refused.push(key)
+      else objects.set(key, object)
+    }
   }
   return { objects: [...objects.values()], problems, refused }
+}
+
+function placeOfName({ text, line }: TextSection, index: number): { readonly line: number; readonly column: number } {
+  const { pieces, lines } = readPieces(text)
+  const place = placeOf(lines, pieces[index]!, 'metadata.name')
+  return { ...place, line: place.line + line - 1 }
 }
 
 /** @param first the object that has the name already */
@@ -126,8 +157,7 @@ export function duplicateOf({ origin }: ApiObject, name: ObjectName, place: File
   return { ...problem('metadata.name', 'duplicate-object', message), ...place, object }
 }
 
-function judge(piece: Piece, file: string): Judgement {
-  const { value } = piece
+function judge(value: unknown, line: number, file: string): Judgement {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problems: [problem('', 'not-an-object', 'must be an object with apiVersion, kind and metadata')] }
   }
@@ -138,7 +168,7 @@ function judge(piece: Piece, file: string): Judgement {
   }
   const info = recognise(String(apiVersion), String(kind))
   if ('code' in info) return { problems: [info] }
-  return admit(piece, info, file)
+  return admit(value, { info, file, line })
 }
 
 /** The kind of an object in a file, or why it is none of ours. */
@@ -182,10 +212,16 @@ function wrongGroup(info: KindInfo, apiVersion: string, group: string): ConfigPr
   )
 }
 
-function admit(piece: Piece, info: KindInfo, file: string): Judgement {
-  const { value, problems, warnings } = validate(info.schema, piece.value)
-  const found = [...problems, ...warnings, ...nameProblems(piece.value, info)]
-  const name = nameOf(piece.value, info)
+interface Admission {
+  readonly info: KindInfo
+  readonly file: string
+  readonly line: number
+}
+
+function admit(written: unknown, { info, file, line }: Admission): Judgement {
+  const { value, problems, warnings } = validate(info.schema, written)
+  const found = [...problems, ...warnings, ...nameProblems(written, info)]
+  const name = nameOf(written, info)
   if (name === undefined) return { problems: found }
   if (value === undefined || found.some(({ severity }) => severity === 'error')) return { name, problems: found }
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
@@ -194,7 +230,7 @@ function admit(piece: Piece, info: KindInfo, file: string): Judgement {
     ...rest,
     ...(info.statusIsOurs || status === undefined ? {} : { status }),
     metadata: { ...Object.fromEntries(own), name: name.name, namespace: name.namespace },
-    origin: { ...name, file, line: piece.line },
+    origin: { ...name, file, line },
   } as unknown as ApiObject
   return { object, name, problems: found }
 }
