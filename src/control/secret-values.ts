@@ -11,7 +11,7 @@ import { secretData } from './references/secret-data.ts'
 export function secretsOfObject(object: ApiObject): readonly string[] {
   if (isKind(object, 'Secret')) return Object.values(secretData(object))
   const info = findKind(object.kind)
-  return info === undefined ? [] : [...secretsIn(info.schema, '', object)].map(toByteText)
+  return info === undefined ? [] : secretsIn(info.schema, '', object).map(toByteText)
 }
 
 /** The same of an item of the plan. */
@@ -20,7 +20,7 @@ export function secretsOfItem(item: PlanItem): readonly string[] {
   if (item.kind !== 'policy' && item.kind !== 'backend') return []
   const path = item.kind === 'policy' ? item.path : `spec.${item.type}`
   const info = findKind(item.origin.kind)
-  return info === undefined ? [] : [...secretsIn(info.schema, path, item.spec)].map(toByteText)
+  return info === undefined ? [] : secretsIn(info.schema, path, item.spec).map(toByteText)
 }
 
 /** All secrets of the objects of a store. They are prepared anew only when one of them is another. */

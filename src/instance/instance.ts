@@ -248,9 +248,10 @@ export class Instance {
   }
 
   #statuses(changed: readonly ObjectStatus[], findings: readonly Finding[] | undefined): void {
+    const now = new Date(clock.now()).toISOString()
     for (const { kind, namespace, name, status } of changed) {
       const key = objectKey(kind, namespace, name)
-      this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), new Date(clock.now()).toISOString()))
+      this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), now))
     }
     if (findings !== undefined) this.#events.translated(findings, this.#store)
   }

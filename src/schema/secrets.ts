@@ -1,18 +1,41 @@
 import type { TSchema } from 'typebox'
 import { nodeOf, type SchemaNode } from './node.ts'
-import { walkNode } from './walk.ts'
 
 /**
  * Every text that the schema marks as a secret.
  * @param path where in the schema the value stands, such as `spec.backend.auth`; empty for the whole
  */
-export function* secretsIn(schema: TSchema, path: string, value: unknown): Generator<string> {
+export function secretsIn(schema: TSchema, path: string, value: unknown): readonly string[] {
   const node = nodeAt(nodeOf(schema), path)
-  if (node === undefined) return
-  for (const visited of walkNode(node, value, path)) {
-    if (visited.node.secret === undefined || typeof visited.value !== 'string') continue
-    yield visited.value
+  const found: string[] = []
+  if (node !== undefined) collect(node, value, found)
+  return found
+}
+
+function collect(node: SchemaNode, value: unknown, found: string[]): void {
+  if (!mayHoldSecret(node)) return
+  if (node.secret !== undefined && typeof value === 'string') found.push(value)
+  if (Array.isArray(value)) {
+    if (node.items !== undefined) for (const item of value) collect(node.items, item, found)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      const property = memberOf(node, name)
+      if (property !== undefined) collect(property, member, found)
+    }
   }
+}
+
+/** Most parts of most schemas hold none, so that nobody needs to look there. */
+const holders = new WeakMap<SchemaNode, boolean>()
+
+function mayHoldSecret(node: SchemaNode): boolean {
+  let may = holders.get(node)
+  if (may === undefined) {
+    const parts = [node.items, node.additionalProperties, ...Object.values(node.properties ?? {})]
+    may = node.secret !== undefined || parts.some((part) => part !== undefined && mayHoldSecret(part))
+    holders.set(node, may)
+  }
+  return may
 }
 
 /**

@@ -79,35 +79,52 @@ function visitObject(run: Run, node: SchemaNode, value: unknown, path: string): 
 
 /** On the platform, null in a field that cannot be null is the same as no field. */
 function withoutNulls(value: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+  const members = Object.entries(value)
+  if (!members.some(([, member]) => member === null)) return value as Record<string, unknown>
+  return Object.fromEntries(members.filter(([, member]) => member !== null))
+}
+
+/** A member called `__proto__` must stay an ordinary member. */
+function setMember(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>, path: string): unknown {
   const properties = node.properties ?? {}
-  // Entries, not assignments: a member called `__proto__` must stay an ordinary member.
-  const members: [string, unknown][] = []
-  const failed = new Set<string>()
+  const parsed: Record<string, unknown> = {}
+  let failed: Set<string> | undefined
 
   for (const [name, member] of Object.entries(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (property === undefined) {
-      if (keepsUnknown(run, node, name, path)) members.push([name, member])
+      if (keepsUnknown(run, node, name, path)) setMember(parsed, name, member)
       continue
     }
     const before = run.problems.length
-    members.push([name, visit(run, property, member, fieldPath(path, name))])
-    if (run.problems.slice(before).some((found) => found.code !== 'unknown-field')) failed.add(name)
+    setMember(parsed, name, visit(run, property, member, fieldPath(path, name)))
+    if (hasFailed(run, before)) failed = (failed ?? new Set()).add(name)
   }
   if (isReplaced(node, fields)) {
     reportReplaced(run, node, fields, path)
   } else {
-    members.push(...defaultsOf(properties, fields))
-    reportMissing(run, node, fields, failed, path)
+    setDefaults(parsed, properties, fields)
+    for (const name of missing(node, fields)) {
+      failed = (failed ?? new Set()).add(name)
+      report(run, fieldPath(path, name), 'required', 'is required')
+    }
     for (const group of node.groups ?? []) checkGroup(run, group, fields, path)
   }
-  const parsed = Object.fromEntries(members)
-  for (const rule of applicableRules(node, fields)) runRule(run, rule, parsed, failed, path)
+  for (const rule of applicableRules(node, fields)) runRule(run, rule, parsed, failed ?? NONE_FAILED, path)
   return parsed
+}
+
+const NONE_FAILED: ReadonlySet<string> = new Set()
+
+/** Whether anything was reported since that makes a field unfit for rules. */
+function hasFailed(run: Run, since: number): boolean {
+  for (let at = since; at < run.problems.length; at++) if (run.problems[at]!.code !== 'unknown-field') return true
+  return false
 }
 
 /** Whether the one field is present that stands in for all others of the object. */
@@ -120,21 +137,20 @@ function applicableRules(node: SchemaNode, fields: object): readonly ObjectRule[
   return isReplaced(node, fields) ? rules.filter((rule) => rule.reads.every((name) => name === node.insteadOf)) : rules
 }
 
-function defaultsOf(properties: Readonly<Record<string, SchemaNode>>, fields: object): [string, unknown][] {
-  const members: [string, unknown][] = []
-  for (const [name, property] of Object.entries(properties)) {
-    if (property.default === undefined || Object.hasOwn(fields, name)) continue
-    members.push([name, structuredClone(property.default)])
+function setDefaults(
+  parsed: Record<string, unknown>,
+  properties: Readonly<Record<string, SchemaNode>>,
+  fields: object,
+): void {
+  for (const name in properties) {
+    const value = properties[name]!.default
+    if (value === undefined || Object.hasOwn(fields, name)) continue
+    setMember(parsed, name, typeof value === 'object' ? structuredClone(value) : value)
   }
-  return members
 }
 
-function reportMissing(run: Run, node: SchemaNode, fields: object, failed: Set<string>, path: string): void {
-  for (const name of node.required ?? []) {
-    if (Object.hasOwn(fields, name)) continue
-    failed.add(name)
-    report(run, fieldPath(path, name), 'required', 'is required')
-  }
+function missing({ required = [] }: SchemaNode, fields: object): readonly string[] {
+  return required.filter((name) => !Object.hasOwn(fields, name))
 }
 
 /** @returns whether an unknown field stays in the value */
@@ -192,11 +208,11 @@ function visitMap(
   path: string,
 ): unknown {
   checkCount(run, Object.keys(entries).length, { min: node.minProperties, max: node.maxProperties }, 'entries', path)
-  const parsed = Object.entries(entries).map(([key, member]) => [
-    key,
-    visit(run, valueNode, member, itemPath(path, key)),
-  ])
-  return Object.fromEntries(parsed)
+  const parsed: Record<string, unknown> = {}
+  for (const [key, member] of Object.entries(entries)) {
+    setMember(parsed, key, visit(run, valueNode, member, itemPath(path, key)))
+  }
+  return parsed
 }
 
 function visitList(run: Run, node: SchemaNode, value: unknown, path: string): unknown {

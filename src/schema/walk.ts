@@ -18,8 +18,7 @@ export function* walk(schema: TSchema, value: unknown, path = ''): Generator<Vis
   yield* walkNode(nodeOf(schema), value, path)
 }
 
-/** The same from a node on. */
-export function* walkNode(node: SchemaNode, value: unknown, path: string): Generator<Visited> {
+function* walkNode(node: SchemaNode, value: unknown, path: string): Generator<Visited> {
   yield { node, value, path }
   if (node.items !== undefined && Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* walkNode(node.items, item, itemPath(path, index))

@@ -17,14 +17,14 @@ export class Generations {
     if (known?.read === read) return known.object
     const last = known?.object.metadata.generation ?? 0
     const generation = known !== undefined && wish(known.read) === wish(read) ? last : last + 1
-    const object = {
-      ...read,
-      metadata: { ...read.metadata, generation },
-      origin: { ...read.origin, generation },
-    }
+    const object = read.metadata.generation === generation ? read : withGeneration(read, generation)
     this.#known.set(key, { read, object })
     return object
   }
+}
+
+function withGeneration(read: ApiObject, generation: number): ApiObject {
+  return { ...read, metadata: { ...read.metadata, generation }, origin: { ...read.origin, generation } }
 }
 
 /** What the author wants: everything but metadata and status. */

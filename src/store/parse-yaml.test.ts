@@ -166,7 +166,7 @@ spec: {gatewayClassName: gatewright, listeners: []}
 status: {conditions: []}
 `
   const [object] = parseObjects(text, 'a.yaml').objects
-  expect(object?.metadata).toEqual({ name: 'a', namespace: 'default', labels: { a: 'b' } })
+  expect(object?.metadata).toEqual({ name: 'a', namespace: 'default', labels: { a: 'b' }, generation: 1 })
   expect(object).not.toHaveProperty('status')
 })
 

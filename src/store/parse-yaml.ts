@@ -41,7 +41,7 @@ const SERVER_FIELDS = [
 /** What one piece of a file came to. */
 interface Verdict {
   readonly object?: ApiObject
-  /** Identity, as far as it is known. */
+  /** Identity of an object that is not valid, as far as it is known. */
   readonly name?: ObjectName
   readonly problems: readonly FileProblem[]
 }
@@ -96,7 +96,7 @@ function readWithPlaces({ text, line }: Section, file: string): ReadSection {
   const { pieces, faults, lines } = readPieces(text)
   const verdicts = pieces.map((piece): Verdict => {
     const { problems, ...judgement } = judge(piece.value, piece.line, file)
-    const { name } = judgement
+    const name = judgement.object?.origin ?? judgement.name
     const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
     const placed = problems.map((each) => ({ ...each, file, ...placeOf(lines, piece, each.path), ...object }))
     return { ...judgement, problems: placed }
@@ -131,7 +131,7 @@ function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile
   const refused: string[] = []
   const problems: FileProblem[] = []
   for (const section of sections) {
-    for (const [index, { name, object, problems: found }] of section.verdicts.entries()) {
+    for (const [index, { object, name = object?.origin, problems: found }] of section.verdicts.entries()) {
       problems.push(...found)
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
@@ -225,14 +225,16 @@ function admit(written: unknown, { info, file, line }: Admission): Judgement {
   if (name === undefined) return { problems: found }
   if (value === undefined || found.some(({ severity }) => severity === 'error')) return { name, problems: found }
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
-  const own = Object.entries(rest.metadata).filter(([field]) => !SERVER_FIELDS.includes(field))
+  const metadata: Record<string, unknown> = { ...rest.metadata }
+  for (const field of SERVER_FIELDS) if (Object.hasOwn(metadata, field)) delete metadata[field]
+  // The first generation; the store counts further.
   const object = {
     ...rest,
     ...(info.statusIsOurs || status === undefined ? {} : { status }),
-    metadata: { ...Object.fromEntries(own), name: name.name, namespace: name.namespace },
-    origin: { ...name, file, line },
+    metadata: { ...metadata, name: name.name, namespace: name.namespace, generation: 1 },
+    origin: { ...name, file, line, generation: 1 },
   } as unknown as ApiObject
-  return { object, name, problems: found }
+  return { object, problems: found }
 }
 
 function nameProblems(value: unknown, info: KindInfo): readonly ConfigProblem[] {
