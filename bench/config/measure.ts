@@ -9,6 +9,8 @@ import { routeFile, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } f
 export interface Measured {
   readonly routes: number
   readonly startMs: number
+  /** What that took of the processors; other work on the machine changes it least. */
+  readonly startCpuMs: number
   /** Medians: from reading the files again until all workers run on the new plan. */
   readonly editMs: number
   readonly endpointsMs: number
@@ -55,6 +57,7 @@ async function median(times: number, measure: (round: number) => Promise<number>
 try {
   writeObjects(folder, scaleOf(routes))
   const before = performance.now()
+  const cpuBefore = process.cpuUsage()
   const anyPort = { host: '127.0.0.1', port: 0 }
   const instance = await Instance.start(
     {
@@ -75,6 +78,8 @@ try {
     quiet,
   )
   const startMs = performance.now() - before
+  const cpu = process.cpuUsage(cpuBefore)
+  const startCpuMs = (cpu.user + cpu.system) / 1000
   const editMs = await median(EDITS, (round) =>
     timeOf(() => writeFileSync(routeFile(folder, 0), routesYaml(0, round)), instance),
   )
@@ -82,7 +87,7 @@ try {
     timeOf(() => writeFileSync(slicesFile(folder), sliceYaml(0, round + 1)), instance),
   )
   const residentMb = process.memoryUsage.rss() / 2 ** 20
-  console.log(JSON.stringify({ routes, startMs, editMs, endpointsMs, residentMb } satisfies Measured))
+  console.log(JSON.stringify({ routes, startMs, startCpuMs, editMs, endpointsMs, residentMb } satisfies Measured))
   await instance.close({ minMs: 0, maxMs: 0 })
 } finally {
   rmSync(folder, { recursive: true, force: true })

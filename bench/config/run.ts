@@ -4,15 +4,18 @@ import type { Measured } from './measure.ts'
 
 const SIZES = process.argv.slice(2).map(Number)
 const MEASURE = fileURLToPath(new URL('./measure.ts', import.meta.url))
+/** As `bin/gatewright` starts a gateway. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/gatewright', import.meta.url))
 
 /** What 10,000 routes and 2,000 policies may cost (bench/README.md). */
-const BARS = { startMs: 3000, editMs: 50, endpointsMs: 20, residentMb: 400 } as const
+const BARS = { startMs: 3000, editMs: 50, endpointsMs: 10, residentMb: 400 } as const
 const BAR_SIZE = 10_000
 
 function measure(routes: number): Measured {
   const text = execFileSync(process.execPath, [MEASURE, `${routes}`], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
   })
   return JSON.parse(text) as Measured
 }
@@ -21,15 +24,16 @@ function line(cells: readonly string[]): string {
   return cells.map((cell) => cell.padStart(14)).join('')
 }
 
-console.log(line(['routes', 'start', 'one edit', 'endpoints', 'memory']))
+console.log(line(['routes', 'start', 'processor', 'one edit', 'endpoints', 'memory']))
 let missed = 0
 for (const routes of SIZES.length > 0 ? SIZES : [1000, BAR_SIZE, 50_000]) {
   const measured = measure(routes)
-  const { startMs, editMs, endpointsMs, residentMb } = measured
+  const { startMs, startCpuMs, editMs, endpointsMs, residentMb } = measured
   console.log(
     line([
       `${routes}`,
       `${(startMs / 1000).toFixed(1)} s`,
+      `${(startCpuMs / 1000).toFixed(1)} s`,
       `${editMs.toFixed(0)} ms`,
       `${endpointsMs.toFixed(0)} ms`,
       `${residentMb.toFixed(0)} MB`,

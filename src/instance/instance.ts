@@ -6,6 +6,7 @@ import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
+import { releaseMemory } from '#base/release-memory.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
@@ -28,6 +29,8 @@ import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 
 const SLOTS = 65_536
+/** A change of so many objects leaves garbage worth collecting. */
+const BIG_CHANGE = 1000
 /** A listener whose port is taken is tried again this often. */
 const RETRY_SOCKETS_MS = 2000
 
@@ -211,6 +214,7 @@ export class Instance {
     this.#events.secrets(this.#secrets)
     this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
     this.#loop.apply(change)
+    if (change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
   }
 
   #pending(): string[] {

@@ -5,18 +5,21 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
-/** What the main thread tells a proxy worker. Plans travel as JSON text: cheaper to copy than object graphs. */
+/** A change of the plan. It travels as JSON text: cheaper to copy than object graphs. */
+export interface PlanMessage {
+  readonly kind: 'plan'
+  /** JSON of a `PlanDelta`. */
+  readonly delta: string
+  /** What changed in the slots of shared memory. */
+  readonly slots: SlotChange
+  /** `address:port` of every socket to listen on; others are drained. */
+  readonly sockets: readonly string[]
+  readonly secrets: SecretChange
+}
+
+/** What the main thread tells a proxy worker. */
 export type ToWorker =
-  | {
-      readonly kind: 'plan'
-      /** JSON of a `PlanDelta`. */
-      readonly delta: string
-      /** What changed in the slots of shared memory. */
-      readonly slots: SlotChange
-      /** `address:port` of every socket to listen on; others are drained. */
-      readonly sockets: readonly string[]
-      readonly secrets: SecretChange
-    }
+  | PlanMessage
   | { readonly kind: 'records'; readonly question: number }
   /** The file of the access log was renamed, or is to be looked at again. */
   | { readonly kind: 'reopen-log' }

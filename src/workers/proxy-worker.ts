@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { releaseMemory } from '#base/release-memory.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
@@ -13,7 +14,7 @@ import { ProxyServer } from '#proxy/server.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { importKey } from './import-key.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { createSealer } from './sealer.ts'
 import { countTurns } from './watchdog.ts'
 
@@ -21,7 +22,11 @@ import { countTurns } from './watchdog.ts'
 const start = workerData as WorkerStart
 const port = parentPort!
 
+/** Characters of a first plan that leave garbage worth collecting before there is traffic. */
+const BIG_PLAN = 1_000_000
+
 let planVersion = 0
+let hasGarbage = false
 const secretsByItem = new Map<string, readonly string[]>()
 let secrets: KnownSecrets | undefined
 const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
@@ -81,15 +86,20 @@ function nameLog(cause: string): string {
   return start.logFile === undefined ? cause : `${start.logFile}: ${cause}`
 }
 
-async function hear(message: ToWorker): Promise<void> {
-  if (message.kind === 'plan') {
-    const delta = JSON.parse(message.delta) as PlanDelta
-    for (const [key, values] of message.secrets) secretsByItem.set(key, values)
-    if (message.secrets.length > 0) secrets = undefined
-    planVersion = delta.version
-    const failed = await proxy.update(delta, message.slots, message.sockets)
-    tell({ kind: 'applied', version: delta.version, failed })
-  } else if (message.kind === 'spent') {
+async function takePlan(message: PlanMessage): Promise<FromWorker> {
+  const delta = JSON.parse(message.delta) as PlanDelta
+  for (const [key, values] of message.secrets) secretsByItem.set(key, values)
+  if (message.secrets.length > 0) secrets = undefined
+  hasGarbage = planVersion === 0 && message.delta.length >= BIG_PLAN
+  planVersion = delta.version
+  const failed = await proxy.update(delta, message.slots, message.sockets)
+  return { kind: 'applied', version: delta.version, failed }
+}
+
+/** @returns the answer */
+async function hear(message: ToWorker): Promise<FromWorker | undefined> {
+  if (message.kind === 'plan') return takePlan(message)
+  if (message.kind === 'spent') {
     once.learn(message.scope, message.key)
   } else if (message.kind === 'ticket-keys') {
     proxy.changeTicketKeys(message.keys)
@@ -99,6 +109,14 @@ async function hear(message: ToWorker): Promise<void> {
     tell({ kind: 'drained' })
     port.close()
   }
+  return undefined
+}
+
+/** By now the message is garbage as well. */
+function reply(answer: FromWorker | undefined): void {
+  if (hasGarbage) releaseMemory()
+  hasGarbage = false
+  if (answer !== undefined) tell(answer)
 }
 
 // One message after the other: a plan is fully in force before the next one is looked at.
@@ -109,6 +127,6 @@ port.on('message', (message: ToWorker) => {
     tell({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
-  } else last = last.then(() => hear(message))
+  } else last = last.then(() => hear(message)).then(reply)
 })
 countTurns(start.turns, start.turnMs)

@@ -185,7 +185,8 @@ class Node implements Reader, NodeWriter {
       if (!written.some(([sink, rows]) => sink === table && rows.has(key))) table.put(key, this, NONE)
     }
     for (const [table, byKey] of written) for (const [key, rows] of byKey) table.put(key, this, rows)
-    this.#written = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key)))
+    // Copied, since a list that was grown is longer than what is in it.
+    this.#written = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key))).slice()
   }
 
   end(): void {

@@ -73,7 +73,7 @@ export function attachRoute(scope: RouteScope, object: RouteObject, report: Repo
   const sorted = [...matches.values()].sort((a, b) => compareText(a.listener.key, b.listener.key))
   return {
     object,
-    parents,
+    parents: parents.slice(),
     attachments: sorted.map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
     listeners: sorted.map(({ listener }) => listener),
   }

@@ -38,8 +38,8 @@ export function translateRoute(scope: Scope, route: AttachedRoute, report: Repor
   const attached = attachments.length > 0
   return {
     route,
-    items: attached ? progress.items : [],
-    uses: attached ? progress.uses : [],
+    items: attached ? progress.items.slice() : [],
+    uses: attached ? progress.uses.slice() : [],
     ...(accepted === undefined ? {} : { accepted }),
     ...(resolvedRefs === undefined
       ? {}
