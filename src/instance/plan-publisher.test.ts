@@ -121,7 +121,7 @@ test('a worker that knows nothing is sent everything, one that knows the version
 
 test('what is wrong with policies is known as soon as the plan is taken', () => {
   const { it } = publisher()
-  const broken = policyItem('traffic.future', 'Gateway/default/main', {})
+  const broken = policyItem('frontend.tracing', 'Gateway/default/main', {})
   const found = it.take({ version: 1, set: [broken], removed: [] })
   expect([...found.values()].flat().map(({ code }) => code)).toEqual(['not-implemented'])
   expect([...it.take({ version: 2, set: [], removed: [broken.key] })]).toEqual([['ProxyPolicy/default/policy', []]])

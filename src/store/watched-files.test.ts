@@ -1,27 +1,27 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FileStore } from './files.ts'
 
+const { statSync } = fs
 let looks: string[] = []
-
-vi.mock('node:fs', async (importOriginal) => {
-  const fs = await importOriginal<typeof import('node:fs')>()
-  const statSync = (path: string, options: object) => {
-    looks.push(path)
-    return fs.statSync(path, options)
-  }
-  return { ...fs, statSync }
-})
 
 let directory = ''
 let store: FileStore | undefined
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'watched-files-'))
+  fs.statSync = ((path: string, options: object) => {
+    looks.push(path)
+    return statSync(path, options)
+  }) as typeof statSync
+  syncBuiltinESMExports()
 })
 afterEach(() => {
+  fs.statSync = statSync
+  syncBuiltinESMExports()
   store?.close()
   rmSync(directory, { recursive: true })
 })

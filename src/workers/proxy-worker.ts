@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
-import { releaseMemory } from '#base/release-memory.ts'
+
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
@@ -15,6 +15,7 @@ import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
+import { releaseMemory } from './release-memory.ts'
 import { createSealer } from './sealer.ts'
 import { countTurns } from './watchdog.ts'
 
