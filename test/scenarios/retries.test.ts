@@ -72,7 +72,7 @@ const ROUTES: Readonly<Record<string, object>> = {
   failures: { traffic: { retry: { attempts: 2 } } },
   pause: { traffic: { retry: { codes: [503], attempts: 2, backoff: '150ms' } } },
   limited: { traffic: { timeouts: { request: '400ms' } } },
-  both: { traffic: { timeouts: { request: '400ms' }, retry: { codes: [503], attempts: 9, backoff: '150ms' } } },
+  both: { traffic: { timeouts: { request: '1s' }, retry: { codes: [503], attempts: 9, backoff: '300ms' } } },
   each: { backend: { http: { requestTimeout: '200ms' } } },
   again: { backend: { http: { requestTimeout: '200ms' } }, traffic: { retry: { attempts: 1 } } },
   marked: {

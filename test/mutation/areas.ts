@@ -1,0 +1,27 @@
+/** Below `src/`: a file, or a folder with all it holds. Here every mutant is tried; elsewhere a sample. */
+export const CORE: readonly string[] = [
+  // Authorization.
+  'policies/traffic/authorization',
+  'policies/shared/authorization.ts',
+  'policies/shared/rules.ts',
+  'protocols/mcp/authorization.ts',
+  // Authentication.
+  'policies/traffic/api-key-authentication',
+  'policies/traffic/basic-authentication',
+  'policies/traffic/jwt-authentication',
+  'policies/shared/credential-location.ts',
+  'policies/shared/jwks.ts',
+  'policies/shared/jwt.ts',
+  // Framing.
+  'net/http',
+  'net/http1',
+  // Health.
+  'state/endpoint-health.ts',
+  'engine/balance.ts',
+  'policies/backend/health',
+]
+
+/** @returns whether `path` is one of `areas` or in one */
+export function isIn(areas: readonly string[], path: string): boolean {
+  return areas.some((area) => path === area || path.startsWith(`${area.replace(/\/$/, '')}/`))
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readSourceTree, type SourceFile } from '../architecture/source-tree.ts'
+import { ACCEPTED, type Accepted, findAccepted, lineOf } from './accepted.ts'
+import { CORE, isIn } from './areas.ts'
+import { coveringTests } from './covering-tests.ts'
+import { applyMutant, type Mutant, mutantsOf } from './mutate.ts'
+import { sample } from './sample.ts'
+import { Trials } from './trials.ts'
+
+const SOURCES = join(import.meta.dirname, '..', '..', 'src')
+
+/** The first trial of a process starts Vitest. */
+const FIRST_LIMIT_MS = 180_000
+const LEAST_LIMIT_MS = 15_000
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    sample: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '8' },
+    processes: { type: 'string', default: String(availableParallelism()) },
+  },
+})
+
+/** A file, its text, and those of its mutants that are tried. */
+interface Work {
+  readonly path: string
+  readonly source: string
+  readonly mutants: readonly Mutant[]
+}
+
+const files = readSourceTree(SOURCES)
+const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0 }
+const started = performance.now()
+const queue = chooseWork(files.filter(({ forTests }) => !forTests))
+console.log(`${queue.reduce((sum, { mutants }) => sum + mutants.length, 0)} mutants in ${queue.length} files`)
+await Promise.all(Array.from({ length: Number(values.processes) }, tryMutants))
+console.log(
+  `${counts.killed} killed, ${counts.survived} survived, ${counts.accepted} accepted, ${counts.uncovered} in files without tests; ` +
+    `${Math.round((performance.now() - started) / 1000)} s`,
+)
+const outdated = ACCEPTED.filter((entry) => !isMutant(entry))
+for (const { file, line } of outdated) console.log(`accepted.ts: no such mutant any more: src/${file} | ${line}`)
+process.exitCode = counts.survived + counts.uncovered + outdated.length > 0 ? 1 : 0
+
+function isMutant(entry: Accepted): boolean {
+  if (!files.some(({ path }) => path === entry.file)) return false
+  const { source, mutants } = readWork(entry.file)
+  return mutants.some((mutant) => findAccepted([entry], entry.file, source, mutant) !== undefined)
+}
+
+/** `core`, `elsewhere`, or paths below `src/`; without any, both of the words. A sample is taken of all but the core. */
+function chooseWork(sources: readonly SourceFile[]): Work[] {
+  const wanted = positionals.length === 0 ? ['core', 'elsewhere'] : positionals
+  const all = sources.map(({ path }) => readWork(path))
+  const core = wanted.includes('core') ? all.filter(({ path }) => isIn(CORE, path)) : []
+  const others = all.filter(({ path }) => isIn(wanted, path) || (wanted.includes('elsewhere') && !isIn(CORE, path)))
+  const pairs = others.flatMap(({ path, mutants }) => mutants.map((mutant) => ({ path, mutant })))
+  const chosen = new Set(sample(pairs, Number(values.sample), Number(values.seed)).map(({ mutant }) => mutant))
+  const sampled = others.map((work) => ({ ...work, mutants: work.mutants.filter((mutant) => chosen.has(mutant)) }))
+  return [...core, ...sampled].filter(({ mutants }) => mutants.length > 0)
+}
+
+function readWork(path: string): Work {
+  const source = readFileSync(join(SOURCES, path), 'utf8')
+  return { path, source, mutants: mutantsOf(source) }
+}
+
+/** Takes files from the queue until it is empty. */
+async function tryMutants(): Promise<void> {
+  for (let work = queue.shift(); work !== undefined; work = queue.shift()) {
+    using trials = new Trials()
+    await tryFile(trials, work)
+  }
+}
+
+async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise<void> {
+  const tests = coveringTests(files, path, Number(values.tests)).map((test) => join(SOURCES, test))
+  if (tests.length === 0) {
+    counts.uncovered += mutants.length
+    return console.log(`${path}: no test imports it`)
+  }
+  const file = join(SOURCES, path)
+  const begun = performance.now()
+  const broken = await trials.run({ file, text: source, tests }, FIRST_LIMIT_MS)
+  if (broken !== undefined) throw new Error(`${path}: its tests fail without a mutant: ${broken}`)
+  const limitMs = Math.max(LEAST_LIMIT_MS, 2 * (performance.now() - begun))
+  for (const mutant of mutants) {
+    const failure = await trials.run({ file, text: applyMutant(source, mutant), tests }, limitMs)
+    if (failure !== undefined) counts.killed++
+    else judgeSurvivor(path, source, mutant)
+  }
+}
+
+function judgeSurvivor(path: string, source: string, mutant: Mutant): void {
+  if (findAccepted(ACCEPTED, path, source, mutant) !== undefined) return void counts.accepted++
+  counts.survived++
+  console.log(`src/${path}:${mutant.line}: ${mutant.original} -> ${mutant.replacement}   | ${lineOf(source, mutant)}`)
+}

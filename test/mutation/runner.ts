@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { createVitest, type TestSequencer } from 'vitest/node'
+
+/** A text for a file, and the tests that are to notice. Paths are absolute. */
+export interface Trial {
+  readonly file: string
+  readonly text: string
+  readonly tests: readonly string[]
+}
+
+/** The first failure; undefined when all tests pass. */
+export type Verdict = { readonly failure: string | undefined }
+
+// The process that runs the trials of one file, one after the other. It is ended when a mutant never does. No file is written: the text is handed
+// to Vitest in place of what the disk holds.
+
+let trial: Trial | undefined
+
+/** The nearest test first, whatever took longest before. */
+class GivenOrder implements TestSequencer {
+  shard<T>(files: T): T {
+    return files
+  }
+  sort<T>(files: T): T {
+    return files
+  }
+}
+
+const vitest = await createVitest(
+  {
+    root: join(import.meta.dirname, '..', '..'),
+    watch: false,
+    reporters: [{}],
+    bail: 1,
+    maxWorkers: 1,
+    isolate: true,
+    // It knows modules by what the disk holds.
+    fsModuleCache: false,
+    sequence: { sequencer: GivenOrder },
+  },
+  {
+    plugins: [
+      {
+        name: 'mutant',
+        enforce: 'pre',
+        transform: (_, id) => (id === trial?.file ? { code: trial.text, map: null } : undefined),
+      },
+    ],
+  },
+)
+await vitest.standalone()
+
+process.on('message', (message) => {
+  void run(message as Trial).then((verdict) => process.send?.(verdict))
+})
+process.on('disconnect', () => process.exit())
+
+async function run(next: Trial): Promise<Verdict> {
+  trial = next
+  vitest.invalidateFile(next.file)
+  const project = vitest.getRootProject()
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(
+    next.tests.map((test) => project.createSpecification(test)),
+  )
+  for (const module of testModules) {
+    for (const test of module.children.allTests('failed'))
+      return { failure: `${module.relativeModuleId}: ${test.fullName}` }
+    if (module.state() === 'failed') return { failure: module.relativeModuleId }
+  }
+  return { failure: unhandledErrors.length > 0 ? String(unhandledErrors[0]) : undefined }
+}

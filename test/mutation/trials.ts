@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Trial, Verdict } from './runner.ts'
+
+/** The trials of one file, in a process of their own: another one takes its place when a mutant keeps it busy forever. */
+export class Trials implements Disposable {
+  #runner: ChildProcess | undefined
+
+  /** @returns what failed: a test, or the time limit; undefined when nothing did */
+  async run(trial: Trial, limitMs: number): Promise<string | undefined> {
+    this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore' })
+    const runner = this.#runner
+    const given = new AbortController()
+    const { signal } = given
+    const timer = setTimeout(() => given.abort(), limitMs)
+    try {
+      runner.send(trial)
+      const [verdict] = (await Promise.race([
+        once(runner, 'message', { signal }),
+        once(runner, 'exit', { signal }).then(() => [{ failure: 'the process ended' }]),
+      ])) as [Verdict]
+      if (runner.exitCode !== null) this.#runner = undefined
+      return verdict.failure
+    } catch {
+      this[Symbol.dispose]()
+      return `no end within ${Math.round(limitMs / 1000)} s`
+    } finally {
+      clearTimeout(timer)
+      given.abort()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#runner?.kill('SIGKILL')
+    this.#runner = undefined
+  }
+}
