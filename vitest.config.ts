@@ -1,19 +1,38 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+/** Tests of the wire, which run with both kinds of transports (docs/decisions/0123-transport-probe.md). */
+const WIRE = [
+  'src/net/{forwarding,forwarding-connections,independent-peers}.test.ts',
+  'src/net/{http1/client-pool,relay/raw-connection}.test.ts',
+]
+
+function project(name: string, include: string[], env: Record<string, string> = {}): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      include,
+      env,
+      pool: 'threads',
+      // Files share their workers, so that a module is evaluated once per worker and not once per file.
+      isolate: false,
+      setupFiles: ['test/support/left-behind.ts'],
+      restoreMocks: true,
+      // Not setImmediate: `base/turn.ts` would wait forever for one that a test never ran.
+      fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+    },
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    pool: 'threads',
-    // Files share their workers, so that a module is evaluated once per worker and not once per file.
-    isolate: false,
-    setupFiles: ['test/support/left-behind.ts'],
-    restoreMocks: true,
     // One more than there are cores: scenarios wait for sockets and processes most of their time.
     maxWorkers: availableParallelism() + 1,
-    // Not setImmediate: `base/turn.ts` would wait forever for one that a test never ran.
-    fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
+      project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
+    ],
   },
 })

@@ -1,5 +1,6 @@
-import { createHash, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import { sha256 } from '#base/sha256.ts'
 import { TLS_MATERIAL } from '../tls-material.ts'
 import type { TlsParameters } from '../tls-parameters.ts'
 
@@ -106,8 +107,6 @@ function usablePair({ data }: CertificateSecret): Pair[] {
 
 /** A session is resumed only where it was begun, and only while the same authorities vouch for clients; at most 32 bytes. */
 function sessionContext(listener: string, clientAuthorities: string | undefined): string {
-  return createHash('sha256')
-    .update(JSON.stringify([listener, clientAuthorities]))
-    .digest('base64')
-    .slice(0, 32)
+  const digest = sha256(Buffer.from(JSON.stringify([listener, clientAuthorities])))
+  return Buffer.from(digest).toString('base64').slice(0, 32)
 }

@@ -4,6 +4,7 @@ import { createClientPool } from '../pool/client-pool.ts'
 import type { ClientPool } from '../stream.ts'
 import { TimerWheel } from '../timer-wheel.ts'
 import { handClock } from './hand-clock.ts'
+import { wireTransports } from './wire-transports.ts'
 
 /** Pools whose time limits pass when a test says so, and what is undone after each test. */
 export interface PoolRig {
@@ -26,7 +27,7 @@ export function poolRig(): PoolRig {
     cleanup,
     newPool(settings = {}) {
       const wheel = new TimerWheel()
-      const pool = createClientPool({ wheel, ...settings })
+      const pool = createClientPool({ wheel, transports: wireTransports(), ...settings })
       cleanup.push(() => pool.close())
       return { pool, pass: (ms) => pass(wheel, ms) }
     },

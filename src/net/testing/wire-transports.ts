@@ -8,14 +8,7 @@ export const DIRECT_TRANSPORTS: PlainTransports = await probeDirect()
 /** For tests of what both must do. */
 export const BOTH_TRANSPORTS: readonly PlainTransports[] = [DIRECT_TRANSPORTS, STREAM_TRANSPORTS]
 
-let chosen = DIRECT_TRANSPORTS
-
-/** What the rigs of the wire tests read and write with. */
+/** What the wire tests read and write with: direct ones, and streams in the project of that name (vitest.config.ts). */
 export function wireTransports(): PlainTransports {
-  return chosen
-}
-
-/** Has the rigs of a test file use others. */
-export function useTransports(transports: PlainTransports): void {
-  chosen = transports
+  return process.env.WIRE_TRANSPORTS === 'streams' ? STREAM_TRANSPORTS : DIRECT_TRANSPORTS
 }
