@@ -20,3 +20,24 @@ export function keepOrBuild<Item, Rule>(
   const known = new Map(old.map(({ route, rule }) => [route, rule]))
   return attached.map(({ route, hostnames }) => ({ route, rule: known.get(route) ?? build(route), hostnames }))
 }
+
+/** What is in the one list and not in the other; costs little where what stays keeps its order. */
+export function difference<T>(
+  before: readonly T[],
+  after: readonly T[],
+): { readonly removed: readonly T[]; readonly added: readonly T[] } {
+  const removed: T[] = []
+  const added: T[] = []
+  let at = 0
+  for (const member of after) {
+    while (at < before.length && before[at] !== member) removed.push(before[at++]!)
+    if (at < before.length) at++
+    else added.push(member)
+  }
+  removed.push(...before.slice(at))
+  if (removed.length === 0 || added.length === 0) return { removed, added }
+  // What changed its place is in both.
+  const gone = new Set(removed)
+  const come = new Set(added)
+  return { removed: removed.filter((it) => !come.has(it)), added: added.filter((it) => !gone.has(it)) }
+}

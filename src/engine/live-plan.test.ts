@@ -41,7 +41,8 @@ function listenerOf(plan: LivePlan, name = 'http'): RequestListenerPlace {
 }
 
 function ruleOf(plan: LivePlan, route: string) {
-  return listenerOf(plan).attached.find((each) => each.route.route.name === route)!.rule
+  const { routes, attached } = listenerOf(plan)
+  return routes.placeOf(attached.find((each) => each.route.route.name === route)!.route)
 }
 
 test('an update with the same items keeps every place and everything memoised there', () => {
@@ -136,7 +137,7 @@ test('what was taken from an earlier version goes on working', () => {
   const listener = listenerOf(plan)
   change(plan, LISTENER)
   expect(listener.routes.find('h', exchangeWith().request, { matched: '/', query: '' })?.place.item).toBe(R)
-  expect(listener.attached[0]!.rule.backends[0]!.place.get(index)?.item).toBe(B)
+  expect(listener.routes.placeOf(listener.attached[0]!.route).backends[0]!.place.get(index)?.item).toBe(B)
 })
 
 test('listeners of one address and port share a socket; others do not', () => {
@@ -166,13 +167,14 @@ test('a rule at two listeners has a place at each, with the policies of each', (
     ],
   })
   const plan = planWith(LISTENER, other, both, policyItem('traffic.csrf', `${GATEWAY}/other`, {}))
-  const chainAt = (name: string) => listenerOf(plan, name).attached[0]!.rule.postRouting.get(plan.index)
+  const placeAt = (name: string) => listenerOf(plan, name).routes.placeOf(both)
+  const chainAt = (name: string) => placeAt(name).postRouting.get(plan.index)
   expect(chainAt('http').links).toEqual([])
   expect(chainAt('other').links.map(({ merged }) => merged.field)).toEqual(['csrf'])
   expect(
     listenerOf(plan, 'other').routes.find('b.test', exchangeWith().request, { matched: '/', query: '' }),
   ).toBeUndefined()
-  expect(listenerOf(plan, 'other').attached[0]!.rule.names.listener).toBe('other')
+  expect(placeAt('other').names.listener).toBe('other')
 })
 
 test('a route whose hostnames at the listener changed is found by the new ones', () => {

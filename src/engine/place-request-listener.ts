@@ -1,6 +1,6 @@
 import { POST_ROUTING, PRE_ROUTING } from '#api/policy-order.ts'
 import type { ListenerItem, RouteItem } from '#plan/item.ts'
-import { type Attached, keepOrBuild } from './attached.ts'
+import { type Attached, difference } from './attached.ts'
 import { buildChainFor } from './build-chain.ts'
 import { buildWeighted } from './build-weighted.ts'
 import { quietContext, type SharedState } from './compile-context.ts'
@@ -25,9 +25,8 @@ export function placeRequestListener(
   state: SharedState,
 ): RequestListenerPlace {
   const old = before?.item === item && before.carries === 'requests' ? before : undefined
-  if (old?.source === attached) return old
+  if (old?.attached === attached) return old
   const targets = listenerTargets(item)
-  const rules = keepOrBuild(attached, old?.attached, (route) => buildRule(route, item, targets, state))
   return {
     carries: 'requests',
     item,
@@ -41,20 +40,18 @@ export function placeRequestListener(
       ),
     ),
     frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
-    routes: old === undefined ? new RouteTable(rules) : tableAfter(old, rules),
-    attached: rules,
-    source: attached,
+    routes:
+      old === undefined
+        ? RouteTable.of(attached, (route) => buildRule(route, item, targets, state))
+        : tableAfter(old, attached),
+    attached,
   }
 }
 
 /** Tables are large, and most edits touch one rule. */
-function tableAfter(old: RequestListenerPlace, rules: RequestListenerPlace['attached']): RouteTable<RulePlace> {
-  const before = new Set(old.attached.map(({ rule }) => rule))
-  const after = new Set(rules.map(({ rule }) => rule))
-  return old.routes.after(
-    old.attached.filter(({ rule }) => !after.has(rule)),
-    rules.filter(({ rule }) => !before.has(rule)),
-  )
+function tableAfter(old: RequestListenerPlace, attached: readonly Attached<RouteItem>[]): RouteTable<RulePlace> {
+  const { removed, added } = difference(old.attached, attached)
+  return old.routes.after(removed, added)
 }
 
 function buildRule(

@@ -39,9 +39,7 @@ export interface RequestListenerPlace extends AnyListenerPlace {
   readonly preRouting: Memo<Chain>
   readonly routes: RouteTable<RulePlace>
   /** The rules in `routes`. */
-  readonly attached: readonly AttachedRule<RouteItem, RulePlace>[]
-  /** What they were made from. */
-  readonly source: readonly Attached<RouteItem>[]
+  readonly attached: readonly Attached<RouteItem>[]
 }
 
 /** A listener whose connections are relayed as they are. */
@@ -49,7 +47,9 @@ export interface RelayListenerPlace extends AnyListenerPlace {
   readonly carries: 'bytes'
   /** The one rule for each server name. */
   readonly routes: HostTable<RelayRulePlace>
+  /** The rules in `routes`. */
   readonly attached: readonly AttachedRule<RelayRouteItem, RelayRulePlace>[]
+  /** What they were made from. */
   readonly source: readonly Attached<RelayRouteItem>[]
 }
 

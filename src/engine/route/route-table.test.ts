@@ -12,17 +12,21 @@ interface Rule {
   readonly hostnames: readonly string[]
 }
 
-/** A rule with one match; the name of the route is the name of the rule. */
+const NAMES = new WeakMap<RouteItem, string>()
+
+/** A rule with one match; its place is its name. */
 function rule(name: string, match: RouteMatch, more: Partial<RouteItem> = {}, hostnames: readonly string[] = []): Rule {
-  return { name, item: routeItem(name, { matches: [match], ...more }), hostnames }
+  const item = routeItem(name, { matches: [match], ...more })
+  NAMES.set(item, name)
+  return { name, item, hostnames }
 }
 
 function tableOf(rules: readonly Rule[]): RouteTable<string> {
-  return new RouteTable(rules.map(tableRule))
+  return RouteTable.of(rules.map(attached), (item) => NAMES.get(item)!)
 }
 
-function tableRule({ name, item, hostnames }: Rule) {
-  return { route: item, rule: name, hostnames }
+function attached({ item, hostnames }: Rule) {
+  return { route: item, hostnames }
 }
 
 function taker(rules: readonly Rule[], target: string, inputs: ExchangeInputs = {}, host = 'example.com') {
@@ -197,6 +201,7 @@ test('any table finds what trying every match one by one finds', () => {
       (drawn, requests) => {
         const rules = drawn.map((each, i) => ({ ...each, name: `${each.name} ${i}` }))
         const table = tableOf(rules)
+        for (const { name, item } of rules) NAMES.set(item, name)
         for (const { host, ...inputs } of requests) {
           const head = exchangeWith(inputs).request
           const hit = table.find(host, head, routedPath(head.target))
@@ -330,8 +335,8 @@ test('a table that rules left and joined finds what a new one finds, and the one
     fc.property(pick, pick, (before, after) => {
       const table = tableOf(before)
       const next = table.after(
-        before.filter((it) => !after.includes(it)).map(tableRule),
-        after.filter((it) => !before.includes(it)).map(tableRule),
+        before.filter((it) => !after.includes(it)).map(attached),
+        after.filter((it) => !before.includes(it)).map(attached),
       )
       expect(find(next)).toEqual(find(tableOf(after)))
       expect(find(table)).toEqual(find(tableOf(before)))

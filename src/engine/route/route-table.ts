@@ -1,5 +1,6 @@
 import { foldName, type Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
+import type { Attached } from '../attached.ts'
 import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
@@ -19,38 +20,50 @@ export interface NearMiss {
   readonly takesPath: boolean
 }
 
-/** A rule with the hostnames for which it is in a table. */
-export interface TableRule<P> {
-  readonly route: RouteItem
-  readonly rule: P
-  readonly hostnames: readonly string[]
-}
-
 /**
  * The routes of one listener. Order of choice (Gateway API, HTTPRouteRule; decision A-52): host tier; exact path, then longest
  * prefix, then pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
+ * What it keeps for a hostname, and for a rule, is made for the first request that needs it.
  */
 export class RouteTable<P> {
-  readonly #hosts: HostTable<Tier<P>>
+  readonly #hosts = new HostTable<Tier<P>>()
+  /** The place of a rule of this table; the same one however often it is asked for. */
+  readonly placeOf: (route: RouteItem) => P
 
-  constructor(rules: readonly TableRule<P>[] = []) {
-    this.#hosts = new HostTable()
-    for (const [hostname, candidates] of byHostname(rules)) this.#hosts.at(hostname, () => new Tier(candidates))
+  private constructor(placeOf: (route: RouteItem) => P) {
+    this.placeOf = placeOf
+  }
+
+  /** @param build the place of a rule */
+  static of<P extends NonNullable<unknown>>(
+    rules: readonly Attached<RouteItem>[],
+    build: (route: RouteItem) => P,
+  ): RouteTable<P> {
+    const places = new WeakMap<RouteItem, P>()
+    const table = new RouteTable((route) => {
+      let place = places.get(route)
+      if (place === undefined) {
+        place = build(route)
+        places.set(route, place)
+      }
+      return place
+    })
+    return table.after([], rules)
   }
 
   /** The table with some rules less and others more. What it says about other hostnames is taken over; this one stays as it is. */
-  after(removed: readonly TableRule<P>[], added: readonly TableRule<P>[]): RouteTable<P> {
-    const gone = new Set(removed.map(({ rule }) => rule))
+  after(removed: readonly Attached<RouteItem>[], added: readonly Attached<RouteItem>[]): RouteTable<P> {
+    const gone = new Set(removed.map(({ route }) => route))
     const more = byHostname(added)
-    const touched = new Set([...removed, ...added].flatMap(hostnamesOf))
-    const next = new RouteTable<P>()
+    const touched = new Set([...more.keys(), ...removed.flatMap(hostnamesOf)])
+    const next = new RouteTable<P>(this.placeOf)
     for (const [hostname, tier] of this.#hosts.entries()) {
       if (!touched.has(hostname)) next.#hosts.at(hostname, () => tier)
     }
     for (const hostname of touched) {
-      const kept = (this.#hosts.get(hostname)?.candidates ?? []).filter(({ place }) => !gone.has(place))
-      const candidates = [...kept, ...(more.get(hostname) ?? [])]
-      if (candidates.length > 0) next.#hosts.at(hostname, () => new Tier(candidates))
+      const kept = (this.#hosts.get(hostname)?.rules ?? []).filter(({ route }) => !gone.has(route))
+      const rules = [...kept, ...(more.get(hostname) ?? [])]
+      if (rules.length > 0) next.#hosts.at(hostname, () => new Tier(rules, this.placeOf))
     }
     return next
   }
@@ -79,30 +92,70 @@ export class RouteTable<P> {
   }
 }
 
-function hostnamesOf({ hostnames }: { readonly hostnames: readonly string[] }): readonly string[] {
+function hostnamesOf({ hostnames }: Attached<RouteItem>): readonly string[] {
   return hostnames.length === 0 ? [''] : hostnames
 }
 
-function byHostname<P>(rules: readonly TableRule<P>[]): ReadonlyMap<string, Candidate<P>[]> {
-  const byName = new Map<string, Candidate<P>[]>()
-  for (const it of rules) {
-    const candidates = it.route.matches.map((match) => compileCandidate(it.route, match, it.rule))
-    for (const hostname of hostnamesOf(it)) {
+function byHostname(rules: readonly Attached<RouteItem>[]): ReadonlyMap<string, Attached<RouteItem>[]> {
+  const byName = new Map<string, Attached<RouteItem>[]>()
+  for (const rule of rules) {
+    for (const hostname of hostnamesOf(rule)) {
       const list = byName.get(hostname)
-      if (list === undefined) byName.set(hostname, [...candidates])
-      else list.push(...candidates)
+      if (list === undefined) byName.set(hostname, [rule])
+      else list.push(rule)
     }
   }
   return byName
 }
 
-/** The matches of one hostname. */
+/** The rules of one hostname. */
 class Tier<P> {
+  readonly rules: readonly Attached<RouteItem>[]
+  readonly #placeOf: (route: RouteItem) => P
+  #matches: Matches<P> | undefined
+  #fields: ReadonlySet<string> | undefined
+
+  constructor(rules: readonly Attached<RouteItem>[], placeOf: (route: RouteItem) => P) {
+    this.rules = rules
+    this.#placeOf = placeOf
+  }
+
+  /** By rank. */
+  get candidates(): readonly Candidate<P>[] {
+    return this.#compiled.candidates
+  }
+
+  get #compiled(): Matches<P> {
+    this.#matches ??= new Matches(
+      this.rules.flatMap(({ route }) => {
+        const place = this.#placeOf(route)
+        return route.matches.map((match) => compileCandidate(route, match, place))
+      }),
+    )
+    return this.#matches
+  }
+
+  /** Names of the fields that its matches compare, folded. Asked for by few requests, so made for the first of them. */
+  get fields(): ReadonlySet<string> {
+    this.#fields ??= new Set(
+      this.rules.flatMap(({ route }) =>
+        route.matches.flatMap(({ headers }) => headers.map(({ name }) => foldName(name))),
+      ),
+    )
+    return this.#fields
+  }
+
+  find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
+    return this.#compiled.find(path, head)
+  }
+}
+
+/** The matches of one hostname. */
+class Matches<P> {
   /** By rank. */
   readonly candidates: readonly Candidate<P>[]
   readonly #paths = new PathTree<Candidate<P>[]>()
   readonly #patterns: Candidate<P>[] = []
-  #fields: ReadonlySet<string> | undefined
   /** Reused by every lookup. */
   readonly #found: Candidate<P>[][] = []
 
@@ -114,12 +167,6 @@ class Tier<P> {
       else if (type === 'PathPrefix') this.#paths.atPrefix(value, newList).push(candidate)
       else this.#paths.atPath(value, newList).push(candidate)
     }
-  }
-
-  /** Names of the fields that its matches compare, folded. Asked for by few requests, so made for the first of them. */
-  get fields(): ReadonlySet<string> {
-    this.#fields ??= new Set(this.candidates.flatMap(({ match }) => match.headers.map(({ name }) => foldName(name))))
-    return this.#fields
   }
 
   find(path: RoutedPath, head: Head): RouteHit<P> | undefined {
