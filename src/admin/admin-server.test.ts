@@ -20,6 +20,7 @@ const report: StatusReport = {
   problems: [],
   staleFiles: [],
   workers: [{ name: 'w1', planVersion: 7 }],
+  keySets: [],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)
 for (const detail of ['said hunter22 twice'])

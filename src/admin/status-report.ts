@@ -13,6 +13,8 @@ export interface StatusReport {
   /** Files whose present content is bad, so that something older is in use. */
   readonly staleFiles: readonly StaleFileReport[]
   readonly workers: readonly WorkerReport[]
+  /** Key sets of token issuers that are fetched. */
+  readonly keySets: readonly KeySetReport[]
 }
 
 export interface ObjectReport {
@@ -40,6 +42,16 @@ export interface StaleFileReport {
   readonly objects: readonly string[]
   /** One line each, with position. */
   readonly problems: readonly string[]
+}
+
+export interface KeySetReport {
+  /** Key of the backend that it comes from: `Service/default/idp/8080`. */
+  readonly backend: string
+  readonly path: string
+  /** RFC 3339; when the keys in use were fetched. Without it there are none. */
+  readonly fetchedAt?: string
+  /** Why the last attempt failed; without it, it did not. */
+  readonly failure?: string
 }
 
 export interface WorkerReport {

@@ -146,6 +146,8 @@ export const FINDINGS = {
       'api-key-duplicate': 'The same API key stands in several entries.',
       'key-set-fault': 'Some keys of the key set cannot be used.',
       'key-set-unusable': 'No key of the key set can be used; all tokens are refused.',
+      'key-set-not-fetched': 'The key set could not be fetched yet; all tokens are refused.',
+      'key-set-stale': 'The key set could not be fetched again; the last valid one stays in use.',
       'cors-no-origin': 'The CORS policy allows no origin.',
       'cors-any-origin-with-credentials': 'The CORS policy allows any origin to send credentials.',
       'host-invalid': 'The hostname cannot be that of a request; requests are refused.',

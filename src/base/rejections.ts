@@ -32,6 +32,7 @@ export const REJECTIONS = {
   'api-key-unknown': { status: 401, text: 'authentication failed', reason: 'APIKeyAuth' },
   'jwt-missing': { status: 401, text: 'authentication required', reason: 'JwtAuth' },
   'jwt-invalid': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
+  'jwt-keys-unavailable': { status: 401, text: 'authentication failed', reason: 'JwtAuth' },
   'basic-missing': { status: 401, text: 'authentication required', reason: 'BasicAuth' },
   'basic-invalid': { status: 401, text: 'authentication failed', reason: 'BasicAuth' },
   'authorization-denied': { status: 403, text: 'authorization failed', reason: 'Authorization' },

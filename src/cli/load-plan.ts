@@ -4,6 +4,7 @@ import { PlanCheck } from '#engine/check-plan.ts'
 import type { SharedState } from '#engine/compile-context.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { RemoteKeySets } from '#policies/shared/remote-key-set.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { FileStore } from '#store/files.ts'
 import { importKey } from '#workers/import-key.ts'
@@ -21,7 +22,10 @@ export interface LoadedPlan {
 export function loadPlan(store: FileStore): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
-  const state: SharedState = { memory, slotOf: (key) => directory.assign(key), tlsMaterial: TLS_MATERIAL, importKey }
+  const slotOf = (key: string) => directory.assign(key)
+  // Nobody fetches here: what a gateway would find there, only the gateway learns.
+  const keySets = new RemoteKeySets(importKey)
+  const state: SharedState = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL })
   const change = translator.apply({ set: store.list(), removed: [] })
   translator.noteProblems(new PlanCheck(state).take(change).problems)

@@ -24,6 +24,8 @@ export interface ControlLoop {
   bound(bindings: ReadonlyMap<string, Binding>): void
   /** Traffic shows something about a backend of the plan of that version. It is told until there is another plan. */
   observed(version: number, fact: BackendFact): void
+  /** Compiling policies again, for what their key sets have become, showed this; as `publishPlan` returns it. */
+  recompiled(problems: ReadonlyMap<string, readonly Finding[]>): void
   /** Stops; nothing is published any more. */
   close(): void
 }
@@ -59,6 +61,11 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     observed(seenOn, fact) {
       if (closed || seenOn !== version) return
       translator.noteFact(fact)
+      publishStatuses()
+    },
+    recompiled(problems) {
+      if (closed || problems.size === 0) return
+      translator.noteProblems(problems)
       publishStatuses()
     },
     close() {

@@ -10,7 +10,7 @@ import type { PlanIndex } from './plan-index.ts'
  * A backend as the gateway itself calls it: with the policies that are attached to it, and with none of any route.
  * @returns undefined when there is none of that key
  */
-function buildCalledBackend(key: string, lookups: Lookups, state: SharedState): BackendPlace | undefined {
+export function buildCalledBackend(key: string, lookups: Lookups, state: SharedState): BackendPlace | undefined {
   const reference = { backend: key, weight: 1, path: '' }
   return buildBackendPlace(
     { reference, names: NOWHERE, targets: [], carries: 'requests' },

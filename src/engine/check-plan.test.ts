@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import { verifies } from '#test/support/verifies.ts'
 import { PlanCheck } from './check-plan.ts'
 import { PlanIndex } from './plan-index.ts'
 import {
@@ -158,4 +159,109 @@ test('a port that believes PROXY headers wants rules on who may send them', () =
   expect(findings(proxied)).toEqual([advice])
   expect(findings(proxied, allow('source.address == "10.0.0.1"'))).toEqual([advice])
   expect(findings(proxied, allow('source.rawAddress == "10.0.0.1"'))).toEqual([])
+})
+
+const KEYS = 'ProxyBackend/default/keys'
+
+/** A policy whose keys come from ProxyBackend `keys`. */
+const fetching = (remote: object = {}, more: Partial<PolicyItem> = {}): PolicyItem =>
+  policyItem(
+    'traffic.jwtAuthentication',
+    ROUTE,
+    {
+      mode: 'Strict',
+      providers: [
+        {
+          issuer: 'https://id.test',
+          jwks: {
+            remote: {
+              jwksPath: '/keys',
+              cacheDuration: '5m',
+              backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'keys' },
+              ...remote,
+            },
+          },
+        },
+      ],
+    },
+    more,
+  )
+
+/** The key sets that a check wants and drops, plan by plan. */
+function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
+  const check = new PlanCheck(stateOf())
+  let index = PlanIndex.EMPTY
+  return plans.map((items) => {
+    const change = changeTo(index, planOf(...items))
+    index = index.after(change)
+    const { wanted, dropped } = check.take(change).keySets
+    return { wanted: wanted.map(({ backend, path, cacheMs }) => `${backend} ${path} ${cacheMs}`), dropped }
+  })
+}
+
+const WANTED = `${KEYS} /keys 300000`
+
+test('key sets are wanted once, again when their server changes, and dropped with the last policy', () => {
+  const keys = backendItem('keys')
+  const policy = fetching()
+  const other = fetching({}, { key: 'Policy/other', target: GATEWAY })
+  const moved = backendItem('keys', { spec: { host: 'elsewhere', port: 1 } })
+  expect(
+    keySetsOf([keys, policy, other], [keys, policy], [keys, policy, backendItem('more')], [moved, policy], [moved]),
+  ).toEqual([
+    { wanted: [WANTED], dropped: [] },
+    { wanted: [], dropped: [] },
+    { wanted: [], dropped: [] },
+    { wanted: [WANTED], dropped: [] },
+    { wanted: [], dropped: [WANTED] },
+  ])
+})
+
+test.each([
+  ['realms/x/certs?v=1', '/realms/x/certs?v=1'],
+  ['/keys', '/keys'],
+  ['//keys', '//keys'],
+  ['/a b\r\nhost: evil#x', '/a%20b%0D%0Ahost:%20evil%23x'],
+])('the path %s is asked for as %s', (jwksPath, path) => {
+  expect(keySetsOf([backendItem('keys'), fetching({ jwksPath })])[0]!.wanted).toEqual([`${KEYS} ${path} 300000`])
+})
+
+verifies('traffic.jwtAuthentication.jwks/backendRef-kinds', 'nothing is fetched from anything else', () => {
+  const backendRef = (more: object) => ({ backendRef: { name: 'keys', ...more } })
+  const service = backendItem('keys', {
+    key: 'Service/default/keys/80',
+    type: 'service',
+    spec: { hostname: 'keys', port: 80 },
+  })
+  expect(keySetsOf([service, fetching(backendRef({ port: 80 }))])[0]!.wanted).toEqual([
+    'Service/default/keys/80 /keys 300000',
+  ])
+  const agent = backendItem('keys', { type: 'a2a', spec: { host: '127.0.0.1', port: 1 } })
+  expect(keySetsOf([agent, fetching()])[0]!.wanted).toEqual([])
+  expect(keySetsOf([fetching()])[0]!.wanted, 'it does not exist').toEqual([])
+  expect(keySetsOf([backendItem('keys'), fetching({}, { notPermitted: [KEYS] })])[0]!.wanted).toEqual([])
+})
+
+test('what a key set has become is a finding of the policies that name it', () => {
+  const state = stateOf()
+  const check = new PlanCheck(state)
+  check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
+  const learn = (failure: string | undefined) => {
+    const news = { id: WANTED, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
+    state.keySets.learn(news)
+    return [...check.learnKeySet(WANTED)].map(([key, found]) => [key, found.map(({ code }) => code)])
+  }
+  expect(learn('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
+  expect(learn(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
+})
+
+test('a backend as the gateway calls it has its own policies and no others', () => {
+  const check = new PlanCheck(stateOf())
+  const auth = (target: string, key: string) => policyItem('backend.auth', target, { key })
+  check.take({ set: [backendItem('keys'), auth(KEYS, 'own'), auth(GATEWAY, 'of the gateway')], removed: [] })
+  const place = check.calledBackend(KEYS)!
+  expect(
+    place.groups.flat().map(({ chain }) => chain.links.map(({ merged }) => merged.sources.map(({ target }) => target))),
+  ).toEqual([[[KEYS]]])
+  expect(check.calledBackend('ProxyBackend/default/gone')).toBeUndefined()
 })

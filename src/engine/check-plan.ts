@@ -5,10 +5,13 @@ import { Table } from '#base/incremental/table.ts'
 import { NOWHERE } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
+import { type KeySetAddress, keySetId } from '#policies/shared/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
+import type { BackendPlace } from './backend-place.ts'
 import { bindProtocol } from './bind-protocol.ts'
 import { buildBackendPlace } from './build-backend.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
+import { buildCalledBackend } from './called-backends.ts'
 import { PlanCompileContext, quietContext, type SharedState } from './compile-context.ts'
 import type { Lookups } from './lookups.ts'
 import { isSourceOf } from './merge.ts'
@@ -20,6 +23,22 @@ export interface Checked {
   readonly problems: ReadonlyMap<string, readonly Finding[]>
   /** Shared slots that something needs now, and did not before; and those that nothing needs any more. */
   readonly slots: SlotChange
+  readonly keySets: KeySetChange
+}
+
+/** What changed in the key sets that policies name. */
+export interface KeySetChange {
+  /** New ones, and those whose backend is another than before. */
+  readonly wanted: readonly KeySetAddress[]
+  /** Ids of those that no policy names any more. */
+  readonly dropped: readonly string[]
+}
+
+/** A key set as a policy names it. */
+interface WantedKeySet {
+  readonly address: KeySetAddress
+  /** Where it comes from, as that is now. */
+  readonly backend: PlanItem
 }
 
 /**
@@ -33,21 +52,30 @@ export class PlanCheck {
   readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
+  readonly #keySets = new Table<WantedKeySet>('keySets')
+  /** How often the state of a key set has changed, by its id. */
+  readonly #keySetStates = new Table<number>('keySetStates')
   readonly #stages = new Stages()
   readonly #changedProblems = new Set<string>()
   readonly #changedSlots = new Set<string>()
+  readonly #changedKeySets = new Set<string>()
   readonly #known = new Map<string, PlanItem>()
   readonly #assigned = new Map<string, number>()
+  /** Where each wanted key set comes from, by its id. */
+  readonly #wanted = new Map<string, PlanItem>()
+  readonly #state: SharedState
 
   /** @param state assigns slots */
   constructor(state: SharedState) {
+    this.#state = state
     this.#problems.watch((key) => this.#changedProblems.add(key))
     this.#slots.watch((key) => this.#changedSlots.add(key))
+    this.#keySets.watch((id) => this.#changedKeySets.add(id))
     this.#stages.add({
       name: 'compile',
       each: [this.#compiled],
-      writes: [this.#problems, this.#slots],
-      run: ([item], work) => this.#compile(item!, work, state),
+      writes: [this.#problems, this.#slots, this.#keySets],
+      run: ([item], work) => this.#compile(item!, work),
     })
   }
 
@@ -55,9 +83,25 @@ export class PlanCheck {
     for (const key of removed) this.#put(key, undefined)
     for (const item of set) this.#put(item.key, item)
     this.#stages.settle()
-    const problems = new Map([...this.#changedProblems].map((key) => [key, this.#problems.rows(key)]))
-    this.#changedProblems.clear()
-    return { problems, slots: this.#takeSlots() }
+    return { problems: this.#takeProblems(), slots: this.#takeSlots(), keySets: this.#takeKeySets() }
+  }
+
+  /** Another state of a key set is known to `state.keySets`. @returns what that changed, as `Checked` has it */
+  learnKeySet(id: string): Checked['problems'] {
+    const [times = 0] = this.#keySetStates.rows(id)
+    this.#keySetStates.put(id, '', [times + 1])
+    this.#stages.settle()
+    return this.#takeProblems()
+  }
+
+  /** A backend as the gateway itself calls it; undefined when there is none of that key. */
+  calledBackend(key: string): BackendPlace | undefined {
+    const lookups: Lookups = {
+      item: (key) => this.#items.rows(key)[0],
+      policiesAt: (target) => this.#policiesAt.rows(target),
+      secretsIn: (namespace) => this.#secretsIn.rows(namespace),
+    }
+    return buildCalledBackend(key, lookups, this.#state)
   }
 
   #put(key: string, item: PlanItem | undefined): void {
@@ -76,7 +120,8 @@ export class PlanCheck {
     if (item?.kind === 'secret') this.#secretsIn.put(item.namespace, key, [item])
   }
 
-  #compile(item: PolicyItem | BackendItem, work: Work, state: SharedState): void {
+  #compile(item: PolicyItem | BackendItem, work: Work): void {
+    const state = this.#state
     const lookups: Lookups = {
       item: (key) => work.read(this.#items, key)[0],
       policiesAt: (target) => work.read(this.#policiesAt, target),
@@ -89,6 +134,15 @@ export class PlanCheck {
         if (slot !== undefined) work.write(this.#slots, key, slot)
         return slot
       },
+      keySets: {
+        at: (address) => {
+          const id = keySetId(address)
+          const [backend] = work.read(this.#items, address.backend)
+          work.write(this.#keySets, id, { address, backend: backend! })
+          work.read(this.#keySetStates, id)
+          return state.keySets.at(address)
+        },
+      },
     }
     const context = new PlanCompileContext(lookups, recording, (finding) => {
       const { kind, namespace, name } = finding.origin
@@ -98,6 +152,31 @@ export class PlanCheck {
       checkPolicy(item, context)
       adviseTogether(item, { lookups, context, silent: quietContext(lookups, state) })
     } else checkBackend(item, { lookups, context, state: recording })
+  }
+
+  #takeProblems(): Checked['problems'] {
+    const problems = new Map([...this.#changedProblems].map((key) => [key, this.#problems.rows(key)]))
+    this.#changedProblems.clear()
+    return problems
+  }
+
+  #takeKeySets(): KeySetChange {
+    const wanted: KeySetAddress[] = []
+    const dropped: string[] = []
+    for (const id of this.#changedKeySets) {
+      const [row] = this.#keySets.rows(id)
+      const before = this.#wanted.get(id)
+      if (row?.backend === before) continue
+      if (row === undefined) {
+        dropped.push(id)
+        this.#wanted.delete(id)
+      } else {
+        wanted.push(row.address)
+        this.#wanted.set(id, row.backend)
+      }
+    }
+    this.#changedKeySets.clear()
+    return { wanted, dropped }
   }
 
   #takeSlots(): SlotChange {

@@ -1,12 +1,16 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { parseDuration } from '#base/duration.ts'
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import { backendKey } from '#plan/backend-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
+import type { RemoteJwksSpec } from '#policies/shared/jwks.ts'
+import type { KeySetAddress, RemoteKeySet } from '#policies/shared/remote-key-set.ts'
 import type { SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import type { Lookups } from './lookups.ts'
@@ -20,6 +24,8 @@ export interface SharedState {
   /** Unset where there is no TLS library. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
+  /** Key sets that are fetched. */
+  readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
 }
 
 /** What policies may ask for while they are compiled, answered from the plan. */
@@ -79,11 +85,26 @@ export class PlanCompileContext implements CompileContext {
     return item?.kind === 'configmap' ? item : undefined
   }
 
+  remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined {
+    const { backendRef, jwksPath, cacheDuration } = remote
+    const backend = backendKey(backendRef, source.origin.namespace)
+    if (source.notPermitted?.includes(backend) === true) return undefined
+    const item = this.#lookups.item(backend)
+    if (item?.kind !== 'backend' || (item.type !== 'service' && item.type !== 'static')) return undefined
+    return this.#state.keySets.at({ backend, path: targetOf(jwksPath), cacheMs: parseDuration(cacheDuration)! })
+  }
+
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket {
     const slot = this.#state.slotOf(key)
     if (slot === undefined) throw new Error(`no shared slot for ${key}`)
     return new TokenBucket(this.#state.memory, slot, settings)
   }
+}
+
+/** Relative to the root of the server, with or without its slash (decision A-62). What a request target cannot hold is escaped. */
+function targetOf(jwksPath: string): string {
+  const path = jwksPath.startsWith('/') ? jwksPath : `/${jwksPath}`
+  return path.toWellFormed().replace(/[^!-~]|#/gu, encodeURIComponent)
 }
 
 /** For the plan at work: problems were reported when the plan was checked, and at run time nobody listens. */

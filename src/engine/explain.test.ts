@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import type { CallRequest } from '#exchange/call.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
+import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
 import { type Explanation, explainRequest } from './explain.ts'
 import {
   backendItem,
@@ -168,4 +170,31 @@ test('a path is shown as it was sent and as it is matched', async () => {
   expect(path).toEqual({ received: '//%61pi//x%20y', matched: '/api/x%20y' })
   expect(route?.item).toBe(R)
   expect(upstream).toMatch('GET //api//x%20y?q=%61 HTTP/1.1')
+})
+
+test('a key set is not fetched: the step says what a gateway would do', async () => {
+  const remote = {
+    jwksPath: '/keys',
+    cacheDuration: '5m',
+    backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' },
+  }
+  const providers = [{ issuer: 'https://id.test', jwks: { remote } }]
+  const policy = policyItem('traffic.jwtAuthentication', ROUTE, { mode: 'Strict', providers })
+  const key = createSigningKey('P-256')
+  const token = signToken(key, 'ES256', { iss: 'https://id.test', exp: 60 })
+  const { steps, outcome } = await explained([...PLAN, policy], {
+    target: '/api/x',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const detail =
+    'the key set of the issuer is not known here: a gateway would fetch it (GET /keys of ProxyBackend/default/b)'
+  expect(steps).toMatchObject([{ name: 'jwtAuthentication', verdict: 'refuse', detail }])
+  expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
+})
+
+test('time stands still, chance is none, and nobody is called', async () => {
+  const exchange = exchangeWith({ target: '/api/x' })
+  await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
+  expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])
+  await expect(exchange.context.call('x', {} as CallRequest)).rejects.toThrow('no-endpoint')
 })

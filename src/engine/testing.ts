@@ -2,6 +2,7 @@ import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
+import { RemoteKeySets } from '#policies/shared/remote-key-set.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { SharedState } from './compile-context.ts'
@@ -150,10 +151,18 @@ export function indexOf(...items: readonly PlanItem[]): PlanIndex {
 }
 
 /** Memory of one thread in which every key gets a slot; it knows no cryptography. */
-export function stateOf(slots = 64): SharedState & { readonly directory: SlotDirectory } {
+export function stateOf(
+  slots = 64,
+): SharedState & { readonly directory: SlotDirectory; readonly keySets: RemoteKeySets } {
   const memory = createSlotMemory(slots, false)
   const directory = new SlotDirectory(memory)
-  return { memory, directory, slotOf: (key) => directory.assign(key), importKey: () => undefined }
+  return {
+    memory,
+    directory,
+    slotOf: (key) => directory.assign(key),
+    importKey: () => undefined,
+    keySets: new RemoteKeySets(() => undefined),
+  }
 }
 
 /** A plan at work, and its only socket. */

@@ -1,4 +1,4 @@
-import type { StatusReport } from '#admin/status-report.ts'
+import type { KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { formatProblem } from '#store/file-problem.ts'
@@ -12,11 +12,19 @@ interface Parts {
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
+  readonly keySets: readonly KeySetReport[]
   readonly planVersion: number
 }
 
 /** How the instance is doing, for `/status`. */
-export function describeStatus({ store, findings: all, publisher, workers, planVersion }: Parts): StatusReport {
+export function describeStatus({
+  store,
+  findings: all,
+  publisher,
+  workers,
+  keySets,
+  planVersion,
+}: Parts): StatusReport {
   const findings = Map.groupBy(all, ({ origin }: Finding) => originKey(origin))
   return {
     version: VERSION,
@@ -46,6 +54,7 @@ export function describeStatus({ store, findings: all, publisher, workers, planV
       problems: problems.map(formatProblem),
     })),
     workers: workers.members,
+    keySets,
   }
 }
 

@@ -23,6 +23,7 @@ import { WorkerPool } from '#workers/worker-pool.ts'
 import { AddressPool } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
 import type { InstanceEvents } from './events.ts'
+import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
@@ -46,6 +47,7 @@ export class Instance {
   readonly #workers: WorkerPool
   readonly #translator: Translator
   readonly #loop: ControlLoop
+  readonly #calls: MainCalls
   readonly #servers: RunningServer[] = []
   readonly #secretIndex = new SecretIndex()
   #secrets = new KnownSecrets()
@@ -90,6 +92,7 @@ export class Instance {
         metrics: (worker, news) => this.#metrics.hear(worker, news),
         ended: (worker) => this.#metrics.ended(worker),
         fact: (version, fact) => this.#loop.observed(version, fact),
+        askedForKeySet: (id) => this.#calls.askForKeySet(id),
         log: (worker, state) => events.accessLog(worker, state),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
@@ -104,6 +107,12 @@ export class Instance {
       translator: this.#translator,
       publishPlan: (delta) => this.#publish(delta),
       publishStatuses: (changed, findings) => this.#statuses(changed, findings),
+    })
+    this.#calls = new MainCalls({
+      publisher: this.#publisher,
+      workers: this.#workers,
+      loop: this.#loop,
+      metrics: this.#ownMetrics,
     })
   }
 
@@ -176,6 +185,7 @@ export class Instance {
     this.#retry?.cancel()
     this.#loop.close()
     this.#store.close()
+    this.#calls.close()
     await this.#publishing
     await this.#workers.drain(times.minMs, times.maxMs)
     await Promise.all(this.#servers.map((server) => server.close()))
@@ -196,6 +206,7 @@ export class Instance {
             findings: this.#translator.findings,
             publisher: this.#publisher,
             workers: this.#workers,
+            keySets: this.#calls.keySets,
             planVersion: this.#appliedVersion,
           }),
         dump: () => ({ version: this.#publisher.version, items: this.#publisher.items.values() }),
@@ -224,6 +235,7 @@ export class Instance {
 
   #publish(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     const problems = this.#publisher.take(delta)
+    this.#calls.planChanged()
     this.#send()
     return problems
   }

@@ -1,10 +1,12 @@
 import type { Finding } from '#base/finding.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
-import { PlanCheck } from '#engine/check-plan.ts'
+import type { BackendPlace } from '#engine/backend-place.ts'
+import { type KeySetChange, PlanCheck } from '#engine/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
+import { type KeySetNews, RemoteKeySets } from '#policies/shared/remote-key-set.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
@@ -27,12 +29,15 @@ export class PlanPublisher {
   /** Keys of the items with secrets in them, as the workers know them. */
   readonly #withSecrets = new Set<string>()
   readonly #changedSlots = new Map<string, number | undefined>()
+  readonly #keySets = new RemoteKeySets(importKey)
+  #keySetChange: KeySetChange = { wanted: [], dropped: [] }
   #version = 0
 
   constructor(memory: SlotMemory) {
     this.#directory = new SlotDirectory(memory)
     const slotOf = (key: string) => this.#directory.assign(key)
-    this.#check = new PlanCheck({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey })
+    const keySets = this.#keySets
+    this.#check = new PlanCheck({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets })
   }
 
   get items(): ReadonlyMap<string, PlanItem> {
@@ -53,13 +58,34 @@ export class PlanPublisher {
     this.#version = delta.version
     for (const key of delta.removed) this.#replace(key, undefined)
     for (const item of delta.set) this.#replace(item.key, item)
-    const { problems, slots } = this.#check.take(delta)
+    const { problems, slots, keySets } = this.#check.take(delta)
+    this.#keySetChange = keySets
     for (const key of slots.freed) {
       this.#directory.free(key)
       this.#changedSlots.set(key, undefined)
     }
     for (const [key, slot] of slots.assigned) this.#changedSlots.set(key, slot)
     return problems
+  }
+
+  /** What the last change was to the key sets that are to be fetched. */
+  get keySetChange(): KeySetChange {
+    return this.#keySetChange
+  }
+
+  /** What is known of a key set now. @returns problems, as `take` does */
+  learnKeySet(news: KeySetNews): ReadonlyMap<string, readonly Finding[]> {
+    this.#keySets.learn(news)
+    return this.#check.learnKeySet(news.id)
+  }
+
+  forgetKeySet(id: string): void {
+    this.#keySets.forget(id)
+  }
+
+  /** A backend as the gateway itself calls it. */
+  calledBackend(key: string): BackendPlace | undefined {
+    return this.#check.calledBackend(key)
   }
 
   #replace(key: string, item: PlanItem | undefined): void {

@@ -8,6 +8,8 @@ import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
+import type { RemoteJwksSpec } from './shared/jwks.ts'
+import type { RemoteKeySet } from './shared/remote-key-set.ts'
 
 /** One place where the field is written: its value, and who wrote it there. */
 export interface PolicySource<Spec> {
@@ -17,6 +19,8 @@ export interface PolicySource<Spec> {
   readonly path: string
   /** Key of what it is attached to (`plan/target.ts`); the scope of state such as rate-limit buckets. */
   readonly target: string
+  /** Keys of backends that it names but may not use (no ReferenceGrant, decision A-35): for it, they do not exist. */
+  readonly notPermitted?: readonly string[]
 }
 
 /** Names of fields: of requests, those that a policy goes by, sets or removes; of responses, those that it sets or removes. */
@@ -69,6 +73,11 @@ export interface CompileContext {
   readonly tlsMaterial: TlsMaterialCheck
   /** Makes the public key of a token issuer ready for use. */
   readonly importKey: ImportKey
+  /**
+   * The key set that the main thread fetches from there, shared by all who name it; undefined when the reference leads to nothing that
+   * key sets may be fetched from (control reports it).
+   */
+  remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined
   /** The bucket of that key, shared by all workers of the instance; an unchanged key and setting keep their level. */
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
 }

@@ -20,6 +20,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import { type KeySetNews, RemoteKeySets } from '#policies/shared/remote-key-set.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -46,6 +47,8 @@ export interface ProxyServerOptions {
   readonly bodyMemoryBytes: number
   /** How connections without TLS are read and written, on both sides. */
   readonly transports: PlainTransports
+  /** Has a key set fetched, in which requests look for a key in vain. */
+  readonly askKeySet: (id: string) => void
   /** Takes what traffic shows about backends. */
   readonly tellFact: (fact: BackendFact) => void
 }
@@ -78,6 +81,7 @@ export class ProxyServer {
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
   readonly #transports: PlainTransports
+  readonly #keySets: RemoteKeySets
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, observer, sealer, once, ticketKeys, transports } = options
@@ -85,7 +89,8 @@ export class ProxyServer {
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
     const slotOf = (key: string) => this.#slots.get(key)
-    const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey }
+    this.#keySets = new RemoteKeySets(importKey, options.askKeySet)
+    const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.tellFact)
@@ -155,6 +160,15 @@ export class ProxyServer {
     }
     if (CAN_SHARE_PORTS) this.#giveUp(givenUp)
     return failed
+  }
+
+  learnKeySet(news: KeySetNews): void {
+    this.#keySets.learn(news)
+  }
+
+  /** No policy names it any more. */
+  forgetKeySet(id: string): void {
+    this.#keySets.forget(id)
   }
 
   /** New keys for TLS session tickets. */

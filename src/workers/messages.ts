@@ -2,6 +2,7 @@ import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -27,6 +28,10 @@ export type ToWorker =
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
   /** Something that works once has been used up in another worker. */
   | SpentOnce
+  /** A key set was fetched, could not be, or is not to be fetched again so soon. */
+  | { readonly kind: 'key-set'; readonly news: KeySetNews }
+  /** No policy names that key set any more. */
+  | { readonly kind: 'key-set-dropped'; readonly id: string }
   /** Stop accepting after `minMs`, cut what is left after `maxMs`. */
   | { readonly kind: 'drain'; readonly minMs: number; readonly maxMs: number }
 
@@ -46,6 +51,8 @@ export type FromWorker =
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   /** Traffic shows something about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }
+  /** Requests wait for keys that are not known here. */
+  | { readonly kind: 'ask-key-set'; readonly id: string }
   | { readonly kind: 'drained' }
 
 /** Secrets, as byte text, by the item that they stand in, where they are others than before. They are in no output. */

@@ -76,6 +76,7 @@ const proxy = new ProxyServer({
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
+  askKeySet: (id) => tell({ kind: 'ask-key-set', id }),
   tellFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
 
@@ -128,6 +129,11 @@ port.on('message', (message: ToWorker) => {
     tell({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
+  } else if (message.kind === 'key-set') {
+    // Requests wait for it.
+    proxy.learnKeySet(message.news)
+  } else if (message.kind === 'key-set-dropped') {
+    proxy.forgetKeySet(message.id)
   } else last = last.then(() => hear(message)).then(reply)
 })
 countTurns(start.turns, start.turnMs)

@@ -36,6 +36,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       metrics: () => {},
       ended: (name) => ended.push(name),
       fact: () => {},
+      askedForKeySet: () => {},
       log: () => {},
       bug: (_, stack) => {
         throw new Error(stack)

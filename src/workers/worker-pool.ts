@@ -5,6 +5,7 @@ import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -47,6 +48,8 @@ export interface WorkerPoolEvents {
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
+  /** Requests of a worker wait for keys that it does not know. */
+  askedForKeySet(id: string): void
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
@@ -94,6 +97,8 @@ export class WorkerPool {
   readonly #watchdog: Watchdog
   readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
+  /** For workers that begin later; by id. */
+  readonly #keySets = new Map<string, KeySetNews>()
   #nextName = 1
   #nextQuestion = 1
   #closing = false
@@ -115,6 +120,16 @@ export class WorkerPool {
   publish(published: Published): void {
     this.#published = published
     this.#tellAll(planMessage(published, published.sockets))
+  }
+
+  tellKeySet(news: KeySetNews): void {
+    this.#keySets.set(news.id, news)
+    this.#tellAll({ kind: 'key-set', news })
+  }
+
+  dropKeySet(id: string): void {
+    this.#keySets.delete(id)
+    this.#tellAll({ kind: 'key-set-dropped', id })
   }
 
   /** The newest decision records of all workers; those of a worker that does not answer in time are missing. */
@@ -179,6 +194,7 @@ export class WorkerPool {
       this.#lose(member, 'died', cause)
       this.#events.ended(name)
     })
+    for (const news of this.#keySets.values()) thread.postMessage({ kind: 'key-set', news } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return
     thread.postMessage(planMessage(published.everything(), published.sockets))
@@ -222,6 +238,8 @@ export class WorkerPool {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'fact') {
       this.#events.fact(message.version, message.fact)
+    } else if (message.kind === 'ask-key-set') {
+      this.#events.askedForKeySet(message.id)
     } else if (message.kind === 'bug') {
       this.#events.bug(message.decisionId, message.stack)
     }

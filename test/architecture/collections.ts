@@ -26,6 +26,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: 'those that are configured; 1,000 wait for each',
     flood: 'src/calls/call-room.test.ts',
   },
+  'calls/key-sets/key-set-fetcher #kept': 'configuration',
   'exchange/compile-expression references': 'configuration',
   'exchange/compile-expression requestFields': 'configuration',
   'exchange/variables/environments environments': 'configuration',
@@ -77,6 +78,9 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'observe/metrics/metrics-writer #counts': 'configuration',
   'observe/metrics/request-metrics #places': 'configuration',
   'observe/metrics/request-metrics #lastLlm': 'configuration',
+  'policies/shared/read-key-set NO_KEY_SET': 'configuration',
+  'policies/shared/remote-key-set #sets': 'configuration',
+  'policies/shared/remote-key-set #early': 'configuration',
   // Good keys only.
   'policies/traffic/api-key-authentication/compile presented': 'configuration',
   'policies/traffic/jwt-authentication/compile verifiers': 'configuration',

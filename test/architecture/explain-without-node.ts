@@ -7,6 +7,7 @@ const { explainRequest } = await import('#engine/explain.ts')
 const { LivePlan } = await import('#engine/live-plan.ts')
 const { Exchange } = await import('#exchange/exchange.ts')
 const { Head } = await import('#net/http/head.ts')
+const { RemoteKeySets } = await import('#policies/shared/remote-key-set.ts')
 const { createSlotMemory, SlotDirectory } = await import('#state/slots.ts')
 
 const BACKENDS = {
@@ -19,7 +20,9 @@ const BACKENDS = {
 for (const [type, spec] of Object.entries(BACKENDS)) {
   const memory = createSlotMemory(64, false)
   const slots = new SlotDirectory(memory)
-  const plan = new LivePlan({ memory, slotOf: (key) => slots.assign(key), importKey: () => undefined })
+  const importKey = () => undefined
+  const keySets = new RemoteKeySets(importKey)
+  const plan = new LivePlan({ memory, slotOf: (key) => slots.assign(key), importKey, keySets })
   plan.update({ set: itemsFor(type, spec), removed: [] })
   const socket = plan.sockets.get('127.0.0.1:8080')!
   const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())

@@ -6,6 +6,7 @@ import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
+import { NO_KEY_SET } from '#policies/shared/read-key-set.ts'
 import { VerifiedTokens } from '#policies/traffic/jwt-authentication/verified-tokens.ts'
 import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
 import { MemberReader } from '#protocols/llm/json/member-reader.ts'
@@ -220,8 +221,9 @@ test.each([
   ['large tokens', 3000, 16_384, 512],
 ])('verified-tokens: %s', (_, count, length, most) => {
   const tokens = new VerifiedTokens()
+  const token = { identity: { claims: {}, token: '' }, expires: 0, keySet: NO_KEY_SET, keys: NO_KEY_SET.keys }
   const text = (i: number) => `${i}`.padEnd(length, 'x')
-  for (let i = 0; i < count; i++) tokens.add(text(i), { identity: { claims: {}, token: '' }, expires: 0 })
+  for (let i = 0; i < count; i++) tokens.add(text(i), token)
   let known = 0
   for (let i = count - 1; i >= 0; i--) if (tokens.get(text(i)) !== undefined) known++
   expect(known).toBeGreaterThan(most / 4)

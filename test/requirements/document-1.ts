@@ -850,7 +850,7 @@ export const DOCUMENT_1 = {
     '4.2',
     'With `jwtAuthentication.mcp` the proxy serves the MCP OAuth metadata discovery endpoints.',
   ),
-  'traffic.jwtAuthentication.jwks/remote-fetch': gap(
+  'traffic.jwtAuthentication.jwks/remote-fetch': requirement(
     1,
     '4.2',
     'The proxy fetches `jwksPath` relative to the root of the service that `backendRef` names.',
@@ -1068,14 +1068,18 @@ export const DOCUMENT_1 = {
     '5.3',
     '`jwks.remote.cacheDuration` defaults to `5m`.',
   ),
-  'traffic.jwtAuthentication.jwks/cacheDuration': gap(1, '5.3', 'A fetched key set is kept for `cacheDuration`.'),
+  'traffic.jwtAuthentication.jwks/cacheDuration': requirement(
+    1,
+    '5.3',
+    'A fetched key set is kept for `cacheDuration`.',
+  ),
   'traffic.jwtAuthentication.jwks/backendRef-required': requirement(1, '5.3', '`jwks.remote.backendRef` is required.'),
-  'traffic.jwtAuthentication.jwks/backendRef-kinds': gap(
+  'traffic.jwtAuthentication.jwks/backendRef-kinds': requirement(
     1,
     '5.3',
     '`jwks.remote.backendRef` names a Service or a static Backend.',
   ),
-  'traffic.jwtAuthentication.jwks/backend-tls': gap(
+  'traffic.jwtAuthentication.jwks/backend-tls': requirement(
     1,
     '5.3',
     'Backend TLS settings of a policy on that backend apply to the fetch.',

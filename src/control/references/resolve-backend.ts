@@ -1,17 +1,9 @@
-import { type ApiObject, objectKey } from '#api/object.ts'
+import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
-
-/** `BackendObjectReference`: a Service with its port, or a ProxyBackend. */
-export interface BackendRef {
-  readonly group?: string
-  readonly kind?: string
-  readonly name: string
-  readonly namespace?: string
-  readonly port?: number
-}
 
 /** Where a reference leads. */
 export interface BackendResolution {
@@ -38,9 +30,7 @@ export function resolveBackend(
     return fault(undefined, 'backend-port-missing', 'UnsupportedValue', message)
   }
 
-  const key = isService
-    ? `${objectKey('Service', namespace, name)}/${port}`
-    : objectKey('ProxyBackend', namespace, name)
+  const key = backendKey(ref, from.metadata.namespace)
   const source = { group: groupOf(from.kind), kind: from.kind, namespace: from.metadata.namespace }
   if (!grants(source, { group, kind, namespace, name })) {
     const message = `no ReferenceGrant permits ${kind} ${namespace}/${name}`

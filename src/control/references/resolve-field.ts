@@ -1,12 +1,13 @@
 import { objectKey } from '#api/object.ts'
 import { policyDefinition } from '#api/policy-fields.ts'
 import type { FindingCode } from '#base/findings.ts'
+import type { BackendRef } from '#plan/backend-key.ts'
 import { type Reference, walk } from '#schema/index.ts'
 import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
 import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
-import { type BackendRef, resolveBackend } from './resolve-backend.ts'
+import { resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
 
 /** Where the references of a policy field lead. */

@@ -1,6 +1,7 @@
 import { keyOf } from '#api/object.ts'
+import type { BackendRef } from '#plan/backend-key.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
-import { type BackendRef, resolveBackend } from '../references/resolve-backend.ts'
+import { resolveBackend } from '../references/resolve-backend.ts'
 import type { Report } from '../reporting.ts'
 import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'

@@ -3,7 +3,7 @@ export interface Metric {
   /** Without the prefix `gatewright_`; counters end in `_total`. */
   readonly name: string
   readonly help: string
-  readonly type: 'counter' | 'histogram'
+  readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
   /** Those of them whose values clients or backends choose. Custom labels always count among these. */
   readonly chosenByPeers?: readonly string[]
@@ -11,7 +11,7 @@ export interface Metric {
   readonly buckets?: readonly number[]
 }
 
-/** 64-bit cells that one series of a metric takes: a counter one; a histogram its buckets, the infinite one, and the sum. */
+/** 64-bit cells that one series of a metric takes: a counter or gauge one; a histogram its buckets, the infinite one, and the sum. */
 export function cellsOf(metric: Metric): number {
-  return metric.type === 'counter' ? 1 : metric.buckets!.length + 2
+  return metric.type !== 'histogram' ? 1 : metric.buckets!.length + 2
 }

@@ -127,7 +127,7 @@ function keyOf({ values, customNames }: Pick<SeriesPlace, 'values' | 'customName
 
 function writeSeries(lines: string[], metric: Metric, labels: string, cells: Float64Array): void {
   const name = PREFIX + metric.name
-  if (metric.type === 'counter') {
+  if (metric.type !== 'histogram') {
     lines.push(`${name}{${labels}} ${cells[0]}`)
     return
   }

@@ -41,6 +41,11 @@ export class Series {
     this.#cells[this.#offset]! += amount
   }
 
+  /** Gauges; one thread alone writes one. */
+  set(value: number): void {
+    this.#cells[this.#offset] = value
+  }
+
   /** Histograms. */
   observe(value: number): void {
     const buckets = this.#buckets!

@@ -157,6 +157,17 @@ test('a call of the gateway: by the class of its status, or by why its answer is
   )
 })
 
+test('a gauge shows what was set last', () => {
+  const { reader, writers } = workers(1)
+  const gauge = writers[0].series('keySetFetched', ['Service/default/b/80', '/keys'])
+  gauge.set(1_800_000_000.5)
+  gauge.set(1_800_000_300.5)
+  expect(reader.text()).toContain(
+    '# TYPE gatewright_key_set_fetched_timestamp_seconds gauge\n' +
+      'gatewright_key_set_fetched_timestamp_seconds{backend="Service/default/b/80",path="/keys"} 1800000300.5\n',
+  )
+})
+
 test('more series than a page of memory holds', () => {
   const { writers, lines } = workers(1)
   for (let i = 0; i < 3000; i++) writers[0].series('duration', [`b${i}`, ...REQUEST.slice(1)]).observe(i / 1000)

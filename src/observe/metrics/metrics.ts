@@ -64,6 +64,18 @@ export const METRICS = {
     labels: ['purpose', 'backend', 'outcome'],
     buckets: DURATION,
   },
+  keySetFetches: {
+    name: 'key_set_fetches_total',
+    help: 'Attempts to fetch a key set; failed ones include sets that cannot be used.',
+    type: 'counter',
+    labels: ['backend', 'path', 'outcome'],
+  },
+  keySetFetched: {
+    name: 'key_set_fetched_timestamp_seconds',
+    help: 'When the key set in use was fetched; 0: there is none.',
+    type: 'gauge',
+    labels: ['backend', 'path'],
+  },
   wireRefusals: {
     name: 'wire_refusals_total',
     help: 'Messages that were refused before they became requests, and HTTP/2 connections that broke.',

@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { parseDuration } from '#base/duration.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
@@ -16,6 +17,8 @@ import { type Parsed, type TSchema, validate } from '#schema/index.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
+import type { RemoteJwksSpec } from './jwks.ts'
+import { type RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
 
 /** Support for the tests of this room: exchanges, sources and a compile context without a plan behind it. */
 
@@ -133,6 +136,12 @@ export interface ContextInputs {
 export class TestContext implements CompileContext {
   readonly problems: ConfigProblem[] = []
   readonly bucketKeys: string[] = []
+  /** Ids of key sets that the main thread was asked for. */
+  readonly asked: string[] = []
+  readonly keySets = new RemoteKeySets(
+    (jwk) => this.importKey(jwk),
+    (id) => this.asked.push(id),
+  )
   readonly #inputs: ContextInputs
   readonly #memory = createSlotMemory(64)
   readonly #slots = new SlotDirectory(this.#memory)
@@ -187,6 +196,15 @@ export class TestContext implements CompileContext {
 
   get tlsMaterial(): TlsMaterialCheck {
     return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
+  }
+
+  /** From whatever backend; nothing is fetched unless the test says so with `learn`. */
+  remoteKeySet(_: PolicySource<unknown>, { jwksPath, backendRef, cacheDuration }: RemoteJwksSpec): RemoteKeySet {
+    return this.keySets.at({
+      backend: `Service/default/${backendRef.name}`,
+      path: jwksPath,
+      cacheMs: parseDuration(cacheDuration)!,
+    })
   }
 
   tokenBucket(key: string, settings: TokenBucket['settings']): TokenBucket {

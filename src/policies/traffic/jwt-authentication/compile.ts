@@ -1,3 +1,4 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
@@ -9,7 +10,8 @@ import {
   fieldsAt,
 } from '../../shared/credential-location.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import { type KeySet, readKeySet } from './read-key-set.ts'
+import { type KeySet, NO_KEY_SET, readKeySet } from '../../shared/read-key-set.ts'
+import { RemoteKeySet } from '../../shared/remote-key-set.ts'
 import { type JwtPlan, runJwt } from './run.ts'
 import type { JwtAuthenticationSpec } from './schema.ts'
 import { TOKEN_FAILURES, type TokenFailure } from './token-failure.ts'
@@ -40,48 +42,75 @@ function planJwt(source: Source, context: CompileContext): JwtPlan {
     location,
     verifier: verifierOf(source, context),
     missing: reject('jwt-missing', challengeFor(location, 'Bearer')),
-    invalid: refusalsAt(location),
+    ...refusalsAt(location),
   }
 }
 
-function refusalsAt(location: CredentialLocation): Record<TokenFailure, Refusal> {
+function refusalsAt(location: CredentialLocation): Pick<JwtPlan, 'invalid' | 'undecided'> {
+  // Why a token is refused is for operators (decision A-53).
   const challenge = challengeFor(location, 'Bearer error="invalid_token"')
   const refusals = Object.entries(TOKEN_FAILURES).map(([failure, detail]) => [
     failure,
     reject('jwt-invalid', { ...challenge, detail }),
   ])
-  return Object.fromEntries(refusals) as Record<TokenFailure, Refusal>
+  return {
+    invalid: Object.fromEntries(refusals) as Record<TokenFailure, Refusal>,
+    undecided: (detail) => reject('jwt-keys-unavailable', { ...challenge, detail }),
+  }
+}
+
+type AnyKeySet = KeySet | RemoteKeySet
+
+interface MadeVerifier {
+  readonly verifier: TokenVerifier
+  /** Of its providers. */
+  readonly keySets: readonly AnyKeySet[]
 }
 
 /** Everywhere that one policy reaches, a token is verified once. */
-const verifiers = new WeakMap<JwtAuthenticationSpec, { readonly verifier: TokenVerifier; readonly keySets: KeySet[] }>()
+const verifiers = new WeakMap<JwtAuthenticationSpec, MadeVerifier>()
 
 function verifierOf(source: Source, context: CompileContext): TokenVerifier {
   const { spec } = source
-  let made = verifiers.get(spec)
-  if (made === undefined) {
-    const keySets = spec.providers.map(({ jwks }) => readKeySet(jwks.inline ?? NO_KEYS, context.importKey))
-    const providers = spec.providers.map(({ issuer, audiences }, i) => ({ issuer, audiences, keys: keySets[i]!.keys }))
-    made = { keySets, verifier: new TokenVerifier(providers) }
-    verifiers.set(spec, made)
-  }
-  const { keySets } = made
+  const before = verifiers.get(spec)
+  const keySets = spec.providers.map(({ jwks: { inline, remote } }, i): AnyKeySet => {
+    if (remote !== undefined) return context.remoteKeySet(source, remote) ?? NO_KEY_SET
+    return before?.keySets[i] ?? readKeySet(inline!, context.importKey)
+  })
   for (const [i, keySet] of keySets.entries()) reportProvider(source, i, keySet, context)
-  return made.verifier
+  // References may lead elsewhere although nobody has edited the policy.
+  if (before?.keySets.every((keySet, i) => keySet === keySets[i]) === true) return before.verifier
+  const providers = spec.providers.map(({ issuer, audiences }, i) => ({ issuer, audiences, keySet: keySets[i]! }))
+  const verifier = new TokenVerifier(providers)
+  verifiers.set(spec, { keySets, verifier })
+  return verifier
 }
 
-const NO_KEYS = '{"keys":[]}'
-
-function reportProvider(source: Source, index: number, { keys, faults }: KeySet, context: CompileContext): void {
+function reportProvider(source: Source, index: number, keySet: AnyKeySet, context: CompileContext): void {
   const { jwks, issuer } = source.spec.providers[index]!
-  const path = `.providers[${index}].jwks`
-  if (jwks.remote !== undefined) {
-    return reportNotImplemented(context, source, `${path}.remote`, `tokens of ${issuer} are refused`)
+  const path = `.providers[${index}].jwks.${jwks.remote === undefined ? 'inline' : 'remote'}`
+  for (const message of keySet.faults) {
+    context.report(source, path, { severity: 'warning', code: 'key-set-fault', message })
   }
-  for (const message of faults) {
-    context.report(source, `${path}.inline`, { severity: 'warning', code: 'key-set-fault', message })
-  }
-  if (keys.size > 0) return
+  const problem = keySet instanceof RemoteKeySet ? problemOfFetch(keySet, issuer) : problemOfKeys(keySet, issuer)
+  // Control has reported a reference that leads nowhere.
+  if (problem !== undefined && keySet !== NO_KEY_SET) context.report(source, path, problem)
+}
+
+function problemOfKeys({ keys }: KeySet, issuer: string): Omit<ConfigProblem, 'path'> | undefined {
+  if (keys.size > 0) return undefined
   const message = `the key set has no usable key: tokens of ${issuer} are refused`
-  context.report(source, `${path}.inline`, { severity: 'error', code: 'key-set-unusable', message })
+  return { severity: 'error', code: 'key-set-unusable', message }
+}
+
+function problemOfFetch({ news, address }: RemoteKeySet, issuer: string): Omit<ConfigProblem, 'path'> | undefined {
+  if (news?.failure === undefined) return undefined
+  const why = `GET ${address.path} of ${address.backend}: ${news.failure}`
+  if (news.text === undefined) {
+    const message = `the key set cannot be fetched, and tokens of ${issuer} are refused until it can: ${why}`
+    return { severity: 'error', code: 'key-set-not-fetched', message }
+  }
+  const since = new Date(news.fetchedMs).toISOString()
+  const message = `the key set cannot be fetched again; the keys fetched at ${since} stay in use: ${why}`
+  return { severity: 'warning', code: 'key-set-stale', message }
 }

@@ -14,12 +14,14 @@ import {
   signToken,
 } from '#test/support/token-issuer.ts'
 import { verifies } from '#test/support/verifies.ts'
+import type { KeySetNews } from '../../shared/remote-key-set.ts'
 import {
   codeOf,
   contextWith,
   type ExchangeInputs,
   exchangeWith,
   linesOf,
+  runContext,
   sourceOf,
   specFrom,
 } from '../../shared/testing.ts'
@@ -518,12 +520,157 @@ for (const [what, text, works, problems] of keySets) {
   })
 }
 
-test('a provider whose keys are fetched refuses its tokens and says so; the others work', () => {
-  const remote = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
-  const policy = policyWith({ providers: [{ issuer: 'https://remote', jwks: { remote } }, ...PROVIDERS] })
-  expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.providers[0].jwks.remote'])
+const REMOTE = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
+const REMOTE_ID = 'Service/default/id /keys 300000'
+const REMOTE_PROVIDERS = [{ issuer: ISSUER, jwks: { remote: REMOTE } }]
+
+const newsOf = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetNews => ({
+  id: REMOTE_ID,
+  text,
+  fetchedMs: NOW * 1000,
+  failure: undefined,
+  final: true,
+  restMs: 10_000,
+  ...more,
+})
+
+/** A policy whose keys are fetched. `learn`: what the main thread says. */
+function remotePolicy(spec: object = {}) {
+  const policy = policyWith({ providers: REMOTE_PROVIDERS, ...spec })
+  const { keySets, asked } = policy.context
+  return {
+    ...policy,
+    asked,
+    learn: (...words: Parameters<typeof newsOf>) => keySets.learn(newsOf(...words)),
+    /** What becomes of a request, which may have to wait. */
+    async outcomeOf(request: ExchangeInputs): Promise<string> {
+      return codeOf(await policy.send(request).outcome)
+    },
+  }
+}
+
+test('with fetched keys a token is verified at once, and once, as with keys that are written out', () => {
+  const policy = remotePolicy()
+  policy.learn(keySetOf(KEY))
+  for (let i = 0; i < 3; i++) expect(policy.judge(GOOD)).toBe('proceed')
+  expect([policy.checks(), policy.asked]).toEqual([1, []])
+  // Fetched again, and the same.
+  policy.learn(keySetOf(KEY))
+  expect([policy.judge(GOOD), policy.checks()]).toEqual(['proceed', 1])
+})
+
+test('a key that was taken out of the set counts no more, also for tokens that were valid', () => {
+  const policy = remotePolicy()
+  policy.learn(keySetOf(KEY))
   expect(policy.judge(GOOD)).toBe('proceed')
-  expect(policy.judge(signToken(KEY, 'ES256', { ...CLAIMS, iss: 'https://remote' }))).toBe(TOKEN_FAILURES['no-keys'])
+  policy.learn(keySetOf(createSigningKey('P-256', 'next')))
+  expect(policy.judge(GOOD)).toBe(TOKEN_FAILURES['unknown-kid'])
+})
+
+test('requests before the first keys wait for them', async () => {
+  const policy = remotePolicy()
+  const waiting = [policy.outcomeOf(bearer(GOOD)), policy.outcomeOf(bearer(BAD))]
+  expect(policy.asked).toEqual([REMOTE_ID])
+  policy.learn(keySetOf(KEY))
+  expect(await Promise.all(waiting)).toEqual(['proceed', 'jwt-invalid'])
+})
+
+test('a new key is asked for, once for all, and not again so soon', async () => {
+  const policy = remotePolicy()
+  policy.learn(keySetOf(OTHER_KEY), { restMs: 0 })
+  const next = createSigningKey('Ed25519', 'next')
+  const token = signToken(next, 'EdDSA', CLAIMS)
+  const waiting = [policy.outcomeOf(bearer(token)), policy.outcomeOf(bearer(token))]
+  expect(policy.asked).toEqual([REMOTE_ID])
+  policy.learn(keySetOf(OTHER_KEY, next))
+  expect(await Promise.all(waiting)).toEqual(['proceed', 'proceed'])
+  expect(policy.judge(signToken(createSigningKey('Ed25519', 'none'), 'EdDSA', CLAIMS))).toBe(
+    TOKEN_FAILURES['unknown-kid'],
+  )
+  expect(policy.asked).toHaveLength(1)
+})
+
+test.each([
+  ['expired', { ...CLAIMS, exp: 1 }],
+  ['of another issuer', { ...CLAIMS, iss: 'https://elsewhere' }],
+  ['for somebody else', { ...CLAIMS, aud: 'theirs' }],
+])('a token that no key would make valid asks for none: %s', (_, claims) => {
+  const policy = remotePolicy({ providers: [{ ...REMOTE_PROVIDERS[0], audiences: ['ours'] }] })
+  const token = signToken(createSigningKey('P-256', 'none'), 'ES256', claims)
+  expect(policy.send(bearer(token)).outcome).toMatchObject({ kind: 'refusal' })
+  expect(policy.asked).toEqual([])
+})
+
+test.each([
+  ['Strict', 'jwt-keys-unavailable'],
+  ['Optional', 'jwt-keys-unavailable'],
+  ['Permissive', 'proceed'],
+])('keys that cannot be fetched, %s: %s', async (mode, code) => {
+  const policy = remotePolicy({ mode })
+  const waiting = policy.send(bearer(GOOD))
+  policy.learn(undefined, { failure: 'connection-refused' })
+  const outcome = await waiting.outcome
+  expect(codeOf(outcome)).toBe(code)
+  expect(waiting.exchange.identity.jwt).toBeUndefined()
+  if (outcome?.kind !== 'refusal') return
+  expect(outcome.detail).toContain('(GET /keys of Service/default/id): connection-refused')
+  expect(outcome.headers).toEqual([['www-authenticate', 'Bearer error="invalid_token"']])
+})
+
+test('when the client has left, its exchange is not touched: it may serve another request', async () => {
+  const policy = remotePolicy()
+  const exchange = exchangeWith(bearer(GOOD))
+  const leave = new AbortController()
+  exchange.context = runContext({ signal: leave.signal })
+  const source = sourceOf(specFrom(trafficJwtAuthentication, { providers: REMOTE_PROVIDERS }))
+  const outcome = jwtAuthentication.compile([source], policy.context)!.request!(exchange)
+  let settled = false
+  void Promise.resolve(outcome).then(() => {
+    settled = true
+  })
+  leave.abort()
+  policy.learn(keySetOf(KEY))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([settled, exchange.identity.jwt, exchange.request.has('authorization')]).toEqual([false, undefined, true])
+})
+
+test('providers of one issuer, written out and fetched', async () => {
+  const policy = remotePolicy({ providers: [...PROVIDERS, ...REMOTE_PROVIDERS] })
+  expect(policy.judge(GOOD)).toBe('proceed')
+  expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
+  const next = createSigningKey('P-256', 'next')
+  const waiting = policy.outcomeOf(bearer(signToken(next, 'ES256', CLAIMS)))
+  policy.learn(keySetOf(next))
+  expect(await waiting).toBe('proceed')
+})
+
+const fetches: [what: string, news: Parameters<typeof newsOf> | undefined, report: string | undefined][] = [
+  ['nothing is known yet', undefined, undefined],
+  ['fetched', [keySetOf(KEY)], undefined],
+  [
+    'fetched, with a key that cannot be used',
+    [keySetOf(KEY, { kty: 'PQ', kid: 'q' })],
+    'warning key-set-fault: keys[1] is not used: its key type is not supported',
+  ],
+  [
+    'not fetched',
+    [undefined, { failure: 'timeout' }],
+    `error key-set-not-fetched: the key set cannot be fetched, and tokens of ${ISSUER} are refused until it can: GET /keys of Service/default/id: timeout`,
+  ],
+  [
+    'not fetched again',
+    [keySetOf(KEY), { failure: 'timeout' }],
+    'warning key-set-stale: the key set cannot be fetched again; the keys fetched at 2027-01-15T08:00:00.000Z stay in use: GET /keys of Service/default/id: timeout',
+  ],
+]
+test.each(fetches)('what is said of a key set: %s', (_, news, report) => {
+  const context = contextWith({ importKey })
+  if (news !== undefined) context.keySets.learn(newsOf(...news))
+  jwtAuthentication.compile([sourceOf(specFrom(trafficJwtAuthentication, { providers: REMOTE_PROVIDERS }))], context)
+  expect(context.problems.map(({ severity, code, message }) => `${severity} ${code}: ${message}`)).toEqual(
+    report === undefined ? [] : [report],
+  )
+  for (const { path } of context.problems) expect(path).toBe('spec.traffic.field.providers[0].jwks.remote')
 })
 
 test('mcp is reported; tokens are validated all the same', () => {

@@ -1,9 +1,12 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
+import { afterwards } from '#exchange/step.ts'
 import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
+import type { RemoteKeySet } from '../../shared/remote-key-set.ts'
 import type { JwtAuthenticationSpec } from './schema.ts'
 import type { TokenFailure } from './token-failure.ts'
 import type { TokenVerifier } from './token-verifier.ts'
+import type { ValidToken } from './verified-tokens.ts'
 
 export interface JwtPlan {
   readonly mode: JwtAuthenticationSpec['mode']
@@ -11,17 +14,51 @@ export interface JwtPlan {
   readonly verifier: TokenVerifier
   readonly missing: Refusal
   readonly invalid: Readonly<Record<TokenFailure, Refusal>>
+  /** Without the keys, nobody can say whether the token is valid. */
+  readonly undecided: (why: string) => Refusal
 }
 
 /** Specification 1, 5.3. Only a valid token is removed; `Permissive` lets a bad one travel on (decisions A-59, A-61). */
-export function runJwt(plan: JwtPlan, exchange: Exchange): Outcome {
+export function runJwt(plan: JwtPlan, exchange: Exchange): Outcome | Promise<Outcome> {
   const text = readCredential(plan.location, exchange)
   if (text === undefined) return plan.mode === 'Strict' ? plan.missing : proceed
+  if (text === INVALID) return refuse(plan, plan.invalid.several)
 
-  const token = text === INVALID ? 'several' : plan.verifier.verify(text)
-  if (typeof token === 'string') return plan.mode === 'Permissive' ? proceed : plan.invalid[token]
+  const token = plan.verifier.verify(text, exchange.context.now())
+  if (typeof token !== 'string') return accept(plan, exchange, token)
+  return token === 'unknown-kid' || token === 'not-fetched'
+    ? askForKeys(plan, exchange, text, token)
+    : refuse(plan, plan.invalid[token])
+}
 
+/** The issuer may have new keys (decision A-62), or the first ones may be on their way (decision A-63). */
+function askForKeys(
+  plan: JwtPlan,
+  exchange: Exchange,
+  text: string,
+  failure: TokenFailure,
+): Outcome | Promise<Outcome> {
+  const { verifier } = plan
+  const renewable = verifier.renewable(text, exchange.context.now())
+  const asked = renewable.flatMap((keySet) => keySet.renew() ?? [])
+  if (asked.length === 0) return refuseForKeys(plan, renewable, failure)
+  return afterwards(exchange, Promise.all(asked), () => {
+    const token = verifier.verify(text, exchange.context.now())
+    return typeof token === 'string' ? refuseForKeys(plan, renewable, token) : accept(plan, exchange, token)
+  })
+}
+
+function accept(plan: JwtPlan, exchange: Exchange, token: ValidToken): Outcome {
   removeCredential(plan.location, exchange.request)
   exchange.identity.jwt = token.identity
   return proceed
+}
+
+function refuseForKeys(plan: JwtPlan, asked: readonly RemoteKeySet[], failure: TokenFailure): Outcome {
+  const missing = failure === 'not-fetched' ? asked.find(({ fetched }) => !fetched) : undefined
+  return refuse(plan, missing === undefined ? plan.invalid[failure] : plan.undecided(missing.lack))
+}
+
+function refuse({ mode }: JwtPlan, refusal: Refusal): Outcome {
+  return mode === 'Permissive' ? proceed : refusal
 }

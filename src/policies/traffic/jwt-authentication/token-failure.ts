@@ -9,6 +9,7 @@ export const TOKEN_FAILURES = {
   'no-issuer': 'the token has no "iss" claim',
   'other-issuer': 'the issuer of the token is not configured',
   'nearly-issuer': 'the issuer of the token differs from a configured issuer only in a trailing slash',
+  'not-fetched': 'the key set of the issuer has not been fetched',
   'no-keys': 'the key set of the issuer has no usable key',
   'unknown-kid': 'the "kid" of the token is not in the key set of its issuer',
   'other-algorithm': 'the algorithm of the token does not match its key',

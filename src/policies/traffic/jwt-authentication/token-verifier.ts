@@ -1,8 +1,8 @@
-import { clock } from '#base/clock.ts'
 import { numberIn } from '#base/exact-json.ts'
 import type { SignatureAlgorithm } from '#base/verifying-key.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
-import type { TokenKey } from './read-key-set.ts'
+import type { KeySet } from '../../shared/read-key-set.ts'
+import { RemoteKeySet } from '../../shared/remote-key-set.ts'
 import { readToken, type UnverifiedToken } from './read-token.ts'
 import type { TokenFailure } from './token-failure.ts'
 import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
@@ -12,8 +12,8 @@ export interface Provider {
   readonly issuer: string
   /** Undefined: any audience. */
   readonly audiences: readonly string[] | undefined
-  /** By `kid`. */
-  readonly keys: ReadonlyMap<string, readonly TokenKey[]>
+  /** Written out, or fetched: then its keys change. */
+  readonly keySet: KeySet | RemoteKeySet
 }
 
 /** Clocks of issuers may be off by so many seconds (decision A-57). */
@@ -28,30 +28,47 @@ export class TokenVerifier {
     this.#providers = providers
   }
 
-  /** @param text byte text, as it was sent */
-  verify(text: string): ValidToken | TokenFailure {
-    const now = clock.now() / 1000
+  /**
+   * @param text byte text, as it was sent
+   * @param nowMs since the epoch
+   */
+  verify(text: string, nowMs: number): ValidToken | TokenFailure {
+    const now = nowMs / 1000
     const known = this.#verified.get(text)
-    if (known !== undefined) return now < known.expires + LEEWAY ? known : 'expired'
-
+    // A key set that was fetched anew may be without the key.
+    if (known !== undefined && known.keySet.keys === known.keys) return now < known.expires + LEEWAY ? known : 'expired'
     const token = readToken(text)
     if (typeof token === 'string') return token
-    const failure = this.#findFailure(token) ?? findFailureInTime(token.claims, now)
+    const provider = this.#findProvider(token)
+    if (typeof provider === 'string') return provider
+    const failure = findFailureInTime(token.claims, now)
     if (failure !== undefined) return failure
-    const valid = { identity: { claims: token.claims, token: text }, expires: numberIn(token.claims.exp)! }
+    const { keySet } = provider
+    const identity = { claims: token.claims, token: text }
+    const valid = { identity, expires: numberIn(token.claims.exp)!, keySet, keys: keySet.keys }
     this.#verified.add(text, valid)
     return valid
   }
 
+  /** The key sets which, fetched now, may have the key that a token lacks. None for a token that no key would make valid. */
+  renewable(text: string, nowMs: number): readonly RemoteKeySet[] {
+    const token = readToken(text)
+    if (typeof token === 'string' || findFailureInTime(token.claims, nowMs / 1000) !== undefined) return []
+    return this.#providers.flatMap(({ issuer, audiences, keySet }) => {
+      const fits = issuer === token.claims.iss && findFailureInAudience(token.claims.aud, audiences) === undefined
+      return fits && keySet instanceof RemoteKeySet ? [keySet] : []
+    })
+  }
+
   /** The issuer that the token names chooses among the providers, and only then the key is looked for (decision A-54). */
-  #findFailure(token: UnverifiedToken): TokenFailure | undefined {
+  #findProvider(token: UnverifiedToken): Provider | TokenFailure {
     const { iss } = token.claims
     if (typeof iss !== 'string') return 'no-issuer'
     let failure = this.#failureOfIssuer(iss)
     for (const provider of this.#providers) {
       if (provider.issuer !== iss) continue
       const found = findFailureWith(provider, token)
-      if (found === undefined) return undefined
+      if (found === undefined) return provider
       // Of several providers with this issuer, the one that has the key knows best.
       if (found !== 'unknown-kid' && found !== 'no-keys') failure = found
     }
@@ -61,14 +78,20 @@ export class TokenVerifier {
   /** What is wrong with tokens of an issuer as long as no key was found. */
   #failureOfIssuer(issuer: string): TokenFailure {
     const ours = this.#providers.filter((provider) => provider.issuer === issuer)
-    if (ours.length > 0) return ours.some(({ keys }) => keys.size > 0) ? 'unknown-kid' : 'no-keys'
+    if (ours.some(({ keySet }) => isMissing(keySet))) return 'not-fetched'
+    if (ours.length > 0) return ours.some(({ keySet }) => keySet.keys.size > 0) ? 'unknown-kid' : 'no-keys'
     return this.#providers.some((provider) => withoutSlash(provider.issuer) === withoutSlash(issuer))
       ? 'nearly-issuer'
       : 'other-issuer'
   }
 }
 
-function findFailureWith({ keys, audiences }: Provider, token: UnverifiedToken): TokenFailure | undefined {
+function isMissing(keySet: Provider['keySet']): boolean {
+  return keySet instanceof RemoteKeySet && !keySet.fetched
+}
+
+function findFailureWith({ keySet, audiences }: Provider, token: UnverifiedToken): TokenFailure | undefined {
+  const { keys } = keySet
   const named = keys.get(token.kid)
   if (named === undefined) return keys.size > 0 ? 'unknown-kid' : 'no-keys'
   // The key says what it signs with; the header can only agree (RFC 8725, 3.1).
@@ -76,13 +99,14 @@ function findFailureWith({ keys, audiences }: Provider, token: UnverifiedToken):
   const fitting = named.filter(({ algorithms }) => algorithms.includes(algorithm))
   if (fitting.length === 0) return 'other-algorithm'
   if (!fitting.some(({ key }) => key.verify(algorithm, token.signed, token.signature))) return 'signature'
-  return audiences === undefined ? undefined : findFailureInAudience(token.claims.aud, audiences)
+  return findFailureInAudience(token.claims.aud, audiences)
 }
 
 function findFailureInAudience(
   aud: JsonObject[string] | undefined,
-  audiences: readonly string[],
+  audiences: readonly string[] | undefined,
 ): TokenFailure | undefined {
+  if (audiences === undefined) return undefined
   if (aud === undefined) return 'no-audience'
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   return named.some((one) => typeof one === 'string' && audiences.includes(one)) ? undefined : 'other-audience'

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { NO_KEY_SET } from '../../shared/read-key-set.ts'
 import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
 
-const token: ValidToken = { identity: { claims: {}, token: '' }, expires: 0 }
+const token: ValidToken = { identity: { claims: {}, token: '' }, expires: 0, keySet: NO_KEY_SET, keys: NO_KEY_SET.keys }
 
 test('what is in use stays, what is not goes, and there is a bound', () => {
   const tokens = new VerifiedTokens(10)

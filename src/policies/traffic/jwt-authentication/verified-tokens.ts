@@ -1,10 +1,14 @@
 import type { Identity } from '#exchange/exchange.ts'
+import type { KeySet } from '../../shared/read-key-set.ts'
 
 /** A token that validated. */
 export interface ValidToken {
   readonly identity: NonNullable<Identity['jwt']>
   /** Seconds since the epoch; the leeway is not in it. */
   readonly expires: number
+  /** Where its key is, and the keys that were there when it was found valid. */
+  readonly keySet: Pick<KeySet, 'keys'>
+  readonly keys: KeySet['keys']
 }
 
 /** Two of them fill a few megabytes with tokens of the usual size; of larger ones there are fewer. */

@@ -16,6 +16,9 @@ export interface KeySet {
   readonly faults: readonly string[]
 }
 
+/** Nothing is known of it. */
+export const NO_KEY_SET: KeySet = { keys: new Map(), faults: [] }
+
 /** A member of `keys`, as somebody wrote it. */
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,0 +1,93 @@
+import type { ImportKey } from '#base/verifying-key.ts'
+import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
+import { readKeySet } from '#policies/shared/read-key-set.ts'
+import type { KeySetAddress } from '#policies/shared/remote-key-set.ts'
+
+/** From the call to the last byte (decision A-62). */
+const DEADLINE_MS = 10_000
+const MAX_BYTES = 1024 * 1024
+/** Every key is made ready in every thread; issuers have a handful. */
+const MAX_KEYS = 1000
+
+/** A key set that is good to use, or why there is none, in words for operators. */
+export type FetchedKeySet = { readonly text: string } | { readonly failure: string }
+
+export interface FetchWith {
+  readonly call: Call
+  readonly importKey: ImportKey
+  readonly signal: AbortSignal
+}
+
+/** Fetches a key set once. Redirects are not followed (decision A-62): another place needs another configuration. Never rejects. */
+export async function fetchKeySet(
+  { backend, path }: KeySetAddress,
+  { call, importKey, signal }: FetchWith,
+): Promise<FetchedKeySet> {
+  try {
+    const response = await call(backend, {
+      purpose: 'key-set',
+      method: 'GET',
+      path,
+      headers: [['accept', 'application/jwk-set+json, application/json']],
+      body: undefined,
+      timeoutMs: 0,
+      deadlineMs: DEADLINE_MS,
+      signal,
+    })
+    return await readAnswer(response, importKey)
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    return { failure: error.detail === undefined ? error.failure : `${error.failure}: ${error.detail}` }
+  }
+}
+
+async function readAnswer(response: CallResponse, importKey: ImportKey): Promise<FetchedKeySet> {
+  const refused = refusedHead(response)
+  if (refused !== undefined) {
+    await response.body[Symbol.asyncIterator]().return?.()
+    return { failure: refused }
+  }
+  const bytes = await collect(response.body)
+  if (bytes === undefined) return { failure: 'the answer has more than 1 MiB' }
+  const text = readText(bytes)
+  if (text === undefined) return { failure: 'the answer is not UTF-8' }
+  const { keys, faults } = readKeySet(text, importKey)
+  if (keys.size > MAX_KEYS) return { failure: `the answer has more than ${MAX_KEYS} keys` }
+  if (keys.size > 0) return { text }
+  const why = faults.length === 0 ? '' : ` (${faults.slice(0, 3).join('; ')})`
+  return { failure: `the answer has no key that can verify a token${why}` }
+}
+
+function refusedHead(response: CallResponse): string | undefined {
+  if (response.status !== 200) return `the server answered ${response.status}`
+  const coding = response.header('content-encoding')?.toLowerCase() ?? 'identity'
+  return coding === 'identity' ? undefined : 'the answer is compressed, which the request did not allow'
+}
+
+/** @returns undefined when there is more than there may be; the rest is not read */
+async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body) {
+    length += piece.length
+    if (length > MAX_BYTES) return undefined
+    pieces.push(piece)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

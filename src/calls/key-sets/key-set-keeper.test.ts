@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import type { FetchedKeySet } from './fetch-key-set.ts'
+import { KeySetKeeper } from './key-set-keeper.ts'
+
+const CACHE_MS = 300_000
+const ADDRESS = { backend: 'Service/default/idp/80', path: '/keys', cacheMs: CACHE_MS }
+const GOOD: FetchedKeySet = { text: 'one' }
+const BAD: FetchedKeySet = { failure: 'connection-refused' }
+
+let time: VirtualTime
+beforeEach(() => {
+  time = new VirtualTime()
+})
+afterEach(() => time[Symbol.dispose]())
+
+/** A keeper whose attempts take `takesMs` and end as `answer` says, `began`: milliseconds from the start. */
+function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
+  const told: KeySetNews[] = []
+  const began: number[] = []
+  const test = { answer }
+  const start = clock.monotonic()
+  const keeper = new KeySetKeeper(ADDRESS, {
+    fetch: async () => {
+      began.push(clock.monotonic() - start)
+      const said = test.answer
+      if (takesMs > 0) await new Promise<void>((resolve) => clock.after(takesMs, resolve))
+      return said
+    },
+    told: (news) => told.push(news),
+  })
+  const pass = (ms: number) => time.pass(ms)
+  return { test, told, began, keeper, pass, last: () => told.at(-1) }
+}
+
+verifies('traffic.jwtAuthentication.jwks/cacheDuration', 'a key set is fetched again when its time is up', async () => {
+  const { keeper, pass, began, test, last } = keeperOf()
+  void keeper.fetch()
+  await pass(CACHE_MS - 1)
+  expect(began).toEqual([0])
+  test.answer = { text: 'two' }
+  await pass(1)
+  expect(began).toEqual([0, CACHE_MS])
+  expect(last()).toMatchObject({ text: 'two', failure: undefined, final: true })
+})
+
+test('failed attempts are repeated after pauses that double up to 15 s; the last good set stays', async () => {
+  const { keeper, pass, began, test, last } = keeperOf()
+  void keeper.fetch()
+  await pass(CACHE_MS - 1)
+  test.answer = BAD
+  await pass(1 + 60_000)
+  const pauses = began.slice(2).map((at, i) => at - began[i + 1]!)
+  expect(pauses).toEqual([200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000])
+  expect(last()).toMatchObject({ text: 'one', failure: 'connection-refused', final: true })
+  test.answer = GOOD
+  await pass(15_000)
+  expect(last()).toMatchObject({ text: 'one', failure: undefined })
+  expect(time.nextMs).toBeGreaterThan(15_000)
+})
+
+test('the attempts of the first five seconds count as one: who waits goes on waiting', async () => {
+  const { keeper, pass, told, test } = keeperOf(BAD)
+  void keeper.fetch()
+  await pass(4999)
+  expect(new Set(told.map(({ final, restMs }) => `${final} ${restMs}`))).toEqual(new Set(['false 0']))
+  const before = told.length
+  keeper.ask()
+  expect(told).toHaveLength(before)
+  test.answer = GOOD
+  await pass(2000)
+  expect(told.at(-1)).toMatchObject({ text: 'one', final: true })
+})
+
+test('after that an answer is at hand: no keys, and when it is tried next', async () => {
+  const { keeper, pass, told, began } = keeperOf(BAD)
+  void keeper.fetch()
+  await pass(6300)
+  const tries = began.length
+  keeper.ask()
+  expect(told.at(-1)).toMatchObject({
+    text: undefined,
+    failure: 'connection-refused',
+    final: true,
+    restMs: time.nextMs,
+  })
+  expect(began).toHaveLength(tries)
+})
+
+test('an unknown key causes one fetch in ten seconds', async () => {
+  const { keeper, pass, began, last } = keeperOf()
+  void keeper.fetch()
+  await pass(1000)
+  for (let i = 0; i < 5; i++) keeper.ask()
+  await pass(0)
+  expect(began).toEqual([0, 1000])
+  expect(last()).toMatchObject({ restMs: 10_000 })
+  await pass(9999)
+  keeper.ask()
+  expect(began).toHaveLength(2)
+  expect(last()).toMatchObject({ restMs: 1 })
+  await pass(1)
+  keeper.ask()
+  expect(began).toEqual([0, 1000, 11_000])
+})
+
+test('who asks while an attempt is under way is answered by it', async () => {
+  const { keeper, pass, began, told } = keeperOf(GOOD, 3000)
+  void keeper.fetch()
+  await pass(1000)
+  keeper.ask()
+  expect([began.length, told.length]).toEqual([1, 0])
+  await pass(2000)
+  expect(told).toHaveLength(1)
+  // It has not used up what unknown keys may cause.
+  keeper.ask()
+  expect(began).toHaveLength(2)
+})
+
+test('when the server is another one, what an attempt under way brings is not the last word', async () => {
+  const { keeper, pass, test, began, last } = keeperOf(GOOD, 1000)
+  void keeper.fetch()
+  await pass(500)
+  test.answer = { text: 'two' }
+  keeper.renew()
+  await pass(1500)
+  expect([began.length, last()?.text]).toEqual([2, 'two'])
+  test.answer = { text: 'three' }
+  keeper.renew()
+  await pass(1000)
+  expect([began.length, last()?.text]).toEqual([3, 'three'])
+})
+
+test('a keeper that is closed neither tries nor tells', async () => {
+  const { keeper, pass, began, told } = keeperOf(GOOD, 1000)
+  void keeper.fetch()
+  await pass(500)
+  keeper.close()
+  keeper.renew()
+  await pass(CACHE_MS * 2)
+  expect([began.length, told.length, time.nextMs]).toEqual([1, 0, undefined])
+})

@@ -1,0 +1,111 @@
+import { clock } from '#base/clock.ts'
+import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/remote-key-set.ts'
+import type { FetchedKeySet } from './fetch-key-set.ts'
+
+/** Pauses after failed attempts: the first, doubled with each, up to the longest (decision A-62). */
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 15_000
+/** Between two fetches that tokens with an unknown key cause (decision A-62). */
+const EXTRA_EVERY_MS = 10_000
+/** So long the first attempts count as one: requests wait for their end (decision A-63). */
+const FIRST_FETCH_MS = 5000
+
+export interface KeeperEvents {
+  /** Tries once. Never rejects. */
+  fetch(address: KeySetAddress, signal: AbortSignal): Promise<FetchedKeySet>
+  /** An attempt has ended, or somebody has asked in vain. */
+  told(news: KeySetNews, tried: 'fetched' | 'failed' | undefined): void
+}
+
+/** Keeps one key set fresh: fetches it at the start, when its time is up, and when somebody asks and may; the last good one stays. */
+export class KeySetKeeper {
+  readonly #address: KeySetAddress
+  readonly #events: KeeperEvents
+  readonly #closing = new AbortController()
+  readonly #startMs = clock.monotonic()
+  #text: string | undefined
+  #fetchedMs = 0
+  #failure: string | undefined
+  #failures = 0
+  #trying = false
+  /** Once more when the attempt that is under way has ended. */
+  #again = false
+  #timer: { cancel(): void } | undefined
+  /** Monotonic times. */
+  #nextMs = 0
+  #nextExtraMs = 0
+
+  constructor(address: KeySetAddress, events: KeeperEvents) {
+    this.#address = address
+    this.#events = events
+  }
+
+  /** Tries now, unless that is under way. */
+  async fetch(): Promise<void> {
+    if (this.#trying || this.#closing.signal.aborted) return
+    this.#timer?.cancel()
+    this.#trying = true
+    const { signal } = this.#closing
+    const fetched = await this.#events.fetch(this.#address, signal)
+    this.#trying = false
+    if (signal.aborted) return
+    const good = 'text' in fetched
+    this.#failure = good ? undefined : fetched.failure
+    if (good) {
+      this.#text = fetched.text
+      this.#fetchedMs = clock.now()
+      this.#failures = 0
+      this.#wait(this.#address.cacheMs)
+    } else {
+      this.#wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures))
+      this.#failures++
+    }
+    this.#events.told(this.#news, good ? 'fetched' : 'failed')
+    if (!this.#again) return
+    this.#again = false
+    void this.fetch()
+  }
+
+  /** The server is another one: what an attempt under way brings may be of the old one. */
+  renew(): void {
+    if (this.#trying) this.#again = true
+    else void this.fetch()
+  }
+
+  /** Requests wait for keys that are not known here; they are told, now or when it has been tried. */
+  ask(): void {
+    if (this.#trying || this.#isFirst) return
+    if (this.#text === undefined || clock.monotonic() < this.#nextExtraMs) {
+      return this.#events.told(this.#news, undefined)
+    }
+    this.#nextExtraMs = clock.monotonic() + EXTRA_EVERY_MS
+    void this.fetch()
+  }
+
+  close(): void {
+    this.#closing.abort()
+    this.#timer?.cancel()
+  }
+
+  /** Whoever hears of it in this time goes on waiting. */
+  get #isFirst(): boolean {
+    return this.#text === undefined && clock.monotonic() < this.#startMs + FIRST_FETCH_MS
+  }
+
+  get #news(): KeySetNews {
+    const until = this.#text === undefined ? this.#nextMs : this.#nextExtraMs
+    return {
+      id: keySetId(this.#address),
+      text: this.#text,
+      fetchedMs: this.#fetchedMs,
+      failure: this.#failure,
+      final: !this.#isFirst,
+      restMs: this.#isFirst ? 0 : Math.max(0, until - clock.monotonic()),
+    }
+  }
+
+  #wait(ms: number): void {
+    this.#nextMs = clock.monotonic() + ms
+    this.#timer = clock.after(ms, () => void this.fetch())
+  }
+}

@@ -1,0 +1,89 @@
+import type { KeySetReport } from '#admin/status-report.ts'
+import { Calls } from '#calls/calls.ts'
+import { KeySetFetcher } from '#calls/key-sets/key-set-fetcher.ts'
+import type { ControlLoop } from '#control/loop.ts'
+import { BodyMemory } from '#net/body/body-memory.ts'
+import { createClientPool } from '#net/pool/client-pool.ts'
+import type { ClientPool } from '#net/stream.ts'
+import { observeCall } from '#observe/metrics/call-metrics.ts'
+import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
+import { keySetId } from '#policies/shared/remote-key-set.ts'
+import { BackendFacts } from '#proxy/backend-facts.ts'
+import { importKey } from '#workers/import-key.ts'
+import type { WorkerPool } from '#workers/worker-pool.ts'
+import type { PlanPublisher } from './plan-publisher.ts'
+
+/** Memory for answers that are under way. */
+const BODY_BYTES = 16 * 1024 * 1024
+
+interface Parts {
+  readonly publisher: PlanPublisher
+  readonly workers: WorkerPool
+  readonly loop: Pick<ControlLoop, 'observed' | 'recompiled'>
+  readonly metrics: MetricsWriter
+}
+
+/** What the main thread calls for all workers: the servers of key sets (decision A-62). */
+export class MainCalls {
+  readonly #publisher: PlanPublisher
+  readonly #pool: ClientPool
+  readonly #facts: BackendFacts
+  readonly #fetcher: KeySetFetcher
+  /** By id of the key set. */
+  readonly #reports = new Map<string, KeySetReport>()
+
+  constructor({ publisher, workers, loop, metrics }: Parts) {
+    const bodyMemory = new BodyMemory(BODY_BYTES)
+    this.#publisher = publisher
+    this.#pool = createClientPool({ bodyMemory })
+    this.#facts = new BackendFacts((fact) => loop.observed(publisher.version, fact))
+    const calls = new Calls({
+      pool: this.#pool,
+      bodyMemory,
+      random: Math.random,
+      backend: (key) => publisher.calledBackend(key),
+      failed: (...failure) => this.#facts.learn(...failure),
+      ended: (call) => observeCall(metrics, call),
+    })
+    this.#fetcher = new KeySetFetcher(calls.ofGateway, importKey, {
+      news: (news) => workers.tellKeySet(news),
+      tried: (address, outcome, news) => {
+        const { backend, path } = address
+        metrics.series('keySetFetches', [backend, path, outcome]).add(1)
+        metrics.series('keySetFetched', [backend, path]).set(news.fetchedMs / 1000)
+        const fetched = news.text === undefined ? {} : { fetchedAt: new Date(news.fetchedMs).toISOString() }
+        const failed = news.failure === undefined ? {} : { failure: news.failure }
+        this.#reports.set(news.id, { backend, path, ...fetched, ...failed })
+        loop.recompiled(publisher.learnKeySet(news))
+      },
+      dropped: (address) => {
+        const id = keySetId(address)
+        this.#reports.delete(id)
+        metrics.series('keySetFetched', [address.backend, address.path]).set(0)
+        publisher.forgetKeySet(id)
+        workers.dropKeySet(id)
+      },
+    })
+  }
+
+  /** The publisher has taken in a change of the plan. */
+  planChanged(): void {
+    this.#facts.forget()
+    this.#fetcher.take(this.#publisher.keySetChange)
+  }
+
+  /** Requests of a worker wait for keys that it does not know. */
+  askForKeySet(id: string): void {
+    this.#fetcher.ask(id)
+  }
+
+  /** The key sets that were tried. */
+  get keySets(): readonly KeySetReport[] {
+    return [...this.#reports.values()]
+  }
+
+  close(): void {
+    this.#fetcher.close()
+    this.#pool.close()
+  }
+}

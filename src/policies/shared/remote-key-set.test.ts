@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { importKey } from '#test/support/import-key.ts'
+import { createSigningKey, keySetOf } from '#test/support/token-issuer.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import { type KeySetNews, keySetId, RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
+
+const ADDRESS = { backend: 'Service/default/idp/80', path: '/keys', cacheMs: 300_000 }
+const ID = 'Service/default/idp/80 /keys 300000'
+const ONE = keySetOf(createSigningKey('P-256', 'one'))
+const TWO = keySetOf(createSigningKey('P-256', 'two'))
+
+const news = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetNews => ({
+  id: ID,
+  text,
+  fetchedMs: 7,
+  failure: undefined,
+  final: true,
+  restMs: 0,
+  ...more,
+})
+
+let time: VirtualTime
+let asked: string[]
+let set: RemoteKeySet
+beforeEach(() => {
+  time = new VirtualTime()
+  asked = []
+  set = new RemoteKeySet(ADDRESS, importKey, (id) => asked.push(id))
+})
+afterEach(() => time[Symbol.dispose]())
+
+/** Whether a wait is over. */
+async function isOver(waiting: Promise<void> | undefined): Promise<boolean> {
+  let over = false
+  void waiting?.then(() => {
+    over = true
+  })
+  await time.pass(0)
+  return over
+}
+
+test('keys come and change; the same text leaves them the same object', () => {
+  expect([set.fetched, set.keys.size]).toEqual([false, 0])
+  set.learn(news(ONE))
+  const { keys } = set
+  expect([set.fetched, [...keys.keys()]]).toEqual([true, ['one']])
+  set.learn(news(ONE, { failure: 'timeout' }))
+  expect([set.keys === keys, set.news?.failure]).toEqual([true, 'timeout'])
+  set.learn(news(TWO))
+  expect([...set.keys.keys()]).toEqual(['two'])
+})
+
+test('all who wait ask once, and go on when it has been tried', async () => {
+  const waits = Array.from({ length: 5 }, () => set.renew())
+  expect(asked).toEqual([ID])
+  expect(await isOver(waits[0])).toBe(false)
+  set.learn(news(undefined, { failure: 'timeout', final: false }))
+  expect(await isOver(waits[0]), 'the first attempts go on').toBe(false)
+  set.learn(news(ONE))
+  await Promise.all(waits)
+  expect(time.nextMs, 'no timer is left').toBeUndefined()
+})
+
+test('nobody waits longer than five seconds, and the next one asks again', async () => {
+  const wait = set.renew()
+  await time.pass(4999)
+  expect(await isOver(wait)).toBe(false)
+  await time.pass(1)
+  expect(await isOver(wait)).toBe(true)
+  set.renew()
+  expect(asked).toEqual([ID, ID])
+})
+
+test('there is a time in which it is of no use to ask', async () => {
+  set.learn(news(ONE, { restMs: 10_000 }))
+  expect(set.renew()).toBeUndefined()
+  await time.pass(9999)
+  expect(set.renew()).toBeUndefined()
+  await time.pass(1)
+  expect(set.renew()).toBeInstanceOf(Promise)
+  expect(asked).toEqual([ID])
+})
+
+test('so many wait and no more', () => {
+  const waits = Array.from({ length: 1100 }, () => set.renew())
+  expect(waits.filter((wait) => wait !== undefined)).toHaveLength(1024)
+  expect(asked).toHaveLength(1)
+})
+
+test('why there are no keys', () => {
+  const where = '(GET /keys of Service/default/idp/80)'
+  expect(set.lack).toBe(`the key set of the issuer has not been fetched ${where}: the server has not answered yet`)
+  set.learn(news(undefined, { failure: 'timeout' }))
+  expect(set.lack).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
+  const explained = new RemoteKeySet(ADDRESS, importKey, undefined)
+  expect(explained.lack).toBe(`the key set of the issuer is not known here: a gateway would fetch it ${where}`)
+  expect(explained.renew()).toBeUndefined()
+})
+
+test('policies that name the same share it, and news may come before any of them', () => {
+  const sets = new RemoteKeySets(importKey, () => {})
+  sets.learn(news(ONE))
+  const one = sets.at(ADDRESS)
+  expect([...one.keys.keys()]).toEqual(['one'])
+  expect(sets.at({ ...ADDRESS })).toBe(one)
+  const others = [{ path: '/others' }, { cacheMs: 600_000 }, { backend: 'Service/default/idp/81' }]
+  for (const other of others) expect(sets.at({ ...ADDRESS, ...other })).not.toBe(one)
+  sets.learn(news(TWO))
+  expect([...one.keys.keys()]).toEqual(['two'])
+  sets.forget(keySetId(ADDRESS))
+  expect(sets.at(ADDRESS).fetched).toBe(false)
+})

@@ -1,0 +1,167 @@
+import { clock } from '#base/clock.ts'
+import type { ImportKey } from '#base/verifying-key.ts'
+import { type KeySet, NO_KEY_SET, readKeySet } from './read-key-set.ts'
+
+/** Where a key set is fetched, and how long it is used before it is fetched again. */
+export interface KeySetAddress {
+  /** Key of the `BackendItem`. */
+  readonly backend: string
+  /** Absolute. */
+  readonly path: string
+  readonly cacheMs: number
+}
+
+/** What a thread is told of a key set after somebody has tried to fetch it. */
+export interface KeySetNews {
+  /** `keySetId` of its address. */
+  readonly id: string
+  /** JSON text of the last good one, as it was fetched; undefined: there has been none. */
+  readonly text: string | undefined
+  /** When that was, milliseconds since the epoch. */
+  readonly fetchedMs: number
+  /** Why the last attempt failed, in words for operators; undefined: it did not. */
+  readonly failure: string | undefined
+  /** False while the first attempts go on: whoever waits goes on waiting. */
+  readonly final: boolean
+  /** It is of no use to ask again before. */
+  readonly restMs: number
+}
+
+/** Policies that name the same server, path and duration share a key set. */
+export function keySetId({ backend, path, cacheMs }: KeySetAddress): string {
+  return `${backend} ${path} ${cacheMs}`
+}
+
+/** Requests wait so long for keys (decision A-63). */
+const WAIT_MS = 5000
+/** So many requests of a worker wait for one key set; others are refused at once. */
+const MAX_WAITING = 1024
+
+/** Requests that wait for the same answer. */
+interface Round {
+  readonly settled: Promise<void>
+  readonly settle: () => void
+  waiting: number
+}
+
+/**
+ * A key set that the main thread fetches, as one thread knows it (decision A-62). It changes under the policies that use it, without
+ * an edit.
+ */
+export class RemoteKeySet {
+  readonly address: KeySetAddress
+  readonly #importKey: ImportKey
+  readonly #ask: ((id: string) => void) | undefined
+  #set: KeySet = NO_KEY_SET
+  #news: KeySetNews | undefined
+  #round: Round | undefined
+  /** Monotonic. */
+  #restUntilMs = 0
+
+  /** @param ask asks the main thread to fetch; without it nothing is fetched here (`lint`, `explain`) */
+  constructor(address: KeySetAddress, importKey: ImportKey, ask: ((id: string) => void) | undefined) {
+    this.address = address
+    this.#importKey = importKey
+    this.#ask = ask
+  }
+
+  /** The very same object for as long as the keys are the same. */
+  get keys(): KeySet['keys'] {
+    return this.#set.keys
+  }
+
+  get faults(): KeySet['faults'] {
+    return this.#set.faults
+  }
+
+  /** What is known of the last attempt; undefined: nothing yet. */
+  get news(): Omit<KeySetNews, 'final' | 'restMs'> | undefined {
+    return this.#news
+  }
+
+  get fetched(): boolean {
+    return this.#news?.text !== undefined
+  }
+
+  /** Why there are no keys, in words for operators. */
+  get lack(): string {
+    const { backend, path } = this.address
+    const fetch = `GET ${path} of ${backend}`
+    if (this.#ask === undefined)
+      return `the key set of the issuer is not known here: a gateway would fetch it (${fetch})`
+    return `the key set of the issuer has not been fetched (${fetch}): ${this.#news?.failure ?? 'the server has not answered yet'}`
+  }
+
+  learn(news: KeySetNews): void {
+    if (news.text !== undefined && news.text !== this.#news?.text) this.#set = readKeySet(news.text, this.#importKey)
+    this.#news = news
+    this.#restUntilMs = clock.monotonic() + news.restMs
+    if (news.final) this.#round?.settle()
+  }
+
+  /**
+   * Has the key set fetched, for a token whose key is not in it.
+   * @returns settles when that was tried or has taken too long; undefined: there is nothing to wait for
+   */
+  renew(): Promise<void> | undefined {
+    if (this.#ask === undefined || clock.monotonic() < this.#restUntilMs) return undefined
+    const round = this.#round ?? this.#beginRound(this.#ask)
+    if (round.waiting >= MAX_WAITING) return undefined
+    round.waiting++
+    return round.settled
+  }
+
+  /** One question for all who wait. */
+  #beginRound(ask: (id: string) => void): Round {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const settle = () => {
+      late.cancel()
+      this.#round = undefined
+      resolve()
+    }
+    const late = clock.after(WAIT_MS, settle)
+    const round = { settled: promise, settle, waiting: 0 }
+    this.#round = round
+    ask(keySetId(this.address))
+    return round
+  }
+}
+
+/** The key sets that a thread knows, by `keySetId`. */
+export class RemoteKeySets {
+  readonly #sets = new Map<string, RemoteKeySet>()
+  /** Came before any policy of this thread named them. */
+  readonly #early = new Map<string, KeySetNews>()
+  readonly #importKey: ImportKey
+  readonly #ask: ((id: string) => void) | undefined
+
+  /** @param ask as of `RemoteKeySet` */
+  constructor(importKey: ImportKey, ask?: (id: string) => void) {
+    this.#importKey = importKey
+    this.#ask = ask
+  }
+
+  at(address: KeySetAddress): RemoteKeySet {
+    const id = keySetId(address)
+    const known = this.#sets.get(id)
+    if (known !== undefined) return known
+    const set = new RemoteKeySet(address, this.#importKey, this.#ask)
+    this.#sets.set(id, set)
+    const news = this.#early.get(id)
+    this.#early.delete(id)
+    if (news !== undefined) set.learn(news)
+    return set
+  }
+
+  learn(news: KeySetNews): void {
+    const set = this.#sets.get(news.id)
+    if (set === undefined) this.#early.set(news.id, news)
+    else set.learn(news)
+  }
+
+  /** No policy names it any more. */
+  forget(id: string): void {
+    this.#sets.delete(id)
+    this.#early.delete(id)
+  }
+}
