@@ -72,6 +72,10 @@ test('citations can be looked up: documents and their headings', () => {
   expect(missingDocuments(texts)).toEqual([])
 })
 
+test('no text has conflict markers of a merge', () => {
+  expect(findLines(texts, /^(?:<{7}|>{7}) /)).toEqual([])
+})
+
 test('nothing cites notes that are no part of the project', () => {
   expect(findLines(texts, PRIVATE_NOTES), 'cite the specification, an RFC, a decision or docs/behaviour/').toEqual([])
 })
