@@ -17,7 +17,7 @@ export interface ServerLimits {
   readonly idleTimeoutMs: number
   /** Age at which a connection ends with the request in hand; 0: none (specification 2, 2.1 `maxConnectionDuration`). */
   readonly maxConnectionMs: number
-  /** Between two steps of a client that takes a response; a step may be 64 KiB. */
+  /** Maximum time between two reads of a client; each read may be 64 KiB. */
   readonly writeTimeoutMs: number
   /** How long a client that ended its direction is still answered while nothing is sent to it. */
   readonly endedTimeoutMs: number
@@ -80,7 +80,7 @@ export interface HeadLimits {
   readonly maxHeaders: number
 }
 
-/** A longer method is none that anybody implements. */
+/** No real method is longer. */
 export const MAX_METHOD_BYTES = 64
 
 /** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */

@@ -1,6 +1,6 @@
-/** What is known of the peer of an accepted connection. */
+/** The peer of an accepted connection. */
 export interface Peer {
-  /** Who calls: as a PROXY header announced it, else as the socket says. */
+  /** Address of the client: from the PROXY header if there is one, otherwise from the socket. */
   readonly remoteAddress: string
   readonly remotePort: number
   /** The other end of the socket. */

@@ -41,7 +41,7 @@ export interface BodySource {
   readonly kind: BodyKind
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
-  /** Fields may follow it. What makes no such promise ends with its last byte. */
+  /** Trailers may follow. A source without this flag ends with its last byte. */
   readonly trails?: boolean
   pipe(sink: BodySink): void
   pause(): void
@@ -52,13 +52,13 @@ export interface BodySource {
 export interface RequestBody extends BodySource {
   /** All of it has come. */
   readonly done: boolean
-  /** Somebody takes more of it as it comes. */
+  /** The body has a consumer for further bytes. */
   readonly flowing: boolean
 }
 
 /**
  * One request and its response on an accepted connection. HTTP/1 keeps one such object per connection and reuses it for the
- * next request after `StreamHandler.finished`; nobody may keep it longer.
+ * next request after `StreamHandler.finished`; do not keep a reference to it longer.
  */
 export interface ServerStream {
   readonly peer: Peer
@@ -106,7 +106,7 @@ export interface StreamHandler {
   /**
    * The client left, or the connection failed, before the response ended; also after `stream.abort()`. Cancel what was sent
    * upstream for it.
-   * @param cut whoever gave the body of the response broke it off; the client and its connection are not to blame
+   * @param cut the source of the response body broke it off; the client and its connection are not the cause
    */
   aborted(stream: ServerStream, why: Abort, cut: boolean): void
   /**
@@ -135,7 +135,7 @@ export interface RelayedConnection {
 export interface RelayHandler {
   /** The handler connects somewhere and then calls `tunnel`, or `abort`. */
   accepted(connection: RelayedConnection): void
-  /** Over; called once. `why`: undefined when both directions ended in order. Cancel what was begun for it. */
+  /** End of the connection; called once. `why`: undefined when both directions ended normally. Cancel everything started for it. */
   closed(connection: RelayedConnection, receivedBytes: number, sentBytes: number, why: Abort | undefined): void
 }
 
@@ -164,11 +164,11 @@ export interface ClientStream {
   /** The final response head; valid in and after `ClientHandler.response`. */
   readonly head: Head
   readonly body: BodySource
-  /** The fields behind the body, once it has ended with some; HTTP/2 only. */
+  /** The trailers, once the body has ended with some; HTTP/2 only. */
   readonly trailers: Head | undefined
   /** The request body; valid after `request`. */
   readonly request: BodySink
-  /** As many connections as there may be are busy: it waits for one, and nothing of it has left. */
+  /** All permitted connections are busy: the request is queued, and nothing of it was sent. */
   readonly awaitsRoom: boolean
   context: unknown
   /** Gives up: an HTTP/1 connection is not reused, an HTTP/2 stream is reset. No further call is made. */
@@ -185,14 +185,14 @@ export interface ClientHandler {
   response(stream: ClientStream): void
   /** 1xx other than 101. */
   informed(stream: ClientStream, head: Head): void
-  /** The fields behind the response body, before they are given on: what the handler takes out of them is gone. */
+  /** The trailers of the response, before they are forwarded: the handler may remove fields. */
   trailed?(stream: ClientStream, trailers: Head): void
   /**
    * 101 to some protocol, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
    * it from here, or `cancel`.
    */
   upgraded(stream: ClientStream): void
-  /** It is being sent again, without anybody asking for it; what has come of it so far is nothing. */
+  /** The connection sends the request again on its own; no part of a response has arrived so far. */
   replayed(stream: ClientStream, cause: ReplayCause): void
   /** No response head arrived. */
   failed(stream: ClientStream, failure: Failure): void
@@ -200,7 +200,7 @@ export interface ClientHandler {
 
 /** What happens to a connection without requests. Exactly one of `connected` and `failed` is called, once. */
 export interface ConnectHandler {
-  /** What the server sends is `stream.body`; what it is sent goes to `stream.request`. Each ends by itself. */
+  /** Bytes of the server are `stream.body`; bytes for the server go to `stream.request`. They end independently. */
   connected(stream: ClientStream): void
   failed(stream: ClientStream, failure: ConnectFailure): void
   /** The connection broke after its body had come to an orderly end: nothing arrives there any more. */

@@ -18,7 +18,7 @@ function pairFault(cert: string, key: string): string | undefined {
   const privateKey = attempt(() => createPrivateKey(key))
   if (privateKey instanceof Error) return isEncrypted(key) ? 'the key is encrypted' : 'the key cannot be read'
   if (!certificate.checkPrivateKey(privateKey)) return 'the certificate and the key do not match'
-  // What is left: a key too weak, a chain that is none.
+  // Remaining errors: a key that is too weak, an invalid chain.
   const context = attempt(() => createSecureContext({ cert, key }))
   return context instanceof Error ? `TLS rejects it (${codeOf(context)})` : undefined
 }

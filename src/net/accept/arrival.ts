@@ -10,7 +10,7 @@ import { findProxyHeader, type ProxyHeaderSettings } from './proxy-header.ts'
 import { readAhead } from './read-ahead.ts'
 import { terminateTls } from './terminate-tls.ts'
 
-/** What a connection goes by on its way in; as the settings were when it was accepted. */
+/** Settings of an incoming connection, as of the time when it was accepted. */
 export interface ArrivalSettings {
   /** Undefined: no PROXY header is expected. */
   readonly proxyHeader: ProxyHeaderSettings | undefined
@@ -37,8 +37,8 @@ const PROXY_HEADER_TIMEOUT_MS = 5000
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
 /**
- * A connection on its way in: PROXY header, admission, TLS, then whoever serves it. What goes wrong closes it without a byte of the
- * protocol it was meant for.
+ * An incoming connection: PROXY header, admission, TLS, then the protocol handler. An error closes it without a byte of the
+ * protocol.
  */
 export class Arrival implements ServedConnection {
   readonly #socket: net.Socket
@@ -94,7 +94,7 @@ export class Arrival implements ServedConnection {
       },
     )
     this.#limit(PROXY_HEADER_TIMEOUT_MS, () => {
-      // A client without a header may wait to be spoken to.
+      // A client without a header may wait for the server to send first.
       if (reading.stop() === 0 && !settings.required) next()
       else this.#refuse('proxy-header-timeout')
     })

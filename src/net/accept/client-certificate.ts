@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { PeerCertificate } from '../peer.ts'
 import { type AltName, readSubjectAltNames } from '../subject-alt-names.ts'
 
-/** What a certificate says; read when it is asked for. */
+/** The names in a certificate; parsed on first use. */
 export function certificateOf(certificate: X509Certificate | undefined): PeerCertificate | undefined {
   return certificate === undefined ? undefined : new LazyCertificate(certificate)
 }

@@ -1,6 +1,6 @@
 import type { Finding } from './read-ahead.ts'
 
-/** What a TLS client says first, as far as it decides who answers (RFC 8446, 4.1.2; RFC 6066, 3; RFC 7301, 3.1). */
+/** The parts of a ClientHello that select the listener (RFC 8446, 4.1.2; RFC 6066, 3; RFC 7301, 3.1). */
 export interface ClientHello {
   /** Lower case; empty when the client names none. */
   readonly serverName: string

@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls'
 import type { ClientHello } from './client-hello.ts'
 
-/** What comes in on a socket: plain HTTP, plain bytes to relay, or TLS, about which is decided connection by connection. */
+/** Traffic of a socket: plain HTTP, plain bytes to relay, or TLS, where each connection is decided separately. */
 export type Traffic = 'http' | 'bytes' | ListenTls
 
 /** Decides about TLS connections. May decide differently for every connection: certificates change while connections go on. */
@@ -18,7 +18,7 @@ export interface TlsTermination {
   readonly context: SecureContext
   /** Offered protocols, in order; a client that offers others only is refused. Empty: whatever the client offers is ignored. */
   readonly alpnProtocols: readonly string[]
-  /** `valid`: a client without a valid certificate is refused. `any`: asked for, but all are let in. */
+  /** `valid`: a client without a valid certificate is refused. `any`: a certificate is requested, but every client is accepted. */
   readonly clientCertificate: 'none' | 'valid' | 'any'
   /** What the decrypted bytes are. */
   readonly carries: 'http' | 'bytes'

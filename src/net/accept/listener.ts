@@ -21,7 +21,7 @@ import type { ProxyHeaderSettings } from './proxy-header.ts'
 
 /** What new connections go by; may change while the listener is open. */
 export interface ConnectionSettings {
-  /** What is left out has its default. */
+  /** Missing settings have their defaults. */
   readonly limits?: Partial<ServerLimits>
   /** TCP keepalive; undefined: none (decision A-41). */
   readonly keepalive?: TcpKeepalive | undefined
@@ -40,7 +40,7 @@ export interface ListenOptions extends ConnectionSettings {
   readonly port: number
   /** Several workers listen on the same port, and the kernel spreads connections over them. */
   readonly reusePort?: boolean
-  /** What comes in; default: plain HTTP. */
+  /** Traffic of the socket; default: plain HTTP. */
   readonly traffic?: Traffic
   /** Serves HTTP: HTTP/2 for clients under TLS that agreed on `h2` and plain ones that begin with its preface, else HTTP/1. */
   readonly handler: StreamHandler
@@ -170,7 +170,7 @@ class SocketListener implements Listener, Destinations {
 
   #accepted(socket: net.Socket): void {
     const peer = peerOf(socket)
-    // Gone before it was looked at.
+    // The client has disconnected already.
     if (peer === undefined) return void socket.destroy()
     const { keepalive, arrival: settings } = this.#settings
     if (keepalive !== undefined) {
@@ -198,7 +198,7 @@ class SocketListener implements Listener, Destinations {
   }
 
   #http2(socket: net.Socket, peer: Peer): void {
-    // Of one that is gone already nobody would hear again.
+    // A destroyed socket emits no further events.
     if (socket.destroyed) return
     const session = new ServerSession(socket, peer, this.#settings.http)
     this.#open.add(session)
@@ -232,7 +232,7 @@ class SocketListener implements Listener, Destinations {
     const over = (connection: ServedConnection) => this.#over(connection)
     const takeHttp2 = (socket: net.Socket, connection: ServerConnection) => {
       this.#http2(socket, connection.peer)
-      // The connection goes on as another one.
+      // The connection continues as an HTTP/2 session.
       this.#serving.delete(connection)
       this.#over(connection)
     }

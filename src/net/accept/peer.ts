@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import type { Peer } from '../peer.ts'
 
-/** The peer of a plain connection; undefined when it has gone already. */
+/** The peer of a plain connection; undefined when it has already disconnected. */
 export function peerOf(socket: net.Socket): Peer | undefined {
   const { remoteAddress, remotePort, localAddress, localPort } = socket
   if (remoteAddress === undefined || remotePort === undefined) return undefined

@@ -62,12 +62,12 @@ function readV1(bytes: Buffer): ProxyHeader | undefined {
   return { kind: 'announced', usedBytes, address: canonical(ipaddr.parse(plain(source))), port: Number(port) }
 }
 
-/** The library takes `::192.0.2.7` for the IPv4 address that is written `::ffff:192.0.2.7`; it is another one (RFC 4291, 2.5.5.1). */
+/** The library treats `::192.0.2.7` as the IPv4-mapped address `::ffff:192.0.2.7`; it is a different address (RFC 4291, 2.5.5.1). */
 function plain(address: string): string {
   return address.replace(/^::(?=\d+\.)/, '0::')
 }
 
-/** An address with a zone means something on the sender's machine only. */
+/** An address with a zone is valid only on the sender's machine. */
 function isPlainIPv6(text: string): boolean {
   return isIPv6(text) && !text.includes('%')
 }
@@ -88,7 +88,7 @@ function readV2(bytes: Buffer): ProxyHeader | undefined {
   if (command !== COMMAND_LOCAL && command !== COMMAND_PROXY) return MALFORMED
   const usedBytes = V2_FIXED_BYTES + bytes.readUInt16BE(14)
   if (bytes.length < usedBytes) return undefined
-  // A LOCAL connection is the sender's own; whatever else the header says is to be skipped.
+  // A LOCAL connection comes from the sender itself; the rest of the header must be skipped.
   if (command === COMMAND_LOCAL) return { kind: 'unchanged', usedBytes }
   const family = bytes[13]!
   const addressBytes = ADDRESS_BYTES[family >> 4]
@@ -97,7 +97,7 @@ function readV2(bytes: Buffer): ProxyHeader | undefined {
   if (tlvStart > usedBytes || !areTlvsSound(bytes.subarray(0, usedBytes), tlvStart)) return MALFORMED
   if (family === INET_STREAM) return announced(bytes, usedBytes, 4)
   if (family === INET6_STREAM) return announced(bytes, usedBytes, 16)
-  // Unspecified, datagrams, Unix sockets: nothing that could stand for a TCP peer.
+  // Unspecified, datagrams, Unix sockets: not an address of a TCP peer.
   return { kind: 'unchanged', usedBytes }
 }
 
@@ -113,7 +113,7 @@ const TLV_SSL = 0x20
 /** Bits of the client and the result of its verification, before the sub-TLVs. */
 const SSL_FIXED_BYTES = 5
 
-/** Whether the TLVs fill what was announced, and the checksum, where there is one, is right. Their contents are not used. */
+/** Whether the TLVs fill the announced length, and the checksum, if present, is correct. Their contents are not used. */
 function areTlvsSound(header: Buffer, start: number): boolean {
   let checksumAt = -1
   for (let at = start; at < header.length; ) {
@@ -150,7 +150,7 @@ function hasChecksum(header: Buffer, at: number): boolean {
   return crc32c(copy) === header.readUInt32BE(at)
 }
 
-/** Addresses are compared as text: one text for each. An IPv4 address in IPv6 clothes is that IPv4 address. */
+/** Normalizes addresses, because they are compared as text. An IPv4-mapped IPv6 address becomes the IPv4 address. */
 function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (!('isIPv4MappedAddress' in address)) return address.toString()
   return address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String()

@@ -3,7 +3,7 @@ import { HoldBuffer } from '../transport/hold-buffer.ts'
 
 /** What was found at the beginning of a connection. */
 export interface Finding {
-  /** Bytes that are dealt with; whoever comes next reads what follows them. */
+  /** Consumed bytes; the next reader starts after them. */
   readonly usedBytes: number
 }
 

@@ -9,7 +9,7 @@ export interface CertificateSecret {
   readonly data: Readonly<Record<string, string>>
 }
 
-/** What the TLS of one listener is made of. */
+/** The TLS material and settings of one listener. */
 export interface TlsIdentity {
   /** Several serve clients with different abilities (RSA, ECDSA); among equals the first counts. */
   readonly certificates: readonly CertificateSecret[]
@@ -69,11 +69,11 @@ function isSame(a: TlsIdentity, b: TlsIdentity): boolean {
 
 function make(listener: string, identity: TlsIdentity, ticketKeys: Uint8Array): SecureContext | undefined {
   const { certificates, parameters, clientAuthorities } = identity
-  // A context holds one pair for each kind of key.
+  // A context has one pair for each key type.
   const pairs = new Map<string, Pair>()
   for (const pair of certificates.flatMap(usablePair)) if (!pairs.has(pair.kind)) pairs.set(pair.kind, pair)
   if (pairs.size === 0) return undefined
-  // Without any authority Node would believe those of the system.
+  // Without a CA, Node would trust the CAs of the system.
   if (clientAuthorities?.trim() === '') return undefined
   const { groups, ...versionsAndCiphers } = parameters
   return createSecureContext({
@@ -105,7 +105,7 @@ function usablePair({ data }: CertificateSecret): Pair[] {
   return [{ cert, key, kind: new X509Certificate(cert).publicKey.asymmetricKeyType ?? '' }]
 }
 
-/** A session is resumed only where it was begun, and only while the same authorities vouch for clients; at most 32 bytes. */
+/** Restricts resumption to the listener that created the session, with the same client CAs; at most 32 bytes. */
 function sessionContext(listener: string, clientAuthorities: string | undefined): string {
   const digest = sha256(Buffer.from(JSON.stringify([listener, clientAuthorities])))
   return Buffer.from(digest).toString('base64').slice(0, 32)

@@ -50,12 +50,12 @@ export function terminateTls(
     const internals = secured as unknown as ServerInternals
     internals.secureConnecting = false
     internals._releaseControl()
-    // Node tells of an error of TLS, and leaves the socket open.
+    // Node emits TLS errors, but leaves the socket open.
     secured.on('error', () => secured.destroy())
-    // TLS 1.2 lets a client ask for any number of handshakes, at the cost of the server.
+    // In TLS 1.2 a client can request any number of handshakes, which cost the server more.
     secured.disableRenegotiation()
     const shown = clientCertificate === 'none' ? undefined : secured.getPeerX509Certificate()
-    // A session may outlive the certificate that it was begun with.
+    // A session can live longer than the certificate it was created with.
     const valid = shown !== undefined && internals.ssl?.verifyError?.() === null && !hasExpired(shown)
     if (clientCertificate === 'valid' && !valid) return done('client-certificate-invalid')
     done({ socket: secured, certificate: valid ? certificateOf(shown) : undefined })

@@ -1,8 +1,8 @@
 import { clock } from '#base/clock.ts'
 
 /**
- * A body may take so long to come while there is memory for others; when there is none, it gives way to them. Otherwise a few clients
- * that send theirs a byte at a time would keep everybody else out.
+ * How long a body may take to arrive before it can be dropped for others when no memory is left. Otherwise a few clients
+ * that send a byte at a time would exclude all others.
  */
 const PATIENCE_MS = 10_000
 
@@ -63,7 +63,7 @@ export class BodyMemory {
   }
 }
 
-/** What one message, or all of one request, holds of a worker's memory. However it ends, `release` gives everything back, once. */
+/** The share of a worker's body memory that one message, or one whole request, holds. `release` returns all of it, once, however the request ends. */
 export class BodyClaim {
   readonly #memory: BodyMemory
   #heldBytes = 0

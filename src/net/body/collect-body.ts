@@ -7,7 +7,7 @@ import { HeldBytes } from './held-bytes.ts'
 /** Why a body was not gathered: it is larger than it may be, or bodies of others take all the memory there is for them. */
 export type NotCollected = 'too-large' | 'no-memory'
 
-/** What became of a body: all its bytes, with the fields behind them, or why there are none. */
+/** Result of collecting a body: its bytes and trailers, or the reason why it was not collected. */
 export type Collected = WholeBody | NotCollected | Abort
 
 export interface WholeBody {
@@ -20,7 +20,7 @@ export interface CollectLimits {
   readonly maxBytes: number
   /** Where its memory comes from. */
   readonly claim: BodyClaim
-  /** Whoever sends it is a stranger: when there is no memory and it takes long, it gives way to others. */
+  /** The sender is untrusted: a slow body is dropped when memory is needed for others. */
   readonly givesWay?: boolean
 }
 
@@ -44,7 +44,7 @@ export function collectStart(
   source.pipe(collector)
 }
 
-/** A body of which the beginning was read. `pipe` gives all of it. */
+/** A body whose beginning was read. `pipe` delivers all of it. */
 export class PartialBody {
   readonly kind: BodyKind
   readonly length: number
@@ -64,7 +64,7 @@ export class PartialBody {
   }
 
   pipe(sink: BodySink): void {
-    // More may have come since: what one read brought is given to the end.
+    // More bytes may have arrived since: the bytes of one read are delivered completely.
     const { bytes } = this.#start
     sink.source = this.#source
     sink.bytes(bytes, 0, bytes.length)

@@ -1,7 +1,7 @@
 import type { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
-/** Bytes given at once; the next wait until the sink has room. */
+/** Bytes written at a time; the next ones wait until the sink has room. */
 const SLICE_BYTES = 65_536
 
 /** A body that is in memory. May be piped again and again: every `pipe` begins at the start. */

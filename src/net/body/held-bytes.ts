@@ -11,7 +11,7 @@ export class HeldBytes {
   readonly #expectedBytes: number
   #buffer: Buffer | undefined
 
-  /** `announced`: so many bytes are to come; -1: nobody knows. */
+  /** `announced`: the expected number of bytes; -1: unknown. */
   constructor(claim: BodyClaim, maxBytes: number, announced = -1) {
     this.#claim = claim
     this.#maxBytes = maxBytes

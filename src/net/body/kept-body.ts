@@ -29,7 +29,7 @@ export class KeptBody implements BodySource, BodySink {
     this.#kept = new HeldBytes(claim, maxBytes, from.length)
   }
 
-  /** All that has come can be given once more. */
+  /** All received bytes can be delivered again. */
   get isWhole(): boolean {
     return this.#kept !== null
   }
@@ -46,7 +46,7 @@ export class KeptBody implements BodySource, BodySink {
     else if (!sink.backed) this.resume()
   }
 
-  /** The receiver is given up; until the next one comes, whoever gives is asked to wait. */
+  /** Detaches the receiver; the source is paused until the next one is attached. */
   rest(): void {
     this.#sink = null
     this.pause()
@@ -85,7 +85,7 @@ export class KeptBody implements BodySource, BodySink {
     this.#from.pipe(this)
   }
 
-  /** Between two receivers everything is kept: it has been given to nobody. */
+  /** Between two receivers all bytes are kept, because none of them were delivered. */
   #keep(buffer: Buffer, start: number, end: number): void {
     const kept = this.#kept
     if (kept === null) return

@@ -5,7 +5,7 @@ const MAX_DETAIL_LENGTH = 300
 
 const CODES: Readonly<Record<string, ConnectFailureCode>> = {
   ECONNREFUSED: 'connection-refused',
-  // A socket in the file system that is not there, or that nobody may open.
+  // A Unix socket that does not exist, or that the gateway may not open.
   ENOENT: 'connection-refused',
   EACCES: 'connection-refused',
   EHOSTUNREACH: 'unreachable',
@@ -18,7 +18,7 @@ const CODES: Readonly<Record<string, ConnectFailureCode>> = {
   ENOBUFS: 'resources-exhausted',
   ENOMEM: 'resources-exhausted',
   EADDRNOTAVAIL: 'resources-exhausted',
-  // What X509_verify_cert says, in Node's names.
+  // Results of X509_verify_cert, as named by Node.
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-name',
@@ -37,7 +37,7 @@ const CODES: Readonly<Record<string, ConnectFailureCode>> = {
   PATH_LENGTH_EXCEEDED: 'certificate-invalid',
 }
 
-/** Answers of the resolver that mean that there is no such name, or nothing at it. */
+/** Resolver errors which mean that the name does not exist or has no address. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
 /** @param secured TLS was to follow: what breaks the connection then is the handshake */

@@ -2,7 +2,7 @@ import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 
 /** Somebody with requests that wait for room for another connection. */
 export interface RoomSeeker {
-  /** There may be room; whoever finds none asks again. */
+  /** There may be room now; a seeker that finds none asks again. */
   roomToConnect(): void
 }
 

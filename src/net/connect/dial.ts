@@ -43,7 +43,7 @@ function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureC
     cert,
     key,
     minVersion: 'TLSv1.2',
-    // A server of TLS 1.2 may ask for any number of handshakes.
+    // A TLS 1.2 server can request any number of handshakes.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(groups === undefined ? {} : { ecdhCurve: groups }),
   } as const

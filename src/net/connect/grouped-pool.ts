@@ -22,7 +22,7 @@ export interface ConnectionGroup {
   readonly isOpen: boolean
 }
 
-/** Connections by destination. A group lives while it has connections; it is made anew when somebody asks. */
+/** Connections by destination. A group exists while it has connections; it is created again on demand. */
 export abstract class GroupedPool<Group extends ConnectionGroup> {
   readonly settings: PoolSettings
   readonly connector: Connector
@@ -53,7 +53,7 @@ export abstract class GroupedPool<Group extends ConnectionGroup> {
 
   /** A group has neither connections nor requests any more. */
   forget(key: string, group: Group): void {
-    // Another one may have taken its place.
+    // Another group may have replaced it.
     if (this.#groups.get(key) === group) this.#groups.delete(key)
   }
 

@@ -28,7 +28,7 @@ type Resolved = (addresses: readonly string[] | null, failure: ConnectFailure | 
 export interface NameUse {
   /** Called when the address has not been among those of the name for a while. */
   outdated: () => void
-  /** The addresses as they are known now; asks for them when nothing is. */
+  /** The current addresses; starts a lookup if none are known. */
   resolve(done: Resolved): void
   /** The connection stands, to that address. */
   settle(address: string): void
@@ -124,7 +124,7 @@ class Name {
     for (const done of this.#takeAsked()) done(rotate(addresses, this.#resolved++), null)
   }
 
-  /** What was known stays: a resolver that fails says nothing about the servers. */
+  /** Known addresses stay: a failing resolver is no evidence about the servers. */
   #failed(error: NodeJS.ErrnoException | null): void {
     const failure = lookupFailure(this.#host, error)
     for (const done of this.#takeAsked()) done(null, failure)

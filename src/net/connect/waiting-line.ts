@@ -12,7 +12,7 @@ export interface WaitingLineSettings {
   readonly wheel: TimerWheel
   /** No one waits longer. */
   readonly timeoutMs: number
-  /** What those are told who have waited so long. */
+  /** The failure of requests that have waited this long. */
   readonly tooLate: () => ConnectFailure
 }
 
@@ -41,7 +41,7 @@ export class WaitingLine<Waiter extends Waiting> {
     if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#settings.wheel.remove(this.#timer)
   }
 
-  /** The one that came first, out of the line. */
+  /** Removes and returns the first request. */
   take(): Waiter | undefined {
     for (const waiter of this.#waiters.keys()) {
       this.delete(waiter)

@@ -18,5 +18,5 @@ export function matchedAuthority(authority: string): string {
   return hostOf(authority) + (OWN_PORT.test(port) ? '' : port)
 }
 
-/** Also one that is empty, and with zeros in front: numbers to whoever reads them. */
+/** May be empty or have leading zeros, since receivers parse it as a number. */
 const OWN_PORT = /^:0*(?:80|443)?$/

@@ -14,7 +14,7 @@ function buildTable(): Uint8Array {
   const table = new Uint8Array(256)
   for (let code = 0; code < 256; code++) {
     if (code === 9 || (code >= 32 && code !== 127)) table[code]! |= FIELD_VALUE
-    // A fragment never travels; a parser that cuts the target at '#' would route another path than we matched.
+    // A fragment is never sent; a parser that truncates the target at '#' would route a different path than we matched.
     if (code > 32 && code < 127 && code !== 35) table[code]! |= TARGET
     const text = String.fromCharCode(code)
     if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN

@@ -8,7 +8,7 @@ export interface LimitKeeper {
 
 /** As far as a request has been sent. */
 export interface SentRequest {
-  /** Not all of it has been given. */
+  /** The body is not complete. */
   readonly open: boolean
   readonly sentBytes: number
 }

@@ -4,13 +4,13 @@ import { Framer } from './framer.ts'
 
 /** The connection behind a reader. */
 export interface ReaderOwner {
-  /** Somebody wants the body now: bytes in hand may be fed, more may be read. */
+  /** The body has a consumer now: buffered bytes may be fed, more may be read. */
   bodyWanted(): void
   /** The receiver cannot take more for now. */
   bodyHeld(): void
 }
 
-/** The body of a received message: takes bytes from its connection, gives payload to the sink it was piped to. */
+/** The body of a received message: takes bytes from its connection and writes the payload to its sink. */
 export class BodyReader implements BodySource {
   kind: BodyKind = BODY_NONE
   length = -1
@@ -48,7 +48,7 @@ export class BodyReader implements BodySource {
     return this.#framer.bad
   }
 
-  /** Bytes still to be read; -1 where nobody knows. */
+  /** Bytes left to read; -1 if unknown. */
   get left(): number {
     return this.#framer.left
   }
@@ -110,7 +110,7 @@ export class BodyReader implements BodySource {
     this.#letGo()?.end()
   }
 
-  /** Tells the sink, or the one that comes later, that the body is cut short. */
+  /** Reports to the sink, even if it is attached later, that the body is truncated. */
   abort(why: Abort): void {
     this.#failure = why
     this.#letGo()?.abort(why)

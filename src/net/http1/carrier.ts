@@ -1,4 +1,4 @@
-/** What an exchange asks of the connection that carries it. */
+/** The interface of a connection for the exchange that it carries. */
 export interface Carrier {
   /** False while it is being opened: nothing can have reached the server. */
   readonly connected: boolean
@@ -12,6 +12,6 @@ export interface Carrier {
   bodyHeld(): void
   /** The client's side of a tunnel has ended. */
   endOutput(): void
-  /** The exchange has left; what is still to come of it is nobody's. */
+  /** The exchange was detached; its remaining events are ignored. */
   abandonExchange(): void
 }

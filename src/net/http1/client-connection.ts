@@ -108,11 +108,11 @@ export class ClientConnection implements TransportOwner, Carrier {
     this.#transport.pause()
   }
 
-  // What the transport calls.
+  // Called by the transport.
 
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#dead) return
-    // Nobody asked: whatever it is, the next response would not be the one to the next request.
+    // Unsolicited bytes: the next response would not belong to the next request.
     if (this.#exchange === null) return this.destroy()
     this.#silent = false
     if (this.#held.length === 0) return this.#run(buffer, start, end)

@@ -25,7 +25,7 @@ const WAITING = 0
 const READING = 1
 const OVER = 2
 
-/** What an exchange needs of the pool it came from. */
+/** The interface of the pool for its exchanges. */
 export interface ExchangeOwner extends LimitKeeper {
   /** Takes back the objects of an exchange that nobody looks at any more. */
   recycle(exchange: ClientExchange): void
@@ -98,7 +98,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#owner.recycle(this)
   }
 
-  // What the connection calls.
+  // Called by the connection.
 
   informed(): void {
     if (++this.#interim > MAX_INTERIM_RESPONSES) return this.fail('protocol-error')

@@ -68,7 +68,7 @@ export class Framer {
     this.#dropping = false
   }
 
-  /** Bytes still to come of a body with a length; -1 where nobody knows. */
+  /** Remaining bytes of a body with a length; -1 if unknown. */
   get left(): number {
     return this.kind === BODY_LENGTH ? this.#left : this.done ? 0 : -1
   }

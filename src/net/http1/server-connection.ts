@@ -29,7 +29,7 @@ import { refusalText } from './refusal-text.ts'
 const READING_HEAD = 0
 /** A request is being read, answered, or both. */
 const SERVING = 1
-/** The last response is out; whatever still comes is read over until the client closes. */
+/** The last response was sent; further bytes are discarded until the client closes. */
 const LINGERING = 2
 const CLOSED = 3
 type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CLOSED
@@ -67,7 +67,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   readonly #held = new HoldBuffer()
   #transport!: Transport
   #phase: Phase = READING_HEAD
-  /** Bytes are being worked on further up the stack, which goes on with what is left. */
+  /** Bytes are being processed further up the stack, which continues with the rest. */
   #running = false
   #forHead = false
   #responded = false
@@ -75,7 +75,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   /** `Expect: 100-continue` that has not been answered. */
   #continueOwed = false
   #closeAfter = false
-  /** The client ended its direction: it reads the answer, or it has closed and only a write could tell. */
+  /** The client ended its direction: either it still reads the response, or it has closed, which only a write would show. */
   #clientEnded = false
   #draining = false
   #discarded = 0
@@ -122,7 +122,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     else this.#destroy()
   }
 
-  // What the handler calls.
+  // Called by the handler.
 
   /** HTTP/1 knows no bound of heads, and clients that have one do not tell it. */
   respond(head: Head, kind: BodyKind, length: number): true {

@@ -42,7 +42,7 @@ function settleAbsolute(head: Head, target: string): number {
   return 0
 }
 
-/** CONNECT takes `host:port` and has no body; whoever serves it decides what to do with it. */
+/** CONNECT takes `host:port` and has no body; the server decides what to do with it. */
 function settleConnect(head: Head, target: string): number {
   if (!isTarget(target) || !isAuthority(target) || !/:[0-9]+$/.test(target)) return MALFORMED
   return head.chunked || head.contentLength > 0 ? MALFORMED : 0

@@ -18,7 +18,7 @@ export class BodyReader implements BodySource {
   readonly trails = true
   /** All of it has come. */
   done = true
-  /** As much of it has been given away. */
+  /** Number of bytes delivered. */
   receivedBytes = 0
   readonly #owner: ReaderOwner
   #stream: Http2Stream | null = null
@@ -76,7 +76,7 @@ export class BodyReader implements BodySource {
     this.#stream?.resume()
   }
 
-  /** Tells the sink, or the one that comes later, that it has got everything; unless it was cut short before. */
+  /** Reports to the sink, even if it is attached later, that the body is complete, unless it was truncated before. */
   end(trailers: Head | undefined): void {
     if (this.#failure !== null) return
     this.done = true
@@ -84,7 +84,7 @@ export class BodyReader implements BodySource {
     this.#letGo()?.end(trailers)
   }
 
-  /** Tells the sink, or the one that comes later, that the body is cut short. */
+  /** Reports to the sink, even if it is attached later, that the body is truncated. */
   abort(why: Abort): void {
     this.#failure = why
     this.#letGo()?.abort(why)

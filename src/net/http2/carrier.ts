@@ -6,7 +6,7 @@ export interface Carried {
   recall(): void
 }
 
-/** What an exchange asks of the session that carries it. */
+/** The interface of a session for the exchange that it carries. */
 export interface Carrier {
   /** It has served an exchange before, so the server may be closing it right now. */
   readonly reused: boolean
@@ -16,9 +16,9 @@ export interface Carrier {
   readonly isForeign: boolean
   /** Opens a stream. Throws when the runtime does not take the fields. */
   open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream
-  /** Whether the server said that it has not processed that stream and will not (RFC 9113, 6.8). */
+  /** Whether the server declared that stream unprocessed (RFC 9113, 6.8). */
   leftAlone(streamId: number | undefined): boolean
-  /** Asks the server for a sign of life, and gives the connection up when none comes. */
+  /** Sends a PING, and closes the connection if there is no reply. */
   suspect(): void
   /** The exchange has left, for better or worse. */
   leave(exchange: Carried): void

@@ -7,7 +7,7 @@ import { askForLife } from './ask-for-life.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
-/** What a server that has not said so yet is taken to allow (RFC 9113, 6.5.2 recommends no less). */
+/** Assumed stream limit until the server announces one (RFC 9113, 6.5.2 recommends no less). */
 export const ASSUMED_STREAMS = 100
 
 /** How much a server may send ahead of a slow receiver: on one stream, and on all of a connection. */
@@ -25,12 +25,12 @@ const OPTIONS = {
   peerMaxConcurrentStreams: ASSUMED_STREAMS,
   maxSessionMemory: MAX_SESSION_MEMORY,
   maxHeaderListPairs: RESPONSE_LIMITS.maxHeaders + 1,
-  // A field that stands twice goes on as it came, as over HTTP/1.
+  // A duplicate field is forwarded as received, as over HTTP/1.
   strictSingleValueFields: false,
   settings: { enablePush: false, initialWindowSize: STREAM_WINDOW, maxHeaderListSize: RESPONSE_LIMITS.maxHeadBytes },
 }
 
-/** What a session needs of its group. */
+/** The interface of the group for its sessions. */
 export interface SessionOwner {
   readonly wheel: TimerWheel
   readonly idleTimeoutMs: number

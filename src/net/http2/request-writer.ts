@@ -30,14 +30,14 @@ const MAX_KEPT_BYTES = 65_536
 export class RequestWriter implements BodySink {
   source: BodySource | null = null
   readonly takesFramed = false
-  /** Whoever gives is asked to wait until there is a stream. */
+  /** Pauses the source until there is a stream. */
   backed = true
   readonly kind: BodyKind
   /** Body bytes that have been given. */
   sentBytes = 0
   readonly #owner: RequestWriterOwner
   #stream: ClientHttp2Stream | null = null
-  /** Not all of it has been given. */
+  /** The body is not complete. */
   open: boolean
   #left: number
   /** The body so far, for another sending; undefined where there is none, or no second one is possible. */
@@ -65,7 +65,7 @@ export class RequestWriter implements BodySink {
     return this.#isWhole
   }
 
-  /** Sends what is kept, and then what comes, on `stream`. */
+  /** Sends the kept bytes, then further bytes, on `stream`. */
   attach(stream: ClientHttp2Stream): void {
     this.#stream = stream
     if (this.kind === BODY_NONE) return

@@ -30,7 +30,7 @@ function abort(stream: Http2Stream): void {
   addAbortSignal(ABORTED, stream)
 }
 
-/** Node resets what is destroyed with an error; what is closed it may end in order before. */
+/** Node resets a stream that is destroyed with an error; a stream that is closed may end normally first. */
 function cut(stream: Http2Stream): void {
   stream.destroy(CUT)
 }

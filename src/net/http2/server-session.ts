@@ -49,7 +49,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   readonly #keepalive: WheelTimer = new WheelTimer(() => this.#ping())
   readonly #answer: WheelTimer = new WheelTimer(() => this.#socket.destroy())
   #open = 0
-  /** One side has said that it takes no further requests. */
+  /** One side has sent GOAWAY. */
   #windingDown = false
   /** An answer to a ping is waited for. */
   #asking = false

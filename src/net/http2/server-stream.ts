@@ -68,7 +68,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #responded = false
   /** The response has been handed over, or there will be none. */
   #over = true
-  /** The handler was told of the end in order, or of nothing: nobody looks at this object any more. */
+  /** The handler got the normal end, or no event at all: this object is no longer used. */
   #reusable = false
   /** The fields behind the request body. */
   #trailers: Head | undefined
@@ -133,7 +133,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     if (!this.#stream.aborted) this.body.end(this.#trailers)
   }
 
-  // What the handler calls.
+  // Called by the handler.
 
   get maxHeadBytes(): number {
     return this.#owner.maxSentHeadBytes

@@ -30,7 +30,7 @@ export interface NegotiatedRequest {
   readonly isDialling: () => boolean
 }
 
-/** A request whose protocol is being negotiated: keeps what is given to it, then passes everything on to a stream of a pool. */
+/** A request whose protocol is being negotiated: buffers its input, then forwards everything to a stream of a pool. */
 export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   context: unknown
   readonly request: HeldBody = new HeldBody((why) => this.#cut(why))
@@ -86,7 +86,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     this.#stream?.release()
   }
 
-  // What the stream calls.
+  // Called by the stream.
 
   response(): void {
     this.#leave()

@@ -7,7 +7,7 @@ import { Head } from '../http/head.ts'
 import type { Abort, BodySink, BodySource, ClientStream, ConnectHandler } from '../stream.ts'
 import { RawDuplex } from './raw-duplex.ts'
 
-/** Nobody waits for another one: what its client has to say comes first in many protocols, and it would wait for nothing. */
+/** Relayed connections are not queued: in many protocols the server sends first, so a queued client would wait without progress. */
 const TOO_MANY: ConnectFailure = {
   code: 'too-many-connections',
   detail: 'the limit of connections to the address is reached',
@@ -57,7 +57,7 @@ export class RawConnection extends RawDuplex implements ClientStream {
     }
     const done: DialTransportOptions['done'] = (transport, failure, use) => {
       this.#dial = undefined
-      // It stays where it is: nobody needs to hear where the name leads later.
+      // The connection stays at its address, so changes of the name do not matter.
       use?.release()
       if (transport === null) return this.#fail(failure!)
       this.begin(transport)

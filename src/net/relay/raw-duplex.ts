@@ -5,8 +5,8 @@ import { HoldBuffer } from '../transport/hold-buffer.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 
 /**
- * A connection that carries nothing but bytes, as two bodies: what comes from the peer and what is sent to it. Each ends by itself,
- * and nothing is read from the peer before somebody wants it.
+ * A connection without requests, as two bodies: received and sent bytes. They end independently,
+ * and nothing is read from the peer before there is a consumer.
  */
 export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOwner {
   protected readonly received: BodyReader = new BodyReader(this)
@@ -27,9 +27,9 @@ export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOw
     this.received.start(BODY_CLOSE, -1)
   }
 
-  /** Both directions came to an orderly end; what was written last may still be on its way. */
+  /** Both directions ended normally; the last written bytes may still be in flight. */
   protected abstract finished(): void
-  /** It broke or was given up. The sink of `received` is told next, unless it has got everything. */
+  /** The connection failed or was aborted. The sink of `received` is notified next, unless it is complete. */
   protected abstract broken(why: Abort): void
   /** Nothing more will happen: over, and the transport closed. */
   protected abstract gone(): void
@@ -47,14 +47,14 @@ export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOw
     this.over = true
     this.#held.clear()
     this.broken(why)
-    // Behind our end a reset comes too late.
+    // After our end a reset is too late.
     if (this.#ended) this.transport?.destroy()
     else this.transport?.reset()
     this.sent.close()
     this.received.abort(why)
   }
 
-  // What the transport calls.
+  // Called by the transport.
 
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.over) return

@@ -53,10 +53,10 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
     this.received.pipe(upstream.request)
   }
 
-  /** Nobody can tell where one use of it ends and the next begins. */
+  /** There is no boundary between two uses of the connection. */
   discourageReuse(): void {}
 
-  /** What is under way ends by itself; new bytes belong to it. */
+  /** Relayed traffic ends on its own; new bytes belong to it. */
   drain(): void {}
 
   abort(): void {

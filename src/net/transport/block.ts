@@ -10,7 +10,7 @@ export function takeBlock(): Buffer {
   return spare.pop() ?? Buffer.allocUnsafeSlow(COALESCE_BYTES)
 }
 
-/** Nobody will look at `block` again. One that is not given back is collected when it has been sent. */
+/** Releases `block`, which must not be used afterwards. A block that is not released is garbage-collected after it was sent. */
 export function giveBlockBack(block: Buffer): void {
   if (spare.length < MAX_SPARE) spare.push(block)
 }

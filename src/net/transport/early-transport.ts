@@ -4,7 +4,7 @@ import type { Transport } from './transport.ts'
 /** Stands in for a transport that is not connected yet: keeps what is written for it. */
 export class EarlyTransport implements Transport {
   readonly usable = true
-  /** Whoever writes is asked to wait from the beginning. */
+  /** Writers are paused from the beginning. */
   readonly backed = true
   readonly #texts: string[] = []
 

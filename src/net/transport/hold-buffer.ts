@@ -11,7 +11,7 @@ export class HoldBuffer {
     return this.#bytes
   }
 
-  /** Adds `buffer[start, end)` behind what is held. */
+  /** Appends `buffer[start, end)` to the held bytes. */
   append(buffer: Buffer, start: number, end: number): void {
     const length = this.length + end - start
     const current = this.bytes
