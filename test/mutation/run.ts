@@ -15,6 +15,8 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src')
 /** The first trial of a process starts Vitest. */
 const FIRST_LIMIT_MS = 180_000
 const LEAST_LIMIT_MS = 15_000
+/** What the nearest tests do not notice is shown to so many times as many. */
+const FARTHER = 5
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -79,7 +81,9 @@ async function tryMutants(): Promise<void> {
 }
 
 async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise<void> {
-  const tests = coveringTests(files, path, Number(values.tests)).map((test) => join(SOURCES, test))
+  const all = coveringTests(files, path, FARTHER * Number(values.tests)).map((test) => join(SOURCES, test))
+  const tests = all.slice(0, Number(values.tests))
+  const farther = all.slice(tests.length)
   if (tests.length === 0) {
     counts.uncovered += mutants.length
     return console.log(`${path}: no test imports it`)
@@ -90,8 +94,11 @@ async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise
   if (broken !== undefined) throw new Error(`${path}: its tests fail without a mutant: ${broken}`)
   const limitMs = Math.max(LEAST_LIMIT_MS, 2 * (performance.now() - begun))
   for (const mutant of mutants) {
-    const failure = await trials.run({ file, text: applyMutant(source, mutant), tests }, limitMs)
-    if (failure !== undefined) counts.killed++
+    const text = applyMutant(source, mutant)
+    const noticed =
+      (await trials.run({ file, text, tests }, limitMs)) !== undefined ||
+      (farther.length > 0 && (await trials.run({ file, text, tests: farther }, FARTHER * limitMs)) !== undefined)
+    if (noticed) counts.killed++
     else judgeSurvivor(path, source, mutant)
   }
 }

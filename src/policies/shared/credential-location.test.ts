@@ -4,6 +4,7 @@ import {
   authorizationHeader,
   compileLocation,
   compileWritableLocation,
+  fieldsAt,
   INVALID,
   readCredential,
   removeCredential,
@@ -17,10 +18,12 @@ function read(spec: ExtractionLocationSpec, request: ExchangeInputs) {
 }
 
 test('where a credential may stand in the query, the log does not repeat it', () => {
-  const location = compileLocation(sourceOf(undefined), { queryParameter: { name: 'key' } }, contextWith())
-  const exchange = exchangeWith({ target: '/p?a=1&key=abc' })
+  // A name that says nothing: the log hides `key` and the like anyway.
+  const location = compileLocation(sourceOf(undefined), { queryParameter: { name: 'shop' } }, contextWith())
+  const exchange = exchangeWith({ target: '/p?a=1&shop=abc' })
+  expect(exchange.loggedTarget).toBe('/p?a=1&shop=abc')
   readCredential(location, exchange)
-  expect(exchange.loggedTarget).toBe('/p?a=1&key=<redacted>')
+  expect(exchange.loggedTarget).toBe('/p?a=1&shop=<redacted>')
 })
 
 test('a credential is read as the request arrived, whatever has been changed since (decision A-59)', () => {
@@ -30,6 +33,24 @@ test('a credential is read as the request arrived, whatever has been changed sin
   exchange.request.set('x-key', 'x')
   const specs = [{ queryParameter: { name: 'key' } }, { cookie: { name: 'key' } }, { header: { name: 'x-key' } }]
   expect(specs.map((spec) => readCredential(compileWritableLocation(spec), exchange))).toEqual(['a', 'b', 'c'])
+})
+
+test.each([
+  [{ header: { name: 'X-Key' } }, ['x-key']],
+  [{ cookie: { name: 'key' } }, ['cookie']],
+  [{ queryParameter: { name: 'key' } }, []],
+])('fields that a credential at %j has to do with', (spec, fields) => {
+  expect(fieldsAt(compileWritableLocation(spec))).toEqual({ request: fields })
+})
+
+test('an expression is reported where it stands, and as what cannot be removed', () => {
+  const context = contextWith()
+  compileLocation(sourceOf(undefined), { expression: '"abc"' }, context)
+  expect(context.problems).toMatchObject([{ severity: 'warning', code: 'credential-not-removed' }])
+  expect(context.problems[0]?.path).toMatch(/\.location\.expression$/)
+  const reporting = contextWith()
+  compileLocation(sourceOf(undefined), { expression: '1 +' }, reporting)
+  expect(reporting.reports).toContain('cel-syntax spec.traffic.field.location.expression')
 })
 
 type HeaderCase = [prefix: string | undefined, values: string[], found: string | typeof INVALID | undefined]

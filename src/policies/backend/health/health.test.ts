@@ -34,6 +34,12 @@ test('a condition that does not compile is reported, and finds nothing unhealthy
   expect(isUnhealthy(setting, 500)).toBe(false)
 })
 
+test('a condition is a bool', () => {
+  const context = contextWith()
+  health.compile([sourceOf({ unhealthyCondition: '"yes"' })], context)
+  expect(context.reports).toEqual(['cel-unexpected-type spec.traffic.field.unhealthyCondition'])
+})
+
 const NOTHING = { restoreHealth: undefined, consecutiveFailures: undefined, healthThreshold: undefined }
 
 verifies('health/evict-default-duration', 'eviction settings, percent as shares', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { validate } from '#schema/index.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { authorization } from './index.ts'
@@ -30,6 +31,12 @@ function check(cases: readonly Case[]): void {
     expect(codeOf(policyOf(rules).run.request!(exchangeWith())), JSON.stringify(rules)).toBe(outcome)
   }
 }
+
+test('a policy has one expression at least and 256 at most', () => {
+  const problemsOf = (count: number) =>
+    validate(trafficAuthorization, { policy: { matchExpressions: Array.from({ length: count }, () => T) } }).problems
+  expect([0, 1, 256, 257].map((count) => problemsOf(count).length)).toEqual([1, 0, 0, 1])
+})
 
 verifies('authorization/no-rules', 'no rules', () => check([[[], PASS]]))
 verifies('authorization/action-default', 'a rule without action allows', () => {
@@ -207,6 +214,7 @@ test('a rule that denies because it failed says why', () => {
   expect(detailOf([['Require', F]])).toBe(`Require rule ${where}[0] of ProxyPolicy default/test`)
   expect(detailOf([['Allow', F, FAILS]])).toContain('no Allow rule matched; Allow rule')
   expect(detailOf([['Allow', F, FAILS]])).toContain('[1] of ProxyPolicy default/test failed: no such key')
+  expect(detailOf([['Allow', F, FAILS, NUMBER]])).toContain('[1] of ProxyPolicy default/test failed: no such key')
   expect(detailOf([['Allow', F]])).toBe('no Allow rule matched')
 })
 
