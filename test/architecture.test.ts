@@ -73,7 +73,7 @@ test('citations can be looked up: documents and their headings', () => {
 })
 
 test('no text has conflict markers of a merge', () => {
-  expect(findLines(texts, /^(?:<{7}|>{7}) /)).toEqual([])
+  expect(findLines(texts, /^(?:<{7}|>{7}) /m)).toEqual([])
 })
 
 test('nothing cites notes that are no part of the project', () => {
