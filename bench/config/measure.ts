@@ -32,6 +32,7 @@ const quiet: InstanceEvents = {
   workerReplaced: (_, __, cause) => {
     throw new Error(cause)
   },
+  message: () => {},
   labelFolded: () => {},
   accessLog: () => {},
   bug: (_, stack) => {

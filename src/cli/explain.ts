@@ -16,6 +16,7 @@ import { countProblems, findingLines } from './finding-lines.ts'
 import { formatExplanation } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { loadPlan } from './load-plan.ts'
+import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ExplainFlags {
@@ -31,7 +32,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().take({ set: store.list(), removed: [] })
-  const print = (text: string) => console.log(secrets === undefined ? text : secrets.hide(text))
+  const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
   const { items, findings, state } = loadPlan(store)
   warnOfProblems(store, findings)
   const plan = new LivePlan(state)
@@ -40,20 +41,18 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const socket = [...plan.sockets.values()].find((place) => place.port === port)
   if (socket === undefined) {
     const sockets = [...plan.sockets.keys()].join(', ')
-    console.log(
-      `no Gateway listens on port ${port}; ${sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`}`,
-    )
+    print(`no Gateway listens on port ${port}; ${sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`}`)
     return EXIT.findings
   }
   const serverName = serverNameOf(url)
   const listener = socket.serverNames.first(serverName, (place) => place)
   if (listener?.carries === 'bytes') {
     const explanation = explainRelay(plan.index, listener, serverName)
-    print(formatRelayExplanation({ url, serverName, explanation, store }))
+    show(formatRelayExplanation({ url, serverName, explanation, store }))
     return explanation.refusal === undefined ? EXIT.ok : EXIT.findings
   }
   if (isConnection(url)) {
-    console.log(
+    print(
       `no listener on port ${port} accepts this connection${listener === undefined ? '' : `; listener ${listener.item.name} serves HTTP requests`}`,
     )
     return EXIT.findings
@@ -61,7 +60,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const explanation = await explainRequest({ nowMs: clock.now(), plan, socket }, buildExchange(head, body, url, socket))
-  print(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
+  show(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }
 
@@ -69,7 +68,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
 function warnOfProblems(store: FileStore, findings: readonly Finding[]): void {
   const { lines, ...counts } = findingLines(store, findings)
   if (lines.length === 0) return
-  console.error(`gatewright: the objects have ${countProblems(counts)}; run gatewright lint to list them`)
+  complain(`the objects have ${countProblems(counts)}; run gatewright lint to list them`)
 }
 
 function readRequest(

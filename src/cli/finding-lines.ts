@@ -3,8 +3,10 @@ import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 
-/** Problems as lines for a terminal, and how many of each severity. */
-export type ProblemLines = { readonly lines: string[] } & Readonly<Record<'errors' | 'warnings' | 'advised', number>>
+/** Problems in the order of their places, each as lines for a terminal, and how many of each severity. */
+export type ProblemLines = { readonly lines: string[]; readonly problems: readonly FileProblem[] } & Readonly<
+  Record<'errors' | 'warnings' | 'advised', number>
+>
 
 interface LineOptions {
   /** Tell also what is advised. */
@@ -24,6 +26,7 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
     (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
   )
   return {
+    problems: sorted,
     lines: sorted.map(formatFinding),
     errors: number('error'),
     warnings: number('warning'),

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
 const FILES = 'file or folder with objects (YAML or JSON); may be repeated'
@@ -16,7 +17,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (!(error instanceof UsageError)) throw error
-    console.error(`gatewright: ${error.message}`)
+    complain(error.message)
     return EXIT.usage
   }
 }
@@ -35,6 +36,8 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .option('--address-pool <cidr>', 'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it')
+    .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
+    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
     .exitOverride()
     .action(async (options) => {
       const { run } = await import('./run.ts')
@@ -75,7 +78,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .exitOverride()
     .action(async ({ verbose = false }) => {
       const { versionLines } = await import('./version.ts')
-      for (const line of await versionLines(verbose)) console.log(line)
+      for (const line of await versionLines(verbose)) print(line)
     })
   return program
 }

@@ -7,17 +7,21 @@ import { AddressPool, BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
+import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
+import { catchWarnings } from '#workers/catch-warnings.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
+import { InstanceLog } from './instance-log.ts'
+import { type LogFlags, logSettings } from './log-settings.ts'
+import { openStandardError } from './output.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
-import { Terminal } from './terminal.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface RunFlags {
+export interface RunFlags extends LogFlags {
   readonly file: readonly string[]
   readonly state: string
   readonly bind: string
@@ -27,29 +31,29 @@ export interface RunFlags {
 
 /** Runs a gateway until it is told to stop. */
 export async function run(flags: RunFlags): Promise<ExitCode> {
-  const options = toOptions(flags, process.env)
-  const terminal = new Terminal()
+  const settings = logSettings(flags, process.env)
+  const options = toOptions(flags, settings, process.env)
+  const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
   const signals = new Signals()
-  // Where standard error leads may be closed, a terminal above all; a gateway that nobody hears goes on.
-  process.stderr.on('error', () => {})
+  catchWarnings((fields) => log.message('warn', 'warning of the runtime', fields))
   let instance: Instance
   try {
-    instance = await Instance.start(options, terminal)
+    instance = await Instance.start(options, log)
   } catch (error) {
     if (!(error instanceof PortInUse || error instanceof BadAddressPool || error instanceof NotLoopback)) throw error
-    console.error(`gatewright: ${error.message}`)
+    log.failed(error.message)
     return EXIT.findings
   }
   signals.onReload(() => {
     instance.reload()
-    terminal.reloaded()
+    log.reloaded()
   })
   instance.onQuit(() => signals.stop())
-  terminal.started(instance)
+  log.started(instance)
   const note = writeRunningNote(flags.state, instance)
   await signals.stopped
   const times = instance.shutdownTimes
-  terminal.stopping(times)
+  log.stopping(times)
   await instance.close(times)
   note.remove()
   return EXIT.ok
@@ -57,7 +61,7 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
+function toOptions(flags: RunFlags, { format }: LogSettings, environment: Environment): InstanceOptions {
   const { bind } = flags
   if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is not an IP address`)
   if (flags.addressPool !== undefined) checkPool(flags.addressPool)
@@ -66,7 +70,7 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     workers: workerCount(flags.workers),
     bind,
     addressPool: flags.addressPool,
-    logFormat: logFormat(environment),
+    logFormat: format,
     logFile: logFile(environment),
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
     metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
@@ -76,13 +80,6 @@ function toOptions(flags: RunFlags, environment: Environment): InstanceOptions {
     bodyMemoryBytes: bodyMemory(environment),
     transport: transportSetting(environment),
   }
-}
-
-function logFormat(environment: Environment): 'text' | 'json' {
-  const text = environment.GATEWRIGHT_LOG_FORMAT || 'text'
-  if (text !== 'text' && text !== 'json')
-    throw new UsageError(`GATEWRIGHT_LOG_FORMAT is ${text}; it must be text or json`)
-  return text
 }
 
 /** A file that cannot be opened would end every worker. */

@@ -94,6 +94,7 @@ export class Instance {
         fact: (version, fact) => this.#loop.observed(version, fact),
         askedForKeySet: (id) => this.#calls.askForKeySet(id),
         log: (worker, state) => events.accessLog(worker, state),
+        message: (level, message, fields) => events.message(level, message, fields),
         bug: (decisionId, stack) => events.bug(decisionId, stack),
       },
     )

@@ -1,5 +1,6 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
+import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
@@ -48,6 +49,8 @@ export type FromWorker =
   | { readonly kind: 'metrics'; readonly news: MetricsNews }
   | SpentOnce
   | { readonly kind: 'log'; readonly state: LogState }
+  /** Something to log. */
+  | { readonly kind: 'message'; readonly level: Level; readonly message: string; readonly fields: LogFields }
   | { readonly kind: 'bug'; readonly decisionId: string; readonly stack: string }
   /** Traffic shows something about a backend of the plan of that version. */
   | { readonly kind: 'fact'; readonly version: number; readonly fact: BackendFact }

@@ -4,6 +4,7 @@ import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
+import type { LogFields } from '#observe/log/application-log.ts'
 import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
 import { LineWriter } from '#observe/log/line-writer.ts'
 import { LogFile, STANDARD_OUTPUT } from '#observe/log/log-file.ts'
@@ -13,6 +14,7 @@ import type { PlanDelta } from '#plan/delta.ts'
 import { ProxyServer } from '#proxy/server.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { openSlotMemory } from '#state/slots.ts'
+import { catchWarnings } from './catch-warnings.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { releaseMemory } from './release-memory.ts'
@@ -26,6 +28,7 @@ const port = parentPort!
 /** Characters of a first plan that leave garbage worth collecting before there is traffic. */
 const BIG_PLAN = 1_000_000
 
+catchWarnings((fields) => warn('warning of the runtime', fields))
 let planVersion = 0
 let hasGarbage = false
 const secretsByItem = new Map<string, readonly string[]>()
@@ -56,9 +59,7 @@ const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics
 const { transports, fallbackReason } = await chooseTransports(start.transport)
 metrics.series('workerStarts', [transports.kind]).add(1)
 if (start.transport === 'auto' && fallbackReason !== undefined) {
-  process.emitWarning(`plain connections are served through streams, which is slower: ${fallbackReason}`, {
-    code: 'GATEWRIGHT_TRANSPORT_FALLBACK',
-  })
+  warn('connections without TLS are served through streams, which is slower', { cause: fallbackReason })
 }
 const once = new LocalOnceMemory((scope, key) => tell({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({
@@ -79,6 +80,10 @@ const proxy = new ProxyServer({
   askKeySet: (id) => tell({ kind: 'ask-key-set', id }),
   tellFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
+
+function warn(message: string, fields: LogFields): void {
+  tell({ kind: 'message', level: 'warn', message, fields })
+}
 
 function tell(message: FromWorker): void {
   port.postMessage(message)

@@ -38,6 +38,7 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
       fact: () => {},
       askedForKeySet: () => {},
       log: () => {},
+      message: () => {},
       bug: (_, stack) => {
         throw new Error(stack)
       },

@@ -2,6 +2,7 @@ import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { DecisionRecord, GatheredRecords } from '#observe/decision-ring.ts'
+import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -50,6 +51,8 @@ export interface WorkerPoolEvents {
   log(worker: string, state: LogState): void
   /** Requests of a worker wait for keys that it does not know. */
   askedForKeySet(id: string): void
+  /** A worker has something to log. */
+  message(level: Level, message: string, fields: LogFields): void
   /** A request met a bug; its client was told the id. */
   bug(decisionId: string, stack: string): void
 }
@@ -234,6 +237,8 @@ export class WorkerPool {
       this.#events.metrics(member.name, message.news)
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
+    } else if (message.kind === 'message') {
+      this.#events.message(message.level, message.message, { worker: member.name, ...message.fields })
     } else if (message.kind === 'spent') {
       for (const other of this.#members.values()) if (other !== member) other.thread.postMessage(message)
     } else if (message.kind === 'fact') {

@@ -13,7 +13,7 @@ export interface Outline {
   readonly imports: readonly Import[]
   readonly defaultExports: readonly number[]
   readonly starExports: readonly number[]
-  /** Variables of which a member is used, by line of the first use: `Buffer` in `Buffer.from`, but not in `bytes: Buffer`. */
+  /** Variables of which a member is used, by line of the first use: `Buffer` in `Buffer.from`, but not in `bytes: Buffer`. With members, too: `Buffer.from`. */
   readonly objects: ReadonlyMap<string, number>
 }
 
@@ -31,7 +31,11 @@ export function outline(source: string): Outline {
       const next = tokens[index + 1]
       if (next?.text === 'default') defaultExports.push(token.line)
       if (next?.text === '*') starExports.push(token.line)
-    } else if (tokens[index + 1]?.text === '.' && !objects.has(token.text)) objects.set(token.text, token.line)
+    } else if (tokens[index + 1]?.text === '.') {
+      for (const name of [token.text, `${token.text}.${tokens[index + 2]?.text}`]) {
+        if (!objects.has(name)) objects.set(name, token.line)
+      }
+    }
   }
   return { imports, defaultExports, starExports, objects }
 }

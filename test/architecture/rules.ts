@@ -65,6 +65,9 @@ export const BROWSER_ROOMS: readonly string[] = [
   'control',
 ]
 
+/** The only file that writes to the streams of the process; what runs logs (`observe/log/application-log.ts`). */
+export const OUTPUT_FILE = 'cli/output.ts'
+
 /**
  * Files whose functions only the proxy calls, which runs in Node, each with its reason. They load without Node:
  * `browser.test.ts` proves it.

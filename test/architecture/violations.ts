@@ -10,6 +10,7 @@ import {
   MAX_LINES,
   NODE_EXCEPTIONS,
   NODE_ROOMS,
+  OUTPUT_FILE,
   PROTOCOL_TABLE,
   ROOM_EXCEPTIONS,
   SCHEMA_ROOMS,
@@ -97,6 +98,16 @@ export const browserCode: Rule = (files) => {
       }),
     ])
 }
+
+export const looseOutput: Rule = (files) =>
+  files
+    .filter(({ path, forTests }) => !forTests && path !== OUTPUT_FILE)
+    .flatMap(({ path, objects }) =>
+      ['console', 'process.stdout', 'process.stderr'].flatMap((name) => {
+        const line = objects.get(name)
+        return line === undefined ? [] : [`${path}:${line} uses ${name}`]
+      }),
+    )
 
 export const testSupport: Rule = (files) => {
   const support = new Set(files.filter(({ forTests }) => forTests).map(({ path }) => path))

@@ -92,6 +92,16 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
+test.each([
+  [['--log-format', 'xml'], '--log-format is xml; it must be text or json'],
+  [['--log-level', 'loud'], '--log-level is loud; it must be error, warn, info or debug'],
+])('%j is a usage error of run', async (words, message) => {
+  expect(await gatewright('run', '-f', mistakes.path, ...words)).toMatchObject({
+    code: 2,
+    stderr: `gatewright: ${message}\n`,
+  })
+})
+
 test('a log format that does not exist is a usage error', async () => {
   const env = { ...process.env, GATEWRIGHT_LOG_FORMAT: 'xml' }
   expect(await gatewrightIn(env, ['run', '-f', mistakes.path])).toMatchObject({

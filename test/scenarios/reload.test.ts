@@ -87,7 +87,7 @@ test('a change is live in all workers, and no request and no connection is lost'
 })
 
 /** Of the mistake in the file. */
-const PLACE = /route\.yaml:\d+:\d+: error: .*\[invalid-yaml\]/
+const PLACE = /\terror\tproblem at=\S*route\.yaml:\d+:\d+ .*code=invalid-yaml/
 
 test('a file that stops parsing keeps its last good objects, and says so in three places', async () => {
   await folder.write('route.yaml', routeYaml('all', '/', 'one'))
@@ -127,7 +127,10 @@ test('an object that becomes invalid keeps its last good version; the others of 
 
 test('a new file with an invalid object is told on the terminal and in /status', async () => {
   await folder.write('new.yaml', backendYaml('three', 1).replace('static', 'statik'))
-  await eventually('said', () => /new\.yaml:\d+:\d+: error: spec\.statik/.test(gateway.output.stderr) || undefined)
+  await eventually(
+    'said',
+    () => /\terror\tproblem at=\S*new\.yaml:\d+:\d+ path=spec\.statik /.test(gateway.output.stderr) || undefined,
+  )
   const { problems } = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as { problems: string[] }
   expect(problems.join('\n')).toMatch(/new\.yaml:\d+:\d+: error: spec\.statik/)
   await folder.write('new.yaml', backendYaml('three', 1))

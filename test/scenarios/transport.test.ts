@@ -29,5 +29,5 @@ test.each([
   }
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   expect(metrics).toContain(`gatewright_worker_starts_total{transport="${kind}"} 1\n`)
-  expect(gateway.output.stderr).not.toContain('GATEWRIGHT_TRANSPORT_FALLBACK')
+  expect(gateway.output.stderr).not.toContain('served through streams')
 })

@@ -60,6 +60,7 @@ beforeAll(async () => {
       workerReplaced: (name) => replaced.push(name),
       secrets: () => {},
       accessLog: () => {},
+      message: () => {},
       labelFolded: () => {},
       bug: (_, stack) => {
         throw new Error(stack)

@@ -67,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
 }
 
 /** The line with which a gateway says that it is ready. */
-const READY = /admin http:\/\/127\.0\.0\.1:(\d+), metrics port (\d+), readiness port (\d+)/
+const READY = /ready admin=http:\/\/127\.0\.0\.1:(\d+) metrics\.port=(\d+) readiness\.port=(\d+)/
 
 function readPorts(child: ChildProcess, output: { readonly stderr: string }): Promise<Map<number, number>> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,327 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
+import type { Instance } from '#instance/instance.ts'
+import { ApplicationLog } from '#observe/log/application-log.ts'
+import type { FileStore, StaleFile } from '#store/files.ts'
+import { InstanceLog } from './instance-log.ts'
+
+const TIME = '2027-01-15T08:00:00.000000Z'
+
+beforeEach(() => {
+  vi.spyOn(clock, 'now').mockReturnValue(1_800_000_000_000)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** An instance log, and what one step adds to it: text without its time, JSON without its time and scope. */
+function logs(level: 'info' | 'debug' = 'info') {
+  const written = { text: '', json: '' }
+  const text = new InstanceLog(new ApplicationLog({ format: 'text', level }, (line) => (written.text += line)))
+  const json = new InstanceLog(new ApplicationLog({ format: 'json', level }, (line) => (written.json += line)))
+  const saying = (step: (log: InstanceLog) => void): string[] => {
+    written.text = ''
+    step(text)
+    return written.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.replace(`${TIME}\t`, '').replace('\t', ' '))
+  }
+  const jsonOf = (step: (log: InstanceLog) => void): unknown[] => {
+    written.json = ''
+    step(json)
+    const lines = written.json
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    return lines.map(({ time, scope, ...rest }) => {
+      expect([time, scope]).toEqual([TIME, 'gateway'])
+      return rest
+    })
+  }
+  return { saying, jsonOf }
+}
+
+const STORE = { problems: () => [], locate: () => ({ file: 'a.yaml', line: 3, column: 5 }) } as unknown as FileStore
+
+const finding: Finding = {
+  origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'p' },
+  path: 'spec.traffic.csrf',
+  code: 'no-effect',
+  severity: 'warning',
+  message: 'is odd',
+}
+
+const translation = (...findings: readonly Finding[]) => findings
+
+const instance = (listeners: number) =>
+  ({ ports: { admin: 1, metrics: 2, readiness: 3 }, listeners: Array(listeners) }) as unknown as Instance
+
+const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
+
+test('what is wrong is logged once, again when it changes, and that it is resolved', () => {
+  const { saying, jsonOf } = logs()
+  const warning = (log: InstanceLog) => log.translated(translation(finding), STORE)
+  expect(saying(warning)).toEqual([
+    'warn the objects have problems; everything else is in force errors=0 warnings=1',
+    'warn problem at=a.yaml:3:5 path=spec.traffic.csrf code=no-effect problem="ProxyPolicy default/p: is odd"',
+  ])
+  expect(jsonOf(warning)).toEqual([
+    { level: 'warn', message: 'the objects have problems; everything else is in force', errors: 0, warnings: 1 },
+    {
+      level: 'warn',
+      message: 'problem',
+      at: 'a.yaml:3:5',
+      path: 'spec.traffic.csrf',
+      code: 'no-effect',
+      problem: 'ProxyPolicy default/p: is odd',
+    },
+  ])
+  expect(saying(warning)).toEqual([])
+  const worse = { ...finding, severity: 'error' as const }
+  expect(saying((log) => log.translated(translation(worse), STORE))).toEqual([
+    'error the objects have problems; everything else is in force errors=1 warnings=0',
+    expect.stringMatching(/^error problem at=/),
+  ])
+  const resolved = (log: InstanceLog) => log.translated(translation(), STORE)
+  expect(saying(resolved)).toEqual(['info all problems of the objects are resolved'])
+  expect(jsonOf(resolved)).toEqual([{ level: 'info', message: 'all problems of the objects are resolved' }])
+  expect(saying(resolved)).toEqual([])
+})
+
+test('an expression and the caret under it stand under the line', () => {
+  const { saying } = logs()
+  const message = 'no such name\n  foo.bar\n  ^'
+  expect(saying((log) => log.translated(translation({ ...finding, message }), STORE)).slice(1)).toEqual([
+    'warn problem at=a.yaml:3:5 path=spec.traffic.csrf code=no-effect',
+    '    ProxyPolicy default/p: no such name',
+    '      foo.bar',
+    '      ^',
+  ])
+})
+
+test('nothing wrong from the start: nothing is logged', () => {
+  expect(logs().saying((log) => log.translated(translation(), STORE))).toEqual([])
+})
+
+test('a listener is logged when it is new, fails, or serves again', () => {
+  const { saying, jsonOf } = logs()
+  const serves = (log: InstanceLog) => log.applied(1, [at('http://a:1')])
+  const fails = (log: InstanceLog) => log.applied(3, [at('http://a:1', 'in use')])
+  expect(saying(serves)).toEqual(['info listening url=http://a:1 listener=default/main/http'])
+  expect(saying(serves)).toEqual([])
+  expect(saying(fails)).toEqual([
+    'error a listener does not serve url=http://a:1 listener=default/main/http cause="in use"',
+  ])
+  expect(saying(fails)).toEqual([])
+  expect(saying(serves)).toHaveLength(1)
+  saying((log) => log.applied(6, []))
+  expect(saying(serves)).toHaveLength(1)
+  const place = { url: 'http://a:1', listener: 'default/main/http' }
+  expect(jsonOf(serves)).toEqual([{ level: 'info', message: 'listening', ...place }])
+  expect(jsonOf(fails)).toEqual([{ level: 'error', message: 'a listener does not serve', ...place, cause: 'in use' }])
+})
+
+test('once it runs, every plan is logged; before, only what listens', () => {
+  const { saying, jsonOf } = logs()
+  const applied = (log: InstanceLog) => log.applied(2, [])
+  const started = (log: InstanceLog) => log.started(instance(1))
+  expect(saying(applied)).toEqual([])
+  expect(saying(started)).toEqual(['info ready admin=http://127.0.0.1:1 metrics.port=2 readiness.port=3'])
+  expect(saying(applied)).toEqual(['info plan in force version=2'])
+  expect(jsonOf(started)).toEqual([
+    { level: 'info', message: 'ready', admin: 'http://127.0.0.1:1', 'metrics.port': 2, 'readiness.port': 3 },
+  ])
+  expect(jsonOf(applied)).toEqual([{ level: 'info', message: 'plan in force', version: 2 }])
+  expect(logs('debug').saying(applied)).toEqual(['debug plan in force version=2'])
+})
+
+test('without listeners it logs that it waits for them', () => {
+  const { saying, jsonOf } = logs()
+  const started = (log: InstanceLog) => log.started(instance(0))
+  expect(saying(started)[1]).toBe('warn no Gateway listens yet; the files are being watched')
+  expect(jsonOf(started)[1]).toEqual({ level: 'warn', message: 'no Gateway listens yet; the files are being watched' })
+})
+
+test('problems of files are logged whenever they change, and what stays in force', () => {
+  const { saying, jsonOf } = logs()
+  const problem = {
+    file: 'a.yaml',
+    line: 1,
+    column: 2,
+    path: '',
+    code: 'invalid-yaml',
+    severity: 'error',
+    message: 'm',
+  } as const
+  const stale = (...objects: readonly string[]): StaleFile[] => [
+    { file: 'a.yaml', since: 0, objects, problems: [problem] },
+  ]
+  const broken = (log: InstanceLog) => log.objectsChanged([problem], stale('Gateway/default/main'))
+  const fine = (log: InstanceLog) => log.objectsChanged([], [])
+  expect(saying(broken)).toEqual([
+    'error the files have problems; objects with errors are left out errors=1 warnings=0',
+    'error problem at=a.yaml:1:2 code=invalid-yaml problem=m',
+    'warn a file has errors; its last good objects stay in force file=a.yaml objects=Gateway/default/main',
+  ])
+  expect(saying(broken)).toEqual([])
+  expect(
+    saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main'))).slice(1),
+  ).toEqual(['error problem at=a.yaml:2:2 code=invalid-yaml problem=m'])
+  expect(saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg')))).toEqual([
+    'warn a file has errors; its last good objects stay in force file=a.yaml objects="a, b, c, d, e and 2 more"',
+  ])
+  expect(saying(fine)).toEqual([
+    'info all problems of the files are resolved',
+    'info a file is in use again file=a.yaml',
+  ])
+  expect(jsonOf(broken).slice(0, 3)).toEqual([
+    { level: 'error', message: 'the files have problems; objects with errors are left out', errors: 1, warnings: 0 },
+    { level: 'error', message: 'problem', at: 'a.yaml:1:2', code: 'invalid-yaml', problem: 'm' },
+    {
+      level: 'warn',
+      message: 'a file has errors; its last good objects stay in force',
+      file: 'a.yaml',
+      objects: 'Gateway/default/main',
+    },
+  ])
+  expect(jsonOf(fine)).toEqual([
+    { level: 'info', message: 'all problems of the files are resolved' },
+    { level: 'info', message: 'a file is in use again', file: 'a.yaml' },
+  ])
+})
+
+test('an access log that cannot be written is logged once for all workers, and when it is written again', () => {
+  const { saying, jsonOf } = logs()
+  const failing = (worker: string) => (log: InstanceLog) => log.accessLog(worker, { kind: 'failing', cause: 'ENOSPC' })
+  const resumed = (worker: string, lines: number) => (log: InstanceLog) =>
+    log.accessLog(worker, { kind: 'resumed', lines })
+  const ended = (worker: string, lines: number) => (log: InstanceLog) => log.accessLog(worker, { kind: 'ended', lines })
+  const told =
+    'error the access log cannot be written; lines wait in memory, and are lost when there are too many cause=ENOSPC'
+  expect(saying(failing('w1'))).toEqual([told])
+  expect(saying(failing('w2'))).toEqual([])
+  expect(saying(resumed('w1', 3))).toEqual([])
+  expect(saying(resumed('w2', 4))).toEqual(['info the access log is written again lost=7'])
+  expect(saying(failing('w3'))).toEqual([told])
+  expect(saying((log) => log.workerReplaced('w3', 'died', 'x'))).toEqual([
+    'error a worker died and is replaced worker=w3 cause=x',
+    'info the access log is written again lost=0',
+  ])
+  saying(failing('w3'))
+  saying(failing('w4'))
+  expect(saying(ended('w3', 1))).toEqual([])
+  expect(saying(ended('w4', 0))).toEqual(['error the access log could not be written to the end lost=1'])
+  const message = 'the access log cannot be written; lines wait in memory, and are lost when there are too many'
+  expect(jsonOf(failing('w1'))).toEqual([{ level: 'error', message, cause: 'ENOSPC' }])
+  expect(jsonOf(resumed('w1', 3))).toEqual([{ level: 'info', message: 'the access log is written again', lost: 3 }])
+  jsonOf(failing('w1'))
+  expect(jsonOf(ended('w1', 2))).toEqual([
+    { level: 'error', message: 'the access log could not be written to the end', lost: 2 },
+  ])
+})
+
+test('no line shows a secret', () => {
+  const { saying, jsonOf } = logs()
+  const bug = (log: InstanceLog) => {
+    log.secrets(new KnownSecrets(['hunter22']))
+    log.bug('7', 'Error: GET https://h/?token=abc failed for hunter22')
+  }
+  expect(saying(bug)).toEqual([
+    'error a bug in the gateway decision=7 stack="Error: GET https://h/?token=<redacted> failed for <redacted>"',
+  ])
+  expect(jsonOf(bug)).toMatchObject([{ stack: 'Error: GET https://h/?token=<redacted> failed for <redacted>' }])
+  expect(saying((log) => log.translated(translation({ ...finding, message: 'is hunter22' }), STORE))[1]).toContain(
+    'is <redacted>',
+  )
+  expect(saying((log) => log.message('warn', 'from a worker', { cause: 'hunter22\nand hunter22' }))).toEqual([
+    'warn from a worker',
+    '    <redacted>',
+    '    and <redacted>',
+  ])
+})
+
+/** Everything else, as text and as JSON. */
+const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly string[], json: object])[] = [
+  [
+    (log) => log.workerReplaced('w1', 'died', 'out of memory'),
+    ['error a worker died and is replaced worker=w1 cause="out of memory"'],
+    { level: 'error', message: 'a worker died and is replaced', worker: 'w1', cause: 'out of memory' },
+  ],
+  [
+    (log) => log.workerReplaced('w2', 'stuck', 'its event loop has not turned for 10 s'),
+    ['error a worker is stuck and is replaced worker=w2 cause="its event loop has not turned for 10 s"'],
+    {
+      level: 'error',
+      message: 'a worker is stuck and is replaced',
+      worker: 'w2',
+      cause: 'its event loop has not turned for 10 s',
+    },
+  ],
+  [
+    (log) => log.bug('w1-7', 'Error: x\n  at y'),
+    ['error a bug in the gateway decision=w1-7', '    Error: x', '      at y'],
+    { level: 'error', message: 'a bug in the gateway', decision: 'w1-7', stack: 'Error: x\n  at y' },
+  ],
+  [
+    (log) => log.labelFolded('user', ['g', 'l', 'r', 'first']),
+    [
+      'warn a metric label has 200 values; further ones are counted as other label=user gateway=g listener=l route=r route_rule=first',
+    ],
+    {
+      level: 'warn',
+      message: 'a metric label has 200 values; further ones are counted as other',
+      label: 'user',
+      gateway: 'g',
+      listener: 'l',
+      route: 'r',
+      route_rule: 'first',
+    },
+  ],
+  [
+    (log) => log.failed('port 1 is in use'),
+    ['error the gateway cannot start cause="port 1 is in use"'],
+    { level: 'error', message: 'the gateway cannot start', cause: 'port 1 is in use' },
+  ],
+  [
+    (log) => log.reloaded(),
+    ['info the files are read again, and the access log is opened anew'],
+    { level: 'info', message: 'the files are read again, and the access log is opened anew' },
+  ],
+  [
+    (log) => log.stopping({ minMs: 10_000, maxMs: 55_000 }),
+    ['info stopping accept.seconds=10 finish.seconds=55'],
+    { level: 'info', message: 'stopping', 'accept.seconds': 10, 'finish.seconds': 55 },
+  ],
+  [
+    (log) => log.message('warn', 'warning of the runtime', { worker: 'w1', code: undefined, cause: 'x' }),
+    ['warn warning of the runtime worker=w1 cause=x'],
+    { level: 'warn', message: 'warning of the runtime', worker: 'w1', cause: 'x' },
+  ],
+]
+
+test.each(EVENTS)('an event as text and as JSON', (step, text, json) => {
+  const { saying, jsonOf } = logs()
+  expect(saying(step)).toEqual(text)
+  expect(jsonOf(step)).toEqual([json])
+})
+
+test('docs/behaviour/control.md lists the messages', () => {
+  const folder = join(import.meta.dirname, '..', '..')
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8')
+  const [, section = ''] = read('docs/behaviour/control.md').split('\n## Log\n')
+  const rows = section.slice(0, section.indexOf('\n## ')).matchAll(/^\| (`.*?`) \|/gm)
+  const listed = [...rows].flatMap(([, cell]) => cell!.split(/`(?:, `)?/).filter((message) => message !== ''))
+  const sources = ['src/cli/instance-log.ts', 'src/cli/run.ts', 'src/workers/proxy-worker.ts'].map(read).join('')
+  const written = [
+    ...sources.matchAll(/(?:log|message)\([^'(]*'(?:error|warn|info|debug)', '([^']+)'|warn\('([^']+)'/g),
+  ]
+  expect(listed.filter((message) => !sources.includes(`'${message}'`))).toEqual([])
+  expect(written.map(([, message, warning]) => message ?? warning).filter((one) => !listed.includes(one!))).toEqual([])
+  expect([listed.length, written.length]).toEqual([25, expect.any(Number)])
+  expect(written.length).toBeGreaterThan(10)
+})

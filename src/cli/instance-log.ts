@@ -1,0 +1,167 @@
+import inspector from 'node:inspector'
+import type { Finding } from '#base/finding.ts'
+import type { KnownSecrets } from '#base/known-secrets.ts'
+import type { InstanceEvents } from '#instance/events.ts'
+import type { Instance } from '#instance/instance.ts'
+import type { ShutdownTimes } from '#instance/shutdown-times.ts'
+import type { ApplicationLog, Level, LogFields } from '#observe/log/application-log.ts'
+import type { FileProblem } from '#store/file-problem.ts'
+import type { FileStore, StaleFile } from '#store/files.ts'
+import type { LogState } from '#workers/messages.ts'
+import type { ReplacedFor } from '#workers/worker-pool.ts'
+import { placeFindings, problemLines } from './finding-lines.ts'
+
+/** Logs what happens to an instance. What several workers tell, or what is still so, is logged once. */
+export class InstanceLog implements InstanceEvents {
+  readonly #log: ApplicationLog
+  /** What was logged last of files, and of what their objects mean. */
+  readonly #known = { files: '', objects: '' }
+  /** Objects kept from before, by file. */
+  #kept = new Map<string, string>()
+  #bound = new Map<string, string | undefined>()
+  #running = false
+  /** Workers that cannot write the access log. */
+  readonly #logFailing = new Set<string>()
+  #lostLines = 0
+
+  constructor(log: ApplicationLog) {
+    this.#log = log
+  }
+
+  secrets(secrets: KnownSecrets): void {
+    this.#log.hide(secrets)
+  }
+
+  message(level: Level, message: string, fields: LogFields): void {
+    this.#log.log(level, message, fields)
+  }
+
+  objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void {
+    this.#problems('files', problems)
+    const before = this.#kept
+    this.#kept = new Map(stale.map(({ file, objects }) => [file, nameSome(objects)]))
+    for (const [file, objects] of this.#kept) {
+      if (before.get(file) === objects) continue
+      this.#log.log('warn', 'a file has errors; its last good objects stay in force', { file, objects })
+    }
+    for (const file of before.keys())
+      if (!this.#kept.has(file)) this.#log.log('info', 'a file is in use again', { file })
+  }
+
+  translated(findings: readonly Finding[], store: FileStore): void {
+    this.#problems('objects', placeFindings(store, findings))
+  }
+
+  /** Everything that is wrong, whenever it has changed. */
+  #problems(where: keyof typeof SUMMARIES, found: readonly FileProblem[]): void {
+    const { problems, lines, errors, warnings } = problemLines(found)
+    const text = lines.join('\n')
+    if (text === this.#known[where]) return
+    this.#known[where] = text
+    const { wrong, right } = SUMMARIES[where]
+    if (problems.length === 0) return this.#log.log('info', right)
+    this.#log.log(errors > 0 ? 'error' : 'warn', wrong, { errors, warnings })
+    for (const { severity, file, line, column, path, code, message } of problems) {
+      const at = file === '' ? undefined : `${file}:${line}:${column}`
+      this.#log.log(severity === 'error' ? 'error' : 'warn', 'problem', { at, path, code, problem: message })
+    }
+  }
+
+  applied(
+    version: number,
+    listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
+  ): void {
+    const before = this.#bound
+    this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
+    for (const { name, url, problem } of listeners) {
+      if (before.has(url) && before.get(url) === problem) continue
+      if (problem === undefined) this.#log.log('info', 'listening', { url, listener: name })
+      else this.#log.log('error', 'a listener does not serve', { url, listener: name, cause: problem })
+    }
+    this.#log.log(this.#running ? 'info' : 'debug', 'plan in force', { version })
+  }
+
+  started(instance: Instance): void {
+    this.#running = true
+    const debuggerUrl = inspector.url()
+    if (debuggerUrl !== undefined) {
+      const { host } = new URL(debuggerUrl)
+      this.#log.log('warn', 'a debugger of the runtime listens; whoever reaches it can read every secret', { host })
+    }
+    const { admin, metrics, readiness } = instance.ports
+    this.#log.log('info', 'ready', {
+      admin: `http://127.0.0.1:${admin}`,
+      'metrics.port': metrics,
+      'readiness.port': readiness,
+    })
+    if (instance.listeners.length === 0) this.#log.log('warn', 'no Gateway listens yet; the files are being watched')
+  }
+
+  /** @param cause why the gateway cannot start */
+  failed(cause: string): void {
+    this.#log.log('error', 'the gateway cannot start', { cause })
+  }
+
+  reloaded(): void {
+    this.#log.log('info', 'the files are read again, and the access log is opened anew')
+  }
+
+  stopping({ minMs, maxMs }: ShutdownTimes): void {
+    this.#log.log('info', 'stopping', { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
+  }
+
+  workerReplaced(worker: string, why: ReplacedFor, cause: string): void {
+    const message = why === 'died' ? 'a worker died and is replaced' : 'a worker is stuck and is replaced'
+    this.#log.log('error', message, { worker, cause })
+    this.#logFine(worker)
+  }
+
+  /** All workers write to one file. */
+  accessLog(worker: string, state: LogState): void {
+    if (state.kind === 'failing') {
+      if (this.#logFailing.size === 0) this.#log.log('error', UNWRITTEN, { cause: state.cause })
+      this.#logFailing.add(worker)
+      return
+    }
+    this.#lostLines += state.lines
+    if (state.kind === 'resumed') return this.#logFine(worker)
+    if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
+    this.#log.log('error', 'the access log could not be written to the end', { lost: this.#lostLines })
+  }
+
+  #logFine(worker: string): void {
+    if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
+    this.#log.log('info', 'the access log is written again', { lost: this.#lostLines })
+    this.#lostLines = 0
+  }
+
+  labelFolded(label: string, [gateway, listener, route, rule]: readonly string[]): void {
+    const place = { gateway, listener, route, route_rule: rule }
+    this.#log.log('warn', 'a metric label has 200 values; further ones are counted as other', { label, ...place })
+  }
+
+  bug(decision: string, stack: string): void {
+    this.#log.log('error', 'a bug in the gateway', { decision, stack })
+  }
+}
+
+const SUMMARIES = {
+  files: {
+    wrong: 'the files have problems; objects with errors are left out',
+    right: 'all problems of the files are resolved',
+  },
+  objects: {
+    wrong: 'the objects have problems; everything else is in force',
+    right: 'all problems of the objects are resolved',
+  },
+} as const
+
+const UNWRITTEN = 'the access log cannot be written; lines wait in memory, and are lost when there are too many'
+
+const MOST_NAMES = 5
+
+/** Names of objects, so many that a line holds them. */
+function nameSome(objects: readonly string[]): string {
+  const more = objects.length - MOST_NAMES
+  return `${objects.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

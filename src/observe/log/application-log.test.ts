@@ -1,0 +1,47 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import { ApplicationLog, LEVELS, type Level, type LogFields, type LogSettings } from './application-log.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function written(
+  settings: Partial<LogSettings>,
+  ...messages: readonly (readonly [Level, string, LogFields?])[]
+): string {
+  vi.spyOn(clock, 'now').mockReturnValue(1_800_000_000_000)
+  let text = ''
+  const log = new ApplicationLog({ format: 'text', level: 'info', ...settings }, (line) => {
+    text += line
+  })
+  for (const message of messages) log.log(...message)
+  return text
+}
+
+test('a message with fields, as text and as JSON', () => {
+  const message = ['warn', 'it is late', { a: 'x y', b: 2, none: undefined, empty: '' }] as const
+  expect(written({}, message)).toBe('2027-01-15T08:00:00.000000Z\twarn\tit is late a="x y" b=2\n')
+  expect(written({ format: 'json' }, message)).toBe(
+    '{"level":"warn","time":"2027-01-15T08:00:00.000000Z","scope":"gateway","message":"it is late","a":"x y","b":2}\n',
+  )
+})
+
+test.each([
+  ['error', 1],
+  ['warn', 2],
+  ['info', 3],
+  ['debug', 4],
+] as const)('at level %s the first %i levels are written', (level, count) => {
+  const all = LEVELS.map((each) => [each, each] as const)
+  const lines = written({ level }, ...all).split('\n')
+  expect(lines.slice(0, -1).map((line) => line.split('\t')[1])).toEqual(LEVELS.slice(0, count))
+})
+
+test('several lines stand under the message in text, where nothing of them reaches the terminal, and in it in JSON', () => {
+  const message = ['error', 'bug', { stack: 'Error\u001b[2J\n\tat x', n: 1 }] as const
+  expect(written({}, message)).toBe(
+    '2027-01-15T08:00:00.000000Z\terror\tbug n=1\n    Error\\u001b[2J\n    \\u0009at x\n',
+  )
+  expect(JSON.parse(written({ format: 'json' }, message))).toMatchObject({ stack: 'Error\u001b[2J\n\tat x', n: 1 })
+})

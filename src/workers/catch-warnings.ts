@@ -1,0 +1,10 @@
+import type { LogFields } from '#observe/log/application-log.ts'
+
+/** Takes the warnings of the runtime in this thread, which it would write as text of its own. */
+export function catchWarnings(take: (fields: LogFields) => void): void {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message, ...more }) => {
+    const { code } = more as { readonly code?: unknown }
+    take({ name, code: typeof code === 'string' ? code : undefined, cause: message })
+  })
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { createObjectsFolder, gatewayYaml } from '#test/support/objects-folder.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+async function objects(text: string): Promise<string> {
+  const folder = await createObjectsFolder({ 'all.yaml': text })
+  onTestFinished(folder.remove)
+  return folder.path
+}
+
+test('with JSON every line of both logs is an object; the flag is stronger than the environment', async () => {
+  const port = await freePort()
+  const path = await objects(gatewayYaml(port))
+  const local = '127.0.0.1:0'
+  const child = spawn(
+    join(ROOT, 'bin', 'gatewright'),
+    ['run', '-f', path, '--workers', '1', '--log-format', 'json', '--log-level', 'debug'],
+    {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        GATEWRIGHT_LOG_FORMAT: 'text',
+        GATEWRIGHT_ADMIN_ADDR: local,
+        GATEWRIGHT_STATS_ADDR: local,
+        GATEWRIGHT_READINESS_ADDR: local,
+      },
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const output = { out: '', error: '' }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.out += chunk
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.error += chunk
+  })
+  await eventually('ready', () => output.error.includes('"message":"ready"'))
+  await fetch(`http://127.0.0.1:${port}/`)
+  const closed = once(child, 'close')
+  child.kill('SIGTERM')
+  await closed
+  const linesOf = (text: string) =>
+    text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(linesOf(output.out)).toMatchObject([{ level: 'info', scope: 'request', 'http.status': 404 }])
+  const told = linesOf(output.error)
+  for (const line of told) expect(line).toMatchObject({ time: expect.any(String), scope: 'gateway' })
+  expect(told).toContainEqual(expect.objectContaining({ level: 'debug', message: 'plan in force', version: 1 }))
+  expect(told).toContainEqual(expect.objectContaining({ message: 'listening', url: `http://127.0.0.1:${port}` }))
+  expect(told.at(-1)).toMatchObject({ message: 'stopping', 'accept.seconds': 0 })
+})
+
+test('a gateway that cannot start says why in its log', async () => {
+  const path = await objects(gatewayYaml(await freePort()))
+  await using first = await startGateway({ files: [path], workers: 1 })
+  const admin = new URL(first.url(15_000)).host
+  const second = startGateway({ files: [path], workers: 1, environment: { GATEWRIGHT_ADMIN_ADDR: admin } })
+  await expect(second).rejects.toThrow(/ended with code 1:\n\S+\terror\tthe gateway cannot start cause=".*in use/)
+})
