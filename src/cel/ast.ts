@@ -154,7 +154,7 @@ export interface Block extends Node {
   readonly body: Expr
 }
 
-/** What stands where the source could not be parsed; a problem says why. */
+/** Placeholder for source that could not be parsed; a problem has the cause. */
 export interface Bad extends Node {
   readonly kind: 'bad'
 }

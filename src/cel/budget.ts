@@ -1,8 +1,8 @@
 import { CelError, COST_EXCEEDED, OUT_OF_BOUNDS } from './error.ts'
 
 /**
- * What evaluations may still take, in steps. Evaluations that hold a thread one after the other share one; what takes a step is
- * said in `weights.ts`. Steps depend on the expression and its data alone, never on a clock.
+ * Remaining steps of evaluations. Evaluations for one request share a budget; `weights.ts` has the
+ * costs. Steps depend on the expression and its data alone, never on a clock.
  */
 export interface Budget {
   left: number
@@ -11,7 +11,7 @@ export interface Budget {
 /** A whole budget: about 20 ms of work where weights were measured. */
 export const WHOLE_BUDGET = 20_000_000
 
-/** For work outside of any evaluation, such as JSON that the host converts for itself. Of a shape of its own, so that others hold integers. */
+/** For work outside of evaluations, such as JSON that the host converts. It has a separate object shape, so that other budgets hold integers. */
 const UNBOUNDED: Budget & { readonly unbounded: true } = { unbounded: true, left: Number.POSITIVE_INFINITY }
 
 /** Of the evaluation at work. There is one at a time: evaluating never waits. */

@@ -28,7 +28,7 @@ export interface UnavailableVariable {
   readonly unavailable: string
 }
 
-/** What the checker knows of a `HostObject`. */
+/** The type of a `HostObject` for the checker. */
 export interface HostType {
   readonly name: string
   /** Members with a type of their own, as text; the names in lower case where `foldsCase`. */
@@ -62,7 +62,7 @@ export interface EnvironmentOptions<C> {
   readonly provider?: TypeProvider
   /** Names are looked up in this namespace first. */
   readonly container?: string
-  /** What evaluations of a context are charged to; unless given, each has a budget of its own. */
+  /** The budget of the evaluations of a context; by default each evaluation has its own. */
   readonly budgetOf?: (context: C) => Budget
 }
 
@@ -72,7 +72,7 @@ export interface Scope<C> {
   readonly variable: (Variable<C> & { readonly type: Type }) | undefined
   readonly unavailable: string | undefined
   readonly children: ReadonlyMap<string, Scope<C>>
-  /** What this node is as a value when it has no declaration of its own. */
+  /** The value of this node if it has no declaration. */
   readonly rootType: MapType
   /** Readers of the children, for building the root as a map. */
   readonly readers: ReadonlyMap<string, MemberReader<C>>
@@ -92,7 +92,7 @@ export interface HostTypeInfo {
   readonly members: ReadonlyMap<string, Type>
   /** Of a member that is not listed. */
   readonly element: Type | undefined
-  /** Of a member whose name only the evaluation knows. */
+  /** A member whose name is computed at run time. */
   readonly anyMember: Type
   memberType(name: string): Type | undefined
 }
@@ -113,7 +113,7 @@ export function createEnvironment<C>(
   }
 }
 
-/** A table with more overloads; the given table stays as it is. */
+/** Returns a table with more overloads; the given table does not change. */
 export function addOverloads(
   table: ReadonlyMap<string, readonly Overload[]>,
   overloads: readonly Overload[],

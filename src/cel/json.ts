@@ -17,7 +17,7 @@ export class JsonMap extends MapValue {
     this.#object = object
   }
 
-  /** The parsed JSON behind the map, for those who pass it on. */
+  /** The parsed JSON behind the map, for callers that forward it. */
   get json(): Readonly<Record<string, unknown>> {
     return this.#object
   }
@@ -97,7 +97,7 @@ function fromList(json: readonly unknown[]): Value {
 /** No data that means something is nested deeper. */
 const MAX_DEPTH = 1000
 
-/** What becomes of a number that a JavaScript number cannot hold, given its digits. */
+/** Converts the digits of a number that a JavaScript number cannot represent. */
 type LargeNumber = (digits: string) => unknown
 
 const WHOLE = /^-?\d+$/

@@ -59,7 +59,7 @@ export function isMapKey(value: Value): boolean {
 /** One member of a lazily read map; `undefined` when it is absent now. */
 export type MemberReader<C> = (context: C) => Result | undefined
 
-/** A root such as `request` as a whole: reads a declared member when asked and copies nothing. */
+/** A root such as `request` as a map: reads declared members on access and copies nothing. */
 export class ContextMap<C> extends MapValue {
   readonly #members: ReadonlyMap<string, MemberReader<C>>
   readonly #context: C

@@ -5,7 +5,7 @@ import type { Checked } from './checker/check-state.ts'
 export interface Mismatch {
   readonly test: Expr
   readonly member: string
-  /** What the test gives then. */
+  /** The result of the test in that case. */
   readonly gives: boolean
 }
 
@@ -99,7 +99,7 @@ function textOf(expr: Expr): string | undefined {
   return expr.kind === 'literal' && typeof expr.value === 'string' ? expr.value : undefined
 }
 
-/** A pattern that looks at an end of the text; whatever else may stand there is of no use to others. */
+/** A pattern that is anchored at an end of the text. */
 function isAnchored(pattern: Expr | undefined): boolean {
   const text = pattern === undefined ? undefined : textOf(pattern)
   return text === undefined || text.includes('^') || text.includes('$') || text.includes('\\A') || text.includes('\\z')

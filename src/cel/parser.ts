@@ -19,7 +19,7 @@ const RESERVED = new Set(
 )
 const KEYWORDS = new Set(['true', 'false', 'null', 'in'])
 const RELATIONS = new Set(['==', '!=', '<', '<=', '>', '>='])
-/** What people write who come from other languages. */
+/** Common spellings from other languages. */
 const FOREIGN: Readonly<Record<string, string>> = { '&': '&&', '|': '||', '=': '==' }
 const FOREIGN_WORDS: Readonly<Record<string, string>> = { and: '&&', or: '||', is: '==' }
 
@@ -71,7 +71,7 @@ class Parser {
     return expr
   }
 
-  /** Text after a complete expression: says what was probably meant and goes on behind it. */
+  /** Text after a complete expression: suggests the probable intention and continues after it. */
   #reportTrailing(): void {
     const token = this.#next()
     const meant = FOREIGN[token.text] ?? FOREIGN_WORDS[token.text.toLowerCase()]

@@ -45,7 +45,7 @@ export interface Program<C> {
 export interface CompileOptions {
   /** The type the place of use needs, as text or built. Another type is an error; `dyn` results pass. */
   readonly expect?: string | Type
-  /** What a result of another type is; `error` unless given. */
+  /** Severity of a result of another type; default `error`. */
   readonly unexpected?: 'error' | 'warning'
   /** Yields a program whenever the expression can be parsed; what the checker refuses fails when evaluated. */
   readonly lenient?: boolean

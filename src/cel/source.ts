@@ -32,7 +32,7 @@ export interface Note {
 export interface Problem extends Note {
   readonly severity: 'error' | 'warning'
   readonly code: ProblemCode
-  /** What was probably meant, to stand in place of the range: "did you mean ...?" is for whoever shows the problem. */
+  /** Suggested replacement for the range; the code that shows the problem adds "did you mean ...?". */
   readonly suggestion?: string
 }
 

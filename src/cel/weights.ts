@@ -148,7 +148,7 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   merge: { call: 300 },
   'optional.unwrap': { element: 30 },
   unwrapOpt: { element: 30 },
-  // What takes long however small its arguments are.
+  // Functions that are expensive even for small arguments.
   ...Object.fromEntries(
     [
       'FullYear',

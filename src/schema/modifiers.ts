@@ -16,7 +16,7 @@ export function required<S extends TSchema>(schema: S, description: string): S {
   return annotate(schema, { description })
 }
 
-/** What a part is for, where it says so itself and not the field that holds it. */
+/** Describes a schema itself, instead of the field that contains it. */
 export function described<S extends TSchema>(description: string, schema: S): S {
   return annotate(schema, { description })
 }

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox'
 import { nodeOf, type SchemaNode } from './node.ts'
 
 /**
- * Every text that the schema marks as a secret.
- * @param path where in the schema the value stands, such as `spec.backend.auth`; empty for the whole
+ * Yields every text that the schema marks as a secret.
+ * @param path location of the value in the schema, such as `spec.backend.auth`; empty for the whole
  */
 export function secretsIn(schema: TSchema, path: string, value: unknown): readonly string[] {
   const node = nodeAt(nodeOf(schema), path)
@@ -39,8 +39,8 @@ function mayHoldSecret(node: SchemaNode): boolean {
 }
 
 /**
- * A copy of a value in which every part that the schema marks as a secret is `instead`. Parts that the schema does not describe stay.
- * @param path where in the schema the value stands, such as `spec.backend.auth`; nothing is hidden where the schema has no such place
+ * Copies a value and replaces every part that the schema marks as a secret with `instead`. Parts that the schema does not describe are kept.
+ * @param path location of the value in the schema, such as `spec.backend.auth`; nothing is hidden if the schema has no such location
  */
 export function withoutSecrets(schema: TSchema, path: string, value: unknown, instead: string): unknown {
   const node = nodeAt(nodeOf(schema), path)

@@ -83,7 +83,7 @@ export class EndpointHealth {
     if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MOST))
   }
 
-  /** A healthy answer came to its end: failures in a row are counted anew. One that breaks off behind its head ends no such row. */
+  /** A healthy response is complete: the count of consecutive failures restarts. A response that breaks off after its head does not reset it. */
   recordCompleted(): void {
     if (this.#eviction === undefined) return
     // Looks first: a write takes the memory away from the other workers.

@@ -1,4 +1,4 @@
-/** What works only once, such as the end of a session: remembered by everybody who may see it a second time. */
+/** Memory of one-time actions, such as the end of a session, in every thread that could see them again. */
 export interface OnceMemory {
   isSpent(scope: string, key: string): boolean
   /** @param key short, and of the same length for every caller: it is kept */
@@ -8,7 +8,7 @@ export interface OnceMemory {
 /** How many keys of each scope are remembered, the latest ones: some megabytes. */
 export const MAX_SPENT = 16_384
 
-/** The memory of one thread. `tell` passes on what was spent here, `learn` takes what was spent elsewhere. */
+/** The memory of one thread. `tell` publishes entries of this thread, `learn` adds entries of other threads. */
 export class LocalOnceMemory implements OnceMemory {
   readonly #spent = new Map<string, Set<string>>()
   readonly #tell: (scope: string, key: string) => void

@@ -44,7 +44,7 @@ export interface SlotChange {
 /** Assigns slots to keys on the main thread. A key keeps its slot as long as it is in use, so its state outlives plan changes. */
 export class SlotDirectory implements SlotLookup {
   readonly #slots = new Map<string, number>()
-  /** The one that has been free for longest comes first. */
+  /** The slot that has been free for the longest time comes first. */
   readonly #free: number[] = []
   readonly #capacity: number
   readonly #memory: SlotMemory

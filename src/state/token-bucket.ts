@@ -24,8 +24,8 @@ const HIGH = 2 ** 31
 const MOST = HIGH - 1
 
 /**
- * A token bucket that all workers share. Lock-free, so that a worker that dies in the middle blocks nobody: taking is one
- * compare-and-swap, and whoever first sees a new unit adds its tokens.
+ * A token bucket that all workers share. Lock-free, so that a worker that dies in the middle blocks no other: taking is one
+ * compare-and-swap, and the first worker that sees a new unit adds its tokens.
  */
 export class TokenBucket {
   readonly settings: TokenBucketSettings
@@ -77,7 +77,7 @@ export class TokenBucket {
     return this.level
   }
 
-  /** What remained when the bucket was last asked for something. */
+  /** Tokens left after the last request. */
   get level(): number {
     return Atomics.load(this.#words, this.#base + TOKENS)
   }

@@ -23,13 +23,13 @@ export class FileObjects {
     return this.#objects.has(key)
   }
 
-  /** The object that a place in a file stands for; undefined when an earlier place says something else about it. */
+  /** The object at a position in a file; undefined when an earlier position defines it differently. */
   at(written: ApiObject): ApiObject | undefined {
     const key = keyOf(written)
     return this.#places.get(key)?.[0] === written ? this.#objects.get(key) : undefined
   }
 
-  /** What stands twice, in the order of the keys. */
+  /** Duplicates, in the order of the keys. */
   get duplicates(): readonly Duplicate[] {
     return [...this.#repeated].sort().flatMap((key) => {
       const [first, ...others] = this.#places.get(key)!

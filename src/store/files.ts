@@ -124,7 +124,7 @@ export class FileStore implements ObjectStore {
     for (const file of touched) {
       const known = this.#files.get(file)
       const loaded = known === undefined ? undefined : load(file, known)
-      // A new file or a folder, or one that is gone.
+      // A file or folder that was created or removed.
       if (loaded === undefined) return this.reload()
       if (loaded !== known) changed.push([known, loaded])
     }

@@ -67,7 +67,7 @@ function isFolder(path: string, entry: Dirent, search: Search): boolean {
   return statSync(path).isDirectory()
 }
 
-/** What the operating system said about a file, as a problem of that file. */
+/** Converts a file system error to a problem of the file. */
 export function fileProblem(file: string, error: unknown): FileProblem {
   const { code, message } = error as NodeJS.ErrnoException
   const at = { file, line: 1, column: 1 }

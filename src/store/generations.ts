@@ -27,7 +27,7 @@ function withGeneration(read: ApiObject, generation: number): ApiObject {
   return { ...read, metadata: { ...read.metadata, generation }, origin: { ...read.origin, generation } }
 }
 
-/** What the author wants: everything but metadata and status. */
+/** The desired state: everything except metadata and status. */
 function wish({ metadata: _metadata, status: _status, origin: _origin, ...rest }: ApiObject): string {
   return JSON.stringify(rest)
 }

@@ -3,7 +3,7 @@ import { clock } from '#base/clock.ts'
 import type { FileProblem } from './file-problem.ts'
 import { type ParsedFile, parseObjects } from './parse-yaml.ts'
 
-/** A file as it is in use: what it says now, and what is kept from before because it no longer says it well. */
+/** The effective content of a file: its valid objects, and previous versions of objects that are now invalid. */
 export interface LoadedFile {
   readonly file: string
   /** Tells whether the file on disk is another one. */
@@ -19,7 +19,7 @@ export interface LoadedFile {
   readonly staleSince: number | undefined
 }
 
-/** What is known about a file after reading it anew; objects that were good before and are bad now stay (decision A-09). */
+/** State of a file after it was read again; objects that were valid before and are invalid now are kept (decision A-09). */
 export function reloadFile(file: string, signature: string, text: string, before: LoadedFile | undefined): LoadedFile {
   const parsed = parseObjects(text, file, before?.parsed)
   const { objects, problems, refused, parses } = parsed

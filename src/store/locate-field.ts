@@ -4,8 +4,8 @@ import type { FilePosition } from './file-problem.ts'
 import { type Piece, placeOf, readPieces, type YamlPieces } from './yaml-pieces.ts'
 
 /**
- * Finds fields of objects in the text they came from, for what is found out later: a faulty expression, a missing reference.
- * Reads the text of a file again when it is asked about it; the last one is kept, as questions come file by file.
+ * Finds fields of objects in their source text, for problems that are found later: an invalid expression, a missing reference.
+ * Reads a file again on demand; the last one is cached, since lookups come file by file.
  */
 export class FieldLocator {
   readonly #textOf: (file: string) => string | undefined

@@ -15,7 +15,7 @@ export interface ParsedFile {
   readonly refused: readonly string[]
   /** False: the text is not YAML, so nothing is known about its objects. */
   readonly parses: boolean
-  /** What each section of the text came to, by its text; the next parse uses again what did not change. */
+  /** Results of the sections by their text; the next parse reuses unchanged ones. */
   readonly sections: ReadonlyMap<string, ReadSection>
 }
 
@@ -38,10 +38,10 @@ const SERVER_FIELDS = [
   'uid',
 ]
 
-/** What one piece of a file came to. */
+/** The result of one section of a file. */
 interface Verdict {
   readonly object?: ApiObject
-  /** Identity of an object that is not valid, as far as it is known. */
+  /** Identity of an invalid object, as far as it is known. */
   readonly name?: ObjectName
   readonly problems: readonly FileProblem[]
 }
@@ -84,7 +84,7 @@ function readSection(section: Section, file: string, shared: Map<string, string>
   return readPlain(section, file, shared) ?? readWithPlaces(section, file)
 }
 
-/** Most sections are plain and hold a valid object: nobody asks where its fields stand. */
+/** Most sections are plain and contain a valid object, whose field positions are not needed. */
 function readPlain({ text, line }: Section, file: string, shared: Map<string, string>): ReadSection | undefined {
   const plain = readPlainYaml(text, shared)
   if (plain === undefined || isList(plain.value)) return undefined
@@ -171,7 +171,7 @@ function judge(value: unknown, line: number, file: string): Judgement {
   return admit(value, { info, file, line })
 }
 
-/** The kind of an object in a file, or why it is none of ours. */
+/** The kind of an object in a file, or the reason why it is not supported. */
 function recognise(apiVersion: string, kind: string): KindInfo | ConfigProblem {
   const slash = apiVersion.lastIndexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)

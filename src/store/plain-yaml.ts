@@ -1,4 +1,4 @@
-/** What a text says when it is written in plain YAML, and the line of its first character, from 1. */
+/** The value of a text in plain YAML, and the line of its first character, from 1. */
 export interface PlainYaml {
   readonly value: unknown
   readonly line: number
@@ -255,7 +255,7 @@ class FlowReader {
   }
 }
 
-/** What single texts stand for. */
+/** Values of literal scalars. */
 class Scalars {
   readonly #shared: Map<string, string>
 

@@ -5,7 +5,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 export interface ObjectStore {
   /** All objects, in no particular order. The list and its objects never change; a change makes a new list. */
   list(): readonly ApiObject[]
-  /** What changed since the last call, for whoever follows the objects; the first time, everything. */
+  /** Changes since the last call; everything on the first call. */
   takeChange(): ObjectChange
   /** Calls back after objects changed, without saying which. Statuses do not count. Returns the way to stop it. */
   subscribe(onChange: () => void): () => void

@@ -1,7 +1,7 @@
 import { DYN, isExactType, type Type } from '../type.ts'
 
 /**
- * What type parameters stand for so far, with a journal for taking attempts back.
+ * Current bindings of type parameters, with a journal to roll back attempts.
  * The rules are those of the language definition, section "Gradual Type Checking", with its unification of parameters.
  */
 export class Substitution {
@@ -141,7 +141,7 @@ function mentions(substitution: Substitution, type: Type, name: string): boolean
   }
 }
 
-/** Of two types that fit each other, the one that says less. */
+/** The more general one of two compatible types. */
 export function moreGeneral(a: Type, b: Type): Type {
   return saysNoMore(a, b) ? a : b
 }

@@ -68,7 +68,7 @@ export class CheckState<C> {
 
   // Types
 
-  /** The type as far as it is known now. */
+  /** The type with the bindings known so far. */
   apply(type: Type): Type {
     return this.#substitution.apply(type)
   }
@@ -80,7 +80,7 @@ export class CheckState<C> {
 
   #freshName = (): string => `@${this.#freshCount++}`
 
-  /** A type of which nothing is known yet. */
+  /** A type that is not known yet. */
   fresh(): Type {
     return { kind: 'param', name: this.#freshName() }
   }
@@ -199,7 +199,7 @@ export class CheckState<C> {
   }
 }
 
-/** Types of which the checker knows nothing. */
+/** Types that the checker does not know. */
 export function isWild(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error' || type.kind === 'any'
 }

@@ -5,7 +5,7 @@ import { type Type, typeOf } from '../type.ts'
 import { BUILT_IN_TYPES, typeValueOf } from '../type-name.ts'
 import type { Value } from '../value.ts'
 
-/** What a name stands for. */
+/** The declaration that a name refers to. */
 export type Resolution<C> =
   | { readonly kind: 'variable'; readonly scope: Scope<C>; readonly type: Type }
   | { readonly kind: 'root'; readonly scope: Scope<C>; readonly type: Type }

@@ -15,7 +15,7 @@ interface Candidate {
 interface CallSite {
   /** Hears of a constant argument with which the call can never work, such as a pattern that is no regular expression. */
   readonly onHopeless: (error: CelError) => void
-  /** What says that the steps ran out here. */
+  /** Marks the node where the steps ran out. */
   readonly exceeded: () => CelError
 }
 

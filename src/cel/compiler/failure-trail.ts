@@ -2,7 +2,7 @@ import { CelError } from '../error.ts'
 import type { Range } from '../source.ts'
 import type { Code, Node, RawCode } from './node.ts'
 
-/** Follows one evaluation: which part of the expression was the first to give an error. For a failure that somebody asks about. */
+/** Traces one evaluation to find the first part of the expression that failed. Used only when the cause of a failure is needed. */
 export class FailureTrail {
   readonly #found: { readonly error: CelError; readonly range: Range }[] = []
 

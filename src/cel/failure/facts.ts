@@ -1,7 +1,7 @@
 import type { Expr, Index } from '../ast.ts'
 import { print } from '../printer.ts'
 
-/** What is known where an expression stands, because of what stands around it. */
+/** Facts that hold at an expression because of the surrounding expressions. */
 export class Facts {
   static readonly none = new Facts(undefined, new Set())
   readonly #outer: Facts | undefined

@@ -18,7 +18,7 @@ const range = (least: bigint | number, greatest: bigint | number): Range => ({
 
 type Kind = 'int' | 'uint' | 'timestamp' | 'duration'
 
-/** What fits into a type. Of times whole seconds are counted, so the last one is left out. */
+/** Range of a type. Times are counted in whole seconds, so the last second is excluded. */
 const DOMAIN: { readonly [K in Kind]: Range } = {
   int: range(-(2n ** 63n), 2n ** 63n - 1n),
   uint: range(0, 2n ** 64n - 1n),
@@ -138,7 +138,7 @@ export class NumberRanges<C> {
     return compute(operator, this.of(left), this.of(right))
   }
 
-  /** Values of types that only the evaluation knows are taken for ints. */
+  /** Values of dynamic type are treated as ints. */
   #kindOf(expr: Expr): Kind | undefined {
     const type = this.#checked.types.get(expr)
     const kind = type?.kind === 'wrapper' ? type.of.kind : type?.kind

@@ -7,7 +7,7 @@ interface Definition {
   readonly part: 'whole' | 'element' | 'position'
 }
 
-/** What parses text at run time. Who sent the text decides of which types the values in it are. */
+/** Functions that parse text at run time. The sender of the text chooses the types of its values. */
 const PARSERS: ReadonlySet<string> = new Set(['json', 'jsonField', 'unvalidatedJwtPayload'])
 
 /** Where the values in an expression come from. */

@@ -6,7 +6,7 @@ import { HostObject, MapValue, type Value } from '../value.ts'
 /** Parts that one value is taken into, at most. */
 const MAX_PARTS = 1000
 
-/** What is nested deeper stays as it is. */
+/** Deeper levels are not flattened. */
 const MAX_DEPTH = 100
 
 /**

@@ -15,7 +15,7 @@ export const systemRandom: RandomSource = {
   uuid: () => globalThis.crypto.randomUUID(),
 }
 
-/** Of a computed message nothing is told: it may hold what the expression read. */
+/** A computed message is never shown: it may contain values that the expression has read. */
 const FAILED = new CelError('failed', 'fail() was called')
 
 const prepareFail: Prepare = ([message]) => {
