@@ -42,7 +42,7 @@ const WHOLE: BodyReader = {
 export class OneCall implements ClientHandler {
   readonly #way: CallWay
   readonly #request: CallRequest
-  readonly #exchange = new Exchange()
+  #exchange: Exchange | undefined
   readonly #answered = Promise.withResolvers<CallResponse>()
   #deadline: { cancel(): void } | undefined
   #hasRoom = false
@@ -105,8 +105,8 @@ export class OneCall implements ClientHandler {
     const head = Head.request(method, path)
     head.set('host', endpoint.hostname ?? endpoint.label)
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
-    const exchange = this.#exchange
-    exchange.reset(head, caller.peer)
+    const exchange = new Exchange(head, caller.peer)
+    this.#exchange = exchange
     exchange.bodies = WHOLE
     exchange.context = { now: clock.now, random, signal, call }
     exchange.place = caller.place
@@ -120,7 +120,7 @@ export class OneCall implements ClientHandler {
 
   response(stream: ClientStream): void {
     const { status } = stream.head
-    this.#exchange.response = stream.head
+    this.#exchange!.response = stream.head
     this.#healthy = this.#judge(status)
     this.#answer = new CallAnswer(stream, this.#way.claim, (failure) => this.#end(status, failure))
     this.#answered.resolve(this.#answer)
@@ -158,7 +158,7 @@ export class OneCall implements ClientHandler {
   /** Health of the endpoint, by the head of its answer. */
   #judge(status: number | undefined): boolean {
     const latencyMs = clock.monotonic() - this.#sentMs
-    return recordAnswer(this.#way.endpoint, this.#exchange, { status, latencyMs })
+    return recordAnswer(this.#way.endpoint, this.#exchange!, { status, latencyMs })
   }
 
   #fail(failure: CallFailure, detail?: string): void {

@@ -125,8 +125,7 @@ function buildHead(methodAndTarget: string, url: URL, { header = [], data }: Exp
 }
 
 function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: SocketPlace): Exchange {
-  const exchange = new Exchange()
-  exchange.reset(head, {
+  const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 50_000,
     rawAddress: '127.0.0.1',

@@ -247,12 +247,6 @@ test('near misses are kept only for a trace', async () => {
   expect(decision.nearMisses).toHaveLength(1)
 })
 
-test('a decision that is used again remembers nothing', async () => {
-  const { decision } = await decided(place({}, ...marks))
-  decision.reset()
-  expect(decision).toEqual(new Decision())
-})
-
 // Under TLS.
 
 const onTls = (name: string, hostname: string) =>

@@ -23,9 +23,9 @@ import { readerOfField, readerOfPath } from './readers.ts'
 import { RequestPath } from './route/request-path.ts'
 import type { NearMiss } from './route/route-table.ts'
 
-const NO_MISSES: readonly NearMiss[] = []
+const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 
-/** How far one request came; reused with its exchange. What was reached decides which response policies run. */
+/** How far one request came. What was reached decides which response policies run. */
 export class Decision implements ProtocolAttempt {
   readonly host: HostReader = new HostReader()
   readonly path: RequestPath = new RequestPath()
@@ -47,22 +47,6 @@ export class Decision implements ProtocolAttempt {
   readonly backendProgress: Progress = { reached: -1 }
   /** How the protocol of the backend reads the answer. */
   answer: AnswerReader | undefined
-
-  reset(): void {
-    this.listener = undefined
-    this.frontend = undefined
-    this.rule = undefined
-    this.match = undefined
-    this.nearMisses = NO_MISSES
-    this.backend = undefined
-    this.preRouting = undefined
-    this.postRouting = undefined
-    this.preProgress.reached = -1
-    this.postProgress.reached = -1
-    this.endpoint = undefined
-    this.backendProgress.reached = -1
-    this.answer = undefined
-  }
 
   get maxBufferBytes(): number {
     return this.frontend!.maxBufferBytes
@@ -147,7 +131,7 @@ function route(
   const { path } = decision
   const unfit = path.read(exchange)
   if (unfit !== undefined) return unfit
-  const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
+  const host = decision.host.of(exchange.request.authority)
   const taken = checkRouted(exchange.request, listener.routes, host)
   if (taken !== undefined) return taken
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { Exchange } from '#exchange/exchange.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { recordAnswer } from './record-answer.ts'
 
-const EXCHANGE = new Exchange()
+const EXCHANGE = exchangeWith()
 const isServerError = (_: Exchange, status: number) => status >= 500
 const never = () => false
 const always = () => true

@@ -9,8 +9,7 @@ function exchange(): Exchange {
   request.set('host', 'example.com:8080')
   request.set('X-Role', 'admin')
   request.append('cookie', 'a=1; b=2')
-  const made = new Exchange()
-  made.reset(request, {
+  const made = new Exchange(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
     rawAddress: '10.1.2.3',

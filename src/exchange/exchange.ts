@@ -3,6 +3,7 @@ import type { ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
 import type { BodyUse } from './body-use.ts'
+import { ExchangeSlots } from './exchange-slot.ts'
 import { ExpressionBudgets } from './expression-budgets.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
 import type { LlmFacts } from './llm-facts.ts'
@@ -75,17 +76,17 @@ export interface Attempt {
 }
 
 /**
- * One request in flight: what every step reads and changes. One object per connection is reused for its requests: steps keep
- * nothing of it. It knows no socket; bodies are read through `bufferRequestBody`, which the caller of the engine provides.
+ * One request in flight: what every step reads and changes. It knows no socket; bodies are read
+ * through `bodies`, which the caller of the engine provides.
  */
 export class Exchange {
   /** The request as it will go on; policies edit it in place. */
-  request!: Head
+  request: Head
   /** The response head, once there is one. */
   response: Head | undefined
   /** The fields behind the body of the response, when it has ended with some; HTTP/2 only. */
   trailers: Head | undefined
-  peer!: Peer
+  readonly peer: Peer
   scheme: 'http' | 'https' = 'http'
   version: '1.0' | '1.1' | '2' = '1.1'
   /** Milliseconds on the monotonic clock. */
@@ -93,7 +94,7 @@ export class Exchange {
   /** When the first attempt was sent, and when the last one was answered or failed; monotonic, 0: not yet. */
   sentMonotonicMs = 0
   answeredMonotonicMs = 0
-  /** Set once by whoever makes the exchange; the same for all its requests. */
+  /** Set by whoever makes the exchange. */
   gateway: GatewayIdentity | undefined
   /** Asked only when an expression reads `source.unverifiedWorkload`; set like `gateway`. */
   workloads: Workloads | undefined
@@ -160,50 +161,20 @@ export class Exchange {
   reason: Reason = 'Upstream'
   /** Only `explain` and sampled requests carry one. */
   trace: Trace | undefined
+  #slots: ExchangeSlots | undefined
   #redacted: string[] | undefined
   /** Made when it is first asked for. */
   #loggedTarget: string | undefined
 
-  reset(request: Head, peer: Peer): void {
+  constructor(request: Head, peer: Peer) {
     this.request = request
-    this.response = undefined
-    this.trailers = undefined
     this.peer = peer
-    this.sentMonotonicMs = 0
-    this.answeredMonotonicMs = 0
-    this.requestBody = undefined
-    this.responseBody = undefined
-    this.requestBodyPrefix = undefined
-    this.responseBodyPrefix = undefined
-    this.newRequestBody = undefined
-    this.newResponseBody = undefined
-    this.identity.jwt = undefined
-    this.identity.apiKey = undefined
-    this.identity.basicAuth = undefined
-    this.metadata = undefined
-    this.extauthz = undefined
-    this.extproc = undefined
-    this.llm = undefined
-    this.mcp = undefined
-    this.a2aMethod = undefined
-    this.place = undefined
-    this.matchedPrefix = undefined
-    this.hostRewrite = undefined
-    this.hostRewritten = false
-    this.requestTimeoutMs = undefined
-    this.retry = undefined
-    this.tokenLimits = undefined
-    this.budgets.reset()
-    this.exceeded = undefined
-    this.queuedHeaders = undefined
-    this.attempts = undefined
-    this.retries = 0
-    this.refusal = undefined
-    this.refusalDetail = undefined
-    this.reason = 'Upstream'
-    this.trace = undefined
-    this.#redacted = undefined
-    this.#loggedTarget = undefined
+  }
+
+  /** What policies keep between their steps. */
+  get slots(): ExchangeSlots {
+    this.#slots ??= new ExchangeSlots()
+    return this.#slots
   }
 
   /** A credential was read from this query parameter: its value must not be logged (decision A-111). */

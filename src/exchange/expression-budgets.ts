@@ -24,10 +24,4 @@ export class ExpressionBudgets {
     this.#record ??= { left: WHOLE_BUDGET }
     return this.#record
   }
-
-  reset(): void {
-    this.#request = undefined
-    this.#response = undefined
-    this.#record = undefined
-  }
 }

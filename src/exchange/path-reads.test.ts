@@ -7,10 +7,9 @@ import { decides, readsPath } from './path-reads.ts'
 import { variablesAt } from './variables/environments.ts'
 
 function exchangeAt(target: string): Exchange {
-  const exchange = new Exchange()
   const head = Head.request('GET', target)
   head.set('host', 'example.com')
-  exchange.reset(head, {
+  const exchange = new Exchange(head, {
     remoteAddress: '192.0.2.7',
     remotePort: 1,
     rawAddress: '192.0.2.7',

@@ -41,6 +41,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly host?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly place?: PlaceNames | null
+  readonly peer?: Peer
   readonly llm?: Partial<LlmFacts>
   readonly mcp?: Partial<McpFacts>
   /** What the proxy noted in the exchange. */
@@ -57,8 +58,7 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = parseHeadText(`${line} HTTP/1.1\r\n${fields.join('')}\r\n`)
   if (typeof head === 'number') throw new Error(`not a head: ${line}`)
-  const exchange = new Exchange()
-  exchange.reset(head, PEER)
+  const exchange = new Exchange(head, inputs.peer ?? PEER)
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
@@ -76,8 +76,7 @@ export function observedRelay(
   inputs: Partial<Omit<ObservedRelay, 'exchange'>> & Pick<ObservedInputs, 'noted'> = {},
 ): ObservedRelay {
   const { settings, endpointLabel, decisionNumber = 7, protocol = 'tls', receivedBytes = 0, sentBytes = 0 } = inputs
-  const exchange = new Exchange()
-  exchange.reset(new Head(), { ...PEER, serverName: 'db.example.com' })
+  const exchange = new Exchange(new Head(), { ...PEER, serverName: 'db.example.com' })
   exchange.startMonotonicMs = clock.monotonic()
   exchange.place = { ...PLACE, routeKind: 'TLSRoute', protocol: 'tcp' }
   Object.assign(exchange, inputs.noted)

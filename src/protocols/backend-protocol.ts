@@ -4,7 +4,8 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import type { Abort, BodySink } from '#net/stream.ts'
+import type { BodyFilter } from '#net/body/filtered-body.ts'
+import type { Abort } from '#net/stream.ts'
 import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { Address, HostAndPort } from './address.ts'
@@ -97,8 +98,6 @@ export interface ProtocolAttempt {
 
 /** How the answer to one attempt is read. The head of the answer is `exchange.response`. */
 export interface AnswerReader {
-  /** Takes facts from `exchange.responseBody`, for response policies that wait for the whole body. */
-  readWhole(exchange: Exchange): void
   /**
    * What has to see the body on its way; undefined: nothing.
    * @param claim memory for what has to be held meanwhile
@@ -106,16 +105,10 @@ export interface AnswerReader {
   filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined
 }
 
-/** Stands between the answer of a backend and the client. */
-export interface AnswerFilter {
-  /** Bytes may be added or removed: the answer cannot be sent with the length that the backend announced. */
-  readonly changesLength: boolean
-  /**
-   * Set when the backend's stream broke off or stopped short although the client sees a clean end: the attempt failed.
-   */
+/** Stands between the answer of a backend and whatever takes it: the client, or the response policies that wait for the body. */
+export interface AnswerFilter extends BodyFilter {
+  /** Set when the backend's stream broke off or stopped short although its receiver sees a clean end: the attempt failed. */
   readonly broken?: Abort | 'incomplete' | undefined
-  /** The sink for the backend's answer; what it gets goes on to `sink`. */
-  into(sink: BodySink): BodySink
 }
 
 /** What the gateway gives to a protocol that serves requests itself. */

@@ -7,9 +7,8 @@ const NO_REQUEST = new Head()
 
 /** What expressions see of a connection before, or without, a request. */
 export function connectionExchange({ gateway, workloads }: ProxyContext, peer: Peer): Exchange {
-  const exchange = new Exchange()
+  const exchange = new Exchange(NO_REQUEST, peer)
   exchange.gateway = gateway
   exchange.workloads = workloads
-  exchange.reset(NO_REQUEST, peer)
   return exchange
 }

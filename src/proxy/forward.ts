@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { EndpointPlace } from '#engine/backend-place.ts'
 import { chooseEndpoint } from '#engine/balance.ts'
 import { chooseDestination } from '#engine/destinations.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/prepare-attempt.ts'
@@ -8,25 +9,16 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import type { Attempt, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
-import { FixedBody } from '#net/body/fixed-body.ts'
-import { KeptBody } from '#net/body/kept-body.ts'
 import { LATE_WAITING } from '#net/connect/waiting-line.ts'
 import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
-import {
-  BODY_LENGTH,
-  BODY_NONE,
-  type BodySource,
-  type ClientHandler,
-  type ClientStream,
-  type TrailerGate,
-} from '#net/stream.ts'
+import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
-import { type InFlight, REPLAY_LIMIT } from './in-flight.ts'
-import { screenInterim, screenTrailers } from './passing-fields.ts'
-import { recordRequest } from './record-bodies.ts'
-import { fail, respondLocally } from './respond.ts'
+import type { Given } from './bodies.ts'
+import type { InFlight } from './in-flight.ts'
+import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
+import { fail, respondLocally, whenSettled } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 import { serveRequest } from './serve-request.ts'
 
@@ -38,7 +30,7 @@ export function forward(flight: InFlight): void {
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)
   if (mustGatherBody(flight)) return gatherBody(flight, true)
-  if (flight.retriesLeft > 0) keepBody(flight)
+  if (flight.retriesLeft > 0 && !keepBody(flight)) flight.retriesLeft = 0
   attempt(flight)
 }
 
@@ -50,32 +42,22 @@ function forwardLarge(flight: InFlight): void {
 }
 
 function mustGatherBody(flight: InFlight): boolean {
-  return flight.hasStreamingBody && needsWholeBody(flight.decision, flight.exchange)
+  return flight.bodies.requestStreams && needsWholeBody(flight.decision, flight.exchange)
 }
 
 /** A retry needs something to send again. A body that is known to be too large for that is sent once. */
-function keepBody(flight: InFlight): void {
-  if (!flight.hasStreamingBody) return
-  const { body } = flight.stream
-  if (body.length > REPLAY_LIMIT) flight.retriesLeft = 0
-  else flight.keptRequest = new KeptBody(body, { maxBytes: REPLAY_LIMIT, claim: flight.claim })
+function keepBody({ bodies }: InFlight): boolean {
+  return !bodies.requestStreams || bodies.keepRequest()
 }
 
 function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
-  const { turn, exchange, decision } = flight
-  const { maxBufferBytes } = decision.frontend!
-  flight
-    .readRequestBody(exchange, maxBufferBytes, use)
-    .then((unread) => {
-      if (turn !== flight.turn) return
-      if (unread !== undefined) return respondLocally(flight, unread)
-      if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
-      if (exchange.requestBody === null) return forwardLarge(flight)
-      attempt(flight)
-    })
-    .catch((error: unknown) => {
-      if (turn === flight.turn) fail(flight, error)
-    })
+  const { exchange, decision, bodies } = flight
+  whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (unread) => {
+    if (unread !== undefined) return respondLocally(flight, unread)
+    if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
+    if (exchange.requestBody === null) return forwardLarge(flight)
+    attempt(flight)
+  })
 }
 
 /** One attempt: endpoint, backend policies, send. */
@@ -84,7 +66,7 @@ function attempt(flight: InFlight): void {
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
   const { readsRequestBody } = endpoint.chain
-  if (readsRequestBody !== false && flight.hasStreamingBody) return gatherBody(flight, readsRequestBody)
+  if (readsRequestBody !== false && flight.bodies.requestStreams) return gatherBody(flight, readsRequestBody)
   if (readsRequestBody === true && exchange.requestBody === null) {
     return respondLocally(flight, reject('body-too-large'))
   }
@@ -96,14 +78,7 @@ function attempt(flight: InFlight): void {
   }
   const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
-  const { turn } = flight
-  outcome
-    .then((late) => {
-      if (turn === flight.turn) proceedWith(flight, late)
-    })
-    .catch((error: unknown) => {
-      if (turn === flight.turn) fail(flight, error)
-    })
+  whenSettled(flight, outcome, (late) => proceedWith(flight, late))
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
@@ -112,22 +87,9 @@ function proceedWith(flight: InFlight, outcome: Outcome): void {
 }
 
 function send(flight: InFlight): void {
-  const { exchange, context, framing, stream } = flight
+  const { exchange, context, stream, bodies } = flight
   const endpoint = flight.decision.endpoint!
-  const body = gatheredBody(flight)
-  if (body === undefined) {
-    framing.kind = stream.body.kind
-    framing.length = stream.body.length
-    framing.trailers = gateOf(flight, stream.body)
-  } else {
-    const announces = body.length > 0 || stream.body.kind !== BODY_NONE
-    framing.kind = announces ? BODY_LENGTH : BODY_NONE
-    framing.length = announces ? body.length : -1
-    framing.trailers = gateOf(flight, body)
-  }
-  framing.upgrade = stream.head.upgrade
-  // The default is meant for servers that do not answer, not for uploads that take their time.
-  framing.patient = endpoint.requestTimeoutMs === 0
+  const { upgrade } = stream.head
   if (flight.pristine !== undefined && flight.tried.length > 1) {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }
@@ -137,8 +99,10 @@ function send(flight: InFlight): void {
     startDeadline(flight)
   }
   flight.occupyEndpoint()
+  const body = bodies.requestToSend()
+  const framing = frame(flight, body, endpoint)
   const upstream = context.pool.send(
-    chooseDestination(endpoint.destinations, exchange, framing.upgrade),
+    chooseDestination(endpoint.destinations, exchange, upgrade),
     exchange.request,
     framing,
     responseTimeout(endpoint, exchange),
@@ -146,22 +110,23 @@ function send(flight: InFlight): void {
     flight,
   )
   flight.upstream = upstream
-  if (framing.kind === BODY_NONE) return
-  if (body === undefined)
-    return (flight.partialRequest ?? flight.keptRequest ?? stream.body).pipe(recordRequest(flight, upstream.request))
-  body.pipe(upstream.request)
+  if (framing.kind !== BODY_NONE) bodies.sendRequest(body, upstream.request)
 }
 
-/** Fields behind a request body go to backends of gRPC, and to no others: who else waits for some does not say so. */
-function gateOf({ exchange, trailerGate }: InFlight, { kind, trails }: BodySource): TrailerGate | undefined {
-  return trails === true && kind !== BODY_NONE && isGrpcRequest(exchange.request) ? trailerGate : undefined
-}
-
-/** A body that is in memory, if there is one. What followed the client's own says nothing about one that took its place. */
-function gatheredBody({ exchange, requestTrailers }: InFlight): FixedBody | undefined {
-  const { newRequestBody, requestBody } = exchange
-  if (newRequestBody !== undefined) return new FixedBody(newRequestBody)
-  return requestBody ? new FixedBody(requestBody, requestTrailers) : undefined
+function frame({ exchange, decision, stream }: InFlight, body: Given, { requestTimeoutMs }: EndpointPlace): Framing {
+  // A client that announced a body has the length of what took its place announced, be it 0.
+  const emptied = body.kind === BODY_NONE && stream.body.kind !== BODY_NONE
+  const kind = emptied ? BODY_LENGTH : body.kind
+  // Fields behind a request body go to backends of gRPC, and to no others: who else waits for some does not say so.
+  const trails = body.trails === true && kind !== BODY_NONE && isGrpcRequest(exchange.request)
+  return {
+    kind,
+    length: emptied ? 0 : body.length,
+    upgrade: stream.head.upgrade,
+    // The default is meant for servers that do not answer, not for uploads that take their time.
+    patient: requestTimeoutMs === 0,
+    trailers: trails ? new RequestTrailerGate(decision) : undefined,
+  }
 }
 
 /** What upstream connections report; the request they belong to is their context. */
@@ -272,22 +237,22 @@ function noteAttempt(exchange: Exchange, attempt: Attempt): void {
 
 /** An attempt is left, and the worker is not busy with too many of them. */
 function mayRetry(flight: InFlight): boolean {
-  if (flight.retriesLeft === 0 || flight.keptRequest?.isWhole === false) return false
+  if (flight.retriesLeft === 0 || !flight.bodies.requestRepeats) return false
   flight.retried ||= flight.context.load.takeRetry()
   return flight.retried
 }
 
 function retry(flight: InFlight): void {
-  const { exchange, turn } = flight
+  const { exchange } = flight
   flight.retriesLeft--
   exchange.retries++
   flight.upstream = undefined
-  flight.keptRequest?.rest()
+  flight.bodies.restRequest()
   exchange.response = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
   flight.backoff = clock.after(backoffMs, () => {
-    if (turn === flight.turn) attempt(flight)
+    if (flight.isWaiting) attempt(flight)
   })
 }
 
@@ -295,7 +260,7 @@ function retry(flight: InFlight): void {
 function startDeadline(flight: InFlight): void {
   const { requestTimeoutMs } = flight.exchange
   if (requestTimeoutMs === undefined || requestTimeoutMs === 0) return
-  flight.deadline ??= new WheelTimer(() => endLate(flight))
+  flight.deadline = new WheelTimer(() => endLate(flight))
   flight.context.wheel.arm(flight.deadline, requestTimeoutMs)
 }
 

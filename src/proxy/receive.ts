@@ -10,9 +10,8 @@ import { connectionPlace } from './connection-place.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
-import { settleBodies } from './record-bodies.ts'
 import { DECISION } from './reply.ts'
-import { fail, respondLocally } from './respond.ts'
+import { fail, respondLocally, whenSettled } from './respond.ts'
 
 /** Serves the requests of one socket: the first page of a request's way (docs/architecture.md). */
 export class Receiver implements StreamHandler {
@@ -26,14 +25,13 @@ export class Receiver implements StreamHandler {
   }
 
   request(stream: ServerStream): void {
-    const flight = (stream.context as InFlight | undefined) ?? new InFlight(this.#context)
+    const flight = new InFlight(this.#context, stream, this.socket)
     stream.context = flight
-    flight.begin(stream, this.socket)
     try {
       const { index, random } = this.#context
       const outcome = decide({ index, socket: this.socket, random }, flight.exchange, flight.decision)
-      if (outcome instanceof Promise) settleLater(flight, outcome)
-      else settle(flight, outcome)
+      if (outcome instanceof Promise) whenSettled(flight, outcome, (late) => proceed(flight, late))
+      else proceed(flight, outcome)
     } catch (error) {
       fail(flight, error)
     }
@@ -44,15 +42,17 @@ export class Receiver implements StreamHandler {
     flight.endDeadline()
     flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
-    settleBodies(flight)
+    flight.bodies.settle()
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeFor(flight)
     const broken = noteBreak(flight)
     if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()
     this.#context.observer.ended(flight, sentBytes, broken)
-    flight.dropBodies()
+    flight.bodies.release()
     flight.upstream?.release()
-    flight.turn++
+    flight.over = true
+    // A connection may be idle for long: it does not hold on to what its last request brought.
+    stream.context = undefined
   }
 
   aborted(stream: ServerStream, why: Abort, cut: boolean): void {
@@ -61,10 +61,10 @@ export class Receiver implements StreamHandler {
     if (cut) noteCut(flight, why)
     flight.abandon()
     flight.context.load.end(flight.retried)
-    settleBodies(flight)
+    flight.bodies.settle()
     chargeFor(flight)
     this.#context.observer.ended(flight, 0, `${cut ? 'response of the backend' : 'client connection'} ended: ${why}`)
-    flight.dropBodies()
+    flight.bodies.release()
   }
 
   refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined {
@@ -112,24 +112,14 @@ function noteCut({ decision, status }: InFlight, why: Abort): void {
 }
 
 /** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */
-function noteBreak({ filter, decision }: InFlight): string | undefined {
-  if (filter?.broken === undefined) return undefined
+function noteBreak({ bodies, decision }: InFlight): string | undefined {
+  const { responseBroken } = bodies
+  if (responseBroken === undefined) return undefined
   decision.endpoint?.health.recordUnhealthy()
-  return `the stream of the provider ended early: ${filter.broken}`
+  return `the stream of the provider ended early: ${responseBroken}`
 }
 
-function settle(flight: InFlight, outcome: Outcome): void {
+function proceed(flight: InFlight, outcome: Outcome): void {
   if (outcome === undefined) forward(flight)
   else respondLocally(flight, outcome)
-}
-
-function settleLater(flight: InFlight, pending: Promise<Outcome>): void {
-  const { turn } = flight
-  pending
-    .then((outcome) => {
-      if (turn === flight.turn) settle(flight, outcome)
-    })
-    .catch((error: unknown) => {
-      if (turn === flight.turn) fail(flight, error)
-    })
 }

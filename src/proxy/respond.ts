@@ -5,6 +5,7 @@ import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodyKind } from '#net/stream.ts'
+import type { Given } from './bodies.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
@@ -50,17 +51,24 @@ function adopt(exchange: Exchange, { head, body }: Reply): void {
 
 /** Sends a response of which all is there. */
 export function sendReply(flight: InFlight, reply: Reply): void {
-  const { exchange, stream } = flight
   const { head } = reply
-  const bytes = exchange.newResponseBody ?? reply.body ?? NO_BYTES
-  writeQueuedHeaders(flight)
+  const bytes = flight.exchange.newResponseBody ?? reply.body ?? NO_BYTES
   const trailers = reply.trailers ?? (bytes.length > 0 ? takeGrpcStatus(flight, head) : undefined)
-  const body = new FixedBody(bytes, trailers)
-  if (sendHead(flight, head, body.kind, body.length)) body.pipe(stream.response)
+  sendBody(flight, head, new FixedBody(bytes, trailers))
 }
 
-/** Sends the head of a response. @returns false when the client's connection does not take it: it got a refusal instead */
-export function sendHead(flight: InFlight, head: Head, kind: BodyKind, length: number): boolean {
+/**
+ * Sends a response: every one ends here.
+ * @returns false when the client's connection does not take the head: the client got a refusal instead, and nobody takes the body
+ */
+export function sendBody(flight: InFlight, head: Head, body: Given): boolean {
+  writeQueuedHeaders(flight)
+  if (!sendHead(flight, head, body.kind, body.length)) return false
+  flight.bodies.sendResponse(body)
+  return true
+}
+
+function sendHead(flight: InFlight, head: Head, kind: BodyKind, length: number): boolean {
   const isTaken = flight.stream.respond(head, kind, length)
   if (isTaken) noteHead(flight, head)
   else refuseHead(flight)
@@ -85,7 +93,7 @@ function refuseHead(flight: InFlight): void {
 }
 
 /** What policies queued for the response beats everything else. */
-export function writeQueuedHeaders(flight: InFlight): void {
+function writeQueuedHeaders(flight: InFlight): void {
   const { queuedHeaders, response } = flight.exchange
   if (queuedHeaders === undefined || response === undefined) return
   for (let i = 0; i < queuedHeaders.length; i++) {
@@ -110,4 +118,20 @@ export function fail(flight: InFlight, error: unknown): void {
   flight.context.observer.bug(flight.decisionId, error)
   if (flight.responded) flight.stream.abort()
   else respondLocally(flight, reject('internal-error'))
+}
+
+/** Goes on with what a request has waited for, unless it has been answered meanwhile or its client has left. */
+export function whenSettled<Value>(flight: InFlight, pending: Promise<Value>, proceed: (value: Value) => void): void {
+  pending
+    .then(
+      (value) => {
+        if (flight.isWaiting) proceed(value)
+      },
+      (error: unknown) => {
+        if (flight.isWaiting) throw error
+      },
+    )
+    .catch((error: unknown) => {
+      if (!flight.over) fail(flight, error)
+    })
 }

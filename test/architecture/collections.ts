@@ -91,6 +91,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'policies/traffic/jwt-authentication/verified-tokens #old': { bound: 'as above', flood: FLOODS },
   'protocols/http/sse #pieces': { bound: 'the longest event', flood: FLOODS },
   'protocols/http/sse #data': { bound: 'the longest event', flood: FLOODS },
+  'exchange/exchange-slot #values': 'configuration',
   'protocols/backend-protocol #kept': 'configuration',
   'protocols/llm/compile-ai #compiled': 'configuration',
   'protocols/llm/compile-ai #reported': 'configuration',

@@ -80,8 +80,7 @@ function newExchange() {
   ] as const) {
     head.set(field, value)
   }
-  const exchange = new Exchange()
-  exchange.reset(head, {
+  const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 1,
     rawAddress: '127.0.0.1',

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { Exchange } from '#exchange/exchange.ts'
 import { NO_LLM } from '#exchange/llm-facts.ts'
 import { READS_NOTHING } from '#exchange/llm-reads.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
@@ -7,6 +6,7 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import { NO_KEY_SET } from '#policies/shared/read-key-set.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { VerifiedTokens } from '#policies/traffic/jwt-authentication/verified-tokens.ts'
 import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
 import { MemberReader } from '#protocols/llm/json/member-reader.ts'
@@ -91,7 +91,7 @@ test('stream-answer', () => {
     end: () => {},
     abort: () => {},
   }
-  const exchange = new Exchange()
+  const exchange = exchangeWith()
   exchange.llm = { ...NO_LLM }
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')

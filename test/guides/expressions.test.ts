@@ -27,8 +27,7 @@ function sampleExchange(): Exchange {
   ] as const) {
     request.append(name, value)
   }
-  const exchange = new Exchange()
-  exchange.reset(request, {
+  const exchange = new Exchange(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
     rawAddress: '10.1.2.3',

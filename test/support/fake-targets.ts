@@ -124,8 +124,7 @@ export class TestClient {
   }
 
   async send({ method = 'POST', target = '/mcp', headers, message, prepare }: TestRequest): Promise<Received> {
-    const exchange = new Exchange()
-    exchange.reset(Head.request(method, target), PEER)
+    const exchange = new Exchange(Head.request(method, target), PEER)
     const fields = { ...this.#usualHeaders(method), ...headers }
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
     prepare?.(exchange)

@@ -67,8 +67,7 @@ function toExchange(incoming: IncomingMessage): Exchange {
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) head.append(name, value)
   }
-  const exchange = new Exchange()
-  exchange.reset(head, {
+  const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 0,
     rawAddress: '127.0.0.1',

@@ -66,8 +66,7 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
   const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   for (const [name, value] of Object.entries(setup.headers ?? {})) head.set(name, value)
-  const exchange = new Exchange()
-  exchange.reset(head, {
+  const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 1,
     rawAddress: '127.0.0.1',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
+import type { Peer } from '#net/peer.ts'
 import { compileExpression } from '../compile-expression.ts'
 import { Exchange } from '../exchange.ts'
 
@@ -23,8 +24,7 @@ function exchange(): Exchange {
     request.append(name, value)
     response.append(name, value)
   }
-  const made = new Exchange()
-  made.request = request
+  const made = new Exchange(request, {} as Peer)
   made.response = response
   return made
 }

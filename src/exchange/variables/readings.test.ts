@@ -21,9 +21,8 @@ function headOf(head: Head, fields: Readonly<Record<string, string>>): Head {
 
 /** A request that has been answered, with everything that a gateway may come to know of one. */
 function everything(): Exchange {
-  const exchange = new Exchange()
   const request = headOf(Head.request('POST', '/a/b?x=1&x=2'), { host: 'example.com:8080', 'X-A': '1' })
-  exchange.reset(request, {
+  const exchange = new Exchange(request, {
     remoteAddress: '10.1.2.3',
     remotePort: 4711,
     rawAddress: '10.0.0.9',
@@ -312,8 +311,7 @@ test('every variable that can be read anywhere is read by a test', () => {
 })
 
 test('a connection with a request that nothing is known of', () => {
-  const exchange = new Exchange()
-  exchange.reset(Head.request('GET', '/'), {
+  const exchange = new Exchange(Head.request('GET', '/'), {
     ...everything().peer,
     localAddress: '127.0.0.1',
     serverName: undefined,
@@ -396,7 +394,7 @@ test.each(['variables()', 'source', 'request'])('%s as a whole shows what there 
 })
 
 test('a key beyond ASCII is text when it is revealed', () => {
-  const exchange = new Exchange()
+  const exchange = everything()
   exchange.identity.apiKey = { key: 'cl\u00c3\u00a9', entry: 'alice', metadata: {} }
   expect(compileExpression('apiKey.key.unredacted()', 'log', () => {}).text(exchange)).toBe('cl\u00e9')
 })

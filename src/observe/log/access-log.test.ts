@@ -294,8 +294,7 @@ test.each(['gateway', 'src.addr'])('removing %s from some lines removes it from 
 test('every connection has its own address', () => {
   const lines: string[] = []
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
-  const [one, other] = [observed(), observed()]
-  other.exchange.peer = { ...PEER, remotePort: 40_001 }
+  const [one, other] = [observed(), observed({ peer: { ...PEER, remotePort: 40_001 } })]
   for (const request of [one, other, one]) log.log(new Ended(request, clock.now(), 1, undefined))
   expect(lines.map((line) => /src\.addr=\S+/.exec(line)?.[0])).toEqual(
     [40_000, 40_001, 40_000].map((port) => `src.addr=192.0.2.7:${port}`),

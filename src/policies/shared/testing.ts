@@ -54,9 +54,12 @@ const PEER: Peer = {
 export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   const { method = 'GET', target = '/', scheme = 'http' } = inputs
   const head = received(`${method} ${target} HTTP/1.1`, { host: 'example.com', ...inputs.headers })
-  const exchange = new Exchange()
   const secure = scheme === 'https'
-  exchange.reset(head, { ...PEER, secure, serverName: secure ? (inputs.serverName ?? 'example.com') : undefined })
+  const exchange = new Exchange(head, {
+    ...PEER,
+    secure,
+    serverName: secure ? (inputs.serverName ?? 'example.com') : undefined,
+  })
   exchange.context = runContext()
   exchange.scheme = scheme
   exchange.originalMethod = head.method

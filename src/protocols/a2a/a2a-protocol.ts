@@ -61,8 +61,6 @@ class CardReader implements AnswerReader {
     this.#place = place
   }
 
-  readWhole(): void {}
-
   filter({ response }: Exchange, claim: BodyClaim): AnswerFilter | undefined {
     if (response?.status !== 200) return undefined
     return { changesLength: true, into: (sink) => new CardFilter(sink, response, { place: this.#place, claim }) }

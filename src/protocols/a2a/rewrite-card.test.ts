@@ -124,7 +124,6 @@ test('a card that already leads through the gateway keeps its signatures', () =>
 })
 
 function exchangeFor(fields: Record<string, string>, method = 'GET', target = CARD): Exchange {
-  const exchange = new Exchange()
   const peer = {
     remoteAddress: '',
     remotePort: 0,
@@ -136,7 +135,7 @@ function exchangeFor(fields: Record<string, string>, method = 'GET', target = CA
     serverName: undefined,
     certificate: undefined,
   }
-  exchange.reset(Head.request(method, target), peer)
+  const exchange = new Exchange(Head.request(method, target), peer)
   exchange.originalAuthority = 'gw.example:8080'
   exchange.originalTarget = `/a2a${target}?x=1`
   for (const [name, value] of Object.entries(fields)) exchange.request.set(name, value)

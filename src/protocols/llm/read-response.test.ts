@@ -1,17 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { Exchange } from '#exchange/exchange.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import type { RouteType } from './policy-schema.ts'
 import { observeResponse } from './read-response.ts'
-import { readWholeAnswer } from './read-whole-answer.ts'
 
 class Collector implements BodySink {
   readonly backed = false
@@ -52,7 +51,7 @@ interface Answer {
 
 /** Runs an answer through the filter as the wire would: all pieces in the same memory, which is overwritten afterwards. */
 function pass(body: string, answer: Answer = {}) {
-  const exchange = new Exchange()
+  const exchange = exchangeWith()
   const kept = answer.reads && new KeptAnswer({ ...READS_NOTHING, ...answer.reads }, answer.maxKept ?? 10_000)
   const facts: LlmFacts = { ...NO_LLM, answer: kept }
   exchange.llm = facts
@@ -382,20 +381,6 @@ test('byte by byte', () => {
   expect(facts.totalTokens).toBe(5)
 })
 
-test('a buffered answer gives the same facts', () => {
-  const read = (type: RouteType, contentType: string, body: string) => {
-    const exchange = new Exchange()
-    exchange.llm = { ...NO_LLM }
-    exchange.response = Head.response(200)
-    exchange.response.set('content-type', contentType)
-    exchange.responseBody = new TextEncoder().encode(body)
-    readWholeAnswer({ type, hidesUsage: false, kept: undefined }, exchange)
-    return exchange.llm
-  }
-  for (const [type, body, facts] of buffered) expect(read(type, JSON_TYPE, body)).toMatchObject(facts)
-  for (const [type, body, facts] of streams) expect(read(type, 'text/event-stream', body)).toMatchObject(facts)
-})
-
 const BOTH = { completion: true, toolCalls: true }
 const call = (name: string, given: unknown) => ({ id: 'c1', name, arguments: given })
 const data = (...events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
@@ -555,7 +540,7 @@ test('trailers go on', () => {
   sink.end = (given?: Head) => {
     seen = given
   }
-  const exchange = new Exchange()
+  const exchange = exchangeWith()
   exchange.llm = { ...NO_LLM }
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')

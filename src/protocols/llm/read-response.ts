@@ -6,7 +6,6 @@ import type { AnswerFilter, AnswerReader } from '../backend-protocol.ts'
 import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
-import { readWholeAnswer } from './read-whole-answer.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -16,10 +15,6 @@ export class LlmAnswerReader implements AnswerReader {
 
   constructor(plan: ResponsePlan) {
     this.#plan = plan
-  }
-
-  readWhole(exchange: Exchange): void {
-    readWholeAnswer(this.#plan, exchange)
   }
 
   filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {

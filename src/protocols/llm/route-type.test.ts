@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { Exchange } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
-import { Head } from '#net/http/head.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { compile, prepare, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { refuseInDialect } from './prepare-request.ts'
@@ -102,9 +101,7 @@ test('a compressed body is refused', () => {
 
 test('refusals of other steps come in the dialect too, configured bodies stay', () => {
   const { plan } = compile({ provider: { providerFour: {} } }, { ai: { routes: { '/messages': 'Messages' } } })
-  const exchange = new Exchange()
-  exchange.request = Head.request('POST', '/v1/messages?a=b')
-  exchange.originalTarget = '/v1/messages?a=b'
+  const exchange = exchangeWith({ method: 'POST', target: '/v1/messages?a=b' })
   const refusal = refuseInDialect(plan, exchange, reject('rate-limited', { headers: [['retry-after', '1']] }))
   expect(refusal).toMatchObject({
     code: 'rate-limited',

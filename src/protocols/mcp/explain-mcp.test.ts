@@ -10,7 +10,6 @@ const plan = compileTestMcp({ targets: [{ name: 'a', path: '/x' }, { name: 'b' }
 ]).plan
 
 function explain(message: unknown, at = plan) {
-  const exchange = new Exchange()
   const peer = {
     remoteAddress: '',
     remotePort: 0,
@@ -22,7 +21,7 @@ function explain(message: unknown, at = plan) {
     serverName: undefined,
     certificate: undefined,
   }
-  exchange.reset(Head.request('POST', '/mcp'), peer)
+  const exchange = new Exchange(Head.request('POST', '/mcp'), peer)
   const text = typeof message === 'string' ? message : JSON.stringify(message)
   return explainMcp(at, exchange, new TextEncoder().encode(text))
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { Exchange, type JsonObject } from '#exchange/exchange.ts'
+import type { JsonObject } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { fakeTargets } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
@@ -13,7 +14,7 @@ import { ToClient } from './to-client.ts'
 /** What a target of a client says, with as many bytes of memory as are given. */
 function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
   const memory = new BodyMemory(maxBytes)
-  const exchange = new Exchange()
+  const exchange = exchangeWith()
   exchange.mcp = { ...NO_MCP }
   const leaving = new AbortController()
   const plan = mcpPlan(['a'])

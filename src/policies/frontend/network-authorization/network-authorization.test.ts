@@ -15,8 +15,7 @@ function rulesOf(...rules: [action: string, ...expressions: string[]][]) {
 }
 
 function connectionFrom(remoteAddress: string): Exchange {
-  const exchange = new Exchange()
-  exchange.reset(new Head(), { ...exchangeWith().peer, remoteAddress })
+  const exchange = new Exchange(new Head(), { ...exchangeWith().peer, remoteAddress })
   return exchange
 }
 

@@ -1,5 +1,5 @@
 import { strongestUse } from '#exchange/body-use.ts'
-import type { Exchange } from '#exchange/exchange.ts'
+import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { joinLlmReads } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
@@ -28,19 +28,15 @@ export function compileTrafficTransformation(
 
 /** The choice is made once, with the request; the response goes the same way (docs/behaviour/http.md, "The way back"). */
 function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
-  const chosen = new WeakMap<Exchange, Transformation>()
+  const chosen = new ExchangeSlot<Transformation | undefined>(undefined)
   return {
     request(exchange) {
       const transformation = choose(choices, exchange)
-      if (transformation === undefined) {
-        chosen.delete(exchange)
-        return undefined
-      }
-      chosen.set(exchange, transformation)
-      return transformation.request === undefined ? undefined : transformRequest(transformation.request, exchange)
+      exchange.slots.set(chosen, transformation)
+      return transformation?.request === undefined ? undefined : transformRequest(transformation.request, exchange)
     },
     response(exchange) {
-      const transform = chosen.get(exchange)?.response
+      const transform = exchange.slots.get(chosen)?.response
       return transform === undefined ? undefined : transformResponse(transform, exchange)
     },
     readsRequestBody: strongestUse([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import { pumpBody } from './pump-body.ts'
+import { PumpedBody } from './pumped-body.ts'
 
 /** A sink that takes `room` pieces and is then full until `drain`. */
 class SmallSink implements BodySink {
@@ -35,6 +35,12 @@ class SmallSink implements BodySink {
     this.#room = room
     this.source?.resume()
   }
+}
+
+function pumpBody(pieces: AsyncIterable<Uint8Array>, sink: BodySink, isWanted: () => boolean): Promise<void> {
+  const body = new PumpedBody(pieces, isWanted)
+  body.pipe(sink)
+  return body.ended
 }
 
 const always = () => true

@@ -1,0 +1,58 @@
+import { asBuffer } from '#net/body/as-buffer.ts'
+import type { BodySink, BodySource } from '#net/stream.ts'
+import { BODY_CHUNKED, type BodyKind } from '#net/stream.ts'
+import type { Given } from './bodies.ts'
+
+/** Holds a giver back until the sink has drained. */
+class Gate implements BodySource {
+  readonly kind: BodyKind = BODY_CHUNKED
+  readonly length = -1
+  #open: (() => void) | undefined
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+  }
+
+  pause(): void {}
+
+  resume(): void {
+    this.#open?.()
+    this.#open = undefined
+  }
+
+  untilOpen(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#open = resolve
+    })
+  }
+}
+
+/** A body that comes in pieces. It stops, and lets the giver end, when `isWanted` turns false. */
+export class PumpedBody implements Given {
+  readonly kind: BodyKind = BODY_CHUNKED
+  readonly length = -1
+  readonly #pieces: AsyncIterable<Uint8Array>
+  readonly #isWanted: () => boolean
+  /** Settles when the body has ended; rejects with what the giver throws. */
+  ended: Promise<void> = Promise.resolve()
+
+  constructor(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean) {
+    this.#pieces = pieces
+    this.#isWanted = isWanted
+  }
+
+  pipe(sink: BodySink): void {
+    this.ended = this.#pump(sink)
+  }
+
+  async #pump(sink: BodySink): Promise<void> {
+    const gate = new Gate()
+    gate.pipe(sink)
+    for await (const piece of this.#pieces) {
+      if (!this.#isWanted()) return
+      sink.bytes(asBuffer(piece), 0, piece.length)
+      if (sink.backed) await gate.untilOpen()
+    }
+    if (this.#isWanted()) sink.end()
+  }
+}
