@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { TextSink } from '../testing/recording-handler.ts'
+import { roomFor } from '../testing/room-for.ts'
+import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
+import { FilteredBody } from './filtered-body.ts'
+import { ForwardingSink } from './forwarding-sink.ts'
+
+class Giver implements BodySource {
+  readonly kind: BodyKind
+  readonly length: number
+  paused = false
+  sink!: BodySink
+
+  constructor(kind: BodyKind, length: number) {
+    this.kind = kind
+    this.length = length
+  }
+
+  pipe(sink: BodySink): void {
+    sink.source = this
+    this.sink = sink
+  }
+
+  pause(): void {
+    this.paused = true
+  }
+
+  resume(): void {
+    this.paused = false
+  }
+
+  give(text: string): void {
+    this.sink.bytes(Buffer.from(text), 0, text.length)
+    if (this.sink.backed) this.pause()
+  }
+}
+
+/** Numbers the pieces that pass, so that a filter that is begun again would show. */
+class Numbering extends ForwardingSink {
+  #pieces = 0
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    const text = Buffer.from(`${++this.#pieces}:${buffer.toString('latin1', start, end)} `)
+    this.sink.bytes(text, 0, text.length)
+  }
+}
+
+const numbered = (changesLength: boolean) => ({ changesLength, into: (sink: BodySink) => new Numbering(sink) })
+
+const framings: [BodyKind, number, boolean, BodyKind, number][] = [
+  [BODY_LENGTH, 5, true, BODY_CHUNKED, -1],
+  [BODY_LENGTH, 5, false, BODY_LENGTH, 5],
+  [BODY_CHUNKED, -1, true, BODY_CHUNKED, -1],
+  [BODY_NONE, -1, true, BODY_NONE, -1],
+]
+
+test.each(framings)(
+  'kind %i of length %i, changed %s, is announced as %i of %i',
+  (kind, length, changes, expected, announced) => {
+    const body = new FilteredBody(new Giver(kind, length), numbered(changes))
+    expect([body.kind, body.length]).toEqual([expected, announced])
+  },
+)
+
+test('what is gathered is what the filter lets through', () => {
+  const giver = new Giver(BODY_LENGTH, 2)
+  let gathered = ''
+  collectBody(new FilteredBody(giver, numbered(true)), roomFor(100), (result) => {
+    gathered = typeof result === 'string' ? result : result.bytes.toString()
+  })
+  giver.give('a')
+  giver.give('b')
+  giver.sink.end()
+  expect(gathered).toBe('1:a 2:b ')
+})
+
+test('a receiver that takes over gets the rest through the same filter, and the giver goes on', () => {
+  const giver = new Giver(BODY_CHUNKED, -1)
+  let partial: PartialBody | undefined
+  collectStart(new FilteredBody(giver, numbered(true)), roomFor(5), (result) => {
+    partial = result as PartialBody
+  })
+  giver.give('a')
+  giver.give('b')
+  expect(giver.paused).toBe(true)
+  const client = new TextSink()
+  partial!.pipe(client)
+  expect(giver.paused).toBe(false)
+  giver.give('c')
+  giver.sink.end()
+  expect(client.text).toBe('1:a 2:b 3:c ')
+  expect(client.ended).toBe(true)
+})
