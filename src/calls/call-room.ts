@@ -1,4 +1,4 @@
-/** So many calls wait for room at one destination; further ones fail. */
+/** Maximum number of calls that wait for one destination; further ones fail. */
 const MAX_WAITING = 1000
 
 /** The calls of one purpose to one destination. */
@@ -8,7 +8,7 @@ interface Destination {
   readonly waiting: Set<() => void>
 }
 
-/** Bounds how many calls one destination is sent at a time; others wait in line. */
+/** Bounds the concurrent calls to one destination; further calls wait in a queue. */
 export class CallRoom {
   readonly #destinations = new Map<string, Destination>()
 

@@ -16,10 +16,10 @@ import { CallRoom } from './call-room.ts'
 import { type Caller, captureCaller, GATEWAY_ITSELF } from './caller.ts'
 import { OneCall } from './one-call.ts'
 
-/** How many calls one destination takes of a thread at a time. Calls to MCP targets are as many as requests cause. */
+/** Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets are bounded by the requests that cause them. */
 const AT_ONCE: Readonly<Record<CallPurpose, number>> = { mcp: Number.POSITIVE_INFINITY, 'key-set': 4 }
 
-/** A policy of a destination may call as well, and so may one of that destination; not without end. */
+/** A policy of a destination may make calls, too; this bounds how deeply they nest. */
 const MAX_DEPTH = 3
 
 /** What a thread has for its calls. */
@@ -35,7 +35,7 @@ export interface CallsOptions {
   readonly ended: (call: EndedCall) => void
 }
 
-/** One call to be made: where to, and in whose name. */
+/** The destination of one call, and its caller. */
 interface Attempt {
   readonly backend: BackendPlace
   readonly groups: BackendPlace['groups']
@@ -45,8 +45,8 @@ interface Attempt {
 }
 
 /**
- * Requests that the gateway makes by itself. They go to backends of the plan as forwarded requests do: with the backend policies in
- * force there, to the endpoint that health chooses, over the pools of the thread.
+ * Requests that the gateway makes by itself. Like forwarded requests, they go to backends of the plan, with their backend policies, to
+ * the endpoint that health selects, over the connection pools of the thread.
  */
 export class Calls {
   readonly #options: CallsOptions

@@ -13,7 +13,7 @@ import { CallAnswer } from './call-answer.ts'
 import type { CallRoom } from './call-room.ts'
 import type { Caller } from './caller.ts'
 
-/** What a call needs of its surroundings. */
+/** Everything that one call needs. */
 export interface CallWay {
   readonly endpoint: EndpointPlace
   readonly caller: Caller
@@ -21,9 +21,9 @@ export interface CallWay {
   readonly claim: BodyClaim
   readonly pool: ClientPool
   readonly room: CallRoom
-  /** Destination and purpose, for the room. */
+  /** Purpose and destination; calls with the same key share the bound. */
   readonly roomKey: string
-  /** How many such calls the destination takes at a time. */
+  /** Maximum number of concurrent calls with that key. */
   readonly atOnce: number
   readonly random: () => number
   /** For steps of the destination's own policies. */
@@ -32,7 +32,7 @@ export interface CallWay {
   readonly ended: (status: number | undefined, failure: CallFailure | undefined) => void
 }
 
-/** The body of a call is there from the start, and nobody reads its response as a whole. */
+/** The request body of a call is complete from the start, and no backend policy reads the response body. */
 const WHOLE: BodyReader = {
   readRequestBody: () => Promise.resolve(undefined),
   readResponseBody: () => Promise.resolve(undefined),
@@ -74,7 +74,10 @@ export class OneCall implements ClientHandler {
 
   readonly #go = (): void => {
     this.#hasRoom = true
-    this.#send().catch(this.#answered.reject)
+    this.#send().catch((bug: unknown) => {
+      this.#answered.reject(bug)
+      this.#end(undefined, 'no-endpoint')
+    })
   }
 
   /** After the backend policies of the destination. They see who the caller is, but not the caller's request. */
@@ -141,7 +144,7 @@ export class OneCall implements ClientHandler {
     this.#fail(code, detail)
   }
 
-  /** The asker has left, or the time is up. */
+  /** The caller has given up, or the deadline has passed. */
   #stop(why: 'cancelled' | 'timeout'): void {
     if (this.#answer !== undefined) return this.#answer.abort(why)
     const upstream = this.#upstream
@@ -174,7 +177,7 @@ export class OneCall implements ClientHandler {
     const { endpoint, room, roomKey, ended } = this.#way
     if (this.#upstream !== undefined) {
       endpoint.health.end()
-      // Who breaks off behind the head has not answered (decision A-99).
+      // A response that breaks off counts as unhealthy (decision A-99).
       if (status !== undefined && (failure === 'reset' || failure === 'protocol-error'))
         endpoint.health.recordUnhealthy()
       else if (this.#healthy && failure === undefined) endpoint.health.recordCompleted()

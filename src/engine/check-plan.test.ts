@@ -199,7 +199,8 @@ function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
   })
 }
 
-const WANTED = `${KEYS} /keys 300000`
+const ID = `${KEYS} /keys`
+const WANTED = `${ID} 300000`
 
 test('key sets are wanted once, again when their server changes, and dropped with the last policy', () => {
   const keys = backendItem('keys')
@@ -213,7 +214,18 @@ test('key sets are wanted once, again when their server changes, and dropped wit
     { wanted: [], dropped: [] },
     { wanted: [], dropped: [] },
     { wanted: [WANTED], dropped: [] },
-    { wanted: [], dropped: [WANTED] },
+    { wanted: [], dropped: [ID] },
+  ])
+})
+
+test('policies share a key set, and the shortest duration applies', () => {
+  const keys = backendItem('keys')
+  const hourly = fetching({ cacheDuration: '1h' })
+  const often = fetching({ cacheDuration: '10m' }, { key: 'Policy/other', target: GATEWAY })
+  expect(keySetsOf([keys, hourly], [keys, hourly, often], [keys, hourly]).map(({ wanted }) => wanted)).toEqual([
+    [`${ID} 3600000`],
+    [`${ID} 600000`],
+    [`${ID} 3600000`],
   ])
 })
 
@@ -247,9 +259,9 @@ test('what a key set has become is a finding of the policies that name it', () =
   const check = new PlanCheck(state)
   check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
   const learn = (failure: string | undefined) => {
-    const news = { id: WANTED, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
+    const news = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
     state.keySets.learn(news)
-    return [...check.learnKeySet(WANTED)].map(([key, found]) => [key, found.map(({ code }) => code)])
+    return [...check.learnKeySet(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
   }
   expect(learn('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
   expect(learn(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])

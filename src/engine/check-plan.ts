@@ -28,7 +28,7 @@ export interface Checked {
 
 /** What changed in the key sets that policies name. */
 export interface KeySetChange {
-  /** New ones, and those whose backend is another than before. */
+  /** New ones, and those whose backend or duration changed. */
   readonly wanted: readonly KeySetAddress[]
   /** Ids of those that no policy names any more. */
   readonly dropped: readonly string[]
@@ -61,8 +61,8 @@ export class PlanCheck {
   readonly #changedKeySets = new Set<string>()
   readonly #known = new Map<string, PlanItem>()
   readonly #assigned = new Map<string, number>()
-  /** Where each wanted key set comes from, by its id. */
-  readonly #wanted = new Map<string, PlanItem>()
+  /** Key sets that are being fetched, by id. */
+  readonly #wanted = new Map<string, WantedKeySet>()
   readonly #state: SharedState
 
   /** @param state assigns slots */
@@ -164,15 +164,13 @@ export class PlanCheck {
     const wanted: KeySetAddress[] = []
     const dropped: string[] = []
     for (const id of this.#changedKeySets) {
-      const [row] = this.#keySets.rows(id)
+      const row = mostUrgent(this.#keySets.rows(id))
       const before = this.#wanted.get(id)
-      if (row?.backend === before) continue
       if (row === undefined) {
-        dropped.push(id)
-        this.#wanted.delete(id)
-      } else {
+        if (this.#wanted.delete(id)) dropped.push(id)
+      } else if (row.backend !== before?.backend || row.address.cacheMs !== before.address.cacheMs) {
         wanted.push(row.address)
-        this.#wanted.set(id, row.backend)
+        this.#wanted.set(id, row)
       }
     }
     this.#changedKeySets.clear()
@@ -196,6 +194,11 @@ export class PlanCheck {
     this.#changedSlots.clear()
     return { assigned, freed }
   }
+}
+
+/** Of the same key set, as several policies name it. */
+function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
+  return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
 }
 
 function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {

@@ -114,6 +114,7 @@ export class Instance {
       workers: this.#workers,
       loop: this.#loop,
       metrics: this.#ownMetrics,
+      bug: (error) => this.#reportBug(error),
     })
   }
 
@@ -194,7 +195,7 @@ export class Instance {
 
   async #startServers(): Promise<void> {
     const { admin, metrics, readiness } = this.#options
-    const reportBug = (error: unknown) => this.#events.bug('main', error instanceof Error ? (error.stack ?? '') : '')
+    const reportBug = (error: unknown) => this.#reportBug(error)
     this.#servers.push(await startReadinessServer({ ...readiness, pending: () => this.#pending(), reportBug }))
     this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metrics.text(), reportBug }))
     this.#servers.push(
@@ -227,6 +228,10 @@ export class Instance {
     this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
     this.#loop.apply(change)
     if (change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
+  }
+
+  #reportBug(error: unknown): void {
+    this.#events.bug('main', error instanceof Error ? (error.stack ?? '') : '')
   }
 
   #pending(): string[] {

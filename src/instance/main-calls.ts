@@ -13,7 +13,7 @@ import { importKey } from '#workers/import-key.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 
-/** Memory for answers that are under way. */
+/** Memory for responses that have arrived and are not read yet. */
 const BODY_BYTES = 16 * 1024 * 1024
 
 interface Parts {
@@ -21,9 +21,10 @@ interface Parts {
   readonly workers: WorkerPool
   readonly loop: Pick<ControlLoop, 'observed' | 'recompiled'>
   readonly metrics: MetricsWriter
+  readonly bug: (error: unknown) => void
 }
 
-/** What the main thread calls for all workers: the servers of key sets (decision A-62). */
+/** The calls that the main thread makes for all workers: to key-set servers (decision A-62). */
 export class MainCalls {
   readonly #publisher: PlanPublisher
   readonly #pool: ClientPool
@@ -32,7 +33,7 @@ export class MainCalls {
   /** By id of the key set. */
   readonly #reports = new Map<string, KeySetReport>()
 
-  constructor({ publisher, workers, loop, metrics }: Parts) {
+  constructor({ publisher, workers, loop, metrics, bug }: Parts) {
     const bodyMemory = new BodyMemory(BODY_BYTES)
     this.#publisher = publisher
     this.#pool = createClientPool({ bodyMemory })
@@ -63,6 +64,7 @@ export class MainCalls {
         publisher.forgetKeySet(id)
         workers.dropKeySet(id)
       },
+      bug,
     })
   }
 

@@ -273,7 +273,7 @@ test('a key set that is spoiled: the last good one stays, and the status says wh
   expect((await ask('spoiled', tokenOf(unknown))).status).toBe(401)
   expect(await statusesOf('spoiled', tokenOf(first))).toEqual([200])
   const finding = await eventually('the status says so', async () => (await findingsOf('spoiled'))[0])
-  expect(finding).toContain('the answer has no key that can verify a token')
+  expect(finding).toContain('the response has no usable key')
 })
 
 test('another backendRef counts from the edit on', async () => {

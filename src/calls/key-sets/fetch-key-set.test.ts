@@ -71,13 +71,13 @@ const failures: [what: string, said: Said, failure: string][] = [
   ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 'the server answered 302'],
   ['another success', { status: 204, body: '' }, 'the server answered 204'],
   ['an error', { status: 503 }, 'the server answered 503'],
-  ['compressed', { headers: { 'content-encoding': 'gzip' } }, 'the answer is compressed'],
-  ['not JSON', { body: '<html>' }, 'the answer has no key that can verify a token (is not JSON)'],
+  ['compressed', { headers: { 'content-encoding': 'gzip' } }, 'the response is compressed'],
+  ['not JSON', { body: '<html>' }, 'the response has no usable key (is not JSON)'],
   ['no set', { body: '{}' }, 'it has no array "keys"'],
-  ['an empty set', { body: '{"keys":[]}' }, 'the answer has no key that can verify a token'],
+  ['an empty set', { body: '{"keys":[]}' }, 'the response has no usable key'],
   ['no usable key', { body: keySetOf({ kty: 'PQ', kid: 'q' }) }, 'keys[0] is not used: its key type is not supported'],
-  ['not UTF-8', { body: Uint8Array.of(0x7b, 0xff) }, 'the answer is not UTF-8'],
-  ['too many keys', { body: manyKeys }, 'the answer has more than 1000 keys'],
+  ['not UTF-8', { body: Uint8Array.of(0x7b, 0xff) }, 'the response is not UTF-8'],
+  ['too many keys', { body: manyKeys }, 'the response has more than 1000 keys'],
 ]
 for (const [what, said, failure] of failures) {
   test(`${what}: ${failure}`, async () => {
@@ -90,7 +90,7 @@ test('an answer that is too large is not read to its end', async () => {
   const exact = GOOD.padEnd(1024 * 1024, ' ')
   expect((await fetched({ body: exact })).outcome).toEqual({ text: exact })
   const { outcome, read, closed } = await fetched({ body: GOOD.padEnd(100 * 1024 * 1024, ' ') })
-  expect(outcome).toEqual({ failure: 'the answer has more than 1 MiB' })
+  expect(outcome).toEqual({ failure: 'the response has more than 1 MiB' })
   expect([read, closed]).toEqual([17, true])
 })
 

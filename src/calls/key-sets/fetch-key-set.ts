@@ -3,13 +3,13 @@ import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
 import { readKeySet } from '#policies/shared/read-key-set.ts'
 import type { KeySetAddress } from '#policies/shared/remote-key-set.ts'
 
-/** From the call to the last byte (decision A-62). */
+/** For the whole call (decision A-62). */
 const DEADLINE_MS = 10_000
 const MAX_BYTES = 1024 * 1024
-/** Every key is made ready in every thread; issuers have a handful. */
+/** Every thread imports every key; issuers have only a few. */
 const MAX_KEYS = 1000
 
-/** A key set that is good to use, or why there is none, in words for operators. */
+/** A valid key set, or why there is none, for operators. */
 export type FetchedKeySet = { readonly text: string } | { readonly failure: string }
 
 export interface FetchWith {
@@ -18,7 +18,7 @@ export interface FetchWith {
   readonly signal: AbortSignal
 }
 
-/** Fetches a key set once. Redirects are not followed (decision A-62): another place needs another configuration. Never rejects. */
+/** Fetches a key set once; redirects are not followed (decision A-62). Rejects only for bugs. */
 export async function fetchKeySet(
   { backend, path }: KeySetAddress,
   { call, importKey, signal }: FetchWith,
@@ -48,20 +48,20 @@ async function readAnswer(response: CallResponse, importKey: ImportKey): Promise
     return { failure: refused }
   }
   const bytes = await collect(response.body)
-  if (bytes === undefined) return { failure: 'the answer has more than 1 MiB' }
+  if (bytes === undefined) return { failure: 'the response has more than 1 MiB' }
   const text = readText(bytes)
-  if (text === undefined) return { failure: 'the answer is not UTF-8' }
+  if (text === undefined) return { failure: 'the response is not UTF-8' }
   const { keys, faults } = readKeySet(text, importKey)
-  if (keys.size > MAX_KEYS) return { failure: `the answer has more than ${MAX_KEYS} keys` }
+  if (keys.size > MAX_KEYS) return { failure: `the response has more than ${MAX_KEYS} keys` }
   if (keys.size > 0) return { text }
   const why = faults.length === 0 ? '' : ` (${faults.slice(0, 3).join('; ')})`
-  return { failure: `the answer has no key that can verify a token${why}` }
+  return { failure: `the response has no usable key${why}` }
 }
 
 function refusedHead(response: CallResponse): string | undefined {
   if (response.status !== 200) return `the server answered ${response.status}`
   const coding = response.header('content-encoding')?.toLowerCase() ?? 'identity'
-  return coding === 'identity' ? undefined : 'the answer is compressed, which the request did not allow'
+  return coding === 'identity' ? undefined : 'the response is compressed'
 }
 
 /** @returns undefined when there is more than there may be; the rest is not read */

@@ -2,17 +2,19 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import type { KeySetChange } from '#engine/check-plan.ts'
 import type { Call } from '#exchange/call.ts'
 import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/remote-key-set.ts'
-import { fetchKeySet } from './fetch-key-set.ts'
+import { type FetchedKeySet, fetchKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 
-/** Hears what becomes of key sets. */
+/** Receives the results. */
 export interface KeySetEvents {
-  /** An attempt has ended, or somebody has asked in vain: for everybody who uses the key set. */
+  /** The state of a key set, for all workers. */
   news(news: KeySetNews): void
   /** An attempt has ended. */
   tried(address: KeySetAddress, outcome: 'fetched' | 'failed', news: KeySetNews): void
-  /** Nobody uses it any more. */
+  /** No policy uses it any more. */
   dropped(address: KeySetAddress): void
+  /** A bug; the attempt counts as failed. */
+  bug(error: unknown): void
 }
 
 interface Kept {
@@ -20,7 +22,7 @@ interface Kept {
   readonly keeper: KeySetKeeper
 }
 
-/** Fetches all key sets that the policies of an instance name, for all its workers (decision A-62). */
+/** Fetches all key sets of an instance for its workers (decision A-62). */
 export class KeySetFetcher {
   readonly #call: Call
   readonly #importKey: ImportKey
@@ -33,13 +35,13 @@ export class KeySetFetcher {
     this.#events = events
   }
 
-  /** The plan in which these are wanted must be in force for calls. */
+  /** Calls must already use the plan that wants these key sets. */
   take({ wanted, dropped }: KeySetChange): void {
     for (const id of dropped) this.#drop(id)
     for (const address of wanted) this.#keep(address)
   }
 
-  /** Requests wait for keys that a worker does not know. */
+  /** Requests of a worker wait for unknown keys. */
   ask(id: string): void {
     this.#kept.get(id)?.keeper.ask()
   }
@@ -52,9 +54,9 @@ export class KeySetFetcher {
   #keep(address: KeySetAddress): void {
     const id = keySetId(address)
     const known = this.#kept.get(id)
-    if (known !== undefined) return known.keeper.renew()
+    if (known !== undefined) return known.keeper.renew(address)
     const keeper = new KeySetKeeper(address, {
-      fetch: (from, signal) => fetchKeySet(from, { call: this.#call, importKey: this.#importKey, signal }),
+      fetch: (from, signal) => this.#fetch(from, signal),
       told: (news, outcome) => {
         if (outcome !== undefined) this.#events.tried(address, outcome, news)
         this.#events.news(news)
@@ -62,6 +64,15 @@ export class KeySetFetcher {
     })
     this.#kept.set(id, { address, keeper })
     void keeper.fetch()
+  }
+
+  async #fetch(address: KeySetAddress, signal: AbortSignal): Promise<FetchedKeySet> {
+    try {
+      return await fetchKeySet(address, { call: this.#call, importKey: this.#importKey, signal })
+    } catch (error) {
+      this.#events.bug(error)
+      return { failure: 'internal error' }
+    }
   }
 
   #drop(id: string): void {

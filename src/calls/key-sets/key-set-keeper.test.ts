@@ -125,13 +125,22 @@ test('when the server is another one, what an attempt under way brings is not th
   void keeper.fetch()
   await pass(500)
   test.answer = { text: 'two' }
-  keeper.renew()
+  keeper.renew(ADDRESS)
   await pass(1500)
   expect([began.length, last()?.text]).toEqual([2, 'two'])
   test.answer = { text: 'three' }
-  keeper.renew()
+  keeper.renew(ADDRESS)
   await pass(1000)
   expect([began.length, last()?.text]).toEqual([3, 'three'])
+})
+
+test('another duration counts at once', async () => {
+  const { keeper, pass, began } = keeperOf()
+  void keeper.fetch()
+  await pass(1000)
+  keeper.renew({ ...ADDRESS, cacheMs: CACHE_MS * 2 })
+  await pass(CACHE_MS * 2)
+  expect(began).toEqual([0, 1000, 1000 + CACHE_MS * 2])
 })
 
 test('a keeper that is closed neither tries nor tells', async () => {
@@ -139,7 +148,7 @@ test('a keeper that is closed neither tries nor tells', async () => {
   void keeper.fetch()
   await pass(500)
   keeper.close()
-  keeper.renew()
+  keeper.renew(ADDRESS)
   await pass(CACHE_MS * 2)
   expect([began.length, told.length, time.nextMs]).toEqual([1, 0, undefined])
 })

@@ -5,21 +5,21 @@ import type { FetchedKeySet } from './fetch-key-set.ts'
 /** Pauses after failed attempts: the first, doubled with each, up to the longest (decision A-62). */
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 15_000
-/** Between two fetches that tokens with an unknown key cause (decision A-62). */
+/** Minimum time between two fetches that tokens with an unknown key cause (decision A-62). */
 const EXTRA_EVERY_MS = 10_000
-/** So long the first attempts count as one: requests wait for their end (decision A-63). */
+/** The attempts in this time count as the first fetch, and requests wait for them (decision A-63). */
 const FIRST_FETCH_MS = 5000
 
 export interface KeeperEvents {
   /** Tries once. Never rejects. */
   fetch(address: KeySetAddress, signal: AbortSignal): Promise<FetchedKeySet>
-  /** An attempt has ended, or somebody has asked in vain. */
+  /** An attempt has ended, or a question does not cause one. `tried`: the result of the attempt. */
   told(news: KeySetNews, tried: 'fetched' | 'failed' | undefined): void
 }
 
-/** Keeps one key set fresh: fetches it at the start, when its time is up, and when somebody asks and may; the last good one stays. */
+/** Keeps one key set current: fetches it at the start, after `cacheMs`, and for unknown keys. The last valid set stays in use. */
 export class KeySetKeeper {
-  readonly #address: KeySetAddress
+  #address: KeySetAddress
   readonly #events: KeeperEvents
   readonly #closing = new AbortController()
   readonly #startMs = clock.monotonic()
@@ -28,7 +28,7 @@ export class KeySetKeeper {
   #failure: string | undefined
   #failures = 0
   #trying = false
-  /** Once more when the attempt that is under way has ended. */
+  /** Fetch again after the current attempt. */
   #again = false
   #timer: { cancel(): void } | undefined
   /** Monotonic times. */
@@ -40,7 +40,7 @@ export class KeySetKeeper {
     this.#events = events
   }
 
-  /** Tries now, unless that is under way. */
+  /** Fetches now, unless an attempt is in progress. */
   async fetch(): Promise<void> {
     if (this.#trying || this.#closing.signal.aborted) return
     this.#timer?.cancel()
@@ -66,13 +66,14 @@ export class KeySetKeeper {
     void this.fetch()
   }
 
-  /** The server is another one: what an attempt under way brings may be of the old one. */
-  renew(): void {
+  /** The server or the duration changed. The result of an attempt under way may be that of the old server. */
+  renew(address: KeySetAddress): void {
+    this.#address = address
     if (this.#trying) this.#again = true
     else void this.fetch()
   }
 
-  /** Requests wait for keys that are not known here; they are told, now or when it has been tried. */
+  /** Requests wait for unknown keys: `told` is called now, or after the attempt. */
   ask(): void {
     if (this.#trying || this.#isFirst) return
     if (this.#text === undefined || clock.monotonic() < this.#nextExtraMs) {
@@ -87,7 +88,7 @@ export class KeySetKeeper {
     this.#timer?.cancel()
   }
 
-  /** Whoever hears of it in this time goes on waiting. */
+  /** Still in the first fetch. */
   get #isFirst(): boolean {
     return this.#text === undefined && clock.monotonic() < this.#startMs + FIRST_FETCH_MS
   }

@@ -5,7 +5,7 @@ import { VirtualTime } from '#test/support/virtual-time.ts'
 import { type KeySetNews, keySetId, RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
 
 const ADDRESS = { backend: 'Service/default/idp/80', path: '/keys', cacheMs: 300_000 }
-const ID = 'Service/default/idp/80 /keys 300000'
+const ID = 'Service/default/idp/80 /keys'
 const ONE = keySetOf(createSigningKey('P-256', 'one'))
 const TWO = keySetOf(createSigningKey('P-256', 'two'))
 
@@ -102,8 +102,8 @@ test('policies that name the same share it, and news may come before any of them
   sets.learn(news(ONE))
   const one = sets.at(ADDRESS)
   expect([...one.keys.keys()]).toEqual(['one'])
-  expect(sets.at({ ...ADDRESS })).toBe(one)
-  const others = [{ path: '/others' }, { cacheMs: 600_000 }, { backend: 'Service/default/idp/81' }]
+  expect(sets.at({ ...ADDRESS, cacheMs: 600_000 })).toBe(one)
+  const others = [{ path: '/others' }, { backend: 'Service/default/idp/81' }]
   for (const other of others) expect(sets.at({ ...ADDRESS, ...other })).not.toBe(one)
   sets.learn(news(TWO))
   expect([...one.keys.keys()]).toEqual(['two'])

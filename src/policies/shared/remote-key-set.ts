@@ -11,33 +11,33 @@ export interface KeySetAddress {
   readonly cacheMs: number
 }
 
-/** What a thread is told of a key set after somebody has tried to fetch it. */
+/** The state of a key set, as the main thread tells it to the workers after each attempt to fetch it. */
 export interface KeySetNews {
   /** `keySetId` of its address. */
   readonly id: string
-  /** JSON text of the last good one, as it was fetched; undefined: there has been none. */
+  /** JSON text of the last valid set; undefined: none has been fetched yet. */
   readonly text: string | undefined
-  /** When that was, milliseconds since the epoch. */
+  /** Time of that fetch, milliseconds since the epoch. */
   readonly fetchedMs: number
-  /** Why the last attempt failed, in words for operators; undefined: it did not. */
+  /** Why the last attempt failed, for operators; undefined: it succeeded. */
   readonly failure: string | undefined
-  /** False while the first attempts go on: whoever waits goes on waiting. */
+  /** False during the first attempts: waiting requests continue to wait. */
   readonly final: boolean
-  /** It is of no use to ask again before. */
+  /** Until then, another question is answered with the same state. */
   readonly restMs: number
 }
 
-/** Policies that name the same server, path and duration share a key set. */
-export function keySetId({ backend, path, cacheMs }: KeySetAddress): string {
-  return `${backend} ${path} ${cacheMs}`
+/** Policies with the same backend and path share a key set; the shortest of their durations applies. */
+export function keySetId({ backend, path }: KeySetAddress): string {
+  return `${backend} ${path}`
 }
 
-/** Requests wait so long for keys (decision A-63). */
+/** How long a request waits for keys (decision A-63). */
 const WAIT_MS = 5000
-/** So many requests of a worker wait for one key set; others are refused at once. */
+/** Maximum number of requests of a worker that wait for one key set; others are refused at once. */
 const MAX_WAITING = 1024
 
-/** Requests that wait for the same answer. */
+/** Requests that wait for the same answer of the main thread. */
 interface Round {
   readonly settled: Promise<void>
   readonly settle: () => void
@@ -45,8 +45,8 @@ interface Round {
 }
 
 /**
- * A key set that the main thread fetches, as one thread knows it (decision A-62). It changes under the policies that use it, without
- * an edit.
+ * The copy of one thread of a key set that the main thread fetches (decision A-62). Its keys change without an edit of the policies
+ * that use it.
  */
 export class RemoteKeySet {
   readonly address: KeySetAddress
@@ -65,7 +65,7 @@ export class RemoteKeySet {
     this.#ask = ask
   }
 
-  /** The very same object for as long as the keys are the same. */
+  /** The same object until the keys change. */
   get keys(): KeySet['keys'] {
     return this.#set.keys
   }
@@ -74,7 +74,7 @@ export class RemoteKeySet {
     return this.#set.faults
   }
 
-  /** What is known of the last attempt; undefined: nothing yet. */
+  /** The result of the last attempt; undefined: no attempt has ended yet. */
   get news(): Omit<KeySetNews, 'final' | 'restMs'> | undefined {
     return this.#news
   }
@@ -83,7 +83,7 @@ export class RemoteKeySet {
     return this.#news?.text !== undefined
   }
 
-  /** Why there are no keys, in words for operators. */
+  /** Why there are no keys, for operators. */
   get lack(): string {
     const { backend, path } = this.address
     const fetch = `GET ${path} of ${backend}`
@@ -100,8 +100,8 @@ export class RemoteKeySet {
   }
 
   /**
-   * Has the key set fetched, for a token whose key is not in it.
-   * @returns settles when that was tried or has taken too long; undefined: there is nothing to wait for
+   * Asks the main thread to fetch the key set, for a token whose key is not in it.
+   * @returns settles when the attempt has ended or the wait is over; undefined: waiting is useless
    */
   renew(): Promise<void> | undefined {
     if (this.#ask === undefined || clock.monotonic() < this.#restUntilMs) return undefined
@@ -111,7 +111,7 @@ export class RemoteKeySet {
     return round.settled
   }
 
-  /** One question for all who wait. */
+  /** Sends one question for all requests that wait. */
   #beginRound(ask: (id: string) => void): Round {
     const { promise, resolve } = Promise.withResolvers<void>()
     const settle = () => {
@@ -130,7 +130,7 @@ export class RemoteKeySet {
 /** The key sets that a thread knows, by `keySetId`. */
 export class RemoteKeySets {
   readonly #sets = new Map<string, RemoteKeySet>()
-  /** Came before any policy of this thread named them. */
+  /** News about sets that no policy of this thread uses yet. */
   readonly #early = new Map<string, KeySetNews>()
   readonly #importKey: ImportKey
   readonly #ask: ((id: string) => void) | undefined

@@ -521,7 +521,7 @@ for (const [what, text, works, problems] of keySets) {
 }
 
 const REMOTE = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
-const REMOTE_ID = 'Service/default/id /keys 300000'
+const REMOTE_ID = 'Service/default/id /keys'
 const REMOTE_PROVIDERS = [{ issuer: ISSUER, jwks: { remote: REMOTE } }]
 
 const newsOf = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetNews => ({
