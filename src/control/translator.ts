@@ -108,6 +108,11 @@ export class Translator {
     return this.#items
   }
 
+  /** What translating has come to so far, in nodes run and rows read. */
+  get work(): number {
+    return this.#stages.work
+  }
+
   /** @param change valid objects @returns what changed in the plan */
   apply({ set, removed }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)

@@ -27,6 +27,11 @@ export interface StageDefinition<Row> {
 export class Stages {
   readonly #stages: Stage<never>[] = []
 
+  /** How many nodes have run so far, and how many rows they have read: what the work has come to, on any machine. */
+  get work(): number {
+    return this.#stages.reduce((sum, stage) => sum + stage.work, 0)
+  }
+
   add<Row>(definition: StageDefinition<Row>): void {
     const stage = new Stage(definition, this.#stages.length + 1)
     this.#stages.push(stage as unknown as Stage<never>)
@@ -56,6 +61,10 @@ class Stage<Row> {
     for (const table of definition.writes) table.writtenAt = position
   }
 
+  get work(): number {
+    return this.#work.done
+  }
+
   touch(key: string): void {
     this.#touched.add(key)
   }
@@ -78,8 +87,9 @@ class Stage<Row> {
       node = new Node(this, key)
       this.#nodes.set(key, node)
     }
-    this.#work.begin(node)
-    this.#definition.run(source.rows(key), this.#work, key)
+    const rows = source.rows(key)
+    this.#work.begin(node, rows.length)
+    this.#definition.run(rows, this.#work, key)
     this.#work.end()
   }
 }
@@ -93,6 +103,7 @@ class NodeWork implements Work {
   readonly #written: readonly [table: Sink<never>, rows: RowsByKey][]
   readonly #read: ReadCell[] = []
   #node: Node | undefined
+  done = 0
 
   constructor({ name, writes }: Pick<StageDefinition<never>, 'name' | 'writes'>, position: number) {
     this.#stage = name
@@ -100,16 +111,19 @@ class NodeWork implements Work {
     this.#written = [...new Set(writes)].map((table) => [table, new Map()])
   }
 
-  begin(node: Node): void {
+  begin(node: Node, rows: number): void {
     // What is left of a run that threw.
     for (const [, rows] of this.#written) rows.clear()
     for (const cell of this.#read.splice(0)) cell.removeReader(this.#node!)
     node.forget()
     this.#node = node
+    this.done += 1 + rows
   }
 
   read<R>(table: Source<R>, key: string): readonly R[] {
-    return this.#follow(table, key).rows
+    const { rows } = this.#follow(table, key)
+    this.done += rows.length
+    return rows
   }
 
   count(table: Source<unknown>, key: string): number {
