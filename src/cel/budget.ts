@@ -1,7 +1,7 @@
 import { CelError, COST_EXCEEDED, OUT_OF_BOUNDS } from './error.ts'
 
 /**
- * Remaining steps of evaluations. Evaluations for one request share a budget; `weights.ts` has the
+ * Remaining steps of evaluations. Evaluations that run one after the other may share a budget; `weights.ts` has the
  * costs. Steps depend on the expression and its data alone, never on a clock.
  */
 export interface Budget {
