@@ -66,8 +66,9 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   }
 }
 
-/** The line with which a gateway says that it is ready. */
-const READY = /ready admin=http:\/\/127\.0\.0\.1:(\d+) metrics\.port=(\d+) readiness\.port=(\d+)/
+/** The line with which a gateway says that it is ready, in either format of its log. */
+const READY =
+  /"?admin"?[=:]"?http:\/\/127\.0\.0\.1:(\d+)"?[ ,]"?metrics\.port"?[=:](\d+)[ ,]"?readiness\.port"?[=:](\d+)/
 
 function readPorts(child: ChildProcess, output: { readonly stderr: string }): Promise<Map<number, number>> {
   return new Promise((resolve, reject) => {
