@@ -198,6 +198,8 @@ verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then t
     'Secret a, entry z: duplicate of the key in entry default/a/y; this entry is ignored',
     'Secret b, entry early: duplicate of the key in entry default/a/y; this entry is ignored',
   ])
+  expect(new Set(policy.context.reports)).toEqual(new Set(['api-key-duplicate spec.traffic.field.secretSelector']))
+  expect(new Set(policy.context.problems.map(({ severity }) => severity))).toEqual(new Set(['warning']))
 })
 
 const entries: [value: string, sent: string, outcome: string, problem: string | undefined][] = [
@@ -213,6 +215,8 @@ const entries: [value: string, sent: string, outcome: string, problem: string | 
   ['{"key":""}', 'x', 'api-key-unknown', 'key is empty'],
   ['{}', 'x', 'api-key-unknown', 'key must be a string'],
   ['{"key":"k","extra":1}', 'k', 'api-key-unknown', 'has unknown members: extra'],
+  ['{"key":"k","metadata":"text"}', 'k', 'api-key-unknown', 'metadata must be an object'],
+  ['{"key":"k","metadata":null}', 'k', 'api-key-unknown', 'metadata must be an object'],
   ['{"key":"k","metadata":[]}', 'k', 'api-key-unknown', 'metadata must be an object'],
   ['{"key":"k","metadata":{"key":"v"}}', 'k', 'api-key-unknown', 'metadata must not have a member named key'],
 ]
@@ -223,6 +227,8 @@ for (const [value, sent, outcome, problem] of entries) {
     expect(codeOf(policy.send(bearer('k-good')).outcome)).toBe('proceed')
     const messages = policy.context.problems.map(({ message }) => message)
     expect(messages).toEqual(problem === undefined ? [] : [`Secret keys, entry bad: ${problem}`])
+    const reports = problem === undefined ? [] : ['api-key-entry-invalid spec.traffic.field.secretRef']
+    expect(policy.context.reports).toEqual(reports)
   })
 }
 
