@@ -1,13 +1,11 @@
 import { BroadcastChannel } from 'node:worker_threads'
-import { afterAll, expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSlotMemory } from '#state/slots.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { readSessionKeys } from './sealer.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 const ENTRY = new URL('./testing/spinning-worker.ts', import.meta.url)
-const stops = new AsyncDisposableStack()
-afterAll(() => stops.disposeAsync())
 
 interface Replaced {
   readonly name: string
@@ -45,7 +43,8 @@ async function startPool(tuning: { readonly stuckAfterMs: number; readonly answe
     },
     { ...tuning, entry: ENTRY },
   )
-  stops.defer(() => pool.drain(0, 0))
+  // What makes a worker spin is heard in every pool of this thread.
+  onTestFinished(() => pool.drain(0, 0))
   const nothing = { delta: { version: 1, set: [], removed: [] }, slots: { assigned: [], freed: [] }, secrets: [] }
   pool.publish({ ...nothing, sockets: [], everything: () => nothing })
   await eventually('both workers run', () => applied > 0)

@@ -26,6 +26,23 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '(3000 + 1)',
     reason: 'never used: the schema has the default and refuses what is no duration',
   },
+  {
+    file: 'policies/traffic/api-key-authentication/run.ts',
+    line: 'const holder = key === INVALID ? undefined : (plan.presented.get(key) ?? findHolder(plan, key))',
+    original: 'key === INVALID',
+    replacement: 'false',
+    reason: 'nobody holds what is no text, and the next line refuses it by itself',
+  },
+  ...[
+    ['<', '<='],
+    ['1', '(1 + 1)'],
+  ].map(([original, replacement]) => ({
+    file: 'policies/traffic/api-key-authentication/compile.ts',
+    line: 'for (const [name, value] of Object.entries(secret.data).sort(([a], [b]) => (a < b ? -1 : 1))) {',
+    original: original!,
+    replacement: replacement!,
+    reason: 'the same order: no two names are equal, and of a comparison only the sign counts',
+  })),
   ...['?.', "''"].map((original) => ({
     file: 'policies/shared/credential-location.ts',
     line: "return { kind: 'cookie', name: toByteText(spec.cookie?.name ?? '') }",

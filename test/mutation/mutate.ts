@@ -184,8 +184,11 @@ function mutateReturn(node: Node, add: Add): void {
   else add(node.start, node.end, ';')
 }
 
+/** `proceed` is what a step says that does nothing (`exchange/outcome.ts`). */
+const NAMES_OF_UNDEFINED = new Set(['undefined', 'proceed'])
+
 function mutateResult(value: Node, add: Add): void {
-  const known = value.type === 'Literal' || (value.type === 'Identifier' && value.name === 'undefined')
+  const known = value.type === 'Literal' || (value.type === 'Identifier' && NAMES_OF_UNDEFINED.has(String(value.name)))
   if (!known && value.type !== 'UnaryExpression') add(value.start, value.end, 'undefined')
 }
 

@@ -660,7 +660,7 @@ test('a silent connection is asked for a sign of life, and given up without one'
   )
   await ask(pool, destination)
   server.peers[0]!.answersPings = false
-  skip(20_000)
+  pass(20_000)
   const second = ask(pool, destination)
   await vi.waitFor(() => expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(true))
   pass(11_000)

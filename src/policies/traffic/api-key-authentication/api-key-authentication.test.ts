@@ -191,12 +191,13 @@ verifies('traffic.apiKeyAuthentication/secretSelector', 'all Secrets with the la
 verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then the first entry counts', () => {
   const policy = policyWith(
     { secretRef: undefined, secretSelector: { matchLabels: {} } },
-    { secrets: { b: { early: 'same' }, a: { z: 'same', y: 'same' } } },
+    { secrets: { b: { early: 'same' }, a: { z: 'same', x: 'same', y: 'same' } } },
   )
-  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/y')
+  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/x')
   expect(policy.context.problems.map((problem) => problem.message)).toEqual([
-    'Secret a, entry z: duplicate of the key in entry default/a/y; this entry is ignored',
-    'Secret b, entry early: duplicate of the key in entry default/a/y; this entry is ignored',
+    'Secret a, entry y: duplicate of the key in entry default/a/x; this entry is ignored',
+    'Secret a, entry z: duplicate of the key in entry default/a/x; this entry is ignored',
+    'Secret b, entry early: duplicate of the key in entry default/a/x; this entry is ignored',
   ])
   expect(new Set(policy.context.reports)).toEqual(new Set(['api-key-duplicate spec.traffic.field.secretSelector']))
   expect(new Set(policy.context.problems.map(({ severity }) => severity))).toEqual(new Set(['warning']))
