@@ -72,6 +72,8 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'invalid-yaml',
     'key-set-backend',
     'key-set-fault',
+    'key-set-not-fetched',
+    'key-set-stale',
     'key-set-unusable',
     'listener-certificate',
     'listener-client-authority',
