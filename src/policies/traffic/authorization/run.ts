@@ -27,8 +27,7 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
   return reject('authorization-exceeded', { detail: exceeded })
 }
 
-function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal | undefined {
-  return denial.failed === undefined
-    ? plan.refusals.get(denial.rule)
-    : reject('authorization-denied', { detail: describeDenial(denial, exchange) })
+function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal {
+  const prepared = denial.failed === undefined ? plan.refusals.get(denial.rule) : undefined
+  return prepared ?? reject('authorization-denied', { detail: describeDenial(denial, exchange) })
 }
