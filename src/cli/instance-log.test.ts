@@ -115,7 +115,7 @@ test('a listener is logged when it is new, fails, or serves again', () => {
   expect(saying(serves)).toEqual(['info listening url=http://a:1 listener=default/main/http'])
   expect(saying(serves)).toEqual([])
   expect(saying(fails)).toEqual([
-    'error a listener does not serve url=http://a:1 listener=default/main/http cause="in use"',
+    'error a listener cannot accept connections url=http://a:1 listener=default/main/http cause="in use"',
   ])
   expect(saying(fails)).toEqual([])
   expect(saying(serves)).toHaveLength(1)
@@ -123,7 +123,9 @@ test('a listener is logged when it is new, fails, or serves again', () => {
   expect(saying(serves)).toHaveLength(1)
   const place = { url: 'http://a:1', listener: 'default/main/http' }
   expect(jsonOf(serves)).toEqual([{ level: 'info', message: 'listening', ...place }])
-  expect(jsonOf(fails)).toEqual([{ level: 'error', message: 'a listener does not serve', ...place, cause: 'in use' }])
+  expect(jsonOf(fails)).toEqual([
+    { level: 'error', message: 'a listener cannot accept connections', ...place, cause: 'in use' },
+  ])
 })
 
 test('once it runs, every plan is logged; before, only what listens', () => {
@@ -202,27 +204,25 @@ test('an access log that cannot be written is logged once for all workers, and w
     log.accessLog(worker, { kind: 'resumed', lines })
   const ended = (worker: string, lines: number) => (log: InstanceLog) => log.accessLog(worker, { kind: 'ended', lines })
   const told =
-    'error the access log cannot be written; lines wait in memory, and are lost when there are too many cause=ENOSPC'
+    'error the access log cannot be written; lines are queued in memory, and dropped when the queue is full cause=ENOSPC'
   expect(saying(failing('w1'))).toEqual([told])
   expect(saying(failing('w2'))).toEqual([])
   expect(saying(resumed('w1', 3))).toEqual([])
-  expect(saying(resumed('w2', 4))).toEqual(['info the access log is written again lost=7'])
+  expect(saying(resumed('w2', 4))).toEqual(['info the access log can be written again lost=7'])
   expect(saying(failing('w3'))).toEqual([told])
   expect(saying((log) => log.workerReplaced('w3', 'died', 'x'))).toEqual([
     'error a worker died and is replaced worker=w3 cause=x',
-    'info the access log is written again lost=0',
+    'info the access log can be written again lost=0',
   ])
   saying(failing('w3'))
   saying(failing('w4'))
   expect(saying(ended('w3', 1))).toEqual([])
-  expect(saying(ended('w4', 0))).toEqual(['error the access log could not be written to the end lost=1'])
-  const message = 'the access log cannot be written; lines wait in memory, and are lost when there are too many'
+  expect(saying(ended('w4', 0))).toEqual(['error the access log is incomplete lost=1'])
+  const message = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'
   expect(jsonOf(failing('w1'))).toEqual([{ level: 'error', message, cause: 'ENOSPC' }])
-  expect(jsonOf(resumed('w1', 3))).toEqual([{ level: 'info', message: 'the access log is written again', lost: 3 }])
+  expect(jsonOf(resumed('w1', 3))).toEqual([{ level: 'info', message: 'the access log can be written again', lost: 3 }])
   jsonOf(failing('w1'))
-  expect(jsonOf(ended('w1', 2))).toEqual([
-    { level: 'error', message: 'the access log could not be written to the end', lost: 2 },
-  ])
+  expect(jsonOf(ended('w1', 2))).toEqual([{ level: 'error', message: 'the access log is incomplete', lost: 2 }])
 })
 
 test('no line shows a secret', () => {
@@ -253,13 +253,13 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
     { level: 'error', message: 'a worker died and is replaced', worker: 'w1', cause: 'out of memory' },
   ],
   [
-    (log) => log.workerReplaced('w2', 'stuck', 'its event loop has not turned for 10 s'),
-    ['error a worker is stuck and is replaced worker=w2 cause="its event loop has not turned for 10 s"'],
+    (log) => log.workerReplaced('w2', 'stuck', 'its event loop has been blocked for 10 s'),
+    ['error a worker is stuck and is replaced worker=w2 cause="its event loop has been blocked for 10 s"'],
     {
       level: 'error',
       message: 'a worker is stuck and is replaced',
       worker: 'w2',
-      cause: 'its event loop has not turned for 10 s',
+      cause: 'its event loop has been blocked for 10 s',
     },
   ],
   [
@@ -289,8 +289,8 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
   ],
   [
     (log) => log.reloaded(),
-    ['info the files are read again, and the access log is opened anew'],
-    { level: 'info', message: 'the files are read again, and the access log is opened anew' },
+    ['info reloading the files and reopening the access log'],
+    { level: 'info', message: 'reloading the files and reopening the access log' },
   ],
   [
     (log) => log.stopping({ minMs: 10_000, maxMs: 55_000 }),
@@ -298,9 +298,9 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
     { level: 'info', message: 'stopping', 'accept.seconds': 10, 'finish.seconds': 55 },
   ],
   [
-    (log) => log.message('warn', 'warning of the runtime', { worker: 'w1', code: undefined, cause: 'x' }),
-    ['warn warning of the runtime worker=w1 cause=x'],
-    { level: 'warn', message: 'warning of the runtime', worker: 'w1', cause: 'x' },
+    (log) => log.message('warn', 'runtime warning', { worker: 'w1', code: undefined, cause: 'x' }),
+    ['warn runtime warning worker=w1 cause=x'],
+    { level: 'warn', message: 'runtime warning', worker: 'w1', cause: 'x' },
   ],
 ]
 

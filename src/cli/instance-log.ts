@@ -76,7 +76,7 @@ export class InstanceLog implements InstanceEvents {
     for (const { name, url, problem } of listeners) {
       if (before.has(url) && before.get(url) === problem) continue
       if (problem === undefined) this.#log.log('info', 'listening', { url, listener: name })
-      else this.#log.log('error', 'a listener does not serve', { url, listener: name, cause: problem })
+      else this.#log.log('error', 'a listener cannot accept connections', { url, listener: name, cause: problem })
     }
     this.#log.log(this.#running ? 'info' : 'debug', 'plan in force', { version })
   }
@@ -86,7 +86,9 @@ export class InstanceLog implements InstanceEvents {
     const debuggerUrl = inspector.url()
     if (debuggerUrl !== undefined) {
       const { host } = new URL(debuggerUrl)
-      this.#log.log('warn', 'a debugger of the runtime listens; whoever reaches it can read every secret', { host })
+      this.#log.log('warn', 'the debugger of the runtime is open; anyone who can connect to it can read every secret', {
+        host,
+      })
     }
     const { admin, metrics, readiness } = instance.ports
     this.#log.log('info', 'ready', {
@@ -103,7 +105,7 @@ export class InstanceLog implements InstanceEvents {
   }
 
   reloaded(): void {
-    this.#log.log('info', 'the files are read again, and the access log is opened anew')
+    this.#log.log('info', 'reloading the files and reopening the access log')
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {
@@ -126,12 +128,12 @@ export class InstanceLog implements InstanceEvents {
     this.#lostLines += state.lines
     if (state.kind === 'resumed') return this.#logFine(worker)
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    this.#log.log('error', 'the access log could not be written to the end', { lost: this.#lostLines })
+    this.#log.log('error', 'the access log is incomplete', { lost: this.#lostLines })
   }
 
   #logFine(worker: string): void {
     if (!this.#logFailing.delete(worker) || this.#logFailing.size > 0) return
-    this.#log.log('info', 'the access log is written again', { lost: this.#lostLines })
+    this.#log.log('info', 'the access log can be written again', { lost: this.#lostLines })
     this.#lostLines = 0
   }
 
@@ -156,7 +158,7 @@ const SUMMARIES = {
   },
 } as const
 
-const UNWRITTEN = 'the access log cannot be written; lines wait in memory, and are lost when there are too many'
+const UNWRITTEN = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'
 
 const MOST_NAMES = 5
 

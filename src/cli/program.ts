@@ -74,7 +74,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
   program
     .command('version')
     .description('Print the version.')
-    .option('-v, --verbose', 'print also the runtime, and how connections without TLS are read and written')
+    .option('-v, --verbose', 'also print the runtime and the transport of connections without TLS')
     .exitOverride()
     .action(async ({ verbose = false }) => {
       const { versionLines } = await import('./version.ts')

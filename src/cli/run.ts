@@ -35,7 +35,7 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   const options = toOptions(flags, settings, process.env)
   const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
   const signals = new Signals()
-  catchWarnings((fields) => log.message('warn', 'warning of the runtime', fields))
+  catchWarnings((fields) => log.message('warn', 'runtime warning', fields))
   let instance: Instance
   try {
     instance = await Instance.start(options, log)

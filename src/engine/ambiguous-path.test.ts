@@ -69,10 +69,10 @@ test('what is forwarded keeps slashes and separators, and is in normal form', as
 
 test('the detail names the reading and both rules', async () => {
   expect((await endOf('/admin%2fx')).detail).toBe(
-    'a server may read /admin%2Fx as /admin/x, which HTTPRoute/default/admin/0 takes, not HTTPRoute/default/open/0',
+    'a server may read /admin%2Fx as /admin/x, which HTTPRoute/default/admin/0 matches instead of HTTPRoute/default/open/0',
   )
   const narrow = routeItem('open', { matches: [matchOf('pattern /[^/]*')], backends: toBackend('b') })
-  expect((await endOf('/a%2fb', narrow)).detail).toBe('a server may read /a%2Fb as /a/b, which no rule takes')
+  expect((await endOf('/a%2fb', narrow)).detail).toBe('a server may read /a%2Fb as /a/b, which no rule matches')
 })
 
 test('the query is the same in every reading', async () => {
@@ -193,7 +193,7 @@ test.each<[what: string, name: FieldName, at: string]>([
 ])('a transformation %s makes no path that is refused otherwise', async (_, name, at) => {
   expect(await endOf('/x', setPath(name, at, '"/pub/%2e%2e%2fadmin"'))).toMatchObject({
     end: 'path-invalid',
-    detail: 'the path that policies made holds a dot segment',
+    detail: 'the path set by policies has a dot segment',
   })
   expect((await endOf('/x', setPath(name, at, '"/%zz"'))).end).toBe('path-invalid')
   expect((await endOf('/x', setPath(name, at, '"//%61%2f"'))).forwarded).toBe('//a%2F')
@@ -233,7 +233,7 @@ test('an LLM backend is asked for one type of request', async () => {
   const result = await endOf('/v1%2fmodels', ai, types)
   expect(result).toMatchObject({
     end: 'path-ambiguous',
-    detail: 'a server may read /v1%2Fmodels as /v1/models, which is of the type Models, not Passthrough',
+    detail: 'a server may read /v1%2Fmodels as /v1/models, which is of type Models, not Passthrough',
   })
   expect((await endOf('/models/org%2fname', ai, types)).end).toBe('open')
 })

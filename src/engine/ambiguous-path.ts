@@ -30,7 +30,8 @@ export function refuseOtherRule(
   for (const reading of path.otherReadings(hit.match)) {
     const other = routes.find(host, request, { matched: reading, query: path.query })
     if (other?.place === hit.place) continue
-    const takers = other === undefined ? 'no rule takes' : `${other.place.item.key} takes, not ${hit.place.item.key}`
+    const takers =
+      other === undefined ? 'no rule matches' : `${other.place.item.key} matches instead of ${hit.place.item.key}`
     return ambiguous(path, reading, `which ${takers}`)
   }
   return undefined

@@ -94,7 +94,7 @@ const byTenant = (hostnames: readonly string[]) => {
 }
 
 test('a Connection may not name what routes of the host are chosen by', async () => {
-  const refusal = 'connection-invalid: Connection names x_tenant, by which a route is chosen'
+  const refusal = 'connection-invalid: Connection names x_tenant, which a header match of a route compares'
   expect((await sent('X_Tenant', byTenant([]))).refused).toBe(refusal)
   expect((await sent('X_Tenant', byTenant(['example.com']))).refused).toBe(refusal)
   expect((await sent('X_Tenant', byTenant(['other.test']))).refused).toBeUndefined()

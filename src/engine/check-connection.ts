@@ -47,7 +47,7 @@ export function checkNominated(
 /** Refuses a Connection field that takes away what routes are chosen by (decision A-94). */
 export function checkRouted({ nominated }: Head, routes: RouteTable<unknown>, host: string): Refusal | undefined {
   const name = nominated.find((it) => routes.goesBy(foldName(it), host))
-  return name === undefined ? undefined : refuse(name, 'by which a route is chosen')
+  return name === undefined ? undefined : refuse(name, 'which a header match of a route compares')
 }
 
 /** The first policy that has to do with a field of requests without an expression, in words. */

@@ -232,6 +232,6 @@ function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPl
   scope.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',
-    message: `${refusal.detail ?? refusal.code}: requests to it are refused`,
+    message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,
   })
 }

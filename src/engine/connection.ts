@@ -38,5 +38,5 @@ export function compileConnection(
 /** Nobody can be asked whether bytes may pass; letting them pass unasked would drop a protection. */
 function unanswerable({ carries }: Way, fields: ReadonlyMap<string, MergedField>): Refusal | undefined {
   if (carries === 'requests' || !fields.has('extAuth')) return undefined
-  return reject('policy-invalid', { detail: 'backend.extAuth cannot be asked about a connection' })
+  return reject('policy-invalid', { detail: 'backend.extAuth does not support connections' })
 }

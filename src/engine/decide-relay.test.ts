@@ -121,7 +121,7 @@ test('a backend that wants a service to be asked takes no connections: nobody ca
   const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
   expect(refusal).toMatchObject({
     code: 'policy-invalid',
-    detail: 'backend.extAuth cannot be asked about a connection',
+    detail: 'backend.extAuth does not support connections',
   })
 })
 

@@ -142,7 +142,7 @@ test('an agent card: where it would lead', async () => {
   const { protocol, upstream } = await explained([listenerItem(), route, agent], {
     target: '/.well-known/agent-card.json',
   })
-  expect(protocol?.lines).toEqual(['A2A agent card; the base URL of the agent in it becomes http://example.com'])
+  expect(protocol?.lines).toEqual(['A2A agent card; its base URL becomes http://example.com'])
   expect(upstream).toContain('host: agent.test\r\n')
 })
 
@@ -187,7 +187,7 @@ test('a key set is not fetched: the step says what a gateway would do', async ()
     headers: { authorization: `Bearer ${token}` },
   })
   const detail =
-    'the key set of the issuer is not known here: a gateway would fetch it (GET /keys of ProxyBackend/default/b)'
+    'explain does not fetch the key set of the issuer; a gateway would (GET /keys of ProxyBackend/default/b)'
   expect(steps).toMatchObject([{ name: 'jwtAuthentication', verdict: 'refuse', detail }])
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
 })

@@ -65,7 +65,7 @@ function virtualContext(nowMs: number): RunContext {
     now: () => nowMs,
     random: FIRST,
     signal: new AbortController().signal,
-    call: () => Promise.reject(new CallError('no-endpoint', 'explain calls nobody')),
+    call: () => Promise.reject(new CallError('no-endpoint', 'explain makes no calls')),
   }
 }
 

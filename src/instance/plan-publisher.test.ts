@@ -46,11 +46,11 @@ test('a port that is taken is told, the others are opened, and later it is tried
   {
     await using _ = await occupy(taken)
     expect((await publish(...items)).sockets).toEqual([`127.0.0.1:${free}`])
-    expect([...it.refused]).toEqual([[`127.0.0.1:${taken}`, `127.0.0.1:${taken} is in use by another program`]])
+    expect([...it.refused]).toEqual([[`127.0.0.1:${taken}`, `127.0.0.1:${taken} is in use by another process`]])
     expect(it.bindings().get(items[0]!.key)).toEqual({
       state: 'failed',
       reason: 'PortUnavailable',
-      message: `127.0.0.1:${taken} is in use by another program`,
+      message: `127.0.0.1:${taken} is in use by another process`,
     })
   }
   expect((await publish(...items)).sockets.toSorted()).toEqual([`127.0.0.1:${taken}`, `127.0.0.1:${free}`].toSorted())

@@ -16,7 +16,7 @@ export function probeSocket(host: string, port: number): Promise<string | undefi
 function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return `${host}:${port} is in use by another program`
+      return `${host}:${port} is in use by another process`
     case 'EACCES':
       return `${host}:${port} cannot be opened: permission denied`
     case 'EADDRNOTAVAIL':

@@ -55,15 +55,14 @@ function observer() {
   return { observer, lines, bugs, reader, end, metrics }
 }
 
-test('answers of targets to what they were not asked are counted and told', () => {
+test('unsolicited responses from targets are counted and noted', () => {
   const { observer: it, lines, end, reader } = observer()
   const strayAnswers = new Map([
     ['a', 2],
     ['b', 1],
   ])
   end({ mcp: { method: 'tools/list', strayAnswers } }, 0, 'client connection ended: reset')
-  const told =
-    'answers of targets to what they were not asked were dropped: 2 of a, 1 of b; client connection ended: reset'
+  const told = 'unsolicited responses from targets were dropped: 2 from a, 1 from b; client connection ended: reset'
   expect(lines).toMatchObject([{ error: told }])
   expect(it.records.list()).toMatchObject([{ detail: told }])
   expect(reader.text()).toMatch(/^gatewright_mcp_stray_answers_total\{server="a",.*\} 2$/m)
@@ -188,9 +187,9 @@ test('a refusal: what operators are told, and what the client was not', () => {
 
 test('why a stream broke behind its head stands in log and record, though nothing was refused', () => {
   const { observer: it, lines, end } = observer()
-  end({ noted: { refusalDetail: 'the target sent something that is no message: not-json' } })
-  expect(lines).toMatchObject([{ 'http.status': 200, error: 'the target sent something that is no message: not-json' }])
-  expect(it.records.list()).toMatchObject([{ detail: 'the target sent something that is no message: not-json' }])
+  end({ noted: { refusalDetail: 'the target sent an invalid message: not-json' } })
+  expect(lines).toMatchObject([{ 'http.status': 200, error: 'the target sent an invalid message: not-json' }])
+  expect(it.records.list()).toMatchObject([{ detail: 'the target sent an invalid message: not-json' }])
 })
 
 test('a client that left', () => {

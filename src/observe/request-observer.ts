@@ -187,8 +187,8 @@ function joinNotes(one: string | undefined, other: string | undefined): string |
 
 function noteOnStrayAnswers({ mcp }: Exchange): string | undefined {
   if (mcp?.strayAnswers === undefined) return undefined
-  const counts = [...mcp.strayAnswers].map(([target, count]) => `${count} of ${target}`).join(', ')
-  return `answers of targets to what they were not asked were dropped: ${counts}`
+  const counts = [...mcp.strayAnswers].map(([target, count]) => `${count} from ${target}`).join(', ')
+  return `unsolicited responses from targets were dropped: ${counts}`
 }
 
 /** A stream that broke after its response had begun refused nothing any more. */

@@ -218,7 +218,7 @@ export class Bodies implements BodyReader {
 
   #noMemory(message: 'request' | 'response'): Refusal {
     const { maxBytes } = this.#owner.context.bodyMemory
-    const detail = `no memory is left for the body of the ${message}: requests of this worker hold the ${maxBytes} bytes that they may`
+    const detail = `no memory is left for the body of the ${message}: the requests of this worker use all ${maxBytes} bytes`
     return reject('body-memory-exhausted', { detail })
   }
 }

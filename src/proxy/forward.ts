@@ -269,7 +269,7 @@ function endLate(flight: InFlight): void {
   if (flight.responded) {
     // An endpoint that answers slowly has been judged by its head.
     exchange.reason = 'Timeout'
-    exchange.refusalDetail = 'the time of the request was up behind the head of the response'
+    exchange.refusalDetail = 'the request timed out after the response head'
     return flight.stream.abort()
   }
   const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE

@@ -116,7 +116,7 @@ function noteBreak({ bodies, decision }: InFlight): string | undefined {
   const { responseBroken } = bodies
   if (responseBroken === undefined) return undefined
   decision.endpoint?.health.recordUnhealthy()
-  return `the stream of the provider ended early: ${responseBroken}`
+  return `the provider's stream ended early: ${responseBroken}`
 }
 
 function proceed(flight: InFlight, outcome: Outcome): void {

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const listener of before) process.on('warning', listener)
 })
 
-test('a warning of the runtime is handed on instead of written', async () => {
+test('a runtime warning is handed on instead of written', async () => {
   const taken: LogFields[] = []
   catchWarnings((fields) => taken.push(fields))
   expect(process.listenerCount('warning')).toBe(1)

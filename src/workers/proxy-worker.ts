@@ -28,7 +28,7 @@ const port = parentPort!
 /** Characters of a first plan that leave garbage worth collecting before there is traffic. */
 const BIG_PLAN = 1_000_000
 
-catchWarnings((fields) => warn('warning of the runtime', fields))
+catchWarnings((fields) => warn('runtime warning', fields))
 let planVersion = 0
 let hasGarbage = false
 const secretsByItem = new Map<string, readonly string[]>()
@@ -59,7 +59,7 @@ const observer = new RequestObserver(start.name, decisionIds, accessLog, metrics
 const { transports, fallbackReason } = await chooseTransports(start.transport)
 metrics.series('workerStarts', [transports.kind]).add(1)
 if (start.transport === 'auto' && fallbackReason !== undefined) {
-  warn('connections without TLS are served through streams, which is slower', { cause: fallbackReason })
+  warn('connections without TLS use streams, which are slower', { cause: fallbackReason })
 }
 const once = new LocalOnceMemory((scope, key) => tell({ kind: 'spent', scope, key }))
 const proxy = new ProxyServer({

@@ -64,7 +64,7 @@ test('a worker that spins is replaced, and why is told; the others stay', async 
     const { members } = pool
     return replaced.length > 0 && members.length === 2 && members.every(({ planVersion }) => planVersion === 1)
   })
-  expect(replaced).toEqual([{ name: 'w1', why: 'stuck', cause: 'its event loop has not turned for 1 s' }])
+  expect(replaced).toEqual([{ name: 'w1', why: 'stuck', cause: 'its event loop has been blocked for 1 s' }])
   expect(pool.members.map(({ name }) => name)).toEqual(['w2', 'w3'])
   await eventually('its thread is gone', () => ended.length > 0)
   expect(ended).toEqual(['w1'])

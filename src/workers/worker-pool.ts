@@ -188,7 +188,7 @@ export class WorkerPool {
     })
     const member: Member = { name, thread, version: 0, failed: [] }
     this.#members.set(name, member)
-    let cause = 'it ended'
+    let cause = 'the thread ended'
     thread.on('message', (message: FromWorker) => this.#hear(member, message))
     thread.on('error', (error) => {
       cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -207,7 +207,7 @@ export class WorkerPool {
   #end(name: string): void {
     const member = this.#members.get(name)
     if (member === undefined) return
-    this.#lose(member, 'stuck', `its event loop has not turned for ${this.#watchdog.stuckAfterMs / 1000} s`)
+    this.#lose(member, 'stuck', `its event loop has been blocked for ${this.#watchdog.stuckAfterMs / 1000} s`)
     void member.thread.terminate()
   }
 

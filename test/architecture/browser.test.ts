@@ -8,7 +8,7 @@ test('the engine explains requests to every kind of backend where there is no No
   expect(output.trimEnd().split('\n')).toEqual([
     'static, passes, host: web.test',
     'ai, passes, host: api.openai.com',
-    'mcp, passes, , MCP, terminated by the gateway',
-    'a2a, passes, host: agent.test, A2A call of tools/list',
+    'mcp, passes, , MCP, terminated at the gateway',
+    'a2a, passes, host: agent.test, A2A call, method tools/list',
   ])
 })

@@ -163,7 +163,7 @@ test('a body that would have to be gathered is refused while others hold the mem
   )
   expect(JSON.parse(line)).toMatchObject({ reason: 'Internal', 'http.status': 503 })
   expect(line).toContain('"code":"body-memory-exhausted"')
-  expect(line).toContain(`the ${MEMORY} bytes that they may`)
+  expect(line).toContain(`use all ${MEMORY} bytes`)
   const metrics = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
   expect(metrics).toMatch(/gatewright_requests_total\{.*status="503",reason="Internal".*\} [1-9]/)
   // Those who hold it are served in the end.
@@ -182,7 +182,7 @@ test('a target that talks in place of answering is given up', async () => {
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
       body: JSON.stringify(message),
     })
-    expect(await response.text()).toContain('{"code":-32603,"message":"the stream of a target failed"}')
+    expect(await response.text()).toContain('{"code":-32603,"message":"the stream from a target failed"}')
   }
   // What it said before is what was held, and what sockets hold: how much that is depends on how busy the machine is.
   expect(talked).toBeLessThan(400 * MEMORY)

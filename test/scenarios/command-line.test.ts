@@ -164,7 +164,7 @@ test('explain takes the path as it was typed, and shows how it is matched', asyn
   expect(stdout).toContain('  GET //levels/d%20%C3%A9?x=%61 HTTP/1.1\n')
   expect(code).toBe(0)
   const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
-  expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path holds a dot segment)')
+  expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path has a dot segment)')
   expect(refused.code).toBe(1)
 })
 

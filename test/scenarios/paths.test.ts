@@ -153,6 +153,6 @@ test('the record says why a path was refused', async () => {
   await askHttp1(byRoute, '/admin%2frecorded')
   const response = await fetch(`${gateway.url(15_000)}/decisions`)
   expect(await response.text()).toContain(
-    'a server may read /admin%2Frecorded as /admin/recorded, which HTTPRoute/default/admin/0 takes, not HTTPRoute/default/open/0',
+    'a server may read /admin%2Frecorded as /admin/recorded, which HTTPRoute/default/admin/0 matches instead of HTTPRoute/default/open/0',
   )
 })

@@ -28,7 +28,7 @@ test('a port in use stops only its listener, is named, and is taken as soon as i
   const gateway = stops.use(await startGateway({ files: [folder.path], workers: 2 }))
 
   expect(gateway.output.stderr).toContain(
-    `a listener does not serve url=http://127.0.0.1:${taken} listener=default/main/taken cause="127.0.0.1:${taken} is in use`,
+    `a listener cannot accept connections url=http://127.0.0.1:${taken} listener=default/main/taken cause="127.0.0.1:${taken} is in use`,
   )
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
   const status = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as {

@@ -297,7 +297,7 @@ test('explain fetches nothing and says what a gateway would', async () => {
     (error: { stdout: string; code: number }) => error,
   )) as { stdout: string; code?: number }
   expect(stdout).toContain(
-    'the key set of the issuer is not known here: a gateway would fetch it (GET /realms/shop/certs?v=1 of ProxyBackend/default/static-keys)',
+    'explain does not fetch the key set of the issuer; a gateway would (GET /realms/shop/certs?v=1 of ProxyBackend/default/static-keys)',
   )
   expect(code).toBe(1)
   expect(servers.static.requests).toHaveLength(before)

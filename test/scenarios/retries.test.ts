@@ -233,7 +233,7 @@ test('when time runs out in the middle of a response the client is cut off', asy
   expect(await client.untilEnd()).toBe(BEGINNING)
   expect(seen).toHaveLength(1)
   const { line } = await tracesOf('/limited/begun')
-  expect(line).toMatch(/ error="the time of the request was up behind the head of the response.*" reason=Timeout /)
+  expect(line).toMatch(/ error="the request timed out after the response head.*" reason=Timeout /)
 })
 
 verifies(

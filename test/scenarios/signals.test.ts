@@ -50,7 +50,7 @@ test('without a terminal SIGHUP reads the files again and opens the access log a
   renameSync(log, `${log}.1`)
   gateway.process.kill('SIGHUP')
   await eventually('it says so', () =>
-    gateway.output.stderr.includes('the files are read again, and the access log is opened anew'),
+    gateway.output.stderr.includes('reloading the files and reopening the access log'),
   )
   expect(await ask('/after')).toBe(200)
   await eventually('the line', () => lines(log).some((line) => line.includes('/after')))
@@ -82,7 +82,7 @@ test('a full disk: told once, counted, and requests go on', async () => {
   expect(await ask('/more')).toBe(200)
   expect(told()).toEqual([
     expect.stringMatching(
-      /\terror\tthe access log cannot be written; lines wait in memory, and are lost when there are too many cause="\/dev\/full: ENOSPC"$/,
+      /\terror\tthe access log cannot be written; lines are queued in memory, and dropped when the queue is full cause="\/dev\/full: ENOSPC"$/,
     ),
   ])
   expect(await gateway.close()).toBe(0)
@@ -109,7 +109,7 @@ test('a debugger that the environment opens is warned of', async () => {
   const gateway = await startGateway({ files: [objects.path], environment: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } })
   stops.use(gateway)
   expect(gateway.output.stderr).toMatch(
-    /\twarn\ta debugger of the runtime listens; whoever reaches it can read every secret host=127\.0\.0\.1:\d+/,
+    /\twarn\tthe debugger of the runtime is open; anyone who can connect to it can read every secret host=127\.0\.0\.1:\d+/,
   )
 })
 

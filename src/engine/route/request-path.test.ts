@@ -20,10 +20,10 @@ test.each([
 test('the operator learns why', () => {
   const exchange = exchangeWith({ target: '/a' })
   expect(new RequestPath().read(exchangeWith({ target: '/%2e./' }))).toMatchObject({
-    detail: 'the path holds a dot segment',
+    detail: 'the path has a dot segment',
   })
   exchange.request.target = '/a/..'
-  expect(new RequestPath().read(exchange)).toMatchObject({ detail: 'the path that policies made holds a dot segment' })
+  expect(new RequestPath().read(exchange)).toMatchObject({ detail: 'the path set by policies has a dot segment' })
 })
 
 test.each<[target: string, forwarded: string, matched: string, query: string]>([

@@ -85,8 +85,8 @@ export class RequestPath implements RoutedPath {
     const path = mark < 0 ? target : target.slice(0, mark)
     const fault = pathFault(path)
     if (fault !== undefined) {
-      const origin = target === originalTarget ? 'the path' : 'the path that policies made'
-      return reject('path-invalid', { detail: `${origin} holds ${fault}` })
+      const origin = target === originalTarget ? 'the path' : 'the path set by policies'
+      return reject('path-invalid', { detail: `${origin} has ${fault}` })
     }
     const normal = normalPath(path)
     this.#target = mark < 0 ? normal : normal + target.slice(mark)

@@ -36,7 +36,7 @@ test('a counter with its help and type', () => {
   const { reader, writers } = workers(1)
   writers[0].series('wireRefusals', ['malformed-request']).add(2)
   expect(reader.text()).toBe(
-    '# HELP gatewright_wire_refusals_total Messages that were refused before they became requests, and HTTP/2 connections that broke.\n' +
+    '# HELP gatewright_wire_refusals_total Requests that the HTTP parser refused, and HTTP/2 connections that failed.\n' +
       '# TYPE gatewright_wire_refusals_total counter\n' +
       'gatewright_wire_refusals_total{code="malformed-request"} 2\n',
   )

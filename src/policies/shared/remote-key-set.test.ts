@@ -93,7 +93,7 @@ test('why there are no keys', () => {
   set.learn(news(undefined, { failure: 'timeout' }))
   expect(set.lack).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
   const explained = new RemoteKeySet(ADDRESS, importKey, undefined)
-  expect(explained.lack).toBe(`the key set of the issuer is not known here: a gateway would fetch it ${where}`)
+  expect(explained.lack).toBe(`explain does not fetch the key set of the issuer; a gateway would ${where}`)
   expect(explained.renew()).toBeUndefined()
 })
 

@@ -87,8 +87,7 @@ export class RemoteKeySet {
   get lack(): string {
     const { backend, path } = this.address
     const fetch = `GET ${path} of ${backend}`
-    if (this.#ask === undefined)
-      return `the key set of the issuer is not known here: a gateway would fetch it (${fetch})`
+    if (this.#ask === undefined) return `explain does not fetch the key set of the issuer; a gateway would (${fetch})`
     return `the key set of the issuer has not been fetched (${fetch}): ${this.#news?.failure ?? 'the server has not answered yet'}`
   }
 

@@ -27,6 +27,6 @@ export function explainA2a(exchange: Exchange, backendAuthority: string, body: U
 /** For people. */
 export function describeA2a({ kind, method, cardBase }: A2aExplanation): string[] {
   if (kind === 'other') return []
-  if (kind === 'call') return [`A2A call of ${method}`]
-  return [`A2A agent card; the base URL of the agent in it becomes ${cardBase}`]
+  if (kind === 'call') return [`A2A call, method ${method}`]
+  return [`A2A agent card; its base URL becomes ${cardBase}`]
 }

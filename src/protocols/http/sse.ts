@@ -12,7 +12,7 @@ export interface SseEvent {
 /** The peer sent an event larger than the limit, or never ended one. */
 export class SseEventTooLarge extends Error {
   constructor() {
-    super('an event of the stream is too large')
+    super('an event in the stream is too large')
   }
 }
 

@@ -111,10 +111,10 @@ function reportProvider(spec: LlmProviderSpec, report: Report): void {
   for (const field of ['path', 'pathPrefix'] as const) {
     const fault = pathFault(toPath(spec[field] ?? '').split('?', 1)[0]!)
     if (fault === undefined) continue
-    report(`.${field}`, { code: 'path-invalid', message: `holds ${fault}: requests are refused`, severity: 'error' })
+    report(`.${field}`, { code: 'path-invalid', message: `has ${fault}; requests are refused`, severity: 'error' })
   }
   if (spec.pathPrefix === undefined || spec.path === undefined) return
-  const message = 'path is set as well and decides: the prefix has no effect'
+  const message = 'has no effect: path is also set and takes precedence'
   report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
 }
 
@@ -141,33 +141,34 @@ function unusedSettings(type: RouteType, { guards, body, prompt }: AiSettings): 
   if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime') return []
   const problems: Omit<ConfigProblem, 'path'>[] = []
   if (guards !== undefined) {
-    const message = `requests of type ${type} are not guarded: promptGuard has no effect on them`
+    const message = `requests of type ${type} are not guarded; promptGuard has no effect on them`
     problems.push({ code: 'guard-not-applied', message, severity: 'error' })
   }
   if (body !== undefined || prompt !== undefined) {
-    const message = `requests of type ${type} go as they are: settings of the body have no effect on them`
+    const message = `requests of type ${type} are forwarded unchanged; body settings have no effect on them`
     problems.push({ code: 'no-effect', message, severity: 'warning' })
   }
   return problems
 }
 
 function routeProblem(type: RouteType, provider: Provider, kind: string): Omit<ConfigProblem, 'path'> | undefined {
-  if (type === 'Realtime') return notImplemented('Realtime is not implemented yet: answered with 501')
+  if (type === 'Realtime') return notImplemented('Realtime is not implemented yet; requests are refused with 501')
   if (type === 'Models') {
-    const message = "the list holds pinned models and aliases; the provider's own list is not implemented yet"
+    const message =
+      'the response lists only pinned models and aliases; listing the models of the provider is not implemented yet'
     return { code: 'not-implemented', message, severity: 'warning' }
   }
   if (!isClientFormat(type)) return undefined
   const { kind: outcome } = provider.convert(type, provider.pin ?? 'any')
   if (outcome === 'not-implemented') {
-    return notImplemented(`${type} requests to ${kind} are not implemented yet: answered with 501`)
+    return notImplemented(`${type} requests to ${kind} are not implemented yet; they are refused with 501`)
   }
   if (outcome === 'native') return undefined
   if (outcome === 'model-unfit') {
-    const message = 'the configured model cannot be part of a path: answered with 400'
+    const message = 'the configured model cannot be part of a path; requests are refused with 400'
     return { code: 'model-unfit', message, severity: 'error' }
   }
-  const message = `${type} requests cannot be sent to ${kind}: answered with 400`
+  const message = `${type} requests cannot be sent to ${kind}; they are refused with 400`
   return { code: 'unsupported-conversion', message, severity: 'error' }
 }
 

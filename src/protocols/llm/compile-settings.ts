@@ -54,19 +54,19 @@ function reportSettings(source: Source, context: CompileContext): void {
   }
   for (const [alias, target] of Object.entries(spec.modelAliases ?? {})) {
     if (target !== '') continue
-    const message = 'an alias must stand for the name of a model'
+    const message = 'must be the name of a model'
     report(`.modelAliases[${JSON.stringify(alias)}]`, { code: 'alias-empty', message, severity: 'error' })
   }
   for (const list of ['defaults', 'overrides'] as const) {
     for (const [index, { value }] of (spec[list] ?? []).entries()) {
       if (isExact(value)) continue
       const message =
-        'objects keep whole numbers up to 9007199254740991: another one is sent. An expression can give it: json("...")'
+        'whole numbers above 9007199254740991 lose precision, so a different number is sent; for the exact number use a transformation with json("...")'
       report(`.${list}[${index}].value`, { code: 'number-inexact', message, severity: 'warning' })
     }
   }
   if (spec.promptCaching !== undefined) {
-    const message = 'prompt caching is not implemented yet: no cache points are inserted'
+    const message = 'prompt caching is not implemented yet; no cache points are inserted'
     report('.promptCaching', { code: 'not-implemented', message, severity: 'error' })
   }
 }

@@ -51,7 +51,7 @@ class LlmRun implements ProtocolRun {
   otherMeaning(exchange: Exchange, reading: string): string | undefined {
     for (const provider of this.#plan.providers) {
       const [type, other] = [routeTypeOf(provider, exchange), routeTypeOf(provider, exchange, reading)]
-      if (type !== other) return `of the type ${other}, not ${type}`
+      if (type !== other) return `of type ${other}, not ${type}`
     }
     return undefined
   }

@@ -156,7 +156,7 @@ const refusals: LlmRefusal[] = [
       {},
       400,
       'llm-body-invalid',
-      'invalid request body: key in another case at byte 13',
+      'invalid request body: key with different letter case at byte 13',
     ],
   ),
   [
@@ -165,7 +165,7 @@ const refusals: LlmRefusal[] = [
     { ai: { overrides: [{ field: 'topK', value: 4 }] } },
     400,
     'llm-body-invalid',
-    'invalid request body: key in another case at byte 13',
+    'invalid request body: key with different letter case at byte 13',
   ],
   [
     'not there yet',

@@ -168,7 +168,7 @@ function prepareTyped(
   const hidesUsage = streaming && type === 'Completions' && requestUsage(members, input.reads.tokens, edits)
   if (type === 'Completions' && provider.provider.movesMaxTokens) moveMaxTokens(members, model, edits)
   if (settings.prompt !== undefined && ENRICH[type]?.(members, settings.prompt, edits) === false) {
-    return refuse(type, 'llm-body-invalid', 'it has no list of messages to add to')
+    return refuse(type, 'llm-body-invalid', 'the request has no list of messages')
   }
   const body = guard(type, settings.guards, edits.apply())
   if ('kind' in body) return body
@@ -228,7 +228,7 @@ function refuseFault(type: ClientFormat, { fault, at }: JsonFault): Refusal {
     case 'duplicate-key':
       return refuse(type, 'llm-body-invalid', `duplicate key at byte ${at}`)
     case 'ambiguous-key':
-      return refuse(type, 'llm-body-invalid', `key in another case at byte ${at}`)
+      return refuse(type, 'llm-body-invalid', `key with different letter case at byte ${at}`)
     case 'not-json':
       return refuse(type, 'llm-body-invalid', `not JSON at byte ${at}`)
   }

@@ -75,14 +75,14 @@ export class StreamAnswer extends ForwardingSink {
     const held = this.#held.bytes
     const passesHeld = held.length > 0 && this.#passes(held, 0, held.length)
     if (!this.#isComplete())
-      this.#markBreak('incomplete', 'the stream of the provider ended before the answer was complete')
+      this.#markBreak('incomplete', "the provider's stream ended before the response was complete")
     else if (passesHeld) this.#flushHeld()
     this.sink.end(trailers)
   }
 
   override abort(why: Abort): void {
     if (why === 'cancelled' || !this.#options.marksBreak) return this.sink.abort(why)
-    if (!this.#isEnded) this.#markBreak(why, 'the stream of the provider broke off')
+    if (!this.#isEnded) this.#markBreak(why, "the provider's stream was interrupted")
     this.sink.end()
   }
 

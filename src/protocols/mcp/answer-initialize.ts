@@ -92,7 +92,7 @@ function mergeInstructions(outcomes: readonly TargetOutcome[]): string {
 }
 
 const PREAMBLE =
-  'Several MCP servers are reached through this gateway. Names of tools and prompts begin with the name of their server and an ' +
+  'This gateway combines several MCP servers. Names of tools and prompts begin with the name of their server and an ' +
   'underscore, resource URIs with the name of their server and a plus sign.'
 
 function without(member: string, object: JsonObject): JsonObject {

@@ -225,7 +225,7 @@ test.each<[what: string, reply: (call: SeenCall, result: object) => FakeReply]>(
   expect(small.messages).toMatchObject([{ id: 9, result: {} }])
   const large = await client.request(9, 'tools/call', { name: 'a_1000' })
   expect(large.messages).toMatchObject([{ id: 9, error: { code: -32603 } }])
-  expect(large.exchange.refusalDetail).toBe('no memory is left for the answer of the target')
+  expect(large.exchange.refusalDetail).toBe('no memory is left for the response of the target')
   claim.release()
   expect(memory.heldBytes).toBe(0)
 })

@@ -29,13 +29,14 @@ export function prepareItem(
   place: ItemPlace,
 ): OwnedItem | ServedAnswer {
   const item = findItem(plan, place, message.params)
-  if (item === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters name no item')
+  if (item === undefined)
+    return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters do not identify an item')
   describeItem(exchange, item)
   const { kind, publicName, target, params } = item
   // A refusal reads the same for items that do not exist and for items that are not allowed (decision B71).
   const error = { id: message.id, code: INVALID_PARAMS, message: `Unknown ${kind}: ${publicName}` }
   if (target === undefined) {
-    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'no target has a name like that' }, error)
+    return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'the name belongs to no target' }, error)
   }
   if (!isAllowed(plan.authorization, exchange)) {
     return refuseRequest(exchange, { ...denialOf(exchange), status: 400 }, error)
@@ -127,11 +128,11 @@ async function* relay(
     }
     // A server may close the stream before its answer; the client fetches the rest with GET and the last event id.
     if (!resumable)
-      yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the target ended its stream without an answer'))
+      yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the target ended its stream without a response'))
   } catch (error) {
     if (deps.signal.aborted) return
     noteFailure(exchange, error)
-    yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the stream of the target failed'))
+    yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the stream from the target failed'))
   } finally {
     done()
   }

@@ -77,7 +77,7 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
     if (!(error instanceof CallError)) throw error
     const { failure, detail } = error
     noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
-    const at = `${failure} at target ${target.name}`
+    const at = `${failure} from target ${target.name}`
     return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
   }
 }
@@ -106,7 +106,7 @@ function readReply(target: McpTargetPlan, response: CallResponse, { claim, abort
   if (type === 'text/event-stream') return { kind: 'messages', sessionId, messages: readEvents(body, claim), abort }
   if (type === 'application/json') return { kind: 'messages', sessionId, messages: readOne(body, claim), abort }
   discard(response)
-  const detail = `target ${target.name} answered with neither JSON nor an event stream`
+  const detail = `target ${target.name} responded with neither JSON nor an event stream`
   return { kind: 'failed', failure: 'invalid-answer', detail }
 }
 
@@ -149,14 +149,14 @@ async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Asyn
 
 /** An answer is in memory until it is whole. */
 function hold(claim: BodyClaim, bytes: number): void {
-  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the answer of the target')
+  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target')
 }
 
 function readMessage(text: string): Message {
   const message = parseMessage(text)
   if (message.kind !== 'unreadable') return message
   const { problem, detail = problem } = message
-  throw new TargetStreamError(`the target sent something that is no message: ${detail}`)
+  throw new TargetStreamError(`the target sent an invalid message: ${detail}`)
 }
 
 async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<string> {
@@ -165,7 +165,7 @@ async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Prom
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the answer of the target is too large')
+    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large')
     hold(claim, chunk.length + PIECE_BYTES)
     text += decoder.decode(chunk, { stream: true })
   }

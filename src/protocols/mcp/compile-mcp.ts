@@ -37,7 +37,7 @@ function compileTarget(
   if (isLegacy) {
     context.report(backend, '.targets', {
       code: 'not-implemented',
-      message: `target ${name} cannot be reached: ${LEGACY_TRANSPORT}`,
+      message: `target ${name} cannot be used: ${LEGACY_TRANSPORT}`,
       severity: 'error',
     })
   }

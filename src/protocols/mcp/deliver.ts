@@ -65,7 +65,9 @@ export async function deliverResponse(
   if (id === undefined) return ACCEPTED
   const reference = takeReference(request.deps, session, id)
   if (reference === undefined) {
-    return refuse(request.exchange, 'mcp-message-invalid', { detail: `nobody waits for an answer ${idKey(id)}` })
+    return refuse(request.exchange, 'mcp-message-invalid', {
+      detail: `no request is waiting for a response with id ${idKey(id)}`,
+    })
   }
   const owner = targetsOf(request.plan, session).filter(({ plan }) => plan.name === reference.target)
   return deliver(request, owner, JSON.stringify({ ...json, id: reference.original }))

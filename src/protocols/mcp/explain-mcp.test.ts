@@ -53,20 +53,20 @@ test('initialize is sent with a revision that the gateway speaks', () => {
 
 test.each([
   [request('tools/call', { name: 'a_secret' }), 'refused with status 400: by backend.mcp.authorization'],
-  [request('tools/call', { name: 'c_x' }), 'refused with status 400: no target has a name like that'],
-  [request('tools/call'), 'refused with status 200: the parameters name no item'],
-  [request('x'), 'refused: the method is not offered'],
+  [request('tools/call', { name: 'c_x' }), 'refused with status 400: the name belongs to no target'],
+  [request('tools/call'), 'refused with status 200: the parameters do not identify an item'],
+  [request('x'), 'refused: the method is not supported'],
   [request('ping'), 'answered by the gateway'],
   ['[]', 'refused: the body is batch'],
   ['', 'refused: the body is not-json'],
-  [{ jsonrpc: '2.0', id: 1, result: {} }, 'goes to the target that asked; the id says which one'],
+  [{ jsonrpc: '2.0', id: 1, result: {} }, 'sent to the target whose request it answers, found by the id'],
 ])('%o: %s', (message, note) => {
   expect(explain(message)).toMatchObject({ requests: [], note })
 })
 
 test('without sessions there are fewer methods', () => {
   const stateless = mcpPlan(['a'], { sessionRouting: 'Stateless' })
-  expect(explain(request('logging/setLevel'), stateless).note).toBe('refused: the method is not offered')
+  expect(explain(request('logging/setLevel'), stateless).note).toBe('refused: the method is not supported')
   expect(explain({ jsonrpc: '2.0', method: 'notifications/initialized' }, stateless).requests).toEqual([])
   expect(explain({ jsonrpc: '2.0', method: 'notifications/initialized' }).requests).toHaveLength(2)
 })

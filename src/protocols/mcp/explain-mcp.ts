@@ -36,10 +36,10 @@ export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array |
   if (plan.refusal !== undefined) return answered(undefined, `refused: ${plan.refusal}`)
   switch (message.kind) {
     case 'response':
-      return answered(undefined, 'goes to the target that asked; the id says which one')
+      return answered(undefined, 'sent to the target whose request it answers, found by the id')
     case 'notification': {
-      if (plan.sessionRouting === 'Stateless') return answered(message.method, 'dropped: there is no session')
-      const note = NOTIFICATION_NOTES[message.method] ?? 'goes to every target'
+      if (plan.sessionRouting === 'Stateless') return answered(message.method, 'dropped, because there is no session')
+      const note = NOTIFICATION_NOTES[message.method] ?? 'sent to every target'
       return { method: message.method, requests: sendAll(plan.targets, message.json), note }
     }
     case 'request': {
@@ -51,8 +51,8 @@ export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array |
 
 const NOTIFICATION_NOTES: Readonly<Record<string, string>> = {
   'notifications/cancelled':
-    'goes to the targets that work on the request, or to all when this worker does not know them',
-  'notifications/progress': 'goes to the target that chose the progress token',
+    'sent to the targets that process the request, or to all targets if this worker does not know them',
+  'notifications/progress': 'sent to the target that issued the progress token',
 }
 
 function explainRequest(
@@ -64,25 +64,25 @@ function explainRequest(
   const { method, json } = message
   switch (route?.kind) {
     case undefined:
-      return answered(method, 'refused: the method is not offered')
+      return answered(method, 'refused: the method is not supported')
     case 'ping':
       return answered(method, 'answered by the gateway')
     case 'initialize': {
       const sent = parseExactJson(initializeText(plan.multiplexes, message)) as JsonObject
-      const note = plan.multiplexes ? 'the answers are merged' : 'the answer of the target is passed on'
+      const note = plan.multiplexes ? 'the responses are merged' : 'the response of the target is forwarded'
       return { method, requests: sendAll(plan.targets, sent), note }
     }
     case 'list':
       return {
         method,
         requests: sendAll(plan.targets, json),
-        note: `the ${route.list.member} of all targets that offer the capability ${route.list.capability} are merged`,
+        note: `the ${route.list.member} of all targets with the capability ${route.list.capability} are merged`,
       }
     case 'broadcast':
       return {
         method,
         requests: sendAll(plan.targets, json),
-        note: `goes to every target that offers the capability ${route.capability}`,
+        note: `sent to every target with the capability ${route.capability}`,
       }
     case 'item':
       return explainItem(plan, exchange, message, route)
@@ -98,7 +98,7 @@ function explainItem(
   exchange.mcp = { ...NO_MCP, method: message.method }
   const item = prepareItem({ plan, exchange }, message, itemIn)
   if ('status' in item) {
-    const why = exchange.refusalDetail ?? 'the parameters name no item'
+    const why = exchange.refusalDetail ?? 'the parameters do not identify an item'
     return answered(message.method, `refused with status ${item.status}: ${why}`)
   }
   const { target, params } = item
@@ -116,7 +116,7 @@ function sendAll(targets: readonly McpTargetPlan[], message: JsonObject): McpTar
 
 /** For people: the requests that the gateway would make itself. */
 export function describeMcp({ method, requests, note }: McpExplanation): string[] {
-  const lines = ['MCP, terminated by the gateway', `  ${method ?? 'message'}: ${note}`]
+  const lines = ['MCP, terminated at the gateway', `  ${method ?? 'message'}: ${note}`]
   for (const { target, method: verb, path, message } of requests) {
     lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
   }

@@ -141,7 +141,8 @@ async function* readUntilAnswer(
       }
       if (maxHeld !== undefined) {
         held += MESSAGE_COST + (message?.text.length ?? 0)
-        if (held > maxHeld) throw new TargetStreamError(`target ${target.plan.name} said too much before it answered`)
+        if (held > maxHeld)
+          throw new TargetStreamError(`target ${target.plan.name} sent too many messages before its response`)
         received.keep()
       }
       yield received
@@ -164,7 +165,7 @@ function toOutcome(
   return { open, result: undefined, error: isObject(error) ? error : BROKEN_STREAM }
 }
 
-const BROKEN_STREAM: JsonObject = { code: INTERNAL_ERROR, message: 'the stream of a target failed' }
+const BROKEN_STREAM: JsonObject = { code: INTERNAL_ERROR, message: 'the stream from a target failed' }
 
 /**
  * The error that stands for the whole request: the first one, unless targets that fail are left out and another one has

@@ -18,7 +18,7 @@ export interface FoundItem {
   readonly params: JsonObject
 }
 
-/** Undefined when the parameters name no item. */
+/** Undefined when the parameters do not identify an item. */
 export function findItem(plan: McpPlan, place: ItemPlace, params: JsonObject | undefined): FoundItem | undefined {
   if (params === undefined) return undefined
   switch (place) {

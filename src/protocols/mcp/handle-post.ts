@@ -84,7 +84,9 @@ async function initialise(request: McpRequest, message: RequestMessage): Promise
   const { exchange } = request
   const named = exchange.request.joined('mcp-protocol-version')
   if (named !== undefined && named !== message.params?.protocolVersion) {
-    return refuse(exchange, 'mcp-version-unsupported', { detail: 'header and message name different revisions' })
+    return refuse(exchange, 'mcp-version-unsupported', {
+      detail: 'the header and the message have different protocol versions',
+    })
   }
   if (exchange.mcp !== undefined) exchange.mcp.sessionId = undefined
   return answerInitialize(request, message)

@@ -27,7 +27,9 @@ export async function serveWithoutSession(request: McpRequest, message: Message)
   // News for a session that does not exist.
   if (message.kind === 'notification') return ACCEPTED
   if (message.kind === 'response') {
-    return refuse(request.exchange, 'mcp-message-invalid', { detail: 'without sessions no target asks clients' })
+    return refuse(request.exchange, 'mcp-message-invalid', {
+      detail: 'without a session, no request of a target can be answered',
+    })
   }
   const route = needsSession(message.method) ? undefined : methodRoute(message.method)
   switch (route?.kind) {

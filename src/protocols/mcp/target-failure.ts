@@ -45,6 +45,6 @@ function rejectionOf(failure: TargetFailure): RejectionCode {
 
 /** A stream broke after its response had begun; only log and decision record can still say why. */
 export function noteFailure(exchange: Exchange, error: unknown): void {
-  exchange.refusalDetail = error instanceof Error ? error.message : 'the stream of a target failed'
+  exchange.refusalDetail = error instanceof Error ? error.message : 'the stream from a target failed'
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = INTERNAL_ERROR
 }

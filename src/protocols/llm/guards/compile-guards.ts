@@ -35,7 +35,7 @@ export function compileGuards(
   let closed = false
   const close = (path: string, message: string) => {
     closed = true
-    report(path, `${message}: every request is refused`)
+    report(path, `${message}; every request is refused`)
   }
   const guards: RegexGuard[] = []
   request.forEach((guard, index) => {
@@ -49,7 +49,7 @@ export function compileGuards(
     guards.push({ rules, refusal: guard.regex.action === 'Reject' ? buildRefusal(guard.response, index) : undefined })
   })
   response.forEach((guard, index) => {
-    close(`.promptGuard.response[${index}].${guardKind(guard)}`, 'guards on answers are not implemented yet')
+    close(`.promptGuard.response[${index}].${guardKind(guard)}`, 'response guards are not implemented yet')
   })
   return { closed, request: guards }
 }
