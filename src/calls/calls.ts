@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
-import type { BackendPlace, EndpointPlace } from '#engine/backend-place.ts'
-import { chooseEndpoint } from '#engine/balance.ts'
+import type { BackendPlace, EndpointPlace } from '#engine/backend/backend-place.ts'
+import { chooseEndpoint } from '#engine/backend/balance.ts'
 import {
   type Call,
   CallError,

@@ -1,6 +1,6 @@
 import type { Origin } from '#base/origin.ts'
-import type { Explanation } from '#engine/explain.ts'
-import type { EffectivePolicy } from '#engine/explain-parts.ts'
+import type { Explanation } from '#engine/explain/explain.ts'
+import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import type { PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { FileStore } from '#store/files.ts'
 

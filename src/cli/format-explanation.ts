@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import type { Explanation } from '#engine/explain.ts'
+import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
 import { refusalStatus } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'

@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import type { RelayExplanation } from '#engine/explain-relay.ts'
+import type { RelayExplanation } from '#engine/explain/explain-relay.ts'
 import type { FileStore } from '#store/files.ts'
 import {
   describeRule,

@@ -2,13 +2,13 @@ import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, LevelName, ListenerItem, PlanItem, PolicyItem, RouteItem, RouteMatch } from '#plan/item.ts'
-import { RemoteKeySets } from '#policies/shared/remote-key-set.ts'
+import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
-import type { SharedState } from './compile-context.ts'
-import { LivePlan } from './live-plan.ts'
-import type { SocketPlace } from './places.ts'
-import { PlanIndex } from './plan-index.ts'
+import type { SharedState } from './merge/compile-context.ts'
+import { LivePlan } from './plan/live-plan.ts'
+import { PlanIndex } from './plan/plan-index.ts'
+import type { SocketPlace } from './route/places.ts'
 
 /** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
 

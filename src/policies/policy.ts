@@ -8,8 +8,8 @@ import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
-import type { RemoteJwksSpec } from './shared/jwks.ts'
-import type { RemoteKeySet } from './shared/remote-key-set.ts'
+import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
+import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
 
 /** One place where the field is written: its value, and who wrote it there. */
 export interface PolicySource<Spec> {

@@ -1,4 +1,4 @@
-import type { Decision } from '#engine/decide.ts'
+import type { Decision } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { BodyReader, Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'

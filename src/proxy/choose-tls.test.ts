@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SocketPlace } from '#engine/places.ts'
+import type { SocketPlace } from '#engine/route/places.ts'
 import { listenerItem, livePlan } from '#engine/testing.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import { asksOtherwise } from './choose-tls.ts'

@@ -1,5 +1,5 @@
-import type { ListenerPlace, SocketPlace } from '#engine/places.ts'
-import type { PlanIndex } from '#engine/plan-index.ts'
+import type { PlanIndex } from '#engine/plan/plan-index.ts'
+import type { ListenerPlace, SocketPlace } from '#engine/route/places.ts'
 import type { TlsChoice } from '#net/accept/listen-tls.ts'
 import type { CertificateSecret, SecureContexts } from '#net/accept/secure-contexts.ts'
 

@@ -1,4 +1,4 @@
-import type { SocketPlace } from '#engine/places.ts'
+import type { SocketPlace } from '#engine/route/places.ts'
 import type { Peer } from '#net/peer.ts'
 import type { ConnectionPlace } from '#observe/observer.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SocketPlace } from '#engine/places.ts'
+import type { SocketPlace } from '#engine/route/places.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import type { ServerStream } from '#net/stream.ts'

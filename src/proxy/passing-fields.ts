@@ -1,4 +1,4 @@
-import { type Decision, isHeadField } from '#engine/decide.ts'
+import { type Decision, isHeadField } from '#engine/request/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'

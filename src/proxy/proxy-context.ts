@@ -1,6 +1,6 @@
 import type { Sealer } from '#base/sealer.ts'
 import type { Calls } from '#calls/calls.ts'
-import type { PlanIndex } from '#engine/plan-index.ts'
+import type { PlanIndex } from '#engine/plan/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { Workloads } from '#exchange/workload.ts'
 import type { BodyMemory } from '#net/body/body-memory.ts'

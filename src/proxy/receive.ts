@@ -1,6 +1,6 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { decide } from '#engine/decide.ts'
-import type { SocketPlace } from '#engine/places.ts'
+import { decide } from '#engine/request/decide.ts'
+import type { SocketPlace } from '#engine/route/places.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'

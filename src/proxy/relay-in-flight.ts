@@ -1,4 +1,4 @@
-import type { EndpointPlace } from '#engine/backend-place.ts'
+import type { EndpointPlace } from '#engine/backend/backend-place.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'

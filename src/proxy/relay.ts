@@ -1,6 +1,6 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { decideRelay } from '#engine/decide-relay.ts'
-import type { SocketPlace } from '#engine/places.ts'
+import { decideRelay } from '#engine/request/decide-relay.ts'
+import type { SocketPlace } from '#engine/route/places.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { type ConnectFailure, isOwnBound } from '#net/failure.ts'

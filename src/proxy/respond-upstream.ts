@@ -1,4 +1,4 @@
-import { readsResponseBody, runResponsePolicies } from '#engine/decide.ts'
+import { readsResponseBody, runResponsePolicies } from '#engine/request/decide.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { ClientStream } from '#net/stream.ts'

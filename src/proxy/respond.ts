@@ -1,5 +1,5 @@
 import { REJECTIONS } from '#base/rejections.ts'
-import { refuseForClient, runResponsePolicies } from '#engine/decide.ts'
+import { refuseForClient, runResponsePolicies } from '#engine/request/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'

@@ -1,4 +1,4 @@
-import { runResponsePolicies } from '#engine/decide.ts'
+import { runResponsePolicies } from '#engine/request/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'

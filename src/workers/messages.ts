@@ -3,7 +3,7 @@ import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
+import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 

@@ -3,11 +3,11 @@ import type { PlanItem } from '#plan/item.ts'
 /** Explains requests to every kind of backend without anything of Node, as a page of a browser would; `browser.test.ts` runs it. */
 for (const name of ['Buffer', 'process', 'setImmediate', 'global']) Reflect.deleteProperty(globalThis, name)
 
-const { explainRequest } = await import('#engine/explain.ts')
-const { LivePlan } = await import('#engine/live-plan.ts')
+const { explainRequest } = await import('#engine/explain/explain.ts')
+const { LivePlan } = await import('#engine/plan/live-plan.ts')
 const { Exchange } = await import('#exchange/exchange.ts')
 const { Head } = await import('#net/http/head.ts')
-const { RemoteKeySets } = await import('#policies/shared/remote-key-set.ts')
+const { RemoteKeySets } = await import('#policies/shared/authentication/remote-key-set.ts')
 const { createSlotMemory, SlotDirectory } = await import('#state/slots.ts')
 
 const BACKENDS = {

@@ -13,7 +13,7 @@ export interface Accepted {
 
 export const ACCEPTED: readonly Accepted[] = [
   {
-    file: 'engine/balance.ts',
+    file: 'engine/backend/balance.ts',
     line: 'return tried.length === 0 ? drawAny(groups, random) : chooseAgain(groups, tried, random)',
     original: 'tried.length === 0',
     replacement: 'false',
@@ -58,7 +58,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same order: no two names are equal, and of a comparison only the sign counts',
   })),
   ...['?.', "''"].map((original) => ({
-    file: 'policies/shared/credential-location.ts',
+    file: 'policies/shared/authentication/credential-location.ts',
     line: "return { kind: 'cookie', name: toByteText(spec.cookie?.name ?? '') }",
     original,
     replacement: original === '?.' ? '.' : "'mutated'",

@@ -2,22 +2,22 @@
 export const CORE: readonly string[] = [
   // Authorization.
   'policies/traffic/authorization',
-  'policies/shared/authorization.ts',
-  'policies/shared/rules.ts',
-  'protocols/mcp/authorization.ts',
+  'policies/shared/authorization/authorization.ts',
+  'policies/shared/authorization/rules.ts',
+  'protocols/mcp/config/authorization.ts',
   // Authentication.
   'policies/traffic/api-key-authentication',
   'policies/traffic/basic-authentication',
   'policies/traffic/jwt-authentication',
-  'policies/shared/credential-location.ts',
-  'policies/shared/jwks.ts',
-  'policies/shared/jwt.ts',
+  'policies/shared/authentication/credential-location.ts',
+  'policies/shared/authentication/jwks.ts',
+  'policies/shared/authentication/jwt.ts',
   // Framing.
   'net/http',
   'net/http1',
   // Health.
   'state/endpoint-health.ts',
-  'engine/balance.ts',
+  'engine/backend/balance.ts',
   'policies/backend/health',
 ]
 

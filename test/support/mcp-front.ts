@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
+import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
-import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
 
 /** A server on 127.0.0.1 that hands every request to `handleMcp`, as the proxy does. */

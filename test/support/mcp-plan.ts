@@ -1,10 +1,10 @@
 import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
 import { contextWith, sourceOf } from '#policies/shared/testing.ts'
 import type { BackendSettings } from '#protocols/backend-protocol.ts'
-import { compileMcp } from '#protocols/mcp/compile-mcp.ts'
-import type { McpPlan } from '#protocols/mcp/mcp-plan.ts'
-import type { BackendMcpSpec } from '#protocols/mcp/policy-schema.ts'
-import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#protocols/mcp/resolved-backend.ts'
+import { compileMcp } from '#protocols/mcp/config/compile-mcp.ts'
+import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
+import type { BackendMcpSpec } from '#protocols/mcp/config/policy-schema.ts'
+import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#protocols/mcp/config/resolved-backend.ts'
 
 /** Key of the backend of `mcpPlan`; a destination is this, a slash and the name of the target. */
 export const MCP_BACKEND = 'ProxyBackend/default/tools'

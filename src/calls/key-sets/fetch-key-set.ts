@@ -1,7 +1,7 @@
 import type { ImportKey } from '#base/verifying-key.ts'
 import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
-import { readKeySet } from '#policies/shared/read-key-set.ts'
-import type { KeySetAddress } from '#policies/shared/remote-key-set.ts'
+import { readKeySet } from '#policies/shared/authentication/read-key-set.ts'
+import type { KeySetAddress } from '#policies/shared/authentication/remote-key-set.ts'
 
 /** For the whole call (decision A-62). */
 const DEADLINE_MS = 10_000

@@ -1,7 +1,7 @@
 import type { ImportKey } from '#base/verifying-key.ts'
-import type { KeySetChange } from '#engine/check-plan.ts'
+import type { KeySetChange } from '#engine/plan/check-plan.ts'
 import type { Call } from '#exchange/call.ts'
-import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/remote-key-set.ts'
+import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import { type FetchedKeySet, fetchKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 

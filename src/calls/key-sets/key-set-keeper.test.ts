@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import type { KeySetNews } from '#policies/shared/remote-key-set.ts'
+import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'

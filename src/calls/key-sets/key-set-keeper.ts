@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/remote-key-set.ts'
+import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 
 /** Pauses after failed attempts: the first, doubled with each, up to the longest (decision A-62). */

@@ -1,6 +1,6 @@
 import { foldName, type Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
-import type { Attached } from '../attached.ts'
+import type { Attached } from './attached.ts'
 import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { trimSpace } from '#base/byte-text.ts'
 import { isFieldValue, isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
-import { cookieValues, removeCookie, setCookie } from './cookies.ts'
-import { queryValues, withoutQueryParameter, withQueryParameter } from './query.ts'
-import { parseOrigin } from './web-origin.ts'
+import { cookieValues, removeCookie, setCookie } from './authentication/cookies.ts'
+import { queryValues, withoutQueryParameter, withQueryParameter } from './url/query.ts'
+import { parseOrigin } from './url/web-origin.ts'
 
 /** What callers send may be anything that the wire lets through; none of it may break a head or slip past a removal. */
 

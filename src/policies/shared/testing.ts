@@ -17,8 +17,8 @@ import { type Parsed, type TSchema, validate } from '#schema/index.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
-import type { RemoteJwksSpec } from './jwks.ts'
-import { type RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
+import type { RemoteJwksSpec } from './authentication/jwks.ts'
+import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
 
 /** Support for the tests of this room: exchanges, sources and a compile context without a plan behind it. */
 

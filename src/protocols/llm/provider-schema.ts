@@ -1,6 +1,6 @@
 import { backendHealth } from '#policies/backend/health/schema.ts'
 import { backendTransformation } from '#policies/backend/transformation/schema.ts'
-import { backendSimpleFields } from '#policies/shared/backend-simple.ts'
+import { backendSimpleFields } from '#policies/shared/connection/backend-simple.ts'
 import {
   type ConfigProblem,
   defaulted,

@@ -1,11 +1,11 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
-import { initializeText } from './answer-initialize.ts'
-import { prepareItem } from './answer-item.ts'
-import { parseMessage, type RequestMessage } from './json-rpc.ts'
-import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
-import { type MethodRoute, methodRoute, needsSession } from './methods.ts'
+import { initializeText } from './answer/answer-initialize.ts'
+import { prepareItem } from './answer/answer-item.ts'
+import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
+import { parseMessage, type RequestMessage } from './message/json-rpc.ts'
+import { type MethodRoute, methodRoute, needsSession } from './message/methods.ts'
 
 /** What would be sent to the targets for one message, for `explain`. */
 export interface McpExplanation {

@@ -4,7 +4,7 @@ import { specFrom } from '#policies/shared/testing.ts'
 import { fakeTargets, initializeMessage, TestClient, type TestRequest, target } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { backendMcp } from './policy-schema.ts'
+import { backendMcp } from './config/policy-schema.ts'
 
 const single = mcpPlan(['a'])
 const double = mcpPlan(['a', 'b'])

@@ -1,11 +1,11 @@
 import type { ServedAnswer } from '../backend-protocol.ts'
-import { accepts, mediaTypeOf } from './accept.ts'
-import { answerBroadcast } from './answer-broadcast.ts'
-import { answerInitialize } from './answer-initialize.ts'
-import { answerItem, prepareItem } from './answer-item.ts'
-import { answerList } from './answer-list.ts'
-import { deliverNotification, deliverResponse } from './deliver.ts'
-import { checkRevision, findSession } from './find-session.ts'
+import { answerBroadcast } from './answer/answer-broadcast.ts'
+import { answerInitialize } from './answer/answer-initialize.ts'
+import { answerItem, prepareItem } from './answer/answer-item.ts'
+import { answerList } from './answer/answer-list.ts'
+import { answerError, answerMessages, refuse, refuseRequest } from './answer/mcp-answer.ts'
+import type { McpRequest } from './mcp-request.ts'
+import { accepts, mediaTypeOf } from './message/accept.ts'
 import {
   errorText,
   INVALID_REQUEST,
@@ -15,12 +15,12 @@ import {
   type RequestMessage,
   resultText,
   type UnreadableMessage,
-} from './json-rpc.ts'
-import { answerError, answerMessages, refuse, refuseRequest } from './mcp-answer.ts'
-import type { McpRequest } from './mcp-request.ts'
-import { methodRoute } from './methods.ts'
-import { serveWithoutSession } from './serve-without-session.ts'
-import type { Session } from './session-state.ts'
+} from './message/json-rpc.ts'
+import { methodRoute } from './message/methods.ts'
+import { checkRevision, findSession } from './session/find-session.ts'
+import { serveWithoutSession } from './session/serve-without-session.ts'
+import type { Session } from './session/session-state.ts'
+import { deliverNotification, deliverResponse } from './target/deliver.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,12 +1,12 @@
 import { hostAddress } from '../address.ts'
 import type { BackendProtocol, FindEndpoints } from '../backend-protocol.ts'
-import { mcpBackend } from './backend-schema.ts'
-import { compileMcp } from './compile-mcp.ts'
+import { mcpBackend } from './config/backend-schema.ts'
+import { compileMcp } from './config/compile-mcp.ts'
+import { mcp as policy } from './config/policy.ts'
+import type { ResolvedMcpBackend, ResolvedMcpTarget } from './config/resolved-backend.ts'
 import { describeMcp, explainMcp } from './explain-mcp.ts'
 import { handleMcp } from './handle-mcp.ts'
-import { MCP_MEMORY } from './mcp-memory.ts'
-import { mcp as policy } from './policy.ts'
-import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
+import { MCP_MEMORY } from './session/mcp-memory.ts'
 
 /** MCP servers behind one endpoint (specification 1, 2.3.4): the protocol ends at the gateway, which calls the servers itself. */
 export const mcp = {

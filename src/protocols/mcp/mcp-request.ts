@@ -1,9 +1,9 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ServeServices } from '../backend-protocol.ts'
-import type { McpMemory } from './mcp-memory.ts'
-import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
-import type { Session } from './session-state.ts'
-import type { TargetSession } from './target-session.ts'
+import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
+import type { McpMemory } from './session/mcp-memory.ts'
+import type { Session } from './session/session-state.ts'
+import type { TargetSession } from './session/target-session.ts'
 
 /** What MCP works with. */
 export interface McpDeps extends Omit<ServeServices, 'worker'> {

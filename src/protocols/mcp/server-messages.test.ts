@@ -8,7 +8,7 @@ import {
   target,
 } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
-import { McpMemory } from './mcp-memory.ts'
+import { McpMemory } from './session/mcp-memory.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 

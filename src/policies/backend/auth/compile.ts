@@ -7,7 +7,7 @@ import {
   compileWritableLocation,
   fieldsAt,
   type WritableLocation,
-} from '../../shared/credential-location.ts'
+} from '../../shared/authentication/credential-location.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { passCredential, sendCredential } from './run.ts'
 import type { BackendAuthSpec } from './schema.ts'

@@ -1,6 +1,10 @@
 import type { Exchange, Identity } from '#exchange/exchange.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
-import { authorizationHeader, type WritableLocation, writeCredential } from '../../shared/credential-location.ts'
+import {
+  authorizationHeader,
+  type WritableLocation,
+  writeCredential,
+} from '../../shared/authentication/credential-location.ts'
 
 const BEARER = authorizationHeader('Bearer')
 const BASIC = authorizationHeader('Basic')

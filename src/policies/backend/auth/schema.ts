@@ -16,7 +16,7 @@ import {
   text,
   withRule,
 } from '#schema/index.ts'
-import { insertionLocation } from '../../shared/extraction-location.ts'
+import { insertionLocation } from '../../shared/authentication/extraction-location.ts'
 
 const cloudOne = object({
   secretRef: required(

@@ -1,5 +1,5 @@
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
-import { unansweredExtAuth } from '../../shared/unanswered-ext-auth.ts'
+import { unansweredExtAuth } from '../../shared/ext-auth/unanswered-ext-auth.ts'
 import type { ExtAuthSpec } from './schema.ts'
 
 /** As in `traffic`, for every attempt and never conditional (specification 2, 2.3). */

@@ -1,6 +1,6 @@
 import { parseDuration } from '#base/duration.ts'
 import type { PolicySource } from '../../policy.ts'
-import { compileKeepalive, type KeepaliveSetting } from '../../shared/compile-keepalive.ts'
+import { compileKeepalive, type KeepaliveSetting } from '../../shared/connection/compile-keepalive.ts'
 import type { BackendTcpSpec } from './schema.ts'
 
 export interface BackendTcpSetting {

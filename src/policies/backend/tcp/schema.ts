@@ -1,5 +1,5 @@
 import { described, duration, object, optional, type Parsed } from '#schema/index.ts'
-import { keepalive } from '../../shared/keepalive.ts'
+import { keepalive } from '../../shared/connection/keepalive.ts'
 
 /** `backend.tcp` (specification 2, 2.3). */
 export const backendTcp = described(

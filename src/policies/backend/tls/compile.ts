@@ -1,6 +1,6 @@
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { compileGroups } from '../../shared/compile-groups.ts'
+import { compileGroups } from '../../shared/connection/compile-groups.ts'
 import type { BackendTlsSpec } from './schema.ts'
 
 /** TLS towards a backend, its PEM material resolved. */

@@ -15,7 +15,7 @@ import {
   sni,
   withRule,
 } from '#schema/index.ts'
-import { alpnProtocols, keyExchangeGroups } from '../../shared/tls-lists.ts'
+import { alpnProtocols, keyExchangeGroups } from '../../shared/connection/tls-lists.ts'
 
 interface Verification {
   readonly insecureSkipVerify?: 'All' | 'Hostname'

@@ -1,8 +1,8 @@
 import { mayCoverFields, removedFields, STARTS_LINE } from '#observe/log/default-fields.ts'
 import type { AccessLogSettings } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { type Attribute, compileAttributes } from '../../shared/compile-attributes.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { type Attribute, compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { AccessLogSpec } from './schema.ts'
 
 type Source = PolicySource<AccessLogSpec>

@@ -11,8 +11,8 @@ import {
   required,
   withRule,
 } from '#schema/index.ts'
-import { logTracingAttributes } from '../../shared/attributes.ts'
-import { checkOtlpPath } from '../../shared/otlp-path.ts'
+import { logTracingAttributes } from '../../shared/transformation/attributes.ts'
+import { checkOtlpPath } from '../../shared/url/otlp-path.ts'
 
 const otlpAccessLog = withRule(
   object({

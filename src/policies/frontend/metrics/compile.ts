@@ -1,5 +1,5 @@
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { type Attribute, compileAttributes } from '../../shared/compile-attributes.ts'
+import { type Attribute, compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { MetricsSpec } from './schema.ts'
 
 type Source = PolicySource<MetricsSpec>

@@ -1,5 +1,5 @@
 import { described, listMap, object, type Parsed, required } from '#schema/index.ts'
-import { attributeAdd } from '../../shared/attributes.ts'
+import { attributeAdd } from '../../shared/transformation/attributes.ts'
 
 /** `frontend.metrics` (specification 2, 2.1). */
 export const frontendMetrics = described(

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { compileRules, describeDenial, expressionsOf, firstDenial } from '../../shared/rules.ts'
+import { compileRules, describeDenial, expressionsOf, firstDenial } from '../../shared/authorization/rules.ts'
 import type { NetworkAuthorizationSpec } from './schema.ts'
 
 /** Who may connect; asked once for each connection, with an exchange that has a peer and no request yet. */

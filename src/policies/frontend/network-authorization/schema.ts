@@ -1,5 +1,5 @@
 import { described } from '#schema/index.ts'
-import { authorization } from '../../shared/authorization.ts'
+import { authorization } from '../../shared/authorization/authorization.ts'
 
 /** `frontend.networkAuthorization` (specification 2, 2.1): the same rules, asked about connections. */
 export const frontendNetworkAuthorization = described(
@@ -7,4 +7,4 @@ export const frontendNetworkAuthorization = described(
   authorization,
 )
 
-export type { AuthorizationSpec as NetworkAuthorizationSpec } from '../../shared/authorization.ts'
+export type { AuthorizationSpec as NetworkAuthorizationSpec } from '../../shared/authorization/authorization.ts'

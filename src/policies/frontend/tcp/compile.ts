@@ -1,5 +1,5 @@
 import type { PolicySource } from '../../policy.ts'
-import { compileKeepalive, type KeepaliveSetting } from '../../shared/compile-keepalive.ts'
+import { compileKeepalive, type KeepaliveSetting } from '../../shared/connection/compile-keepalive.ts'
 import type { FrontendTcpSpec } from './schema.ts'
 
 export interface FrontendTcpSetting {

@@ -1,5 +1,5 @@
 import { described, notEmpty, object, optional, type Parsed } from '#schema/index.ts'
-import { keepalive } from '../../shared/keepalive.ts'
+import { keepalive } from '../../shared/connection/keepalive.ts'
 
 /** `frontend.tcp` (specification 2, 2.1). */
 export const frontendTcp = described(

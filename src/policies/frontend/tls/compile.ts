@@ -1,7 +1,7 @@
 import { parseDuration } from '#base/duration.ts'
 import type { TlsParameters } from '#net/tls-parameters.ts'
 import type { PolicySource } from '../../policy.ts'
-import { compileGroups } from '../../shared/compile-groups.ts'
+import { compileGroups } from '../../shared/connection/compile-groups.ts'
 import type { CipherSuite, FrontendTlsSpec } from './schema.ts'
 
 /** How incoming TLS is spoken (specification 2, 2.1). */

@@ -12,7 +12,7 @@ import {
   problem,
   withRule,
 } from '#schema/index.ts'
-import { alpnProtocols, keyExchangeGroups } from '../../shared/tls-lists.ts'
+import { alpnProtocols, keyExchangeGroups } from '../../shared/connection/tls-lists.ts'
 
 const tlsVersion = () => enumOf('1.2', '1.3')
 

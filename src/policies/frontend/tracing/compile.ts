@@ -1,6 +1,6 @@
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { compileAttributes } from '../../shared/compile-attributes.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
+import { compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { TracingSpec } from './schema.ts'
 
 /** Traces are not emitted yet: the policy is checked and said to be without effect; traffic passes unchanged. */

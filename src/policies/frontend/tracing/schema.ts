@@ -12,8 +12,8 @@ import {
   required,
   withRule,
 } from '#schema/index.ts'
-import { attributeAdd, logTracingAttributes } from '../../shared/attributes.ts'
-import { checkOtlpPath } from '../../shared/otlp-path.ts'
+import { attributeAdd, logTracingAttributes } from '../../shared/transformation/attributes.ts'
+import { checkOtlpPath } from '../../shared/url/otlp-path.ts'
 
 /** `frontend.tracing` (specification 2, 2.1). */
 export const frontendTracing = described(

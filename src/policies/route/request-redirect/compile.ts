@@ -1,7 +1,7 @@
 import { reject } from '#exchange/outcome.ts'
 import { isAuthority } from '#net/http/field-syntax.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
-import { compilePathModifier, type PathModifierSpec } from '../../shared/path-modifier.ts'
+import { compilePathModifier, type PathModifierSpec } from '../../shared/url/path-modifier.ts'
 import { redirect } from './run.ts'
 
 /** The platform's HTTPRequestRedirectFilter. */

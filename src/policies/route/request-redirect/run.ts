@@ -1,8 +1,8 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
-import type { PathModifier } from '../../shared/path-modifier.ts'
-import { DEFAULT_PORT, splitAuthority } from '../../shared/web-origin.ts'
+import type { PathModifier } from '../../shared/url/path-modifier.ts'
+import { DEFAULT_PORT, splitAuthority } from '../../shared/url/web-origin.ts'
 
 export interface RedirectPlan {
   readonly scheme: 'http' | 'https' | undefined

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
-import type { PathModifier } from '../../shared/path-modifier.ts'
+import type { PathModifier } from '../../shared/url/path-modifier.ts'
 
 export interface UrlRewritePlan {
   readonly hostname: string | undefined

@@ -3,7 +3,7 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { digestKey } from '#base/sha256.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { authorizationHeader } from '../../shared/credential-location.ts'
+import { authorizationHeader } from '../../shared/authentication/credential-location.ts'
 import {
   type ContextInputs,
   codeOf,

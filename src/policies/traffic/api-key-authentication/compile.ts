@@ -2,14 +2,14 @@ import { describeOrigin } from '#base/origin.ts'
 import { digestKey } from '#base/sha256.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun, SecretMaterial } from '../../policy.ts'
-import { readsRequestBody } from '../../shared/body-use.ts'
-import { challengeFor } from '../../shared/challenge.ts'
+import { challengeFor } from '../../shared/authentication/challenge.ts'
 import {
   authorizationHeader,
   type CredentialLocation,
   compileLocation,
   fieldsAt,
-} from '../../shared/credential-location.ts'
+} from '../../shared/authentication/credential-location.ts'
+import { readsRequestBody } from '../../shared/body-use.ts'
 import { parseEntry } from './parse-entry.ts'
 import { type ApiKeyPlan, type KeyHolder, runApiKey } from './run.ts'
 import type { ApiKeyAuthenticationSpec } from './schema.ts'

@@ -1,7 +1,12 @@
 import { digestKey } from '#base/sha256.ts'
 import type { ApiKeyIdentity, Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
-import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
+import {
+  type CredentialLocation,
+  INVALID,
+  readCredential,
+  removeCredential,
+} from '../../shared/authentication/credential-location.ts'
 import type { ApiKeyAuthenticationSpec } from './schema.ts'
 
 export interface ApiKeyPlan {

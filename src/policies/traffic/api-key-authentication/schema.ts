@@ -9,7 +9,7 @@ import {
   secretReference,
   secretSelector,
 } from '#schema/index.ts'
-import { extractionLocation } from '../../shared/extraction-location.ts'
+import { extractionLocation } from '../../shared/authentication/extraction-location.ts'
 
 /** `traffic.apiKeyAuthentication` (specification 1, 5.5). */
 export const trafficApiKeyAuthentication = described(

@@ -1,6 +1,6 @@
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
+import { compileRules, expressionsOf } from '../../shared/authorization/rules.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { compileRules, expressionsOf } from '../../shared/rules.ts'
 import { planAuthorization, runAuthorization } from './run.ts'
 import type { AuthorizationSpec } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
-import { type Denial, describeDenial, firstDenial, type Rule, type RuleSet } from '../../shared/rules.ts'
+import { type Denial, describeDenial, firstDenial, type Rule, type RuleSet } from '../../shared/authorization/rules.ts'
 
 export interface AuthorizationPlan {
   readonly rules: RuleSet

@@ -1,7 +1,7 @@
 import { described } from '#schema/index.ts'
-import { authorization as rules } from '../../shared/authorization.ts'
+import { authorization as rules } from '../../shared/authorization/authorization.ts'
 
-export type { AuthorizationSpec } from '../../shared/authorization.ts'
+export type { AuthorizationSpec } from '../../shared/authorization/authorization.ts'
 
 /** `traffic.authorization` (specification 2, 2.2.2). */
 export const trafficAuthorization = described(

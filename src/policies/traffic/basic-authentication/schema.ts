@@ -11,7 +11,7 @@ import {
   secretReference,
   text,
 } from '#schema/index.ts'
-import { extractionLocation } from '../../shared/extraction-location.ts'
+import { extractionLocation } from '../../shared/authentication/extraction-location.ts'
 
 /** `traffic.basicAuthentication` (specification 1, 5.4). */
 export const trafficBasicAuthentication = described(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, type Fields, linesOf, sourceOf, specFrom } from '../../shared/testing.ts'
-import { parseOrigin } from '../../shared/web-origin.ts'
+import { parseOrigin } from '../../shared/url/web-origin.ts'
 import { cors } from './index.ts'
 import { parseOriginPattern } from './origin-pattern.ts'
 import { trafficCors } from './schema.ts'

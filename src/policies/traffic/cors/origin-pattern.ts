@@ -1,4 +1,4 @@
-import { parseOrigin, type WebOrigin } from '../../shared/web-origin.ts'
+import { parseOrigin, type WebOrigin } from '../../shared/url/web-origin.ts'
 
 /** Tells whether an origin is one of those that an entry of `allowOrigins` names. */
 export type OriginPattern = (origin: WebOrigin) => boolean

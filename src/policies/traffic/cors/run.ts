@@ -2,7 +2,7 @@ import { trimSpace } from '#base/byte-text.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
-import { parseOrigin } from '../../shared/web-origin.ts'
+import { parseOrigin } from '../../shared/url/web-origin.ts'
 import type { OriginPattern } from './origin-pattern.ts'
 
 export interface CorsPlan {

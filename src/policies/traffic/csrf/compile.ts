@@ -1,5 +1,5 @@
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
-import { parseOrigin } from '../../shared/web-origin.ts'
+import { parseOrigin } from '../../shared/url/web-origin.ts'
 import { checkCsrf, originKey } from './run.ts'
 import type { CsrfSpec } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
-import { receivedValues } from '../../shared/received-field.ts'
-import { parseOrigin, splitAuthority, type WebOrigin } from '../../shared/web-origin.ts'
+import { receivedValues } from '../../shared/fields/received-field.ts'
+import { parseOrigin, splitAuthority, type WebOrigin } from '../../shared/url/web-origin.ts'
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
-import { fieldText } from '../../shared/field-text.ts'
+import { fieldText } from '../../shared/fields/field-text.ts'
 
 export interface DirectResponsePlan {
   readonly status: number

@@ -3,7 +3,7 @@ import type { Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
-import { refuseExtAuth, unansweredExtAuth } from '../../shared/unanswered-ext-auth.ts'
+import { refuseExtAuth, unansweredExtAuth } from '../../shared/ext-auth/unanswered-ext-auth.ts'
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
 /**

@@ -1,12 +1,12 @@
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
-import type { HttpHeaderFilterSpec } from '../../shared/header-filter.ts'
+import type { HttpHeaderFilterSpec } from '../../shared/fields/header-filter.ts'
 import {
   type CompiledModifier,
   compileHeaderModifier,
   isHeaderModifier,
   modifyHeaders,
-} from '../../shared/modify-headers.ts'
+} from '../../shared/fields/modify-headers.ts'
 import type { HeaderModifiersSpec } from './schema.ts'
 
 export function compileHeaderModifiers(

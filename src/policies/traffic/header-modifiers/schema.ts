@@ -1,5 +1,5 @@
 import { described, notEmpty, object, optional, type Parsed } from '#schema/index.ts'
-import { httpHeaderFilter } from '../../shared/header-filter.ts'
+import { httpHeaderFilter } from '../../shared/fields/header-filter.ts'
 
 /** `traffic.headerModifiers` (specification 2, 2.2). */
 export const trafficHeaderModifiers = described(

@@ -1,17 +1,17 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
-import { readsRequestBody } from '../../shared/body-use.ts'
-import { challengeFor } from '../../shared/challenge.ts'
+import { challengeFor } from '../../shared/authentication/challenge.ts'
 import {
   authorizationHeader,
   type CredentialLocation,
   compileLocation,
   fieldsAt,
-} from '../../shared/credential-location.ts'
+} from '../../shared/authentication/credential-location.ts'
+import { type KeySet, NO_KEY_SET, readKeySet } from '../../shared/authentication/read-key-set.ts'
+import { RemoteKeySet } from '../../shared/authentication/remote-key-set.ts'
+import { readsRequestBody } from '../../shared/body-use.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import { type KeySet, NO_KEY_SET, readKeySet } from '../../shared/read-key-set.ts'
-import { RemoteKeySet } from '../../shared/remote-key-set.ts'
 import { type JwtPlan, runJwt } from './run.ts'
 import type { JwtAuthenticationSpec } from './schema.ts'
 import { TOKEN_FAILURES, type TokenFailure } from './token-failure.ts'

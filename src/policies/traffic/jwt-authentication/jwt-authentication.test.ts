@@ -14,7 +14,7 @@ import {
   signToken,
 } from '#test/support/token-issuer.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { KeySetNews } from '../../shared/remote-key-set.ts'
+import type { KeySetNews } from '../../shared/authentication/remote-key-set.ts'
 import {
   codeOf,
   contextWith,

@@ -1,8 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal } from '#exchange/outcome.ts'
 import { afterwards } from '#exchange/step.ts'
-import { type CredentialLocation, INVALID, readCredential, removeCredential } from '../../shared/credential-location.ts'
-import type { RemoteKeySet } from '../../shared/remote-key-set.ts'
+import {
+  type CredentialLocation,
+  INVALID,
+  readCredential,
+  removeCredential,
+} from '../../shared/authentication/credential-location.ts'
+import type { RemoteKeySet } from '../../shared/authentication/remote-key-set.ts'
 import type { JwtAuthenticationSpec } from './schema.ts'
 import type { TokenFailure } from './token-failure.ts'
 import type { TokenVerifier } from './token-verifier.ts'

@@ -1,7 +1,7 @@
 import { described, list, object, optional, type Parsed, required, shortString } from '#schema/index.ts'
-import { extractionLocation } from '../../shared/extraction-location.ts'
-import { jwks } from '../../shared/jwks.ts'
-import { audiences, jwtMode, mcpMetadataFields } from '../../shared/jwt.ts'
+import { extractionLocation } from '../../shared/authentication/extraction-location.ts'
+import { jwks } from '../../shared/authentication/jwks.ts'
+import { audiences, jwtMode, mcpMetadataFields } from '../../shared/authentication/jwt.ts'
 
 const jwtProvider = object({
   issuer: required(shortString(), 'Required value of the "iss" claim, compared exactly.'),

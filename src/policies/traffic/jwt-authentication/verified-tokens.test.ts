@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NO_KEY_SET } from '../../shared/read-key-set.ts'
+import { NO_KEY_SET } from '../../shared/authentication/read-key-set.ts'
 import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
 
 const token: ValidToken = { identity: { claims: {}, token: '' }, expires: 0, keySet: NO_KEY_SET, keys: NO_KEY_SET.keys }

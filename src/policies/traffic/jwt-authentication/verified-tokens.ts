@@ -1,5 +1,5 @@
 import type { Identity } from '#exchange/exchange.ts'
-import type { KeySet } from '../../shared/read-key-set.ts'
+import type { KeySet } from '../../shared/authentication/read-key-set.ts'
 
 /** A token that validated. */
 export interface ValidToken {

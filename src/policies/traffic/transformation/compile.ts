@@ -4,13 +4,13 @@ import { joinLlmReads } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { type Choice, choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
-import { runTransformation } from '../../shared/run-transformation.ts'
+import { runTransformation } from '../../shared/transformation/run-transformation.ts'
 import {
   compileTransformation,
   type Transformation,
   transformRequest,
   transformResponse,
-} from '../../shared/transform.ts'
+} from '../../shared/transformation/transform.ts'
 import type { TransformationSection, TransformationSpec } from './schema.ts'
 
 export function compileTrafficTransformation(

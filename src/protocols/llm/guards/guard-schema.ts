@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
-import { backendSimple } from '#policies/shared/backend-simple.ts'
-import { httpHeaderMatch } from '#policies/shared/header-filter.ts'
+import { backendSimple } from '#policies/shared/connection/backend-simple.ts'
+import { httpHeaderMatch } from '#policies/shared/fields/header-filter.ts'
 import {
   backendObjectReference,
   type ConfigProblem,

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { EndpointHealth } from '#state/endpoint-health.ts'
+import { verifies } from '#test/support/verifies.ts'
+import { draws } from '../testing.ts'
+import { type Balanced, chooseEndpoint } from './balance.ts'
+
+interface Endpoint extends Balanced {
+  readonly name: string
+}
+
+/** `a` serves with score 1; `!a` is evicted; `a=0.4` has that score. */
+function endpoint(text: string): Endpoint {
+  const [word, score = '1'] = text.split('=') as [string, string?]
+  const evicted = word.startsWith('!')
+  const health = { evicted, score: Number(score) } as EndpointHealth
+  return { name: evicted ? word.slice(1) : word, health }
+}
+
+function groupsOf(...groups: readonly string[]): Endpoint[][] {
+  return groups.map((group) => (group === '' ? [] : group.split(' ').map(endpoint)))
+}
+
+function chosen(groups: readonly (readonly Endpoint[])[], tried: string, random: () => number = Math.random) {
+  const all = groups.flat()
+  const triedNow = tried === '' ? [] : tried.split(' ').map((name) => all.find((each) => each.name === name)!)
+  return chooseEndpoint(groups, triedNow, random)?.name
+}
+
+test.each([
+  // groups, tried, chosen
+  [['a'], '', 'a'],
+  [['a', 'b'], '', 'a'],
+  [['', 'b'], '', 'b'],
+  [['!a', 'b'], '', 'b'],
+  [['!a !b', '!c', 'd'], '', 'd'],
+  [['a', 'b'], 'a', 'b'],
+  [['a b', 'c'], 'a', 'b'],
+  [['a !b', 'c'], 'a', 'c'],
+  [['a', 'b'], 'a b', 'a'],
+  [['!a', 'b'], 'b', 'b'],
+  [['a'], 'a', 'a'],
+  [[], '', undefined],
+  [['', ''], '', undefined],
+] as const)('of %j after %j serves %s', (groups, tried, expected) => {
+  expect(chosen(groupsOf(...groups), tried)).toBe(expected)
+})
+
+verifies('health/all-evicted', 'while every endpoint is evicted the first group with endpoints still serves', () => {
+  expect(chosen(groupsOf('!a', '!b'), '')).toBe('a')
+  expect(chosen(groupsOf('', '!b', '!c'), '')).toBe('b')
+  expect(chosen(groupsOf('!a'), 'a')).toBe('a')
+  expect(chosen(groupsOf('!a !b'), 'a')).toBe('b')
+  expect(chosen(groupsOf('!a', '!b'), 'a')).toBe('b')
+  expect(chosen(groupsOf('!a', '!b'), 'a b')).toBe('a')
+  expect(chosen(groupsOf('!a !b'), '', draws(0.9, 0.9))).toBe('b')
+})
+
+verifies('health/evicted-gets-no-traffic', 'an evicted endpoint is never drawn while another one serves', () => {
+  const groups = groupsOf('a !b c')
+  const names = [0, 0.25, 0.5, 0.75, 0.99].flatMap((one) =>
+    [0, 0.5, 0.99].map((other) => chosen(groups, '', draws(one, other))),
+  )
+  expect(new Set(names)).toEqual(new Set(['a', 'c']))
+})
+
+verifies(
+  'backend.ai.groups/priority-order',
+  'a later group serves only when no endpoint of an earlier one does',
+  () => {
+    expect(chosen(groupsOf('a=0.01', 'b=1'), '')).toBe('a')
+    expect(chosen(groupsOf('!a', 'b'), '')).toBe('b')
+  },
+)
+
+test.each([
+  // draws, chosen: the better of both, the first of equals
+  [0, 0.99, 'c'],
+  [0.99, 0, 'c'],
+  [0, 0, 'a'],
+  [0.4, 0.1, 'b'],
+  [0.1, 0.4, 'b'],
+])('draws %d and %d of three choose %s', (one, other, expected) => {
+  expect(chosen(groupsOf('a=0.2 b=0.5 c=0.9'), '', draws(one, other))).toBe(expected)
+})
+
+test('equal scores: the first draw', () => {
+  expect(chosen(groupsOf('a b'), '', draws(0.6, 0.1))).toBe('b')
+})
+
+test('the only endpoint of a group takes no draw', () => {
+  expect(chosen(groupsOf('a'), '', draws())).toBe('a')
+})
+
+verifies(
+  'backend.ai.groups/health-weighting',
+  'two draws with replacement: share by health, and the worst stays reachable',
+  () => {
+    const groups = groupsOf('good=1 fair=0.5 poor=0.1')
+    const counts: Record<string, number> = { good: 0, fair: 0, poor: 0 }
+    const steps = 30
+    for (let i = 0; i < steps; i++) {
+      for (let j = 0; j < steps; j++) counts[chosen(groups, '', draws(i / steps, j / steps))!]!++
+    }
+    // Of nine pairs of draws five hold the best, three more the second, one only the third.
+    expect(counts).toEqual({ good: 500, fair: 300, poor: 100 })
+  },
+)
+
+test('whatever is drawn, something serves when there is an endpoint, and it is not tried and not evicted if possible', () => {
+  const anyName = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
+  const anyGroups = fc.uniqueArray(anyName).chain((names) =>
+    fc
+      .tuple(
+        fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
+        fc.array(fc.nat(2), { minLength: names.length, maxLength: names.length }),
+        fc.subarray(names),
+      )
+      .map(([evicted, group, tried]) => {
+        const groups: Endpoint[][] = [[], [], []]
+        for (const [i, name] of names.entries()) groups[group[i]!]!.push(endpoint(`${evicted[i] ? '!' : ''}${name}`))
+        return { groups, tried }
+      }),
+  )
+  fc.assert(
+    fc.property(anyGroups, ({ groups, tried }) => {
+      const all = groups.flat()
+      const name = chosen(groups, tried.join(' '))
+      expect(name === undefined).toBe(all.length === 0)
+      const best = all.filter((each) => !each.health.evicted && !tried.some((name) => name === each.name))
+      if (best.length > 0) expect(best.map((each) => each.name)).toContain(name)
+      const serving = all.filter((each) => !each.health.evicted)
+      if (serving.length > 0) expect(serving.map((each) => each.name)).toContain(name)
+    }),
+  )
+})

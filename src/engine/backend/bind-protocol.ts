@@ -1,0 +1,62 @@
+import type { Refusal } from '#exchange/outcome.ts'
+import type { BackendItem } from '#plan/item.ts'
+import type { CompileContext } from '#policies/policy.ts'
+import type { Address } from '#protocols/address.ts'
+import type {
+  BackendProtocol,
+  BackendSettings,
+  ProtocolBackend,
+  ProtocolRun,
+  SectionNames,
+} from '#protocols/backend-protocol.ts'
+import { type BackendSpec, type BackendType, protocolOf } from '#protocols/backend-protocols.ts'
+import { everySourceOf, type MergedField, sourcesOf } from '../merge/merge.ts'
+import type { Lookups } from '../plan/lookups.ts'
+
+/** The protocol of one backend of the plan. */
+export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 'responseTimeoutMs' | 'rewritesHost'> {
+  /** The backend as the source of what is reported about it. */
+  readonly backend: ProtocolBackend<unknown>
+  addresses(lookups: Lookups): readonly (readonly Address[])[] | Refusal
+  sectionNames(section: string): SectionNames
+  compile(settings: BackendSettings, context: CompileContext): ProtocolRun
+}
+
+const PLAIN: ProtocolRun = {}
+
+export function bindProtocol<Type extends BackendType>(item: BackendItem<Type>): BoundProtocol {
+  const protocol = protocolOf<Type>(item.type)
+  const { name, responseTimeoutMs, rewritesHost } = protocol
+  const backend: ProtocolBackend<BackendSpec<Type>> = {
+    namespace: item.namespace,
+    name: item.name,
+    spec: item.spec,
+    origin: item.origin,
+    path: `spec.${item.type}`,
+    target: item.key,
+  }
+  return {
+    name,
+    responseTimeoutMs,
+    rewritesHost,
+    backend,
+    addresses: (lookups) => protocol.addresses(backend, (service) => endpointsOf(service, lookups)),
+    sectionNames: (section) => protocol.sectionNames?.(backend.spec, section) ?? { names: [section] },
+    compile: (settings, context) => protocol.compile?.(backend, settings, context) ?? PLAIN,
+  }
+}
+
+function endpointsOf(service: string, lookups: Lookups) {
+  const item = lookups.item(`Endpoints/${service}`)
+  return item?.kind === 'endpoints' ? item.addresses : undefined
+}
+
+/** What was merged for a backend, as its protocol asks for it. */
+export function backendSettings(
+  fieldsOf: (section: string | undefined) => ReadonlyMap<string, MergedField>,
+): BackendSettings {
+  return {
+    of: (field, section) => sourcesOf(field, fieldsOf(section)),
+    everyOf: (field, section) => everySourceOf(field, fieldsOf(section)),
+  }
+}

@@ -1,0 +1,69 @@
+import type { PolicySection } from '#api/policy-fields.ts'
+import type { DestinationBounds } from '#net/destination.ts'
+import type { Phase, PolicyItem } from '#plan/item.ts'
+import type { BackendPlace, EndpointPlace } from '../backend/backend-place.ts'
+import { mergeSection } from '../merge/build-chain.ts'
+import type { Lookups } from '../plan/lookups.ts'
+import type { PlanIndex } from '../plan/plan-index.ts'
+import type { WeightedRule } from '../route/places.ts'
+
+/** A backend reference of a rule. */
+export interface ExplainedBackend {
+  readonly key: string
+  readonly weight: number
+  readonly chosen: boolean
+}
+
+export interface ExplainedEndpoint {
+  readonly label: string
+  readonly section: string | undefined
+  readonly priority: number
+  readonly chosen: boolean
+  /** What it may take of a worker, where its object says so. */
+  readonly bounds: DestinationBounds | undefined
+}
+
+/** One field in force: who set it, and what lost against it. */
+export interface EffectivePolicy {
+  readonly section: PolicySection
+  readonly phase: Phase | undefined
+  readonly field: string
+  readonly sources: readonly PolicyItem[]
+  readonly overridden: readonly PolicyItem[]
+}
+
+/** Everything that is merged for these targets. */
+export function policiesInForce(
+  { section, phase, targets }: Pick<EffectivePolicy, 'section' | 'phase'> & { readonly targets: readonly string[] },
+  lookups: Lookups,
+): EffectivePolicy[] {
+  const merged = mergeSection({ section, phase, targets }, lookups)
+  return [...merged.values()].map((field) => ({ section, phase, ...field }))
+}
+
+export function explainBackends(
+  rule: WeightedRule | undefined,
+  chosen: BackendPlace | undefined,
+  index: PlanIndex,
+): ExplainedBackend[] {
+  return (rule?.backends ?? []).map(({ reference, place }) => ({
+    key: reference.backend ?? reference.path,
+    weight: reference.weight,
+    chosen: chosen !== undefined && place.get(index) === chosen,
+  }))
+}
+
+export function explainEndpoints(
+  backend: BackendPlace | undefined,
+  chosen: EndpointPlace | undefined,
+): ExplainedEndpoint[] {
+  return (backend?.groups ?? []).flatMap((group, priority) =>
+    group.map((endpoint) => ({
+      label: endpoint.label,
+      section: endpoint.section,
+      priority,
+      chosen: endpoint === chosen,
+      bounds: endpoint.destinations.usual.bounds,
+    })),
+  )
+}

@@ -1,0 +1,46 @@
+import type { Refusal } from '#exchange/outcome.ts'
+import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
+import { backendTargets } from '../backend/backend-targets.ts'
+import { RecordedLookups } from '../plan/lookups.ts'
+import type { PlanIndex } from '../plan/plan-index.ts'
+import { decideRelay } from '../request/decide-relay.ts'
+import type { RelayListenerPlace } from '../route/places.ts'
+import {
+  type EffectivePolicy,
+  type ExplainedBackend,
+  type ExplainedEndpoint,
+  explainBackends,
+  explainEndpoints,
+  policiesInForce,
+} from './explain-parts.ts'
+
+/** What the engine would do with one connection, and who said so. */
+export interface RelayExplanation {
+  readonly listener: ListenerItem
+  readonly route: RelayRouteItem | undefined
+  readonly policies: readonly EffectivePolicy[]
+  readonly backends: readonly ExplainedBackend[]
+  readonly endpoints: readonly ExplainedEndpoint[]
+  /** Undefined: it would be relayed. */
+  readonly refusal: Refusal | undefined
+}
+
+/** Runs the very engine of the proxy on a connection and tells what it did. */
+export function explainRelay(index: PlanIndex, listener: RelayListenerPlace, serverName: string): RelayExplanation {
+  // Always the first draw, so that the same question has the same answer.
+  const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
+  const { item, targets } = listener
+  const lookups = new RecordedLookups(index)
+  const toBackend = backend === undefined ? [] : [...targets, ...backendTargets(backend.item, undefined)]
+  return {
+    listener: item,
+    route: rule?.item,
+    policies: [
+      ...policiesInForce({ section: 'backend', phase: undefined, targets: toBackend }, lookups),
+      ...policiesInForce({ section: 'frontend', phase: undefined, targets }, lookups),
+    ],
+    backends: explainBackends(rule, backend, index),
+    endpoints: explainEndpoints(backend, endpoint),
+    refusal,
+  }
+}

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import type { CallRequest } from '#exchange/call.ts'
+import type { PlanItem } from '#plan/item.ts'
+import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
+import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
+import {
+  backendItem,
+  exchangeReading,
+  type FieldName,
+  listenerItem,
+  livePlan,
+  matchOf,
+  policyItem,
+  routeItem,
+  rules,
+  toBackend,
+} from '../testing.ts'
+import { type Explanation, explainRequest } from './explain.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/r'
+const BACKEND = 'ProxyBackend/default/b'
+
+const R = routeItem('r', { matches: [matchOf('prefix /api')], backends: toBackend('b', 'c') })
+const NEAR = routeItem('near', { matches: [matchOf('PUT prefix /api/x')] })
+const PLAN = [listenerItem(), R, NEAR, backendItem('b'), backendItem('c')]
+
+function explained(
+  items: readonly PlanItem[],
+  inputs: ExchangeInputs = { target: '/api/x?q=1' },
+): Promise<Explanation> {
+  return explainRequest({ nowMs: 0, ...livePlan(...items) }, exchangeWith(inputs))
+}
+
+test('a request that would be forwarded: place, draws, bytes', async () => {
+  const explanation = await explained(PLAN)
+  expect(explanation.path).toEqual({ received: '/api/x', matched: '/api/x' })
+  expect(explanation.listener?.name).toBe('http')
+  expect(explanation.route).toEqual({ item: R, match: R.matches[0] })
+  expect(explanation.backends).toEqual([
+    { key: BACKEND, weight: 1, chosen: true },
+    { key: 'ProxyBackend/default/c', weight: 1, chosen: false },
+  ])
+  expect(explanation.endpoints).toEqual([{ label: '127.0.0.1:9000', section: undefined, priority: 0, chosen: true }])
+  expect(explanation.outcome).toBeUndefined()
+  expect(explanation.upstream).toBe('GET /api/x?q=1 HTTP/1.1\r\nhost: example.com\r\n\r\n')
+  expect(explanation.protocol).toBeUndefined()
+})
+
+test.each([
+  [{}, 'http1'],
+  [{ 'backend.http': { version: 'HTTP2' } }, 'http2'],
+  [{ 'backend.tls': {} }, 'negotiated'],
+] as const)('what the backend is spoken to in, with %j', async (policies, spoken) => {
+  const items = Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, BACKEND, spec))
+  expect((await explained([...PLAN, ...items])).spoken).toBe(spoken)
+})
+
+test('near misses say why another rule did not take it', async () => {
+  const { nearMisses } = await explained(PLAN)
+  expect(nearMisses.filter(({ item }) => item === NEAR)).toMatchObject([
+    { why: 'method GET is not PUT', takesPath: true },
+  ])
+})
+
+test('policies in force with what they override, in the order traffic, backend, frontend', async () => {
+  const { policies } = await explained([
+    ...PLAN,
+    policyItem('frontend.http', GATEWAY, {}),
+    policyItem('backend.tcp', GATEWAY, { connectTimeout: '1s' }, { policy: 'weak' }),
+    policyItem('backend.tcp', BACKEND, { connectTimeout: '2s' }, { policy: 'strong' }),
+    policyItem('PreRouting.transformation', GATEWAY, {}),
+    policyItem('traffic.csrf', ROUTE, {}, { policy: 'strong' }),
+    policyItem('traffic.csrf', GATEWAY, {}, { policy: 'weak' }),
+    policyItem('traffic.csrf', 'HTTPRoute/default/near', {}),
+  ])
+  const names = (list: readonly { origin: { name: string } }[]) => list.map(({ origin }) => origin.name).join(' ')
+  expect(
+    policies.map(({ section, phase, field, sources, overridden }) =>
+      [section, phase, field, names(sources), names(overridden)].join(','),
+    ),
+  ).toEqual([
+    'traffic,PreRouting,transformation,policy,',
+    'traffic,PostRouting,csrf,strong,weak',
+    'backend,,tcp,strong,weak',
+    'frontend,,http,policy,',
+  ])
+})
+
+test('a refusal: the steps up to it, and nothing is sent', async () => {
+  const { outcome, steps, upstream, endpoints } = await explained([
+    ...PLAN,
+    policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'false')),
+    policyItem('traffic.authorization', ROUTE, rules('Deny', 'true')),
+    policyItem('traffic.csrf', ROUTE, {}),
+  ])
+  expect(outcome).toMatchObject({ code: 'authorization-denied' })
+  expect(steps.map(({ stage, name, verdict }) => [stage, name, verdict])).toEqual([
+    ['pre-routing', 'authorization', 'proceed'],
+    ['post-routing', 'authorization', 'refuse'],
+  ])
+  expect(upstream).toBeUndefined()
+  expect(endpoints).toEqual([])
+})
+
+test('no listener, no route: nothing is made up', async () => {
+  const { listener, route, policies, outcome } = await explained([listenerItem({ hostname: 'a.test' })])
+  expect({ listener, route, policies }).toEqual({ listener: undefined, route: undefined, policies: [] })
+  expect(outcome).toMatchObject({ code: 'listener-not-found' })
+  const missed = await explained([listenerItem(), policyItem('frontend.http', GATEWAY, {})])
+  expect(missed.outcome).toMatchObject({ code: 'route-not-found' })
+  expect(missed.policies.map(({ field }) => field)).toEqual(['http'])
+})
+
+test('a Service without endpoints: refused as the proxy would, and nothing is sent', async () => {
+  const service = backendItem('svc', {
+    key: 'Service/default/svc/80',
+    type: 'service',
+    spec: { hostname: 'svc.default.svc', port: 80 },
+  })
+  const route = routeItem('r', { backends: [{ backend: service.key, weight: 1, path: '' }] })
+  const { outcome, upstream, endpoints } = await explained([listenerItem(), service, route])
+  expect(outcome).toMatchObject({ code: 'no-healthy-backends' })
+  expect({ upstream, endpoints }).toEqual({ upstream: undefined, endpoints: [] })
+})
+
+test('a body that a policy reads stands in the bytes as it goes on', async () => {
+  const reads = policyItem('traffic.authorization', ROUTE, rules('Require', 'size(request.body) > 0'))
+  const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')
+  const { upstream } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, reads) }, exchange)
+  expect(upstream).toBe('POST /api HTTP/1.1\r\nhost: example.com\r\ncontent-length: 5\r\n\r\nhello')
+})
+
+test('the same question has the same answer, also for a backend of several endpoints', async () => {
+  const answers = await Promise.all(Array.from({ length: 5 }, () => explained(PLAN)))
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+})
+
+test('an agent card: where it would lead', async () => {
+  const agent = backendItem('b', { type: 'a2a', spec: { host: 'agent.test', port: 9000 } })
+  const route = routeItem('r', { backends: toBackend('b') })
+  const { protocol, upstream } = await explained([listenerItem(), route, agent], {
+    target: '/.well-known/agent-card.json',
+  })
+  expect(protocol?.lines).toEqual(['A2A agent card; its base URL becomes http://example.com'])
+  expect(upstream).toContain('host: agent.test\r\n')
+})
+
+test('a caller is looked up among the pods, as by the proxy', async () => {
+  const origin = { kind: 'Pod', namespace: 'shop', name: 'cart-1' }
+  const pod: PlanItem = {
+    kind: 'workload',
+    key: 'Workload/shop/cart-1',
+    namespace: 'shop',
+    name: 'cart-1',
+    serviceAccount: 'cart',
+    addresses: ['192.0.2.7'],
+    origin,
+  }
+  const rules = policyItem('PreRouting.authorization', GATEWAY, {
+    action: 'Require',
+    policy: { matchExpressions: ['source.unverifiedWorkload.serviceAccount == "cart"'] },
+  })
+  expect((await explained([...PLAN, rules, pod])).outcome).toBeUndefined()
+  expect((await explained([...PLAN, rules])).outcome).toMatchObject({ kind: 'refusal', code: 'authorization-denied' })
+})
+
+test('a path is shown as it was sent and as it is matched', async () => {
+  const { path, route, upstream } = await explained(PLAN, { target: '//%61pi//x%20y?q=%61' })
+  expect(path).toEqual({ received: '//%61pi//x%20y', matched: '/api/x%20y' })
+  expect(route?.item).toBe(R)
+  expect(upstream).toMatch('GET //api//x%20y?q=%61 HTTP/1.1')
+})
+
+test('a key set is not fetched: the step says what a gateway would do', async () => {
+  const remote = {
+    jwksPath: '/keys',
+    cacheDuration: '5m',
+    backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' },
+  }
+  const providers = [{ issuer: 'https://id.test', jwks: { remote } }]
+  const policy = policyItem('traffic.jwtAuthentication', ROUTE, { mode: 'Strict', providers })
+  const key = createSigningKey('P-256')
+  const token = signToken(key, 'ES256', { iss: 'https://id.test', exp: 60 })
+  const { steps, outcome } = await explained([...PLAN, policy], {
+    target: '/api/x',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const detail =
+    'explain does not fetch the key set of the issuer; a gateway would (GET /keys of ProxyBackend/default/b)'
+  expect(steps).toMatchObject([{ name: 'jwtAuthentication', verdict: 'refuse', detail }])
+  expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
+})
+
+test('time stands still, chance is none, and nobody is called', async () => {
+  const exchange = exchangeWith({ target: '/api/x' })
+  await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
+  expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])
+  await expect(exchange.context.call('x', {} as CallRequest)).rejects.toThrow('no-endpoint')
+})

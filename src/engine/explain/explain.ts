@@ -1,0 +1,151 @@
+import type { PolicySection } from '#api/policy-fields.ts'
+import { CallError } from '#exchange/call.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
+import type { RunContext } from '#exchange/run-context.ts'
+import type { CredentialPlace, Trace, TraceStep } from '#exchange/trace.ts'
+import type { Destination } from '#net/destination.ts'
+import { matchedPath } from '#net/http/path-form.ts'
+import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
+import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
+import type { ProtocolExplanation } from '#protocols/backend-protocol.ts'
+import { backendTargets } from '../backend/backend-targets.ts'
+import { chooseEndpoint } from '../backend/balance.ts'
+import { chooseDestination } from '../backend/destinations.ts'
+import type { LivePlan } from '../plan/live-plan.ts'
+import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
+import { Decision, decide, refuseForClient } from '../request/decide.ts'
+import { needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
+import { listenerTargets, ruleTargets, type SocketPlace } from '../route/places.ts'
+import type { NearMiss } from '../route/route-table.ts'
+import {
+  type EffectivePolicy,
+  type ExplainedBackend,
+  type ExplainedEndpoint,
+  explainBackends,
+  explainEndpoints,
+  policiesInForce,
+} from './explain-parts.ts'
+
+/** What the engine would do with one request, and who said so. */
+export interface Explanation {
+  /** As it was sent, and as routes and expressions see it (decision A-51). */
+  readonly path: { readonly received: string; readonly matched: string }
+  readonly listener: ListenerItem | undefined
+  readonly route: { readonly item: RouteItem; readonly match: RouteMatch } | undefined
+  readonly nearMisses: readonly NearMiss[]
+  readonly policies: readonly EffectivePolicy[]
+  readonly steps: readonly TraceStep[]
+  /** Where the gateway wrote credentials into what the endpoint would be sent. */
+  readonly credentials: readonly CredentialPlace[]
+  /** Backend references of the rule with their weights; the chosen one is marked. */
+  readonly backends: readonly ExplainedBackend[]
+  /** Endpoints by priority; the chosen one is marked. */
+  readonly endpoints: readonly ExplainedEndpoint[]
+  /** Undefined: it would be forwarded. */
+  readonly outcome: Outcome
+  /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends at the gateway. */
+  readonly upstream: string | undefined
+  /** What that endpoint is spoken to in; undefined when nothing is sent. */
+  readonly spoken: Destination['http']
+  /** What the protocol of the backend makes of it. */
+  readonly protocol: ProtocolExplanation | undefined
+}
+
+export interface ExplainInputs {
+  /** Milliseconds since the epoch; it stays that time for as long as the explanation takes. */
+  readonly nowMs: number
+  readonly plan: LivePlan
+  readonly socket: SocketPlace
+}
+
+/** Time stands still, nothing is left to chance, and nobody is called: the same question has the same answer. */
+function virtualContext(nowMs: number): RunContext {
+  return {
+    now: () => nowMs,
+    random: FIRST,
+    signal: new AbortController().signal,
+    call: () => Promise.reject(new CallError('no-endpoint', 'explain makes no calls')),
+  }
+}
+
+/** Always the first draw. */
+const FIRST = () => 0
+
+/** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
+export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
+  const steps: TraceStep[] = []
+  const credentials: CredentialPlace[] = []
+  const trace: Trace = {
+    step: (step) => steps.push(step),
+    credential: (kind, name) => credentials.push({ kind, name }),
+  }
+  exchange.trace = trace
+  exchange.context = virtualContext(nowMs)
+  exchange.workloads = plan.workloads
+  const decision = new Decision()
+  const received = exchange.originalTarget.split('?', 1)[0]!
+  const { index } = plan
+  let outcome = await decide({ index, socket, random: FIRST }, exchange, decision)
+  const sends = outcome === undefined && decision.backend?.protocol.serve === undefined
+  if (sends) outcome = await attempt(exchange, decision)
+  if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
+  const { listener, rule, match } = decision
+  return {
+    path: { received, matched: matchedPath(received) },
+    listener: listener?.item,
+    route: rule === undefined || match === undefined ? undefined : { item: rule.item, match },
+    nearMisses: decision.nearMisses,
+    policies: effectivePolicies(decision, new RecordedLookups(index)),
+    steps,
+    credentials,
+    backends: explainBackends(rule, decision.backend, index),
+    endpoints: explainEndpoints(decision.backend, decision.endpoint),
+    outcome,
+    upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
+    spoken: sends && outcome === undefined ? spokenTo(exchange, decision) : undefined,
+    protocol: outcome === undefined ? decision.backend?.protocol.explain?.(exchange, decision.endpoint) : undefined,
+  }
+}
+
+function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http'] {
+  return chooseDestination(endpoint!.destinations, exchange, exchange.request.upgrade).http
+}
+
+async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
+  const endpoint = chooseEndpoint(decision.backend!.groups, [], FIRST)
+  if (endpoint === undefined) return reject('no-healthy-backends')
+  if (needsWholeBody(decision, exchange)) {
+    const unread = await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
+    if (unread !== undefined) return unread
+  }
+  return prepareAttempt(endpoint, exchange, decision)
+}
+
+/** Everything that was merged for the request, in the order traffic, backend, frontend. */
+function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolicy[] {
+  const { listener, rule, backend, endpoint } = decision
+  if (listener === undefined) return []
+  const atListener = listenerTargets(listener.item)
+  const atRule = rule === undefined ? atListener : [...atListener, ...ruleTargets(rule.item)]
+  const list = (section: PolicySection, phase: Phase | undefined, targets: readonly string[]) =>
+    policiesInForce({ section, phase, targets }, lookups)
+  const policies = list('traffic', 'PreRouting', atListener)
+  if (rule !== undefined) policies.push(...list('traffic', 'PostRouting', atRule))
+  if (backend !== undefined) {
+    policies.push(...list('backend', undefined, [...atRule, ...backendTargets(backend.item, endpoint?.section)]))
+  }
+  policies.push(...list('frontend', undefined, atListener))
+  return policies
+}
+
+function upstreamText(exchange: Exchange): string {
+  const { request } = exchange
+  const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+  const length = body?.length ?? 0
+  const head = request.writeRequest(length === 0 ? BODY_NONE : BODY_LENGTH, length === 0 ? -1 : length, '')
+  if (body === undefined) return head
+  let text = head
+  for (const byte of body) text += String.fromCharCode(byte)
+  return text
+}

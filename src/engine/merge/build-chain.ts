@@ -1,0 +1,54 @@
+import type { PolicySection } from '#api/policy-fields.ts'
+import { policyDefinition } from '#api/policy-fields.ts'
+import { RESPONSE } from '#api/policy-order.ts'
+import type { Phase } from '#plan/item.ts'
+import type { CompileContext, SettingDefinition } from '#policies/policy.ts'
+import type { Lookups } from '../plan/lookups.ts'
+import { buildChain, type Chain, type ChainLink } from '../request/chain.ts'
+import type { PlanCompileContext } from './compile-context.ts'
+import { type MergedField, mergePolicies, sourcesOf } from './merge.ts'
+
+/** Where a chain stands and what may stand in it. */
+export interface ChainPlan {
+  readonly stage: Chain['stage']
+  readonly section: PolicySection
+  readonly phase: Phase | undefined
+  readonly order: readonly string[]
+  readonly targets: readonly string[]
+}
+
+/** Merges what is attached to the targets and compiles it, in order. */
+export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCompileContext): Chain {
+  const readersBefore = context.readers.length
+  const merged = mergeSection(plan, lookups)
+  const links: ChainLink[] = []
+  for (const field of plan.order) {
+    const definition = policyDefinition(plan.section, field)
+    const entry = merged.get(field)
+    if (entry === undefined || definition?.kind !== 'steps') continue
+    const run = definition.compile(sourcesOf(definition, merged), context)
+    if (run !== undefined) links.push({ merged: entry, run })
+  }
+  return buildChain(plan.stage, links, RESPONSE, context.readers.slice(readersBefore))
+}
+
+export function mergeSection(
+  plan: Pick<ChainPlan, 'section' | 'phase' | 'targets'>,
+  lookups: Lookups,
+): ReadonlyMap<string, MergedField> {
+  return mergePolicies(lookups, {
+    section: plan.section,
+    phase: plan.phase,
+    targets: plan.targets,
+    accumulates: (field) => policyDefinition(plan.section, field)?.merge === 'accumulate',
+  })
+}
+
+/** Compiles a setting from what was merged for it; without a source it yields its defaults. */
+export function compileSetting<Spec, Setting>(
+  definition: SettingDefinition<Spec, Setting>,
+  fields: ReadonlyMap<string, MergedField>,
+  context: CompileContext,
+): Setting {
+  return definition.compile(sourcesOf(definition, fields), context)
+}

@@ -1,0 +1,279 @@
+import { expect, test } from 'vitest'
+import type { Finding } from '#base/finding.ts'
+import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import { verifies } from '#test/support/verifies.ts'
+import {
+  backendItem,
+  changeTo,
+  listenerItem,
+  planOf,
+  policyItem,
+  routeItem,
+  rules,
+  stateOf,
+  toBackend,
+} from '../testing.ts'
+import { PlanCheck } from './check-plan.ts'
+import { PlanIndex } from './plan-index.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/r'
+
+/** A check and the versions of a plan that it sees, one after the other. */
+function checker() {
+  const asked: string[] = []
+  const state = stateOf()
+  const check = new PlanCheck({
+    ...state,
+    slotOf: (key) => {
+      asked.push(key)
+      return state.slotOf(key)
+    },
+  })
+  let index = PlanIndex.EMPTY
+  const problems = new Map<string, readonly Finding[]>()
+  const slots = new Set<string>()
+  return {
+    asked,
+    take(...items: readonly PlanItem[]) {
+      asked.length = 0
+      const change = changeTo(index, planOf(...items))
+      index = index.after(change)
+      const checked = check.take(change)
+      for (const [object, found] of checked.problems) problems.set(object, found)
+      for (const key of checked.slots.freed) slots.delete(key)
+      for (const [key] of checked.slots.assigned) slots.add(key)
+      return { findings: [...problems.values()].flat(), slots: new Set(slots) }
+    },
+  }
+}
+
+function findings(...items: readonly PlanItem[]): string[] {
+  return checker()
+    .take(...items)
+    .findings.map(({ severity, code, path, origin }) => `${origin.kind} ${origin.name} ${path}: ${severity} ${code}`)
+}
+
+const limit = (target: string, more: Partial<PolicyItem> = {}): PolicyItem =>
+  policyItem('traffic.rateLimit', target, { local: [{ requests: 1, unit: 'Seconds' }] }, more)
+
+test('a plan without policies and backends has nothing to say and needs no slots', () => {
+  expect(checker().take(listenerItem(), routeItem('r'))).toEqual({ findings: [], slots: new Set() })
+})
+
+test('a mistake in a policy is found with its object and path, attached or not', () => {
+  const broken = policyItem('traffic.authorization', 'HTTPRoute/default/none', rules('Deny', '1 +'))
+  expect(findings(broken)).toEqual([
+    'ProxyPolicy policy spec.traffic.authorization.policy.matchExpressions[0]: error cel-syntax',
+  ])
+})
+
+test('the same mistake of two policies is said twice', () => {
+  const of = (policy: string) => policyItem('traffic.authorization', GATEWAY, rules('Deny', '1 +'), { policy })
+  expect(findings(of('a'), of('b'))).toHaveLength(2)
+})
+
+test.each([GATEWAY, ROUTE, 'ProxyBackend/default/b'])(
+  'settings of LLM and MCP backends are checked where they are attached: %s',
+  (target) => {
+    const tools = rules('Allow', 'mcp.tool.nam == "x"')
+    expect(
+      findings(
+        policyItem('backend.ai', target, { transformations: [{ field: 'x', expression: '1 +' }] }),
+        policyItem('backend.mcp', target, { authorization: tools }),
+      ),
+    ).toEqual([
+      'ProxyPolicy policy spec.backend.ai.transformations[0].expression: error cel-syntax',
+      'ProxyPolicy policy spec.backend.mcp.authorization.policy.matchExpressions[0]: error cel-unknown-field',
+    ])
+  },
+)
+
+test('a backend of a type that is not served yet is an error', () => {
+  const item = backendItem('b', { type: 'aws', spec: {} })
+  expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])
+})
+
+test('why a broken backend is broken was said by whoever found out', () => {
+  expect(findings(backendItem('b', { broken: 'its reference is broken' }))).toEqual([])
+})
+
+test('slots: one for each bucket at each target, one for each endpoint', () => {
+  const { slots } = checker().take(limit(GATEWAY), limit(ROUTE), backendItem('b'), backendItem('c'))
+  expect([...slots].filter((key) => key.startsWith('Endpoint/'))).toEqual([
+    'Endpoint/ProxyBackend/default/b/127.0.0.1:9000',
+    'Endpoint/ProxyBackend/default/c/127.0.0.1:9000',
+  ])
+  expect([...slots].filter((key) => !key.startsWith('Endpoint/'))).toHaveLength(2)
+})
+
+test('what did not change is not compiled again, but keeps its findings and slots', () => {
+  const { take, asked } = checker()
+  const items = [limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +'))]
+  const first = take(...items)
+  expect(asked).toHaveLength(2)
+  const second = take(...items, backendItem('c'))
+  expect(asked).toEqual(['Endpoint/ProxyBackend/default/c/127.0.0.1:9000'])
+  expect(second.findings).toEqual(first.findings)
+  expect([...second.slots]).toEqual(expect.arrayContaining([...first.slots]))
+})
+
+test('what is gone leaves neither findings nor slots behind', () => {
+  const { take } = checker()
+  take(limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +')))
+  expect(take(backendItem('b'))).toEqual({
+    findings: [],
+    slots: new Set(['Endpoint/ProxyBackend/default/b/127.0.0.1:9000']),
+  })
+})
+
+test('a reference that appears mends the policy that made it', () => {
+  const { take } = checker()
+  const auth = policyItem('backend.auth', 'ProxyBackend/default/b', { secretRef: { name: 'key' } })
+  const secret: PlanItem = {
+    kind: 'secret',
+    key: 'Secret/default/key',
+    namespace: 'default',
+    name: 'key',
+    labels: {},
+    data: { Authorization: 'k' },
+    origin: { kind: 'Secret', namespace: 'default', name: 'key' },
+  }
+  expect(take(auth).findings.map(({ code }) => code)).toEqual(['secret-missing'])
+  expect(take(auth, secret).findings).toEqual([])
+  expect(take(auth).findings).toHaveLength(1)
+})
+
+test('a policy that changes a connection is checked with the backend that it is attached to', () => {
+  const { take, asked } = checker()
+  const tcp = policyItem('backend.tcp', 'ProxyBackend/default/b', { connectTimeout: '1s' })
+  take(backendItem('b'), routeItem('r', { backends: toBackend('b') }))
+  take(backendItem('b'), tcp)
+  expect(asked).toHaveLength(1)
+})
+
+test('a port that believes PROXY headers wants rules on who may send them', () => {
+  const proxied = policyItem('frontend.proxyProtocol', GATEWAY, { version: 'V2', mode: 'Strict' })
+  const allow = (expression: string) => policyItem('frontend.networkAuthorization', GATEWAY, rules('Allow', expression))
+  const advice = 'ProxyPolicy policy spec.frontend.proxyProtocol: warning proxy-protocol-unrestricted'
+  expect(findings(proxied)).toEqual([advice])
+  expect(findings(proxied, allow('source.address == "10.0.0.1"'))).toEqual([advice])
+  expect(findings(proxied, allow('source.rawAddress == "10.0.0.1"'))).toEqual([])
+})
+
+const KEYS = 'ProxyBackend/default/keys'
+
+/** A policy whose keys come from ProxyBackend `keys`. */
+const fetching = (remote: object = {}, more: Partial<PolicyItem> = {}): PolicyItem =>
+  policyItem(
+    'traffic.jwtAuthentication',
+    ROUTE,
+    {
+      mode: 'Strict',
+      providers: [
+        {
+          issuer: 'https://id.test',
+          jwks: {
+            remote: {
+              jwksPath: '/keys',
+              cacheDuration: '5m',
+              backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'keys' },
+              ...remote,
+            },
+          },
+        },
+      ],
+    },
+    more,
+  )
+
+/** The key sets that a check wants and drops, plan by plan. */
+function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
+  const check = new PlanCheck(stateOf())
+  let index = PlanIndex.EMPTY
+  return plans.map((items) => {
+    const change = changeTo(index, planOf(...items))
+    index = index.after(change)
+    const { wanted, dropped } = check.take(change).keySets
+    return { wanted: wanted.map(({ backend, path, cacheMs }) => `${backend} ${path} ${cacheMs}`), dropped }
+  })
+}
+
+const ID = `${KEYS} /keys`
+const WANTED = `${ID} 300000`
+
+test('key sets are wanted once, again when their server changes, and dropped with the last policy', () => {
+  const keys = backendItem('keys')
+  const policy = fetching()
+  const other = fetching({}, { key: 'Policy/other', target: GATEWAY })
+  const moved = backendItem('keys', { spec: { host: 'elsewhere', port: 1 } })
+  expect(
+    keySetsOf([keys, policy, other], [keys, policy], [keys, policy, backendItem('more')], [moved, policy], [moved]),
+  ).toEqual([
+    { wanted: [WANTED], dropped: [] },
+    { wanted: [], dropped: [] },
+    { wanted: [], dropped: [] },
+    { wanted: [WANTED], dropped: [] },
+    { wanted: [], dropped: [ID] },
+  ])
+})
+
+test('policies share a key set, and the shortest duration applies', () => {
+  const keys = backendItem('keys')
+  const hourly = fetching({ cacheDuration: '1h' })
+  const often = fetching({ cacheDuration: '10m' }, { key: 'Policy/other', target: GATEWAY })
+  expect(keySetsOf([keys, hourly], [keys, hourly, often], [keys, hourly]).map(({ wanted }) => wanted)).toEqual([
+    [`${ID} 3600000`],
+    [`${ID} 600000`],
+    [`${ID} 3600000`],
+  ])
+})
+
+test.each([
+  ['realms/x/certs?v=1', '/realms/x/certs?v=1'],
+  ['/keys', '/keys'],
+  ['//keys', '//keys'],
+  ['/a b\r\nhost: evil#x', '/a%20b%0D%0Ahost:%20evil%23x'],
+])('the path %s is asked for as %s', (jwksPath, path) => {
+  expect(keySetsOf([backendItem('keys'), fetching({ jwksPath })])[0]!.wanted).toEqual([`${KEYS} ${path} 300000`])
+})
+
+verifies('traffic.jwtAuthentication.jwks/backendRef-kinds', 'nothing is fetched from anything else', () => {
+  const backendRef = (more: object) => ({ backendRef: { name: 'keys', ...more } })
+  const service = backendItem('keys', {
+    key: 'Service/default/keys/80',
+    type: 'service',
+    spec: { hostname: 'keys', port: 80 },
+  })
+  expect(keySetsOf([service, fetching(backendRef({ port: 80 }))])[0]!.wanted).toEqual([
+    'Service/default/keys/80 /keys 300000',
+  ])
+  const agent = backendItem('keys', { type: 'a2a', spec: { host: '127.0.0.1', port: 1 } })
+  expect(keySetsOf([agent, fetching()])[0]!.wanted).toEqual([])
+  expect(keySetsOf([fetching()])[0]!.wanted, 'it does not exist').toEqual([])
+  expect(keySetsOf([backendItem('keys'), fetching({}, { notPermitted: [KEYS] })])[0]!.wanted).toEqual([])
+})
+
+test('what a key set has become is a finding of the policies that name it', () => {
+  const state = stateOf()
+  const check = new PlanCheck(state)
+  check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
+  const learn = (failure: string | undefined) => {
+    const news = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
+    state.keySets.learn(news)
+    return [...check.learnKeySet(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
+  }
+  expect(learn('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
+  expect(learn(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
+})
+
+test('a backend as the gateway calls it has its own policies and no others', () => {
+  const check = new PlanCheck(stateOf())
+  const auth = (target: string, key: string) => policyItem('backend.auth', target, { key })
+  check.take({ set: [backendItem('keys'), auth(KEYS, 'own'), auth(GATEWAY, 'of the gateway')], removed: [] })
+  const place = check.calledBackend(KEYS)!
+  expect(
+    place.groups.flat().map(({ chain }) => chain.links.map(({ merged }) => merged.sources.map(({ target }) => target))),
+  ).toEqual([[[KEYS]]])
+  expect(check.calledBackend('ProxyBackend/default/gone')).toBeUndefined()
+})

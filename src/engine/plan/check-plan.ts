@@ -1,0 +1,237 @@
+import { policyDefinition } from '#api/policy-fields.ts'
+import type { Finding } from '#base/finding.ts'
+import { Stages, type Work } from '#base/incremental/stage.ts'
+import { Table } from '#base/incremental/table.ts'
+import { NOWHERE } from '#exchange/exchange.ts'
+import type { PlanChange } from '#plan/delta.ts'
+import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
+import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import type { SlotChange } from '#state/slots.ts'
+import type { BackendPlace } from '../backend/backend-place.ts'
+import { bindProtocol } from '../backend/bind-protocol.ts'
+import { buildBackendPlace } from '../backend/build-backend.ts'
+import { buildCalledBackend } from '../backend/called-backends.ts'
+import { compileSetting, mergeSection } from '../merge/build-chain.ts'
+import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
+import { isSourceOf } from '../merge/merge.ts'
+import type { Lookups } from './lookups.ts'
+import { byPrecedence } from './plan-index.ts'
+
+/** What compiling brought up since the last time. */
+export interface Checked {
+  /** All problems of the objects whose problems changed, by key of the object. */
+  readonly problems: ReadonlyMap<string, readonly Finding[]>
+  /** Shared slots that something needs now, and did not before; and those that nothing needs any more. */
+  readonly slots: SlotChange
+  readonly keySets: KeySetChange
+}
+
+/** What changed in the key sets that policies name. */
+export interface KeySetChange {
+  /** New ones, and those whose backend or duration changed. */
+  readonly wanted: readonly KeySetAddress[]
+  /** Ids of those that no policy names any more. */
+  readonly dropped: readonly string[]
+}
+
+/** A key set as a policy names it. */
+interface WantedKeySet {
+  readonly address: KeySetAddress
+  /** Where it comes from, as that is now. */
+  readonly backend: PlanItem
+}
+
+/**
+ * Compiles every policy and backend of a plan once, as the workers will, to learn what is wrong with them and which shared slots
+ * they need. Items that did not change, and whose references did not, are not compiled again.
+ */
+export class PlanCheck {
+  readonly #items = new Table<PlanItem>('items')
+  readonly #compiled = new Table<PolicyItem | BackendItem>('compiled')
+  readonly #policiesAt = new Table<PolicyItem>('policiesAt', byPrecedence)
+  readonly #secretsIn = new Table<SecretItem>('secretsIn', (a, b) => (a.key < b.key ? -1 : 1))
+  readonly #problems = new Table<Finding>('problems')
+  readonly #slots = new Table<number>('slots')
+  readonly #keySets = new Table<WantedKeySet>('keySets')
+  /** How often the state of a key set has changed, by its id. */
+  readonly #keySetStates = new Table<number>('keySetStates')
+  readonly #stages = new Stages()
+  readonly #changedProblems = new Set<string>()
+  readonly #changedSlots = new Set<string>()
+  readonly #changedKeySets = new Set<string>()
+  readonly #known = new Map<string, PlanItem>()
+  readonly #assigned = new Map<string, number>()
+  /** Key sets that are being fetched, by id. */
+  readonly #wanted = new Map<string, WantedKeySet>()
+  readonly #state: SharedState
+
+  /** @param state assigns slots */
+  constructor(state: SharedState) {
+    this.#state = state
+    this.#problems.watch((key) => this.#changedProblems.add(key))
+    this.#slots.watch((key) => this.#changedSlots.add(key))
+    this.#keySets.watch((id) => this.#changedKeySets.add(id))
+    this.#stages.add({
+      name: 'compile',
+      each: [this.#compiled],
+      writes: [this.#problems, this.#slots, this.#keySets],
+      run: ([item], work) => this.#compile(item!, work),
+    })
+  }
+
+  take({ set, removed }: PlanChange): Checked {
+    for (const key of removed) this.#put(key, undefined)
+    for (const item of set) this.#put(item.key, item)
+    this.#stages.settle()
+    return { problems: this.#takeProblems(), slots: this.#takeSlots(), keySets: this.#takeKeySets() }
+  }
+
+  /** Another state of a key set is known to `state.keySets`. @returns what that changed, as `Checked` has it */
+  learnKeySet(id: string): Checked['problems'] {
+    const [times = 0] = this.#keySetStates.rows(id)
+    this.#keySetStates.put(id, '', [times + 1])
+    this.#stages.settle()
+    return this.#takeProblems()
+  }
+
+  /** A backend as the gateway itself calls it; undefined when there is none of that key. */
+  calledBackend(key: string): BackendPlace | undefined {
+    const lookups: Lookups = {
+      item: (key) => this.#items.rows(key)[0],
+      policiesAt: (target) => this.#policiesAt.rows(target),
+      secretsIn: (namespace) => this.#secretsIn.rows(namespace),
+    }
+    return buildCalledBackend(key, lookups, this.#state)
+  }
+
+  #put(key: string, item: PlanItem | undefined): void {
+    const before = this.#known.get(key)
+    if (item === undefined) this.#known.delete(key)
+    else this.#known.set(key, item)
+    this.#items.put(key, '', item === undefined ? [] : [item])
+    this.#index(key, before, item)
+  }
+
+  #index(key: string, before: PlanItem | undefined, item: PlanItem | undefined): void {
+    this.#compiled.put(key, '', item?.kind === 'policy' || item?.kind === 'backend' ? [item] : [])
+    if (before?.kind === 'policy') this.#policiesAt.put(before.target, key, [])
+    if (item?.kind === 'policy') this.#policiesAt.put(item.target, key, [item])
+    if (before?.kind === 'secret') this.#secretsIn.put(before.namespace, key, [])
+    if (item?.kind === 'secret') this.#secretsIn.put(item.namespace, key, [item])
+  }
+
+  #compile(item: PolicyItem | BackendItem, work: Work): void {
+    const state = this.#state
+    const lookups: Lookups = {
+      item: (key) => work.read(this.#items, key)[0],
+      policiesAt: (target) => work.read(this.#policiesAt, target),
+      secretsIn: (namespace) => work.read(this.#secretsIn, namespace),
+    }
+    const recording: SharedState = {
+      ...state,
+      slotOf: (key) => {
+        const slot = state.slotOf(key)
+        if (slot !== undefined) work.write(this.#slots, key, slot)
+        return slot
+      },
+      keySets: {
+        at: (address) => {
+          const id = keySetId(address)
+          const [backend] = work.read(this.#items, address.backend)
+          work.write(this.#keySets, id, { address, backend: backend! })
+          work.read(this.#keySetStates, id)
+          return state.keySets.at(address)
+        },
+      },
+    }
+    const context = new PlanCompileContext(lookups, recording, (finding) => {
+      const { kind, namespace, name } = finding.origin
+      work.write(this.#problems, `${kind}/${namespace}/${name}`, finding)
+    })
+    if (item.kind === 'policy') {
+      checkPolicy(item, context)
+      adviseTogether(item, { lookups, context, silent: quietContext(lookups, state) })
+    } else checkBackend(item, { lookups, context, state: recording })
+  }
+
+  #takeProblems(): Checked['problems'] {
+    const problems = new Map([...this.#changedProblems].map((key) => [key, this.#problems.rows(key)]))
+    this.#changedProblems.clear()
+    return problems
+  }
+
+  #takeKeySets(): KeySetChange {
+    const wanted: KeySetAddress[] = []
+    const dropped: string[] = []
+    for (const id of this.#changedKeySets) {
+      const row = mostUrgent(this.#keySets.rows(id))
+      const before = this.#wanted.get(id)
+      if (row === undefined) {
+        if (this.#wanted.delete(id)) dropped.push(id)
+      } else if (row.backend !== before?.backend || row.address.cacheMs !== before.address.cacheMs) {
+        wanted.push(row.address)
+        this.#wanted.set(id, row)
+      }
+    }
+    this.#changedKeySets.clear()
+    return { wanted, dropped }
+  }
+
+  #takeSlots(): SlotChange {
+    const assigned: [key: string, slot: number][] = []
+    const freed: string[] = []
+    for (const key of this.#changedSlots) {
+      const [slot] = this.#slots.rows(key)
+      if (slot === this.#assigned.get(key)) continue
+      if (slot === undefined) {
+        freed.push(key)
+        this.#assigned.delete(key)
+      } else {
+        assigned.push([key, slot])
+        this.#assigned.set(key, slot)
+      }
+    }
+    this.#changedSlots.clear()
+    return { assigned, freed }
+  }
+}
+
+/** Of the same key set, as several policies name it. */
+function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
+  return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
+}
+
+function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
+  const definition = policyDefinition(item.section, item.field)
+  if (definition !== undefined && isSourceOf(definition, item)) definition.compile([item], context)
+}
+
+interface Surroundings {
+  readonly lookups: Lookups
+  readonly context: PlanCompileContext
+  /** For what is compiled only to be looked at. */
+  readonly silent: PlanCompileContext
+}
+
+function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surroundings): void {
+  const { section, phase, target } = item
+  const definition = policyDefinition(section, item.field)
+  if (definition?.together === undefined || !isSourceOf(definition, item)) return
+  const other = policyDefinition(section, definition.together.with)
+  if (other?.kind !== 'setting') return
+  const fields = mergeSection({ section, phase, targets: [target] }, lookups)
+  definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
+}
+
+/** As a rule without policies of its own would reach it. */
+function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPlace>[1]): void {
+  const reference = { backend: item.key, weight: 1, path: '' }
+  const place = buildBackendPlace({ reference, names: NOWHERE, targets: [], carries: 'requests' }, scope)
+  const { refusal } = place ?? {}
+  if (refusal === undefined || item.broken !== undefined) return
+  scope.context.report(bindProtocol(item).backend, '', {
+    severity: 'error',
+    code: 'not-implemented',
+    message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,
+  })
+}

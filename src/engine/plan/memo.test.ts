@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import type { PlanItem, SecretItem } from '#plan/item.ts'
+import { backendItem, indexOf, policyItem, routeItem } from '../testing.ts'
+import { type Lookups, RecordedLookups } from './lookups.ts'
+import { Memo } from './memo.ts'
+import { PlanIndex } from './plan-index.ts'
+
+const GATEWAY = 'Gateway/default/main'
+const ROUTE = 'HTTPRoute/default/r'
+
+function secretItem(namespace: string, name: string, value = ''): SecretItem {
+  return {
+    kind: 'secret',
+    key: `Secret/${namespace}/${name}`,
+    namespace,
+    name,
+    labels: {},
+    data: { value },
+    origin: { kind: 'Secret', namespace, name },
+  }
+}
+
+const BEFORE = [
+  policyItem('traffic.cors', GATEWAY, {}),
+  policyItem('traffic.cors', ROUTE, {}),
+  backendItem('b'),
+  secretItem('default', 's'),
+  secretItem('other', 's'),
+]
+
+/** The version of the plan that follows: items given replace those of their key, `null` items are gone. */
+function next(before: PlanIndex, change: readonly PlanItem[], removed: readonly string[] = []): PlanIndex {
+  return before.after({ set: change, removed })
+}
+
+/** Asks like a merge and a compile do. */
+function ask(lookups: Lookups): void {
+  lookups.policiesAt(GATEWAY)
+  lookups.policiesAt('HTTPRoute/default/none')
+  lookups.item('ProxyBackend/default/b')
+  lookups.item('ProxyBackend/default/missing')
+  lookups.secretsIn('default')
+}
+
+const again = (item: PlanItem): PlanItem => ({ ...item })
+
+test.each<[what: string, change: readonly PlanItem[], removed: readonly string[], holds: boolean]>([
+  ['nothing changed', [], [], true],
+  ['a policy elsewhere changed', [again(BEFORE[1]!)], [], true],
+  ['a policy elsewhere is gone', [], [BEFORE[1]!.key], true],
+  ['a policy elsewhere is new', [policyItem('traffic.csrf', ROUTE, {})], [], true],
+  ['a route is new', [routeItem('new')], [], true],
+  ['a Secret of another namespace changed', [again(BEFORE[4]!)], [], true],
+  ['another backend is new', [backendItem('c')], [], true],
+  ['a policy that was used changed', [again(BEFORE[0]!)], [], false],
+  ['a policy that was used is gone', [], [BEFORE[0]!.key], false],
+  ['a policy joins one that was used', [policyItem('traffic.csrf', GATEWAY, {})], [], false],
+  ['a policy appears where there was none', [policyItem('traffic.cors', 'HTTPRoute/default/none', {})], [], false],
+  ['the backend changed', [again(BEFORE[2]!)], [], false],
+  ['the backend is gone', [], [BEFORE[2]!.key], false],
+  ['the missing backend appears', [backendItem('missing')], [], false],
+  ['a Secret of the namespace changed', [again(BEFORE[3]!)], [], false],
+  ['a Secret of the namespace is new', [secretItem('default', 't')], [], false],
+])('%s: kept %4$s', (_, change, removed, holds) => {
+  const before = indexOf(...BEFORE)
+  const lookups = new RecordedLookups(before)
+  ask(lookups)
+  expect(lookups.holdIn(next(before, change, removed))).toBe(holds)
+})
+
+test('a Lookups that was asked nothing holds in every plan', () => {
+  expect(new RecordedLookups(PlanIndex.EMPTY).holdIn(indexOf(...BEFORE))).toBe(true)
+})
+
+test('the same question has the same answer, even when the plan could say something else', () => {
+  const lookups = new RecordedLookups(indexOf(...BEFORE))
+  expect(lookups.policiesAt(GATEWAY)).toBe(lookups.policiesAt(GATEWAY))
+  expect(lookups.item('ProxyBackend/default/b')).toBe(BEFORE[2])
+})
+
+function countingMemo(): { readonly memo: Memo<object>; readonly built: PlanIndex[] } {
+  const built: PlanIndex[] = []
+  const memo = new Memo((lookups) => {
+    const policies = lookups.policiesAt(GATEWAY)
+    built.push({} as PlanIndex)
+    return { policies }
+  })
+  return { memo, built }
+}
+
+test('a memo is built on first use, kept over changes that it did not look at, and rebuilt after one that it did', () => {
+  const { memo, built } = countingMemo()
+  const first = indexOf(...BEFORE)
+  expect(built).toHaveLength(0)
+  const value = memo.get(first)
+  expect(memo.get(first)).toBe(value)
+  const second = next(first, [again(BEFORE[1]!)])
+  expect(memo.get(second)).toBe(value)
+  const third = next(second, [again(BEFORE[0]!)])
+  expect(memo.get(third)).not.toBe(value)
+  expect(built).toHaveLength(2)
+})
+
+test('a memo that was not asked for several versions compares with the version that it was built from', () => {
+  const { memo, built } = countingMemo()
+  const first = indexOf(...BEFORE)
+  const value = memo.get(first)
+  const without = next(first, [], [BEFORE[0]!.key])
+  const back = next(without, [BEFORE[0]!])
+  // The policy is the same object again, but the group around it is a new one: building once more is right, if not needed.
+  expect(memo.get(back)).toEqual(value)
+  expect(built.length).toBeLessThanOrEqual(2)
+})
+
+test('a memo may hold undefined', () => {
+  let built = 0
+  const memo = new Memo(() => {
+    built++
+    return undefined
+  })
+  const index = PlanIndex.EMPTY
+  expect([memo.get(index), memo.get(index), memo.get(index.after({ set: [], removed: [] }))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(built).toBe(1)
+})
+
+test('groups that did not change are the same arrays in the next version', () => {
+  const before = indexOf(...BEFORE)
+  const after = next(before, [again(BEFORE[1]!)])
+  expect(after.policiesAt(GATEWAY)).toBe(before.policiesAt(GATEWAY))
+  expect(after.policiesAt(ROUTE)).not.toBe(before.policiesAt(ROUTE))
+  expect(after.policiesAt('nowhere')).toBe(before.policiesAt('nowhere'))
+  expect(after.secretsIn('default')).toBe(before.secretsIn('default'))
+})
+
+test('items are found by kind', () => {
+  const endpoints: PlanItem = {
+    kind: 'endpoints',
+    key: 'Endpoints/default/s/80',
+    addresses: [],
+    origin: { kind: 'Service', namespace: 'default', name: 's' },
+  }
+  const index = indexOf(...BEFORE, endpoints)
+  expect(index.backend('ProxyBackend/default/b')).toBe(BEFORE[2])
+  expect(index.backend(endpoints.key)).toBeUndefined()
+  expect(index.endpoints(endpoints.key)).toBe(endpoints)
+  expect(index.endpoints('ProxyBackend/default/b')).toBeUndefined()
+})

@@ -1,0 +1,57 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { RouteMatch } from '#plan/item.ts'
+import type { ProtocolRun } from '#protocols/backend-protocol.ts'
+import type { RequestListenerPlace, RulePlace } from '../route/places.ts'
+import type { RequestPath } from '../route/request-path.ts'
+import type { RouteHit } from '../route/route-table.ts'
+
+// A path that servers may take for another one passes only where that cannot matter (docs/behaviour/http.md, "Paths").
+
+/** Refuses it where an expression in force reads the path. @param reader that expression, in words; undefined: none does */
+export function refuseReader(
+  path: RequestPath,
+  match: RouteMatch | undefined,
+  reader: string | undefined,
+): Refusal | undefined {
+  if (reader === undefined) return undefined
+  const [reading] = path.otherReadings(match)
+  return reading === undefined ? undefined : ambiguous(path, reading, `and ${reader} reads the path`)
+}
+
+/** Refuses it where another rule would take it in another reading. */
+export function refuseOtherRule(
+  path: RequestPath,
+  hit: RouteHit<RulePlace>,
+  host: string,
+  { routes }: RequestListenerPlace,
+  { request }: Exchange,
+): Refusal | undefined {
+  for (const reading of path.otherReadings(hit.match)) {
+    const other = routes.find(host, request, { matched: reading, query: path.query })
+    if (other?.place === hit.place) continue
+    const takers =
+      other === undefined ? 'no rule matches' : `${other.place.item.key} matches instead of ${hit.place.item.key}`
+    return ambiguous(path, reading, `which ${takers}`)
+  }
+  return undefined
+}
+
+/** Refuses it where the protocol of the backend would understand it in another way. */
+export function refuseOtherMeaning(
+  path: RequestPath,
+  match: RouteMatch | undefined,
+  protocol: ProtocolRun,
+  exchange: Exchange,
+): Refusal | undefined {
+  if (protocol.otherMeaning === undefined) return undefined
+  for (const reading of path.otherReadings(match)) {
+    const other = protocol.otherMeaning(exchange, reading)
+    if (other !== undefined) return ambiguous(path, reading, `which is ${other}`)
+  }
+  return undefined
+}
+
+function ambiguous({ matched }: RequestPath, reading: string, why: string): Refusal {
+  return reject('path-ambiguous', { detail: `a server may read ${matched} as ${reading}, ${why}` })
+}

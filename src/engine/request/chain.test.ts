@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import { type Outcome, reject } from '#exchange/outcome.ts'
+import type { TraceStep } from '#exchange/trace.ts'
+import { exchangeWith, runContext } from '#policies/shared/testing.ts'
+import { policyItem } from '../testing.ts'
+import { buildChain, type ChainLink, type Progress, runChain, runResponses } from './chain.ts'
+
+const refusal = reject('authorization-denied')
+
+interface Words {
+  readonly request?: Outcome | Promise<Outcome>
+  readonly response?: Outcome
+}
+
+/** A chain whose steps write their field down and end as told; a field without words has no step. */
+function chainOf(steps: Readonly<Record<string, Words | undefined>>, ran: string[] = []) {
+  const links = Object.entries(steps).map(([field, words]): ChainLink => {
+    const source = policyItem(`traffic.${field}`, 'Gateway/default/main', {})
+    return {
+      merged: { field, sources: [source], overridden: [] },
+      run: {
+        ...(words !== undefined &&
+          'request' in words && {
+            request: () => {
+              ran.push(field)
+              return words.request as Outcome
+            },
+          }),
+        ...(words !== undefined &&
+          'response' in words && {
+            response: () => {
+              ran.push(`${field} back`)
+              return words.response
+            },
+          }),
+      },
+    }
+  })
+  return { chain: buildChain('post-routing', links, ['c', 'b', 'a']), ran }
+}
+
+const go: Words = { request: undefined }
+const both: Words = { request: undefined, response: undefined }
+
+async function run(steps: Readonly<Record<string, Words | undefined>>) {
+  const { chain, ran } = chainOf(steps)
+  const progress: Progress = { reached: -1 }
+  const outcome = await runChain(chain, exchangeWith(), progress)
+  return { ran, outcome, reached: progress.reached }
+}
+
+test('steps run in order; synchronous ones without a promise', () => {
+  const { chain, ran } = chainOf({ a: go, b: undefined, c: go })
+  expect(runChain(chain, exchangeWith(), { reached: -1 })).toBeUndefined()
+  expect(ran).toEqual(['a', 'c'])
+})
+
+test('a refusal ends the chain, and what came later is not reached', async () => {
+  expect(await run({ a: go, b: { request: refusal }, c: go })).toEqual({
+    ran: ['a', 'b'],
+    outcome: refusal,
+    reached: 1,
+  })
+})
+
+test('a step that has to wait holds those after it', async () => {
+  const later = { request: new Promise<Outcome>((resolve) => setImmediate(resolve, undefined)) }
+  const { chain, ran } = chainOf({ a: go, b: later, c: go })
+  const outcome = runChain(chain, exchangeWith(), { reached: -1 })
+  expect(outcome).toBeInstanceOf(Promise)
+  expect(ran).toEqual(['a', 'b'])
+  expect(await outcome).toBeUndefined()
+  expect(ran).toEqual(['a', 'b', 'c'])
+})
+
+test('when nobody waits any more, a step that waited goes no further', async () => {
+  const leave = new AbortController()
+  const { chain, ran } = chainOf({ a: { request: new Promise((resolve) => setImmediate(resolve, undefined)) }, b: go })
+  const exchange = exchangeWith()
+  exchange.context = runContext({ signal: leave.signal })
+  let settled = false
+  void Promise.resolve(runChain(chain, exchange, { reached: -1 })).finally(() => {
+    settled = true
+  })
+  leave.abort()
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect([ran, settled]).toEqual([['a'], false])
+})
+
+test('a refusal that comes late ends the chain just so', async () => {
+  const late = { request: Promise.resolve<Outcome>(refusal) }
+  expect(await run({ a: late, b: go })).toEqual({ ran: ['a'], outcome: refusal, reached: 0 })
+})
+
+test('a step that fails late rejects', async () => {
+  await expect(run({ a: { request: Promise.reject(new Error('a bug')) }, b: go })).rejects.toThrow('a bug')
+})
+
+test('an empty chain proceeds and reaches nothing', async () => {
+  expect(await run({})).toEqual({ ran: [], outcome: undefined, reached: -1 })
+})
+
+test.each([
+  [-1, []],
+  [0, ['a back']],
+  [1, ['b back', 'a back']],
+  [2, ['c back', 'b back', 'a back']],
+])('on the way back after %i only what was reached runs, in the order of the way back', (reached, expected) => {
+  const { chain, ran } = chainOf({ a: both, b: both, c: both })
+  runResponses(chain, exchangeWith({ status: 200 }), reached)
+  expect(ran).toEqual(expected)
+})
+
+test('a field that the response order does not know runs last', () => {
+  const { chain, ran } = chainOf({ x: both, a: both })
+  runResponses(chain, exchangeWith({ status: 200 }), 1)
+  expect(ran).toEqual(['a back', 'x back'])
+})
+
+test('all response steps run even when one replaces the response, and the last replacement counts', () => {
+  const first = reject('response-too-large')
+  const { chain, ran } = chainOf({ a: { response: refusal }, b: { response: first }, c: both })
+  expect(runResponses(chain, exchangeWith({ status: 200 }), 2)).toBe(refusal)
+  expect(ran).toEqual(['c back', 'b back', 'a back'])
+})
+
+test('what the links read is known of the whole chain', () => {
+  const link = (run: ChainLink['run']): ChainLink => ({
+    merged: { field: 'a', sources: [], overridden: [] },
+    run,
+  })
+  const chain = buildChain('backend', [link({}), link({ readsRequestBody: true })], [])
+  expect([chain.readsRequestBody, chain.readsResponseBody]).toEqual([true, false])
+  const other = buildChain('backend', [link({ readsResponseBody: true })], [])
+  expect([other.readsRequestBody, other.readsResponseBody]).toEqual([false, true])
+})
+
+test('a trace hears of every step, its verdict and who wrote it', async () => {
+  const { chain } = chainOf({
+    a: both,
+    b: { request: Promise.resolve<Outcome>(reject('filter-failed', { detail: 'why' })) },
+  })
+  const steps: TraceStep[] = []
+  const exchange = exchangeWith({ status: 200 })
+  exchange.trace = { step: (step) => steps.push(step), credential: () => {} }
+  await runChain(chain, exchange, { reached: -1 })
+  runResponses(chain, exchange, 1)
+  const origins = (field: string) => [
+    { origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'policy' }, path: `spec.traffic.${field}` },
+  ]
+  expect(steps).toEqual([
+    { stage: 'post-routing', name: 'a', verdict: 'proceed', detail: undefined, origins: origins('a') },
+    { stage: 'post-routing', name: 'b', verdict: 'refuse', detail: 'why', origins: origins('b') },
+    { stage: 'response', name: 'a', verdict: 'proceed', detail: undefined, origins: origins('a') },
+  ])
+})
+
+test('a limit in any step refuses, whatever the step made of it, and later steps do not run', async () => {
+  for (const outcome of [undefined, refusal]) {
+    const { chain, ran } = chainOf({ a: { request: outcome }, b: go })
+    const exchange = exchangeWith()
+    exchange.exceeded = 'spec.x: too many steps'
+    expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({
+      code: 'expression-exceeded-request',
+      detail: 'spec.x: too many steps',
+    })
+    expect([ran, exchange.exceeded]).toEqual([['a'], undefined])
+  }
+  const { chain } = chainOf({ a: { request: Promise.resolve(undefined) } })
+  const exchange = exchangeWith()
+  exchange.exceeded = 'x'
+  expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({ code: 'expression-exceeded-request' })
+})
+
+test('a limit on the way back replaces the response', () => {
+  const { chain } = chainOf({ a: both })
+  const exchange = exchangeWith()
+  exchange.exceeded = 'x'
+  expect(runResponses(chain, exchange, 0)).toMatchObject({ code: 'expression-exceeded-response', detail: 'x' })
+})

@@ -1,0 +1,135 @@
+import { type BodyUse, strongestUse } from '#exchange/body-use.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
+import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { afterwards, type ResponseStep, type Step } from '#exchange/step.ts'
+import type { TraceStep } from '#exchange/trace.ts'
+import { foldName } from '#net/http/head.ts'
+import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
+import type { MergedField } from '../merge/merge.ts'
+import type { Reader } from './readers.ts'
+
+/** One policy field at work in a chain. */
+export interface ChainLink {
+  readonly merged: MergedField
+  readonly run: PolicyRun
+}
+
+/** The steps of one phase at one place, in order, ready to run. */
+export interface Chain {
+  readonly stage: TraceStep['stage']
+  readonly links: readonly ChainLink[]
+  readonly steps: readonly Step[]
+  /** Response steps in their own order; `after`: index of the link that the request must have reached. */
+  readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
+  readonly readsRequestBody: BodyUse
+  readonly readsResponseBody: BodyUse
+  readonly llmReads: LlmReads
+  /** Its expressions. */
+  readonly readers: readonly Reader[]
+  /** Fields that its policies have to do with besides, by folded name (`foldName`). */
+  readonly fields: Readonly<Record<keyof PolicyFields, ReadonlySet<string>>>
+}
+
+const nothing: Step = () => undefined
+
+export function buildChain(
+  stage: Chain['stage'],
+  links: readonly ChainLink[],
+  responseOrder: readonly string[],
+  readers: readonly Reader[] = [],
+): Chain {
+  const rank = (link: ChainLink) => {
+    const position = responseOrder.indexOf(link.merged.field)
+    return position < 0 ? responseOrder.length : position
+  }
+  return {
+    stage,
+    links,
+    steps: links.map((link) => link.run.request ?? nothing),
+    responses: links
+      .map((link, after) => ({ link, after }))
+      .toSorted((a, b) => rank(a.link) - rank(b.link))
+      .flatMap(({ link, after }) => (link.run.response === undefined ? [] : [{ run: link.run.response, after }])),
+    readsRequestBody: strongestUse(links.map(({ run }) => run.readsRequestBody)),
+    readsResponseBody: strongestUse(links.map(({ run }) => run.readsResponseBody)),
+    llmReads: joinLlmReads(links.flatMap(({ run }) => run.llmReads ?? [])),
+    readers,
+    fields: { request: fieldsOf(links, 'request'), response: fieldsOf(links, 'response') },
+  }
+}
+
+function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): ReadonlySet<string> {
+  return new Set(links.flatMap(({ run }) => run.fields?.[message] ?? []).map(foldName))
+}
+
+/** How far a request came in a chain: the response steps of what it reached run on the way back. */
+export interface Progress {
+  /** Index of the last link that ran; -1: none. */
+  reached: number
+}
+
+/** Runs the request steps until one refuses or answers. Synchronous as long as the steps are. */
+export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
+  const { steps } = chain
+  for (let i = from; i < steps.length; i++) {
+    progress.reached = i
+    let outcome = steps[i]!(exchange)
+    if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
+    if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
+    if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
+    if (outcome !== undefined) return outcome
+  }
+  return undefined
+}
+
+function finishLater(
+  chain: Chain,
+  exchange: Exchange,
+  progress: Progress,
+  index: number,
+  pending: Promise<Outcome>,
+): Promise<Outcome> {
+  return afterwards(exchange, pending, (settled) => {
+    const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
+    if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
+    return outcome ?? runChain(chain, exchange, progress, index + 1)
+  })
+}
+
+/**
+ * A refusal, when a limit ended an expression of the step that ran: what it would have decided is not known then (decision A-137).
+ */
+export function refuseExceeded(
+  exchange: Exchange,
+  code: 'expression-exceeded-request' | 'expression-exceeded-response',
+): Refusal | undefined {
+  const { exceeded } = exchange
+  if (exceeded === undefined) return undefined
+  exchange.exceeded = undefined
+  return reject(code, { detail: exceeded })
+}
+
+/** Runs the response steps of everything that the request reached. A step may replace the response. */
+export function runResponses(chain: Chain, exchange: Exchange, reached: number): Outcome {
+  let replaced: Outcome
+  for (const { run, after } of chain.responses) {
+    if (after > reached) continue
+    const settled = run(exchange)
+    const outcome = refuseExceeded(exchange, 'expression-exceeded-response') ?? settled
+    if (exchange.trace !== undefined) traceLink(chain, after, exchange, outcome, 'response')
+    if (outcome !== undefined) replaced = outcome
+  }
+  return replaced
+}
+
+function traceLink(chain: Chain, index: number, exchange: Exchange, outcome: Outcome, stage = chain.stage): void {
+  const { merged } = chain.links[index]!
+  exchange.trace?.step({
+    stage,
+    name: merged.field,
+    verdict: outcome === undefined ? 'proceed' : outcome.kind === 'refusal' ? 'refuse' : 'answer',
+    detail: outcome?.kind === 'refusal' ? (outcome.detail ?? outcome.code) : undefined,
+    origins: merged.sources.map(({ origin, path }) => ({ origin, path })),
+  })
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import type { ListenerItem, PlanItem, RelayRouteItem } from '#plan/item.ts'
+import type { RelayListenerPlace } from '../route/places.ts'
+import { backendItem, draws, listenerItem, livePlan, policyItem, toBackend } from '../testing.ts'
+import { decideRelay } from './decide-relay.ts'
+
+const LISTENER = listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough' })
+
+/** A rule of TLSRoute `default/<name>`; for any server name, unless `hostnames` says otherwise. */
+function relayRoute(name: string, hostnames: readonly string[], more: Partial<RelayRouteItem> = {}): RelayRouteItem {
+  const route = { kind: 'TLSRoute', namespace: 'default', name } as const
+  return {
+    kind: 'relay-route',
+    key: `TLSRoute/default/${name}/${more.rule ?? 0}`,
+    route,
+    rule: 0,
+    ruleName: undefined,
+    created: '',
+    attachments: [{ listener: LISTENER.key, hostnames }],
+    backends: toBackend('b'),
+    origin: route,
+    ...more,
+  }
+}
+
+function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0) {
+  const { plan, socket } = livePlan(...items)
+  const listener = socket.serverNames.first('', (place) => place) as RelayListenerPlace
+  return decideRelay({ index: plan.index, random }, listener, serverName)
+}
+
+const TIERS = [
+  relayRoute('any', []),
+  relayRoute('wide', ['*.example.com']),
+  relayRoute('narrow', ['*.db.example.com']),
+  relayRoute('exact', ['one.db.example.com', 'other.test']),
+]
+
+for (const [serverName, route] of [
+  ['one.db.example.com', 'exact'],
+  ['other.test', 'exact'],
+  ['two.db.example.com', 'narrow'],
+  ['a.two.db.example.com', 'narrow'],
+  ['web.example.com', 'wide'],
+  ['example.com', 'any'],
+  ['', 'any'],
+] as const) {
+  test(`server name "${serverName}" goes to the route ${route}`, () => {
+    expect(decideFor([LISTENER, backendItem('b'), ...TIERS], serverName).rule?.item.route.name).toBe(route)
+  })
+}
+
+test('of several rules for one name the oldest route has it, then namespace/name, then the first rule', () => {
+  const routes = [
+    relayRoute('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
+    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
+    relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+    relayRoute('d', ['x.test'], { created: '2026-01-01T00:00:00Z' }),
+  ]
+  expect(decideFor([LISTENER, backendItem('b'), ...routes], 'x.test').rule?.item.key).toBe('TLSRoute/default/c/0')
+})
+
+test('names of the place are those of listener, route and backend', () => {
+  const { names } = decideFor([LISTENER, backendItem('b'), relayRoute('r', [], { ruleName: 'first' })])
+  expect(names).toMatchObject({
+    gateway: 'default/main',
+    listener: 'http',
+    route: 'default/r',
+    routeKind: 'TLSRoute',
+    rule: 'first',
+    backend: 'default/b',
+    protocol: 'tcp',
+  })
+})
+
+test('backends are drawn by weight', () => {
+  const weighted = toBackend('b', 'c').map((reference, i) => ({ ...reference, weight: [3, 1][i]! }))
+  const items = [LISTENER, backendItem('b'), backendItem('c'), relayRoute('r', [], { backends: weighted })]
+  const chosen = (draw: number) => decideFor(items, '', draws(draw, 0, 0)).backend?.item.name
+  expect([0, 0.74, 0.75, 0.99].map(chosen)).toEqual(['b', 'b', 'c', 'c'])
+})
+
+const ENDPOINTS: PlanItem = {
+  kind: 'endpoints',
+  key: 'Endpoints/default/db/5432',
+  addresses: [],
+  origin: { kind: 'Service', namespace: 'default', name: 'db' },
+}
+const SERVICE = backendItem('db', {
+  key: 'Service/default/db/5432',
+  type: 'service',
+  spec: { hostname: 'db.default', port: 5432 },
+})
+
+for (const [what, items, code] of [
+  ['no route', [], 'route-not-found'],
+  ['no backend', [relayRoute('r', [], { backends: [] })], 'no-valid-backends'],
+  ['a weight of 0', [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, weight: 0 }] })], 'no-valid-backends'],
+  [
+    'a broken reference',
+    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
+    'backend-missing',
+  ],
+  ['a backend that is not there', [relayRoute('r', [])], 'backend-missing'],
+  ['a broken backend', [relayRoute('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
+  [
+    'a Service without endpoints',
+    [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: SERVICE.key }] }), SERVICE, ENDPOINTS],
+    'no-healthy-backends',
+  ],
+] as const satisfies readonly (readonly [string, readonly PlanItem[], string])[]) {
+  test(`${what}: the connection is closed`, () => {
+    const { refusal, endpoint } = decideFor([LISTENER, ...items])
+    expect(refusal?.code).toBe(code)
+    expect(endpoint).toBeUndefined()
+  })
+}
+
+test('a backend that wants a service to be asked takes no connections: nobody can be asked about bytes', () => {
+  const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {})
+  const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
+  expect(refusal).toMatchObject({
+    code: 'policy-invalid',
+    detail: 'backend.extAuth does not support connections',
+  })
+})
+
+test('TLS towards the backend offers no protocol unless the policy says so: nobody knows what the bytes speak', () => {
+  const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
+  const alpnWith = (spec: object) =>
+    decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
+  expect(alpnWith({})).toBeUndefined()
+  expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
+})
+
+test('listeners for requests and for connections share a socket; a name leads to one of them, a host only to the former', () => {
+  const https: ListenerItem = listenerItem({
+    name: 'https',
+    protocol: 'HTTPS',
+    tlsMode: 'Terminate',
+    hostname: '*.example.com',
+  })
+  const through: ListenerItem = listenerItem({
+    name: 'through',
+    protocol: 'TLS',
+    tlsMode: 'Passthrough',
+    hostname: 'db.example.com',
+  })
+  const { socket } = livePlan(https, through)
+  const named = (name: string) => socket.serverNames.first(name, (place) => place)?.item.name
+  expect([named('web.example.com'), named('db.example.com'), named('other.test')]).toEqual([
+    'https',
+    'through',
+    undefined,
+  ])
+  expect([...socket.hosts.values()].map(({ item }) => item.name)).toEqual(['https'])
+})

@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { backendItem, listenerItem, livePlan, matchOf, policyItem, routeItem, rules, toBackend } from '../testing.ts'
+import { Decision, decide } from './decide.ts'
+import { prepareAttempt } from './prepare-attempt.ts'
+
+// No spelling of a path leads past the rules on it (decision A-51). Servers are modelled here by themselves: nothing of the code under
+// test says what they make of a path.
+
+interface Server {
+  /** Escapes that it decodes; one that keeps `%2f` decodes all others. */
+  readonly decodes: 'all' | 'no slashes' | 'nothing'
+  /** Drops `;x` of each segment, as servlet containers do. */
+  readonly dropsParameters: boolean
+  readonly takesBackslashes: boolean
+  readonly mergesSlashes: boolean
+}
+
+/** The file that a server serves for a path. */
+function resolve(server: Server, path: string): string {
+  let text = server.dropsParameters ? path.replace(/;[^/]*/g, '') : path
+  if (server.decodes !== 'nothing') {
+    const keeps = server.decodes === 'all' ? '' : '/\\'
+    text = text.replace(/%([0-9a-f]{2})/gi, (triplet, digits: string) => {
+      const character = String.fromCharCode(Number.parseInt(digits, 16))
+      return keeps.includes(character) ? triplet : character
+    })
+  }
+  if (server.takesBackslashes) text = text.replaceAll('\\', '/')
+  if (server.mergesSlashes) text = text.replace(/\/+/g, '/')
+  const resolved: string[] = []
+  const segments = text.split('/').slice(1)
+  for (const segment of segments) {
+    if (segment === '..') resolved.pop()
+    else if (segment !== '.') resolved.push(segment)
+  }
+  if (['.', '..'].includes(segments.at(-1) ?? '')) resolved.push('')
+  return `/${resolved.join('/')}`
+}
+
+const anyServer: fc.Arbitrary<Server> = fc.record({
+  decodes: fc.constantFrom('all', 'all', 'no slashes', 'nothing'),
+  dropsParameters: fc.boolean(),
+  takesBackslashes: fc.boolean(),
+  mergesSlashes: fc.boolean(),
+})
+
+const SECRET = '/ad~min/@x:y'
+
+const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`)
+
+/** A path in one of its spellings; only its first slash is always one, or it would be no target. */
+function anySpelling(path: string): fc.Arbitrary<string> {
+  return fc.tuple(...[...path.slice(1)].map(anyCharacter)).map((spelled) => `/${spelled.join('')}`)
+}
+
+function anyCharacter(character: string): fc.Arbitrary<string> {
+  const digits = character.charCodeAt(0).toString(16).padStart(2, '0')
+  const escapes = [`%${digits}`, `%${digits.toUpperCase()}`]
+  const separators = character === '/' ? ['\\', '%5c', '//', '/./', '/%2e/', '/x/../', '/x/.%2E%2f', '%2f', '/;p/'] : []
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(character) }, fc.constantFrom(...escapes, ...separators))
+}
+
+const PIECES = [
+  '/',
+  '/',
+  '%2f',
+  '%5C',
+  '\\',
+  '..',
+  '.',
+  '%2e',
+  ';',
+  ';a',
+  '%3b',
+  'a',
+  '%61',
+  'ad~min',
+  'x',
+  '%00',
+  '%25',
+  '%',
+  '//',
+]
+
+/** Paths that are likely to mean the secret one, and paths that are odd in every way. */
+const anyPath = fc.oneof(
+  anySpelling(SECRET),
+  fc
+    .tuple(fc.constantFrom('', '/pub/..', '/pub%2f..', '/a/b/%2e%2e/..', '//'), anySpelling(`${SECRET}/z`))
+    .map((parts) => parts.join('')),
+  fc
+    .tuple(fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }), anySpelling(SECRET))
+    .map(([pieces, rest]) => `/${pieces.join('')}${rest}`),
+  fc.array(fc.constantFrom(...PIECES, '@x:y', '%40x%3ay'), { maxLength: 10 }).map((pieces) => `/${pieces.join('')}`),
+)
+
+type At = ReturnType<typeof livePlan>
+
+/** What the gateway sends to the server; undefined when it refuses, or a rule on the secret path has seen the request. */
+async function passed({ plan, socket }: At, target: string): Promise<string | undefined> {
+  const exchange = exchangeWith({ target })
+  const decision = new Decision()
+  const outcome = await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)
+  if (outcome !== undefined || decision.rule?.item.route.name !== 'open') return undefined
+  if ((await prepareAttempt(decision.backend!.groups[0]![0]!, exchange, decision)) !== undefined) return undefined
+  return exchange.request.target
+}
+
+const open = (match: string) => routeItem('open', { matches: [matchOf(match)], backends: toBackend('b') })
+const guarded = (match: string) => routeItem('guarded', { matches: [matchOf(match)], backends: toBackend('b') })
+const denied = (expression: string) =>
+  policyItem('PreRouting.authorization', 'Gateway/default/main', rules('Deny', expression))
+const BASE = [listenerItem(), open('prefix /'), backendItem('b')]
+const BY_PATTERN = [listenerItem(), open('pattern /.*'), backendItem('b')]
+
+const places: [what: string, at: At, covers: (path: string) => boolean][] = [
+  ['a rule for a prefix', livePlan(...BASE, guarded(`prefix ${SECRET}`)), (path) => isUnder(path, SECRET)],
+  ['a rule for a path', livePlan(...BASE, guarded(`exact ${SECRET}`)), (path) => path === SECRET],
+  [
+    'a rule for a pattern',
+    livePlan(...BY_PATTERN, guarded(`pattern ${SECRET}(/.*)?`)),
+    (path) => isUnder(path, SECRET),
+  ],
+  ['an expression', livePlan(...BASE, denied(`request.path == "${SECRET}"`)), (path) => path === SECRET],
+  [
+    'an expression of a prefix',
+    livePlan(...BASE, denied(`request.uri.contains("${SECRET}")`)),
+    (path) => isUnder(path, SECRET),
+  ],
+]
+
+test.each(places)('no spelling leads past %s', async (_, at, covers) => {
+  let led = 0
+  await fc.assert(
+    fc.asyncProperty(anyPath, anyServer, async (target, server) => {
+      if (covers(resolve(server, target))) led++
+      const sent = await passed(at, target)
+      if (sent !== undefined) expect(covers(resolve(server, sent)), `sent ${sent}`).toBe(false)
+    }),
+    { numRuns: 3000 },
+  )
+  // Else the paths would say nothing.
+  expect(led).toBeGreaterThan(100)
+})
+
+test('plain spellings of the paths beside it pass', async () => {
+  for (const [, at] of places) {
+    for (const target of ['/ad~min2', '/pub/ad~min/@x', '/%7Eme', '/x//y/', '/a%20b?%2f..']) {
+      expect(await passed(at, target)).toBeDefined()
+    }
+  }
+})

@@ -1,0 +1,55 @@
+import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
+import { buildWeighted } from '../backend/build-weighted.ts'
+import { quietContext, type SharedState } from '../merge/compile-context.ts'
+import { buildFrontendSettings } from '../merge/frontend-settings.ts'
+import { Memo } from '../plan/memo.ts'
+import { type Attached, keepOrBuild } from './attached.ts'
+import { HostTable } from './host-table.ts'
+import {
+  type ListenerPlace,
+  listenerNames,
+  listenerTargets,
+  type RelayListenerPlace,
+  type RelayRulePlace,
+  ruleNames,
+} from './places.ts'
+
+/**
+ * A listener whose connections are relayed. Policies of `traffic` mean nothing there; of `backend`, those of the listener and of
+ * the backend itself count, since the routes are no targets (decision A-26).
+ * @param attached in order of precedence
+ */
+export function placeRelayListener(
+  item: ListenerItem,
+  attached: readonly Attached<RelayRouteItem>[],
+  before: ListenerPlace | undefined,
+  state: SharedState,
+): RelayListenerPlace {
+  const old = before?.item === item && before.carries === 'bytes' ? before : undefined
+  if (old?.source === attached) return old
+  const names = listenerNames(item)
+  const targets = listenerTargets(item)
+  const rules = keepOrBuild(attached, old?.attached, (route): RelayRulePlace => {
+    const use = { names: ruleNames(names, route), targets, carries: 'bytes' } as const
+    return { item: route, names: use.names, ...buildWeighted(route.backends, use, state) }
+  })
+  return {
+    carries: 'bytes',
+    item,
+    names,
+    targets,
+    frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
+    routes: tableOf(rules),
+    attached: rules,
+    source: attached,
+  }
+}
+
+/** The first rule for a name is the only one that can be told from the others. */
+function tableOf(rules: RelayListenerPlace['attached']): HostTable<RelayRulePlace> {
+  const table = new HostTable<RelayRulePlace>()
+  for (const { rule, hostnames } of rules) {
+    for (const hostname of hostnames.length === 0 ? [''] : hostnames) table.at(hostname, () => rule)
+  }
+  return table
+}

@@ -1,0 +1,78 @@
+import { POST_ROUTING, PRE_ROUTING } from '#api/policy-order.ts'
+import type { ListenerItem, RouteItem } from '#plan/item.ts'
+import { buildWeighted } from '../backend/build-weighted.ts'
+import { buildChainFor } from '../merge/build-chain.ts'
+import { quietContext, type SharedState } from '../merge/compile-context.ts'
+import { buildFrontendSettings } from '../merge/frontend-settings.ts'
+import { Memo } from '../plan/memo.ts'
+import { type Attached, difference } from './attached.ts'
+import {
+  type ListenerPlace,
+  listenerNames,
+  listenerTargets,
+  type RequestListenerPlace,
+  type RulePlace,
+  ruleNames,
+  ruleTargets,
+} from './places.ts'
+import { RouteTable } from './route-table.ts'
+
+/** A listener for requests. What did not change since `before` keeps its place, and with it everything memoised there. */
+export function placeRequestListener(
+  item: ListenerItem,
+  attached: readonly Attached<RouteItem>[],
+  before: ListenerPlace | undefined,
+  state: SharedState,
+): RequestListenerPlace {
+  const old = before?.item === item && before.carries === 'requests' ? before : undefined
+  if (old?.attached === attached) return old
+  const targets = listenerTargets(item)
+  return {
+    carries: 'requests',
+    item,
+    names: listenerNames(item),
+    targets,
+    preRouting: new Memo((lookups) =>
+      buildChainFor(
+        { stage: 'pre-routing', section: 'traffic', phase: 'PreRouting', order: PRE_ROUTING, targets },
+        lookups,
+        quietContext(lookups, state),
+      ),
+    ),
+    frontend: new Memo((lookups) => buildFrontendSettings(targets, lookups, quietContext(lookups, state))),
+    routes:
+      old === undefined
+        ? RouteTable.of(attached, (route) => buildRule(route, item, targets, state))
+        : tableAfter(old, attached),
+    attached,
+  }
+}
+
+/** Tables are large, and most edits touch one rule. */
+function tableAfter(old: RequestListenerPlace, attached: readonly Attached<RouteItem>[]): RouteTable<RulePlace> {
+  const { removed, added } = difference(old.attached, attached)
+  return old.routes.after(removed, added)
+}
+
+function buildRule(
+  item: RouteItem,
+  listener: ListenerItem,
+  listenerTargets: readonly string[],
+  state: SharedState,
+): RulePlace {
+  const names = ruleNames(listenerNames(listener), item)
+  const targets = [...listenerTargets, ...ruleTargets(item)]
+  return {
+    item,
+    names,
+    targets,
+    postRouting: new Memo((lookups) =>
+      buildChainFor(
+        { stage: 'post-routing', section: 'traffic', phase: 'PostRouting', order: POST_ROUTING, targets },
+        lookups,
+        quietContext(lookups, state),
+      ),
+    ),
+    ...buildWeighted(item.backends, { names, targets, carries: 'requests' }, state),
+  }
+}

@@ -1,0 +1,169 @@
+import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import { hostOf } from '#net/http/authority-form.ts'
+import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
+import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
+import type { BackendPlace } from '../backend/backend-place.ts'
+import type { FrontendSettings } from '../merge/frontend-settings.ts'
+import type { Memo } from '../plan/memo.ts'
+import type { PlanIndex } from '../plan/plan-index.ts'
+import type { Chain } from '../request/chain.ts'
+import type { Attached, AttachedRule } from './attached.ts'
+import type { HostTable } from './host-table.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** One address and port that traffic comes in at, with the listeners that share it by hostname. */
+export interface SocketPlace {
+  readonly address: string
+  readonly port: number
+  /** The listeners for requests, by host. */
+  readonly hosts: HostTable<RequestListenerPlace>
+  /** All listeners, by the server name of a TLS connection; without TLS there is no name. */
+  readonly serverNames: HostTable<ListenerPlace>
+  readonly listeners: readonly ListenerPlace[]
+}
+
+export type ListenerPlace = RequestListenerPlace | RelayListenerPlace
+
+/** A listener at work. Lives as long as its item; what it memoises follows the plan. */
+interface AnyListenerPlace {
+  readonly item: ListenerItem
+  readonly names: PlaceNames
+  /** What policies of the listener attach to. */
+  readonly targets: readonly string[]
+  readonly frontend: Memo<FrontendSettings>
+}
+
+/** A listener whose connections carry requests. */
+export interface RequestListenerPlace extends AnyListenerPlace {
+  readonly carries: 'requests'
+  readonly preRouting: Memo<Chain>
+  readonly routes: RouteTable<RulePlace>
+  /** The rules in `routes`. */
+  readonly attached: readonly Attached<RouteItem>[]
+}
+
+/** A listener whose connections are relayed as they are. */
+export interface RelayListenerPlace extends AnyListenerPlace {
+  readonly carries: 'bytes'
+  /** The one rule for each server name. */
+  readonly routes: HostTable<RelayRulePlace>
+  /** The rules in `routes`. */
+  readonly attached: readonly AttachedRule<RelayRouteItem, RelayRulePlace>[]
+  /** What they were made from. */
+  readonly source: readonly Attached<RelayRouteItem>[]
+}
+
+/** A route rule at one listener. */
+export interface RulePlace extends WeightedRule {
+  readonly item: RouteItem
+  readonly names: PlaceNames
+  readonly targets: readonly string[]
+  readonly postRouting: Memo<Chain>
+}
+
+/** A rule for connections at one listener. */
+export interface RelayRulePlace extends WeightedRule {
+  readonly item: RelayRouteItem
+  readonly names: PlaceNames
+}
+
+export interface WeightedRule {
+  readonly backends: readonly WeightedPlace[]
+  readonly totalWeight: number
+}
+
+export interface WeightedPlace {
+  readonly reference: WeightedBackend
+  /** Undefined inside: the backend does not exist. */
+  readonly place: Memo<BackendPlace | undefined>
+}
+
+/** Whether connections are relayed as they are, or carry requests. */
+export function isRelayListener({ protocol }: ListenerItem): boolean {
+  return protocol === 'TCP' || protocol === 'TLS'
+}
+
+/** What policies of a listener attach to, weakest first. */
+export function listenerTargets(item: ListenerItem): string[] {
+  const targets = [gatewayTarget(item.gateway)]
+  if (item.listenerSet === undefined) targets.push(listenerTarget(item.gateway, item.name))
+  else targets.push(listenerSetTarget(item.listenerSet), listenerSetTarget(item.listenerSet, item.name))
+  return targets
+}
+
+/** What policies of a rule attach to, weakest first, without those of the listener. */
+export function ruleTargets(item: RouteItem): string[] {
+  const { route, rule, ruleName } = item
+  const targets = [routeTarget(route.kind, route)]
+  if (ruleName !== undefined) targets.push(routeTarget(route.kind, route, ruleName))
+  targets.push(ruleTarget(route.kind, route, rule))
+  return targets
+}
+
+export function listenerNames(item: ListenerItem): PlaceNames {
+  return {
+    gateway: `${item.gateway.namespace}/${item.gateway.name}`,
+    listener: item.name,
+    route: '',
+    routeKind: '',
+    rule: '',
+    backend: '',
+    backendType: '',
+    protocol: isRelayListener(item) ? 'tcp' : 'http',
+  }
+}
+
+export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem): PlaceNames {
+  return {
+    ...listener,
+    route: `${item.route.namespace}/${item.route.name}`,
+    routeKind: item.route.kind,
+    rule: item.ruleName ?? '',
+  }
+}
+
+/** Reads hosts for one connection, whose requests name the same one again and again. */
+export class HostReader {
+  #authority = ''
+  #host = ''
+
+  /** @returns as `hostOf` */
+  of(authority: string): string {
+    if (authority !== this.#authority) {
+      this.#authority = authority
+      this.#host = hostOf(authority)
+    }
+    return this.#host
+  }
+}
+
+/** Takes a backend reference by weight; undefined when there is none with a weight above 0. */
+export function chooseBackend(rule: WeightedRule, random: () => number): WeightedPlace | undefined {
+  const { backends, totalWeight } = rule
+  if (totalWeight === 0) return undefined
+  if (backends.length === 1) return backends[0]
+  let left = random() * totalWeight
+  for (const backend of backends) {
+    left -= backend.reference.weight
+    if (left < 0) return backend
+  }
+  return backends.findLast((backend) => backend.reference.weight > 0)
+}
+
+/**
+ * Whether a connection may stay, by the rules of the socket's Gateways (specification 2, 2.1; decision A-40). Asked before HTTP, with
+ * an exchange that has a peer and nothing else.
+ * @returns why not
+ */
+export function denyConnection(socket: SocketPlace, index: PlanIndex, connection: Exchange): string | undefined {
+  for (const { frontend } of socket.listeners) {
+    const denial = frontend.get(index).networkAuthorization?.denial(connection)
+    if (denial !== undefined) return denial
+  }
+  return undefined
+}
+
+/** Whether a rule for connections looks at the client certificate: then they are asked after the TLS handshake (decision A-48). */
+export function readsCertificates(socket: SocketPlace, index: PlanIndex): boolean {
+  return socket.listeners.some(({ frontend }) => frontend.get(index).networkAuthorization?.readsCertificate === true)
+}

@@ -1,0 +1,166 @@
+import { toByteText, trimSpace } from '#base/byte-text.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
+import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
+import type { Head } from '#net/http/head.ts'
+import type { CompileContext, PolicyFields, PolicySource } from '../../policy.ts'
+import { receivedValues } from '../fields/received-field.ts'
+import { queryValues, withoutQueryParameter, withQueryParameter } from '../url/query.ts'
+import { cookieValues, removeCookie, setCookie } from './cookies.ts'
+import type { ExtractionLocationSpec, InsertionLocationSpec } from './extraction-location.ts'
+
+/** Where a credential is read or written (specification 1, 5.2 and 5.6). */
+export type CredentialLocation = WritableLocation | ExpressionLocation
+
+export type WritableLocation = HeaderLocation | QueryLocation | CookieLocation
+
+interface HeaderLocation {
+  readonly kind: 'header'
+  /** Lower case. */
+  readonly name: string
+  /** Lower case, without spaces around; empty: the whole value is the credential. */
+  readonly prefix: string
+  /** The same as it is written. */
+  readonly written: string
+  /** The prefix is an authentication scheme: at least one space stands between it and the credential. */
+  readonly isScheme: boolean
+}
+
+interface QueryLocation {
+  readonly kind: 'queryParameter'
+  readonly name: string
+}
+
+interface CookieLocation {
+  readonly kind: 'cookie'
+  readonly name: string
+}
+
+interface ExpressionLocation {
+  readonly kind: 'expression'
+  readonly expression: Expression
+}
+
+/** Several differing credentials, or something that cannot be one: never "absent" (decision A-58). */
+export const INVALID = Symbol('invalid credential')
+
+/** Byte text, or undefined when there is none. */
+export type Credential = string | typeof INVALID | undefined
+
+/** The `Authorization` header with a scheme: the default of every mechanism. */
+export function authorizationHeader(scheme: 'Bearer' | 'Basic'): WritableLocation {
+  return headerLocation('authorization', scheme)
+}
+
+/** Compiles where a credential is read; `path` is the place of `location` in the source. */
+export function compileLocation(
+  source: PolicySource<unknown>,
+  spec: ExtractionLocationSpec,
+  context: CompileContext,
+): CredentialLocation {
+  if (spec.expression === undefined) return compileWritableLocation(spec)
+  const message = 'the gateway cannot remove a credential that an expression found; the backend receives it'
+  context.report(source, '.location.expression', { severity: 'warning', code: 'credential-not-removed', message })
+  const expression = context.expression(source, '.location.expression', spec.expression, 'request')
+  return { kind: 'expression', expression }
+}
+
+/** Compiles where a credential is written. The schema has seen to it that exactly one place is named. */
+export function compileWritableLocation(spec: InsertionLocationSpec): WritableLocation {
+  if (spec.header !== undefined) return headerLocation(spec.header.name, spec.header.prefix ?? '')
+  if (spec.queryParameter !== undefined) return { kind: 'queryParameter', name: spec.queryParameter.name }
+  return { kind: 'cookie', name: toByteText(spec.cookie?.name ?? '') }
+}
+
+/** `Bearer` and `Bearer ` mean the same (decision A-58); a prefix such as `sk-` is taken literally. */
+function headerLocation(name: string, prefix: string): HeaderLocation {
+  const lowerName = name.toLowerCase()
+  const written = trimSpace(toByteText(prefix))
+  const inSchemeHeader = lowerName === 'authorization' || lowerName === 'proxy-authorization'
+  const isScheme = /[0-9A-Za-z]$/.test(written) && (inSchemeHeader || prefix.endsWith(' '))
+  return { kind: 'header', name: lowerName, prefix: written.toLowerCase(), written, isScheme }
+}
+
+/** Reads the credential as the request arrived, before any other policy removed or changed it (decision A-59). */
+export function readCredential(location: CredentialLocation, exchange: Exchange): Credential {
+  switch (location.kind) {
+    case 'header':
+      return onlyOne(receivedValues(exchange.request, location.name).map((value) => afterPrefix(location, value)))
+    case 'queryParameter':
+      exchange.redactQueryParameter(location.name)
+      return onlyOne(queryValues(exchange.originalTarget, location.name))
+    case 'cookie':
+      return onlyOne(cookieValues(receivedValues(exchange.request, 'cookie'), location.name))
+    case 'expression':
+      return fromExpression(location.expression, exchange)
+  }
+}
+
+/** Fields that reading, removing or writing a credential there has to do with. */
+export function fieldsAt(location: CredentialLocation): PolicyFields {
+  if (location.kind === 'header') return { request: [location.name] }
+  return { request: location.kind === 'cookie' ? ['cookie'] : [] }
+}
+
+/** Takes the credential out of the request: the whole header, the parameter, the cookie. */
+export function removeCredential(location: CredentialLocation, head: Head): void {
+  if (location.kind === 'header') head.remove(location.name)
+  else if (location.kind === 'queryParameter') head.target = withoutQueryParameter(head.target, location.name)
+  else if (location.kind === 'cookie') removeCookie(head, location.name)
+}
+
+/**
+ * Writes a credential (byte text), replacing whatever the location held; a prefix that it already has is not doubled (decision
+ * A-103).
+ * @returns false when the credential cannot stand there; the request is then unchanged
+ */
+export function writeCredential(location: WritableLocation, head: Head, credential: string): boolean {
+  if (!canHold(location, credential)) return false
+  if (location.kind === 'header') head.set(location.name, withPrefix(location, credential))
+  else if (location.kind === 'queryParameter') {
+    head.target = withQueryParameter(head.target, location.name, credential)
+  } else setCookie(head, location.name, credential)
+  return true
+}
+
+/** Whether a credential can stand at a location without breaking out of it. */
+export function canHold(location: WritableLocation, credential: string): boolean {
+  if (location.kind === 'queryParameter') return true
+  if (location.kind === 'header') return isFieldValue(withPrefix(location, credential))
+  return isFieldName(location.name) && isFieldValue(credential) && !/[ \t;]/.test(credential)
+}
+
+function withPrefix(location: HeaderLocation, credential: string): string {
+  const { prefix, written, isScheme } = location
+  const start = isScheme ? `${prefix} ` : prefix
+  if (credential.toLowerCase().startsWith(start)) return credential
+  return isScheme ? `${written} ${credential}` : `${written}${credential}`
+}
+
+/** Undefined for another scheme: such a value is no credential of this mechanism. */
+function afterPrefix(location: HeaderLocation, value: string): string | undefined {
+  const { prefix, isScheme } = location
+  if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
+  if (isScheme && value.length > prefix.length && value.charCodeAt(prefix.length) !== SPACE) return undefined
+  return trimSpace(value.slice(prefix.length))
+}
+
+const SPACE = 32
+
+/** Absent and empty are the same; equal repetitions are one. */
+function onlyOne(found: readonly (string | undefined)[]): Credential {
+  let only: string | undefined
+  for (const value of found) {
+    if (value === undefined || value === '' || value === only) continue
+    if (only !== undefined) return INVALID
+    only = value
+  }
+  return only
+}
+
+function fromExpression(expression: Expression, exchange: Exchange): Credential {
+  const text = expression.text(exchange)
+  if (text !== undefined) return text === '' ? undefined : toByteText(text)
+  const value = expression.json(exchange)
+  return value === undefined || value === null ? undefined : INVALID
+}

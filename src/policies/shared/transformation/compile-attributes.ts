@@ -1,0 +1,22 @@
+import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { CompileContext, PolicySource } from '../../policy.ts'
+import type { AttributeAddSpec } from './attributes.ts'
+
+/** A name and the expression of its value (specification 2, 2.1). What a failure means is up to who evaluates it. */
+export interface Attribute {
+  readonly name: string
+  readonly expression: Expression
+}
+
+export function compileAttributes(
+  source: PolicySource<unknown>,
+  path: string,
+  specs: readonly AttributeAddSpec[],
+  place: ExpressionPlace,
+  context: CompileContext,
+): readonly Attribute[] {
+  return specs.map(({ name, expression }, index) => ({
+    name,
+    expression: context.expression(source, `${path}[${index}].expression`, expression, place),
+  }))
+}

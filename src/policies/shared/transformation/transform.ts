@@ -1,0 +1,161 @@
+import type { BodyUse } from '#exchange/body-use.ts'
+import type { Exchange, Json } from '#exchange/exchange.ts'
+import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
+import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
+import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import type { Head } from '#net/http/head.ts'
+import type { CompileContext, PolicyFields, PolicySource } from '../../policy.ts'
+import { readsRequestBody, readsResponseBody } from '../body-use.ts'
+import { isConnectionLevel } from '../fields/field-text.ts'
+import {
+  addField,
+  type FieldEdit,
+  REQUEST_PSEUDO,
+  RESPONSE_PSEUDO,
+  removeField,
+  setField,
+} from '../fields/message-field.ts'
+import type { TransformationSpec, TransformSpec } from './transformation.ts'
+
+/** Changes to one message (specification 2, 2.2.3), ready to apply. */
+export interface Transform {
+  readonly metadata: readonly (readonly [key: string, value: Expression])[]
+  /** add, set, remove, in this order. */
+  readonly edits: readonly FieldEdit[]
+  readonly body: Expression | undefined
+}
+
+export interface Transformation {
+  readonly request: Transform | undefined
+  readonly response: Transform | undefined
+  readonly readsRequestBody: BodyUse
+  readonly readsResponseBody: BodyUse
+  readonly llmReads: LlmReads
+  readonly fields: Required<PolicyFields>
+}
+
+type Message = 'request' | 'response'
+
+/** One transform being compiled. */
+interface Site {
+  readonly source: PolicySource<unknown>
+  readonly context: CompileContext
+  readonly message: Message
+  /** Of the transform in the source: `.request`. */
+  readonly path: string
+  readonly expressions: Expression[]
+}
+
+export function compileTransformation(
+  source: PolicySource<unknown>,
+  path: string,
+  spec: TransformationSpec,
+  context: CompileContext,
+): Transformation {
+  const expressions: Expression[] = []
+  const compile = (message: Message) => {
+    const transform = spec[message]
+    if (transform === undefined) return undefined
+    return compileTransform({ source, context, message, path: `${path}.${message}`, expressions }, transform)
+  }
+  const request = compile('request')
+  const response = compile('response')
+  return {
+    request,
+    response,
+    readsRequestBody: readsRequestBody(expressions),
+    readsResponseBody: readsResponseBody(expressions),
+    llmReads: llmReadsOf(expressions),
+    fields: { request: namesIn(spec.request), response: namesIn(spec.response) },
+  }
+}
+
+/** What is added leaves the rest of its name as it was. */
+function namesIn({ set = [], remove = [] }: TransformSpec = {}): string[] {
+  return [...set.map(({ name }) => name), ...remove]
+}
+
+function compileTransform(site: Site, spec: TransformSpec): Transform {
+  const metadata = Object.entries(spec.metadata ?? {}).map(
+    ([key, text]) => [key, expressionAt(site, `.metadata[${key}]`, text)] as const,
+  )
+  const added = (spec.add ?? []).flatMap(({ name, value }, i) => edit(site, `.add[${i}]`, name, value, addField))
+  const set = (spec.set ?? []).flatMap(({ name, value }, i) => edit(site, `.set[${i}]`, name, value, setField))
+  const removed = (spec.remove ?? []).flatMap((name, i) => removal(site, `.remove[${i}]`, name))
+  return {
+    metadata,
+    edits: [...added, ...set, ...removed],
+    body: spec.body === undefined ? undefined : expressionAt(site, '.body', spec.body),
+  }
+}
+
+function expressionAt(site: Site, path: string, text: string): Expression {
+  const expression = site.context.expression(site.source, `${site.path}${path}`, text, site.message)
+  site.expressions.push(expression)
+  return expression
+}
+
+function edit(
+  site: Site,
+  path: string,
+  name: string,
+  text: string,
+  build: (lowerName: string, value: Expression) => FieldEdit,
+): FieldEdit[] {
+  const value = expressionAt(site, `${path}.value`, text)
+  const lowerName = name.toLowerCase()
+  const pseudo = (site.message === 'request' ? REQUEST_PSEUDO : RESPONSE_PSEUDO)[lowerName]
+  if (pseudo !== undefined) return [pseudo(value)]
+  if (lowerName.startsWith(':')) return noEffect(site, `${path}.name`, `${name} does not exist in a ${site.message}`)
+  if (isConnectionLevel(lowerName)) return noEffect(site, `${path}.name`, `${name} is written by the connection itself`)
+  return [build(lowerName, value)]
+}
+
+function removal(site: Site, path: string, name: string): FieldEdit[] {
+  const lowerName = name.toLowerCase()
+  if (lowerName.startsWith(':')) return noEffect(site, path, 'a pseudo-header cannot be removed')
+  if (lowerName === 'host' && site.message === 'request') return noEffect(site, path, 'host cannot be removed')
+  if (isConnectionLevel(lowerName)) return noEffect(site, path, `${name} is written by the connection itself`)
+  return [removeField(lowerName)]
+}
+
+/** Accepted, and said to be useless (decision A-06). */
+function noEffect(site: Site, path: string, why: string): FieldEdit[] {
+  const message = `has no effect: ${why}`
+  site.context.report(site.source, `${site.path}${path}`, { severity: 'warning', code: 'no-effect', message })
+  return []
+}
+
+/** Order of decision A-89: each part sees what the parts before it did. */
+export function transformRequest(transform: Transform, exchange: Exchange): Outcome {
+  applyHead(transform, exchange, exchange.request)
+  if (transform.body === undefined) return proceed
+  const body = transform.body.body(exchange)
+  if (body instanceof EvaluationFailure) return reject('transformation-request-failed', { detail: body.detail })
+  exchange.newRequestBody = body.bytes
+  return proceed
+}
+
+export function transformResponse(transform: Transform, exchange: Exchange): Outcome {
+  const head = exchange.response
+  if (head === undefined) return proceed
+  applyHead(transform, exchange, head)
+  if (transform.body === undefined) return proceed
+  const body = transform.body.body(exchange)
+  if (body instanceof EvaluationFailure) return reject('transformation-response-failed', { detail: body.detail })
+  exchange.newResponseBody = body.bytes
+  return proceed
+}
+
+function applyHead(transform: Transform, exchange: Exchange, head: Head): void {
+  for (const [key, expression] of transform.metadata) {
+    const value = expression.json(exchange)
+    if (value !== undefined) keep(exchange, key, value)
+  }
+  for (const edit of transform.edits) edit(exchange, head)
+}
+
+function keep(exchange: Exchange, key: string, value: Json): void {
+  exchange.metadata ??= Object.create(null) as Record<string, Json>
+  exchange.metadata[key] = value
+}

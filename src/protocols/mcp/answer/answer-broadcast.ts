@@ -1,0 +1,41 @@
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import { METHOD_NOT_FOUND, type RequestMessage, resultText } from '../message/json-rpc.ts'
+import type { Capability } from '../session/capabilities.ts'
+import type { Session } from '../session/session-state.ts'
+import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError } from '../target/fan-out.ts'
+import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
+
+/** Answers a request that all targets with a capability carry out, such as `logging/setLevel` (decision B70). */
+export async function answerBroadcast(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+  capability: Capability,
+): Promise<ServedAnswer> {
+  const targets = targetsOf(request.plan, session).filter(({ session }) => session?.capabilities.has(capability))
+  if (targets.length === 0) return answerError(request.exchange, message.id, METHOD_NOT_FOUND, 'Method not found')
+  const reply = await fanOut(request, { id: message.id, targets, textFor: () => message.text })
+  if (reply.kind === 'failed') {
+    giveUp(reply.opened)
+    return reply.answer
+  }
+  const { opened } = reply
+  return answerStream(awaitAll(request, session, { message, opened }), () => giveUp(opened))
+}
+
+interface Broadcast {
+  readonly message: RequestMessage
+  readonly opened: readonly OpenTarget[]
+}
+
+async function* awaitAll(
+  request: McpRequest,
+  session: Session,
+  { message, opened }: Broadcast,
+): AsyncGenerator<Uint8Array> {
+  const outcomes = yield* gather(request, session, { id: message.id, opened })
+  if (request.deps.signal.aborted) return
+  const error = decisiveError(request, outcomes)
+  yield encodeEvent(error === undefined ? resultText(message.id, {}) : passedError(request, message.id, error))
+}

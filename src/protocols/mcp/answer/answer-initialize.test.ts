@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest'
+import { type FakeTarget, fakeTargets, initializeMessage, TestClient } from '#test/support/fake-targets.ts'
+import { mcpPlan } from '#test/support/mcp-plan.ts'
+import { verifies } from '#test/support/verifies.ts'
+import packageJson from '../../../../package.json' with { type: 'json' }
+
+const double = mcpPlan(['a', 'b'])
+
+/** Answers `initialize` with this result. */
+function says(result: object, headers: Record<string, string> = {}): FakeTarget {
+  return ({ message }) => (message === undefined ? {} : { json: { jsonrpc: '2.0', id: message.id, result }, headers })
+}
+
+const toolServer = says({
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: { listChanged: true }, logging: {}, experimental: { x: {} }, tasks: {} },
+  serverInfo: { name: 'a', version: '1' },
+  instructions: 'Use wisely.',
+})
+
+const resourceServer = says({
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
+  serverInfo: { name: 'b', version: '1' },
+})
+
+test('several targets are merged', async () => {
+  const received = await new TestClient(double, fakeTargets({ a: toolServer, b: resourceServer }).call).initialize()
+  expect(received.messages[0]?.result).toEqual({
+    protocolVersion: '2025-06-18',
+    capabilities: {
+      tools: { listChanged: true },
+      logging: {},
+      resources: { subscribe: true },
+      completions: {},
+    },
+    serverInfo: { name: 'gatewright', version: packageJson.version },
+    instructions: expect.stringMatching(/gateway.*\n\n\[a\]\nUse wisely\.$/s),
+  })
+})
+
+test('a single target speaks for itself, but has no tasks', async () => {
+  const { messages } = await new TestClient(mcpPlan(['a']), fakeTargets({ a: toolServer }).call).initialize()
+  expect(messages[0]?.result).toEqual({
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: { listChanged: true }, logging: {}, experimental: { x: {} } },
+    serverInfo: { name: 'a', version: '1' },
+    instructions: 'Use wisely.',
+  })
+})
+
+test.each([
+  ['2025-03-26', '2025-03-26'],
+  ['2026-07-28', '2025-11-25'],
+  ['2099-01-01', '2025-11-25'],
+])('a client that wants %s makes targets be asked for %s', async (wish, asked) => {
+  const { call, seen } = fakeTargets({ a: toolServer, b: resourceServer })
+  const message = initializeMessage({ protocolVersion: wish })
+  await new TestClient(double, call).send({ message })
+  expect(seen.map(({ message }) => message?.params?.protocolVersion)).toEqual([asked, asked])
+})
+
+test('what the client can do is told to the targets, tasks only to a single one', async () => {
+  const capabilities = { sampling: {}, elicitation: {}, roots: {}, tasks: {} }
+  const { call, seen } = fakeTargets({ a: toolServer, b: resourceServer })
+  await new TestClient(double, call).send({ message: initializeMessage({ capabilities }) })
+  await new TestClient(mcpPlan(['a']), call).send({ message: initializeMessage({ capabilities }) })
+  const told = seen.map(({ message }) => message?.params?.capabilities)
+  const { tasks: _, ...without } = capabilities
+  expect(told).toEqual([without, without, capabilities])
+})
+
+test('what targets say before they answer is passed on', async () => {
+  const notification = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'hi' } }
+  const chatty: FakeTarget = ({ message }) => ({
+    events: [
+      notification,
+      { jsonrpc: '2.0', id: message?.id, result: { protocolVersion: '2025-11-25', capabilities: {} } },
+    ],
+  })
+  const { messages } = await new TestClient(double, fakeTargets({ a: chatty, b: resourceServer }).call).initialize()
+  expect(messages).toEqual([notification, expect.objectContaining({ id: 0 })])
+})
+
+const failures: [name: string, target: FakeTarget, status: number, expected: object][] = [
+  ['no connection', () => ({ failure: 'connect-failed' }), 503, { error: { code: -32603 } }],
+  ['a timeout', () => ({ failure: 'timeout' }), 504, { error: { code: -32603 } }],
+  ['its own refusal', () => ({ status: 401, json: { error: 'token' } }), 401, { error: 'token' }],
+  [
+    'a JSON-RPC error',
+    ({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, error: { code: -5, message: 'no' } } }),
+    200,
+    { error: { code: -5, message: 'no' } },
+  ],
+  ['no answer', () => ({}), 503, { error: { code: -32603 } }],
+  ['a stream that ends too early', () => ({ events: [] }), 200, { error: { code: -32603 } }],
+  ['a stream that breaks', () => ({ events: [], breaks: true }), 200, { error: { code: -32603 } }],
+  ['nonsense', () => ({ events: ['data: hello\n\n'] }), 200, { error: { code: -32603 } }],
+  [
+    'another media type',
+    () => ({ json: 'hi', headers: { 'content-type': 'text/html' } }),
+    503,
+    { error: { code: -32603 } },
+  ],
+]
+
+for (const [name, failing, status, expected] of failures) {
+  verifies('backend.mcp/fail-closed-initialization', `${name} of one target fails the session`, async () => {
+    const healthy = says({ protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 's' })
+    const { call, seen } = fakeTargets({ a: healthy, b: failing })
+    const received = await new TestClient(double, call).initialize()
+    expect(received.status).toBe(status)
+    expect(received.messages).toMatchObject([expected])
+    expect(received.headers['mcp-session-id']).toBeUndefined()
+    // What was begun in vain is ended again.
+    expect(seen.at(-1)).toMatchObject({ target: 'a', method: 'DELETE', headers: { 'mcp-session-id': 's' } })
+  })
+
+  verifies('backend.mcp/fail-open-initialization', `${name} of one target leaves it out`, async () => {
+    const plan = mcpPlan(['a', 'b'], { failureMode: 'FailOpen' })
+    const received = await new TestClient(plan, fakeTargets({ a: failing, b: resourceServer }).call).initialize()
+    expect(received).toMatchObject({ status: 200, messages: [{ result: { capabilities: { resources: {} } } }] })
+  })
+}
+
+test('a refusal of a target keeps its challenge, but not its session', async () => {
+  const headers = { 'www-authenticate': 'Bearer resource_metadata="x"', 'mcp-session-id': 's', connection: 'close' }
+  const refusing: FakeTarget = () => ({ status: 401, json: {}, headers })
+  const received = await new TestClient(mcpPlan(['a']), fakeTargets({ a: refusing }).call).initialize()
+  expect(received.headers).toEqual({
+    'content-type': 'application/json',
+    'www-authenticate': 'Bearer resource_metadata="x"',
+  })
+})
+
+test('without targets nothing works, unless failures are left out', async () => {
+  const { call } = fakeTargets({})
+  expect((await new TestClient(mcpPlan([]), call).initialize()).status).toBe(503)
+  const client = new TestClient(mcpPlan([], { failureMode: 'FailOpen' }), call)
+  expect((await client.initialize()).messages).toMatchObject([{ result: { capabilities: {} } }])
+  expect((await client.request(1, 'tools/list')).messages).toMatchObject([{ result: { tools: [] } }])
+})

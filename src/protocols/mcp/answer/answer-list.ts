@@ -1,0 +1,129 @@
+import { isCaseVariant } from '#base/fold-case.ts'
+import type { Json, JsonObject } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { filterItems, hasRules } from '../config/authorization.ts'
+import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import {
+  INVALID_PARAMS,
+  isObject,
+  METHOD_NOT_FOUND,
+  type RequestMessage,
+  type ResponseMessage,
+  resultText,
+} from '../message/json-rpc.ts'
+import { type CursorOwner, type Cursors, openCursor, sealCursor } from '../message/list-cursor.ts'
+import type { ListRoute } from '../message/methods.ts'
+import type { Session } from '../session/session-state.ts'
+import {
+  decisiveError,
+  fanOut,
+  gather,
+  giveUp,
+  type OpenTarget,
+  passedError,
+  type TargetOutcome,
+} from '../target/fan-out.ts'
+import { publicName, publicUri } from '../target/naming.ts'
+import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
+
+/**
+ * Answers a list with the items of all targets that offer such things (decision B63), in the order of the targets, under their
+ * public names and without those that authorization hides.
+ */
+export async function answerList(
+  request: McpRequest,
+  session: Session,
+  message: RequestMessage,
+  list: ListRoute,
+): Promise<ServedAnswer> {
+  const { plan, exchange, deps } = request
+  const owner: CursorOwner = { backend: plan.backend, sessionKey: session.key, list: list.member }
+  const offering = targetsOf(plan, session).filter(({ session }) => session?.capabilities.has(list.capability))
+  if (offering.length === 0) return answerMessages([resultText(message.id, { [list.member]: [] })])
+
+  const cursor = message.params?.cursor
+  const cursors = plan.multiplexes && typeof cursor === 'string' ? openCursor(deps.sealer, owner, cursor) : {}
+  if (cursors === undefined) return answerError(exchange, message.id, INVALID_PARAMS, 'Invalid cursor')
+  const targets = Object.keys(cursors).length === 0 ? offering : offering.filter(({ plan }) => plan.name in cursors)
+  if (targets.length === 0) return answerMessages([resultText(message.id, { [list.member]: [] })])
+
+  const textFor = (target: SessionTarget) => pageRequest(message, cursors[target.plan.name])
+  const reply = await fanOut(request, { id: message.id, targets, textFor })
+  if (reply.kind === 'failed') {
+    giveUp(reply.opened)
+    return reply.answer
+  }
+  const page: Page = { message, list, owner, opened: reply.opened }
+  return answerStream(mergePages(request, session, page), () => giveUp(reply.opened))
+}
+
+function pageRequest(message: RequestMessage, cursor: string | undefined): string {
+  if (cursor === undefined) return message.text
+  return JSON.stringify({ ...message.json, params: { ...message.params, cursor } })
+}
+
+interface Page {
+  readonly message: RequestMessage
+  readonly list: ListRoute
+  readonly owner: CursorOwner
+  readonly opened: readonly OpenTarget[]
+}
+
+async function* mergePages(request: McpRequest, session: Session, page: Page): AsyncGenerator<Uint8Array> {
+  const { message, list, opened } = page
+  const forgive = (response: ResponseMessage) => (lacksMethod(response) ? { [list.member]: [] } : undefined)
+  const outcomes = yield* gather(request, session, { id: message.id, opened, forgive })
+  if (request.deps.signal.aborted) return
+  const error = decisiveError(request, outcomes)
+  if (error !== undefined) yield encodeEvent(passedError(request, message.id, error))
+  else yield encodeEvent(resultText(message.id, mergeResults(request, page, outcomes)))
+}
+
+function lacksMethod({ error }: ResponseMessage): boolean {
+  return error?.code === METHOD_NOT_FOUND
+}
+
+/** With a single target the rest of its result stays as it is. */
+function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: readonly TargetOutcome[]): JsonObject {
+  const items: Json[] = []
+  const cursors: Record<string, string> = {}
+  for (const { open, result } of outcomes) {
+    if (result === undefined) continue
+    items.push(...visibleItems(request, open.target, list, result[list.member]))
+    const { nextCursor } = result
+    if (typeof nextCursor === 'string') cursors[open.target.plan.name] = nextCursor
+  }
+  if (!request.plan.multiplexes)
+    return { ...withoutVariants(outcomes[0]?.result ?? {}, list.member), [list.member]: items }
+  const nextCursor = sealCursor(request.deps.sealer, owner, cursors satisfies Cursors)
+  return { [list.member]: items, ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+/** A client that does not care about case would read another list there than the one that was judged (decision B71). */
+function withoutVariants(result: JsonObject, member: string): JsonObject {
+  return Object.fromEntries(Object.entries(result).filter(([key]) => !isCaseVariant(key, member)))
+}
+
+/** Whether an item says in one way what it is called: one without a name cannot be used, and of two names only one was judged. */
+function isNamed(item: Json, nameMember: string): item is JsonObject {
+  if (!isObject(item) || typeof item[nameMember] !== 'string') return false
+  return !Object.keys(item).some((key) => isCaseVariant(key, nameMember))
+}
+
+/** The items of one target that the client may see, under their public names. */
+function visibleItems(
+  { plan, exchange }: McpRequest,
+  target: SessionTarget,
+  { nameMember, itemKind }: ListRoute,
+  value: Json | undefined,
+): JsonObject[] {
+  if (!Array.isArray(value)) return []
+  const named = value.filter((item) => isNamed(item, nameMember))
+  const nameOf = (item: JsonObject) => item[nameMember] as string
+  const allowed = hasRules(plan.authorization)
+    ? filterItems(plan.authorization, exchange, { items: named, kind: itemKind, target: target.plan.name, nameOf })
+    : named
+  if (!plan.multiplexes) return allowed
+  const publish = nameMember === 'name' ? publicName : publicUri
+  return allowed.map((item) => ({ ...item, [nameMember]: publish(plan, target.plan, nameOf(item)) }))
+}

@@ -1,0 +1,85 @@
+import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { formatSse } from '../../http/sse.ts'
+import { errorText, type MessageId } from '../message/json-rpc.ts'
+
+const encoder = new TextEncoder()
+
+export const ACCEPTED: ServedAnswer = { status: 202, headers: [], body: undefined }
+
+/** Undefined members keep what the catalogue of rejections says. */
+export interface RefusalOptions {
+  /** For operators only. */
+  readonly detail?: string
+  readonly status?: number
+  readonly headers?: ServedAnswer['headers']
+  /** A JSON-RPC error in place of the plain text. */
+  readonly json?: string
+}
+
+/** The gateway refuses; log and decision record learn why from the exchange. */
+export function refuse(exchange: Exchange, code: RejectionCode, options: RefusalOptions = {}): ServedAnswer {
+  const { status, text, reason } = REJECTIONS[code]
+  exchange.refusal = code
+  exchange.refusalDetail = options.detail
+  exchange.reason = reason
+  const type = options.json === undefined ? 'text/plain; charset=utf-8' : 'application/json'
+  return {
+    status: options.status ?? status,
+    headers: [['content-type', type], ...(options.headers ?? [])],
+    body: encoder.encode(options.json ?? `${text}\n`),
+  }
+}
+
+/** Refuses one JSON-RPC request with an error that its client can attribute to it. */
+export function refuseRequest(
+  exchange: Exchange,
+  rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
+  error: { readonly id: MessageId | null; readonly code: number; readonly message: string },
+): ServedAnswer {
+  if (exchange.mcp !== undefined) exchange.mcp.errorCode = error.code
+  const { code, ...options } = rejection
+  return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message) })
+}
+
+/** A JSON-RPC error as the answer to a request that was understood; HTTP calls that a success. */
+export function answerError(exchange: Exchange, id: MessageId, code: number, message: string): ServedAnswer {
+  if (exchange.mcp !== undefined) exchange.mcp.errorCode = code
+  return answerMessages([errorText(id, code, message)])
+}
+
+/** Complete messages, one event each. */
+export function answerMessages(texts: readonly string[], headers: ServedAnswer['headers'] = []): ServedAnswer {
+  const body = texts.map((text) => formatSse({ event: 'message', data: text })).join('')
+  return { status: 200, headers: [...EVENT_STREAM, ...headers], body: encoder.encode(body) }
+}
+
+/**
+ * Messages as they come. `release` lets go of what the stream holds when it is given up before it was begun: a generator that
+ * never ran does not clean up either.
+ */
+export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => void): ServedAnswer {
+  let begun = false
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => {
+      begun = true
+      return body.next()
+    },
+    return: () => {
+      if (!begun) release()
+      return body.return(undefined)
+    },
+  }
+  return { status: 200, headers: EVENT_STREAM, body: { [Symbol.asyncIterator]: () => iterator } }
+}
+
+const EVENT_STREAM = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache'],
+] as const
+
+/** One event on the wire. */
+export function encodeEvent(text: string, id?: string, retryMs?: number): Uint8Array {
+  return encoder.encode(formatSse({ event: text === '' ? '' : 'message', data: text, id, retryMs }))
+}

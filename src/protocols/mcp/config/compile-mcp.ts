@@ -1,0 +1,53 @@
+import { auth } from '#policies/backend/auth/index.ts'
+import type { CompileContext } from '#policies/policy.ts'
+import type { BackendSettings, ProtocolBackend } from '../../backend-protocol.ts'
+import type { McpPlan, McpTargetPlan } from './mcp-plan.ts'
+import { mcp } from './policy.ts'
+import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
+
+/**
+ * Makes an MCP backend ready to run. What this version cannot do is reported as `not-implemented` and fails at run time with a
+ * clear error; it is never left out in silence.
+ */
+export function compileMcp(
+  backend: ProtocolBackend<ResolvedMcpBackend>,
+  settings: BackendSettings,
+  context: CompileContext,
+): McpPlan {
+  const { spec } = backend
+  const targets = spec.targets.map((target) => compileTarget(backend, target, settings, context))
+  return {
+    backend: backend.target,
+    targets,
+    multiplexes: targets.length !== 1,
+    sessionRouting: spec.sessionRouting,
+    failureMode: spec.failureMode ?? 'FailClosed',
+    // Rules of every level count (decision A-21).
+    ...mcp.compile(settings.everyOf(mcp), context),
+  }
+}
+
+function compileTarget(
+  backend: ProtocolBackend<ResolvedMcpBackend>,
+  { name, path, protocol, broken }: ResolvedMcpTarget,
+  settings: BackendSettings,
+  context: CompileContext,
+): McpTargetPlan {
+  const isLegacy = protocol === 'SSE'
+  if (isLegacy) {
+    context.report(backend, '.targets', {
+      code: 'not-implemented',
+      message: `target ${name} cannot be used: ${LEGACY_TRANSPORT}`,
+      severity: 'error',
+    })
+  }
+  return {
+    name,
+    destination: `${backend.target}/${name}`,
+    path: path ?? (isLegacy ? '/sse' : '/mcp'),
+    takesCredentials: settings.of(auth, name)[0]?.spec.passthrough !== undefined,
+    unusable: broken ?? (isLegacy ? LEGACY_TRANSPORT : undefined),
+  }
+}
+
+const LEGACY_TRANSPORT = 'protocol SSE is not implemented yet'

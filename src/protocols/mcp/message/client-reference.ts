@@ -1,0 +1,60 @@
+import { toByteText } from '#base/byte-text.ts'
+import { openJson, sealJson } from '#base/sealer.ts'
+import { sha256OfByteText } from '#base/sha256.ts'
+import type { McpDeps } from '../mcp-request.ts'
+import type { Session } from '../session/session-state.ts'
+import { idKey, type MessageId } from './json-rpc.ts'
+
+/**
+ * What a client is shown in place of an id or a progress token that a target chose for a request to the client: targets choose
+ * alike, and an answer must find its way back through any worker (decision B85).
+ */
+export interface ClientReference {
+  readonly target: string
+  /** As the target wrote it. */
+  readonly original: MessageId
+}
+
+interface SealedReference {
+  readonly k: 'id' | 'progress'
+  /** Key of the session. */
+  readonly r: string
+  readonly t: string
+  readonly o: MessageId
+}
+
+export function sealReference(
+  { sealer }: McpDeps,
+  session: Pick<Session, 'key'>,
+  kind: SealedReference['k'],
+  { target, original }: ClientReference,
+): string {
+  return sealJson(sealer, { k: kind, r: session.key, t: target, o: original } satisfies SealedReference)
+}
+
+/** Undefined for what was not sealed for this session. */
+export function openReference(
+  { sealer }: McpDeps,
+  session: Pick<Session, 'key'>,
+  kind: SealedReference['k'],
+  text: unknown,
+): ClientReference | undefined {
+  if (typeof text !== 'string') return undefined
+  const sealed = openJson<SealedReference>(sealer, kind, text)
+  return sealed?.r === session.key ? { target: sealed.t, original: sealed.o } : undefined
+}
+
+/** Opens the id of an answer; undefined also when the request has been answered before. */
+export function takeReference(
+  deps: McpDeps,
+  session: Pick<Session, 'key'>,
+  id: MessageId,
+): ClientReference | undefined {
+  const reference = openReference(deps, session, 'id', id)
+  if (reference === undefined) return undefined
+  const asked = JSON.stringify([session.key, reference.target, idKey(reference.original)])
+  const key = sha256OfByteText(toByteText(asked))
+  if (deps.once.isSpent('answer', key)) return undefined
+  deps.once.spend('answer', key)
+  return reference
+}

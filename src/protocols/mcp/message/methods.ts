@@ -1,0 +1,64 @@
+import type { ItemKind } from '../config/authorization.ts'
+import type { Capability } from '../session/capabilities.ts'
+
+/** How a request of a client is answered (routing by method). */
+export type MethodRoute =
+  | { readonly kind: 'initialize' }
+  /** Answered by the gateway. */
+  | { readonly kind: 'ping' }
+  /** Asked of all targets with the capability, merged. */
+  | { readonly kind: 'list'; readonly list: ListRoute }
+  /** Sent to all targets with the capability; they answer with nothing of interest. */
+  | { readonly kind: 'broadcast'; readonly capability: Capability }
+  /** Sent to the one target that owns the item. */
+  | { readonly kind: 'item'; readonly itemIn: ItemPlace }
+
+export interface ListRoute {
+  /** Member of the result. */
+  readonly member: 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+  /** Member of an item that names it. */
+  readonly nameMember: 'name' | 'uri' | 'uriTemplate'
+  readonly itemKind: ItemKind
+  readonly capability: Capability
+}
+
+/** Methods that set up something for later requests of a session; without sessions they are not offered. */
+export function needsSession(method: string): boolean {
+  return method === 'logging/setLevel' || method === 'resources/subscribe' || method === 'resources/unsubscribe'
+}
+
+/** Where the parameters say which item is meant. `ref`: a prompt or a resource, by its type. */
+export type ItemPlace = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
+
+const METHODS: Readonly<Record<string, MethodRoute>> = {
+  initialize: { kind: 'initialize' },
+  ping: { kind: 'ping' },
+  'logging/setLevel': { kind: 'broadcast', capability: 'logging' },
+  'tools/list': list('tools', 'name', 'tool', 'tools'),
+  'prompts/list': list('prompts', 'name', 'prompt', 'prompts'),
+  'resources/list': list('resources', 'uri', 'resource', 'resources'),
+  'resources/templates/list': list('resourceTemplates', 'uriTemplate', 'resource', 'resources'),
+  'tools/call': { kind: 'item', itemIn: 'tool-name' },
+  'prompts/get': { kind: 'item', itemIn: 'prompt-name' },
+  'resources/read': { kind: 'item', itemIn: 'uri' },
+  'resources/subscribe': { kind: 'item', itemIn: 'uri' },
+  'resources/unsubscribe': { kind: 'item', itemIn: 'uri' },
+  'completion/complete': { kind: 'item', itemIn: 'ref' },
+}
+
+/**
+ * Undefined for methods that are not offered. Unknown methods are not passed on, not even to a single target: the authorization
+ * rules could not see what they reach.
+ */
+export function methodRoute(method: string): MethodRoute | undefined {
+  return Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+}
+
+function list(
+  member: ListRoute['member'],
+  nameMember: ListRoute['nameMember'],
+  itemKind: ItemKind,
+  capability: Capability,
+): MethodRoute {
+  return { kind: 'list', list: { member, nameMember, itemKind, capability } }
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from '#exchange/exchange.ts'
+import { isObject } from '../message/json-rpc.ts'
+
+/** What a target may offer, as far as messages are routed by it, with the letter that stands for it in session ids. */
+export const CAPABILITIES = {
+  tools: 't',
+  prompts: 'p',
+  resources: 'r',
+  subscribe: 's',
+  logging: 'l',
+  completions: 'c',
+} as const
+
+export type Capability = keyof typeof CAPABILITIES
+
+/** Reads `capabilities` of an initialize result. */
+export function readCapabilities(capabilities: unknown): ReadonlySet<Capability> {
+  const found = new Set<Capability>()
+  if (!isObject(capabilities)) return found
+  for (const name of ['tools', 'prompts', 'resources', 'logging', 'completions'] as const) {
+    if (isObject(capabilities[name])) found.add(name)
+  }
+  if (isObject(capabilities.resources) && capabilities.resources.subscribe === true) found.add('subscribe')
+  return found
+}
+
+/**
+ * The union of what several targets offer. Only capabilities whose messages are routed are kept: an honest offer is better than
+ * a long one.
+ */
+export function uniteCapabilities(all: readonly unknown[]): JsonObject {
+  const united: Record<string, JsonObject> = {}
+  for (const capabilities of all.filter(isObject)) {
+    for (const [name, flags] of Object.entries(ROUTED)) {
+      const offer = capabilities[name]
+      if (!isObject(offer)) continue
+      const set = flags.filter((flag) => offer[flag] === true).map((flag) => [flag, true] as const)
+      united[name] = { ...united[name], ...Object.fromEntries(set) }
+    }
+  }
+  return united
+}
+
+/** Without what needs a session: log levels, subscriptions, and news that come on a stream of their own (decision B66). */
+export function sessionlessCapabilities(capabilities: JsonObject): JsonObject {
+  const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging')
+  return Object.fromEntries(
+    kept.map(([name, offer]) => {
+      if (!isObject(offer) || ROUTED[name] === undefined) return [name, offer]
+      return [name, Object.fromEntries(Object.entries(offer).filter(([flag]) => !ROUTED[name]!.includes(flag)))]
+    }),
+  )
+}
+
+const ROUTED: Readonly<Record<string, readonly string[]>> = {
+  tools: ['listChanged'],
+  prompts: ['listChanged'],
+  resources: ['listChanged', 'subscribe'],
+  logging: [],
+  completions: [],
+}

@@ -1,0 +1,24 @@
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import { discard } from '../target/call-target.ts'
+import { targetHeaders } from '../target/forward-headers.ts'
+
+const CLOSE_TIMEOUT_MS = 10_000
+
+/**
+ * Prepares to end the sessions of targets that have one. The exchange is read now: when the returned function is called, it may
+ * serve another request already. What goes wrong then is of no interest to the client, and its leaving stops nothing.
+ */
+export function prepareClose(request: McpRequest, targets: readonly SessionTarget[]): () => Promise<void> {
+  const { plan, exchange, deps } = request
+  const { signal } = new AbortController()
+  const begun = targets.filter(({ session }) => session?.sessionId !== undefined)
+  const calls = begun.map(({ plan: target, session }) => {
+    const headers = targetHeaders(plan, exchange, target, session)
+    const { destination, path } = target
+    const call = { method: 'DELETE', path, headers, body: undefined, timeoutMs: CLOSE_TIMEOUT_MS, signal }
+    return () => deps.call(destination, { purpose: 'mcp', ...call }).then(discard, () => {})
+  })
+  return async () => {
+    await Promise.all(calls.map((call) => call()))
+  }
+}

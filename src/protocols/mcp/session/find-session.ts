@@ -1,0 +1,46 @@
+import { clock } from '#base/clock.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { refuse } from '../answer/mcp-answer.ts'
+import type { McpPlan } from '../config/mcp-plan.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import { errorText, type MessageId, UNSUPPORTED_VERSION } from '../message/json-rpc.ts'
+import { isSessionRevision, SESSION_REVISIONS } from './protocol-version.ts'
+import { openSession, type Session } from './session-state.ts'
+
+/** The session that the request names, or the answer when there is none. */
+export function findSession({ plan, exchange, deps }: McpRequest): Session | ServedAnswer {
+  const id = exchange.request.joined('mcp-session-id')
+  if (id === undefined) return refuse(exchange, 'mcp-session-missing')
+  const owner = { backend: plan.backend, identity: exchange.identity }
+  const session = openSession(id, owner, { sealer: deps.sealer, once: deps.once, nowMs: clock.now() })
+  if (session === 'malformed') return refuse(exchange, 'mcp-session-invalid')
+  if (session === 'unknown') return refuse(exchange, 'mcp-session-unknown')
+  return session
+}
+
+/** Methods that go with a session are no methods of a backend without sessions (decision B66). */
+export function checkHasSessions({ plan, exchange }: McpRequest): ServedAnswer | undefined {
+  if (plan.sessionRouting === 'Stateful') return undefined
+  return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
+}
+
+export function allowedMethods({ sessionRouting }: McpPlan): string {
+  return sessionRouting === 'Stateful' ? 'GET, POST, DELETE' : 'POST'
+}
+
+/**
+ * A request may name the revision that it speaks; older clients do not. A client of another revision learns which ones there are,
+ * and one that knows an older revision falls back to it.
+ *
+ * @param id of the message, where there is one
+ */
+export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
+  const requested = exchange.request.joined('mcp-protocol-version')
+  if (requested === undefined || isSessionRevision(requested)) return undefined
+  if (exchange.mcp !== undefined) exchange.mcp.errorCode = UNSUPPORTED_VERSION
+  const data = { supported: SESSION_REVISIONS, requested }
+  return refuse(exchange, 'mcp-version-unsupported', {
+    json: errorText(id, UNSUPPORTED_VERSION, 'Unsupported protocol version', data),
+  })
+}

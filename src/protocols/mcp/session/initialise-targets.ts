@@ -1,0 +1,89 @@
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { answerMessages } from '../answer/mcp-answer.ts'
+import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import type { MessageId } from '../message/json-rpc.ts'
+import {
+  decisiveError,
+  fanOut,
+  gather,
+  giveUp,
+  type OpenTarget,
+  passedError,
+  type TargetOutcome,
+} from '../target/fan-out.ts'
+import { readCapabilities } from './capabilities.ts'
+import { prepareClose } from './close-targets.ts'
+import { LATEST_REVISION } from './protocol-version.ts'
+import type { TargetSession } from './target-session.ts'
+
+/**
+ * What a target may say before it answers, in characters. The client hears it only when all have answered, since the answer begins with
+ * the id of the session.
+ */
+const MAX_EARLY = 256 * 1024
+
+export interface Initialisation {
+  readonly id: MessageId
+  /** JSON-RPC text of the `initialize` request. */
+  readonly text: string
+  readonly targets: readonly McpTargetPlan[]
+  /** Of the session that begins. */
+  readonly sessionKey: string
+}
+
+export type InitialisationReply =
+  | {
+      readonly kind: 'initialised'
+      /** Of the targets that take part; at least one. */
+      readonly outcomes: readonly TargetOutcome[]
+      readonly sessions: readonly TargetSession[]
+      /** What the targets said before they answered, for the client. */
+      readonly events: readonly Uint8Array[]
+    }
+  | { readonly kind: 'failed'; readonly answer: ServedAnswer }
+
+/** Sends `initialize` to targets (specification 1, 2.3.4, failureMode). Sessions that were begun in vain are closed again. */
+export async function initialiseTargets(
+  request: McpRequest,
+  { id, text, targets, sessionKey }: Initialisation,
+): Promise<InitialisationReply> {
+  const fresh = targets.map((plan) => ({ plan, session: undefined }))
+  const reply = await fanOut(request, { id, targets: fresh, textFor: () => text })
+  if (reply.kind === 'failed') {
+    closeBegun(request, reply.opened)
+    return reply
+  }
+  const { opened } = reply
+  const events: Uint8Array[] = []
+  const gathering = gather(request, { key: sessionKey }, { id, opened, maxHeld: MAX_EARLY })
+  let step = await gathering.next()
+  for (; step.done !== true; step = await gathering.next()) events.push(step.value)
+
+  const error = decisiveError(request, step.value)
+  if (error !== undefined) {
+    closeBegun(request, opened)
+    return { kind: 'failed', answer: answerMessages([passedError(request, id, error)]) }
+  }
+  const outcomes = step.value.filter(({ result }) => result !== undefined)
+  return { kind: 'initialised', outcomes, sessions: outcomes.map(toSession), events }
+}
+
+function toSession({ open, result }: TargetOutcome): TargetSession {
+  const version = result?.protocolVersion
+  return {
+    target: open.target.plan.name,
+    sessionId: open.sessionId,
+    version: typeof version === 'string' ? version : LATEST_REVISION,
+    capabilities: readCapabilities(result?.capabilities),
+  }
+}
+
+function closeBegun(request: McpRequest, opened: readonly OpenTarget[]): void {
+  giveUp(opened)
+  const begun = opened.map(({ target, sessionId }) => ({
+    plan: target.plan,
+    session: { target: target.plan.name, sessionId, version: LATEST_REVISION, capabilities: new Set<never>() },
+  }))
+  void prepareClose(request, begun)()
+}

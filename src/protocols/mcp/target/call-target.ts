@@ -1,0 +1,192 @@
+import { CallError, type CallResponse } from '#exchange/call.ts'
+import type { Attempt } from '#exchange/exchange.ts'
+import type { BodyClaim } from '#net/body/body-memory.ts'
+import { SseParser } from '#protocols/http/sse.ts'
+import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import type { McpRequest } from '../mcp-request.ts'
+import { mediaTypeOf } from '../message/accept.ts'
+import { type Message, parseMessage } from '../message/json-rpc.ts'
+import type { TargetSession } from '../session/target-session.ts'
+import { targetHeaders } from './forward-headers.ts'
+
+/** Longest message of a target that is accepted. */
+const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
+
+/** What a piece of an answer costs besides its bytes: one may come in millions of them. */
+const PIECE_BYTES = 64
+
+/** A message of a target with what its event said besides. */
+export interface TargetMessage {
+  /** Undefined for an event without data, which only carries an id or a reconnection time. */
+  readonly message: Message | undefined
+  readonly eventId: string | undefined
+  readonly retryMs: number | undefined
+  /** It stays in memory after the next one has been asked for, until the request of the client ends. */
+  readonly keep: () => void
+}
+
+/** How a target took a request. */
+export type TargetReply =
+  | {
+      readonly kind: 'messages'
+      /** What the target gave as `mcp-session-id`. */
+      readonly sessionId: string | undefined
+      readonly messages: AsyncIterable<TargetMessage>
+      /** Gives up on what has not been read. */
+      readonly abort: () => void
+    }
+  /** Nothing to say: what a notification gets. */
+  | { readonly kind: 'nothing' }
+  /** An HTTP status that is no success; its body has not been read. */
+  | { readonly kind: 'refused'; readonly response: CallResponse }
+  | { readonly kind: 'failed'; readonly failure: TargetFailure; readonly detail: string }
+
+export type TargetFailure = CallError['failure'] | 'invalid-answer'
+
+/** The target broke the protocol after its response had begun. */
+export class TargetStreamError extends Error {}
+
+export interface TargetCall {
+  readonly target: McpTargetPlan
+  /** Undefined before the target is initialised. */
+  readonly session: TargetSession | undefined
+  readonly method: 'POST' | 'GET'
+  /** JSON-RPC text of a POST. */
+  readonly message: string | undefined
+}
+
+const encoder = new TextEncoder()
+
+/** Sends one HTTP request to a target. Never rejects for what the target does. */
+export async function callTarget(request: McpRequest, call: TargetCall): Promise<TargetReply> {
+  const { plan, exchange, deps } = request
+  const { target, session, method, message } = call
+  if (target.unusable !== undefined) return { kind: 'failed', failure: 'no-endpoint', detail: target.unusable }
+  const headers = targetHeaders(plan, exchange, target, session)
+  headers.push(['accept', method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream'])
+  if (message !== undefined) headers.push(['content-type', 'application/json'])
+  const body = message === undefined ? undefined : encoder.encode(message)
+  const controller = new AbortController()
+  const signal = AbortSignal.any([deps.signal, controller.signal])
+  try {
+    const sent = { method, path: target.path, headers, body, timeoutMs: 0, signal }
+    const response = await deps.call(target.destination, { purpose: 'mcp', ...sent })
+    noteAttempt(request, { endpoint: target.name, status: response.status, failure: undefined })
+    return readReply(call.target, response, { claim: deps.claim, abort: () => controller.abort() })
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error
+    const { failure, detail } = error
+    noteAttempt(request, { endpoint: target.name, status: 0, failure, detail })
+    const at = `${failure} from target ${target.name}`
+    return { kind: 'failed', failure, detail: detail === undefined ? at : `${at}: ${detail}` }
+  }
+}
+
+function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {
+  // The exchange of a client that left may serve another request already.
+  if (deps.signal.aborted) return
+  exchange.attempts ??= []
+  exchange.attempts.push(attempt)
+}
+
+interface Reading {
+  readonly claim: BodyClaim
+  readonly abort: () => void
+}
+
+function readReply(target: McpTargetPlan, response: CallResponse, { claim, abort }: Reading): TargetReply {
+  const { status, body } = response
+  if (status < 200 || status > 299) return { kind: 'refused', response }
+  const type = mediaTypeOf(response.header('content-type'))
+  const sessionId = response.header('mcp-session-id')
+  if (status === 202 || status === 204 || type === '') {
+    discard(response)
+    return { kind: 'nothing' }
+  }
+  if (type === 'text/event-stream') return { kind: 'messages', sessionId, messages: readEvents(body, claim), abort }
+  if (type === 'application/json') return { kind: 'messages', sessionId, messages: readOne(body, claim), abort }
+  discard(response)
+  const detail = `target ${target.name} responded with neither JSON nor an event stream`
+  return { kind: 'failed', failure: 'invalid-answer', detail }
+}
+
+async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
+  const parser = new SseParser(MAX_MESSAGE_BYTES)
+  let heldBytes = 0
+  let keptBytes = 0
+  const keep = (bytes: number) => {
+    keptBytes += bytes
+  }
+  /** Gives back all but what is still needed. */
+  const giveBack = (neededBytes: number) => {
+    const needed = Math.min(heldBytes, neededBytes + keptBytes)
+    claim.give(heldBytes - needed)
+    heldBytes = needed
+  }
+  try {
+    for await (const chunk of body) {
+      hold(claim, chunk.length + PIECE_BYTES)
+      heldBytes += chunk.length + PIECE_BYTES
+      const events = parser.push(chunk)
+      for (const { data, id, retryMs } of events) {
+        const message = data === '' ? undefined : readMessage(data)
+        yield { message, eventId: id, retryMs, keep: () => keep(data.length) }
+      }
+      // An event that goes on is held with all its pieces.
+      if (events.length > 0) giveBack(parser.held)
+    }
+  } finally {
+    giveBack(0)
+  }
+}
+
+/** An empty body and `null` are what some servers answer to notifications. Held until the request ends. */
+async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
+  const text = await readText(body, claim)
+  if (text === '' || text === 'null') return
+  yield { message: readMessage(text), eventId: undefined, retryMs: undefined, keep: () => {} }
+}
+
+/** An answer is in memory until it is whole. */
+function hold(claim: BodyClaim, bytes: number): void {
+  if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target')
+}
+
+function readMessage(text: string): Message {
+  const message = parseMessage(text)
+  if (message.kind !== 'unreadable') return message
+  const { problem, detail = problem } = message
+  throw new TargetStreamError(`the target sent an invalid message: ${detail}`)
+}
+
+async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > MAX_MESSAGE_BYTES) throw new TargetStreamError('the response of the target is too large')
+    hold(claim, chunk.length + PIECE_BYTES)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return (text + decoder.decode()).trim()
+}
+
+/** Lets go of a response that nobody wants. What is short is read, so that the connection can be used again. */
+export function discard(response: CallResponse): void {
+  discardBody(response.body)
+}
+
+export function discardBody(body: AsyncIterable<Uint8Array>): void {
+  drain(body).catch(() => {})
+}
+
+async function drain(body: AsyncIterable<Uint8Array>): Promise<void> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > MAX_DRAINED_BYTES) return
+  }
+}
+
+const MAX_DRAINED_BYTES = 64 * 1024

@@ -1,0 +1,89 @@
+import type { ServedAnswer } from '../../backend-protocol.ts'
+import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
+import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
+import { openReference, takeReference } from '../message/client-reference.ts'
+import { idKey, isMessageId, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
+import type { Session } from '../session/session-state.ts'
+import { callTarget, discard } from './call-target.ts'
+import { answerFailure, type FailedReply, hasFailed } from './target-failure.ts'
+import { targetsInFlight } from './track-in-flight.ts'
+
+/** Sends a notification of the client to the targets that it concerns (decision B70). */
+export function deliverNotification(
+  request: McpRequest,
+  session: Session,
+  message: NotificationMessage,
+): Promise<ServedAnswer> {
+  const all = targetsOf(request.plan, session)
+  switch (message.method) {
+    case 'notifications/cancelled':
+      return deliver(request, cancelledTargets(request, session, message, all), message.text)
+    case 'notifications/progress':
+      return deliverProgress(request, session, message, all)
+    default:
+      return deliver(request, all, message.text)
+  }
+}
+
+/** Those who work on the request. A worker that does not know tells all: the others ignore ids that they do not know. */
+function cancelledTargets(
+  { deps }: McpRequest,
+  session: Session,
+  { params }: NotificationMessage,
+  all: readonly SessionTarget[],
+): readonly SessionTarget[] {
+  const requestId = params?.requestId
+  if (!isMessageId(requestId)) return all
+  const working = targetsInFlight(deps.memory, session, requestId)
+  return working === undefined ? all : all.filter(({ plan }) => working.includes(plan.name))
+}
+
+/** Progress of what a target asked the client to do; only that target knows the token. */
+async function deliverProgress(
+  request: McpRequest,
+  session: Session,
+  { params, json }: NotificationMessage,
+  all: readonly SessionTarget[],
+): Promise<ServedAnswer> {
+  const reference = openReference(request.deps, session, 'progress', params?.progressToken)
+  if (reference === undefined) return ACCEPTED
+  const text = JSON.stringify({ ...json, params: { ...params, progressToken: reference.original } })
+  return deliver(
+    request,
+    all.filter(({ plan }) => plan.name === reference.target),
+    text,
+  )
+}
+
+/** Sends the client's answer to the target that asked, under the id that the target chose (decision B85). */
+export async function deliverResponse(
+  request: McpRequest,
+  session: Session,
+  { id, json }: ResponseMessage,
+): Promise<ServedAnswer> {
+  // An error about something that the client could not read: nobody can tell who sent it.
+  if (id === undefined) return ACCEPTED
+  const reference = takeReference(request.deps, session, id)
+  if (reference === undefined) {
+    return refuse(request.exchange, 'mcp-message-invalid', {
+      detail: `no request is waiting for a response with id ${idKey(id)}`,
+    })
+  }
+  const owner = targetsOf(request.plan, session).filter(({ plan }) => plan.name === reference.target)
+  return deliver(request, owner, JSON.stringify({ ...json, id: reference.original }))
+}
+
+async function deliver(request: McpRequest, targets: readonly SessionTarget[], message: string): Promise<ServedAnswer> {
+  const calls = targets.map(({ plan, session }) =>
+    callTarget(request, { target: plan, session, method: 'POST', message }),
+  )
+  const failed: FailedReply[] = []
+  for (const reply of await Promise.all(calls)) {
+    if (hasFailed(reply)) failed.push(reply)
+    else if (reply.kind === 'messages') reply.abort()
+  }
+  const first = failed[0]
+  const passes = request.plan.failureMode === 'FailClosed' ? first : undefined
+  for (const reply of failed) if (reply !== passes && reply.kind === 'refused') discard(reply.response)
+  return passes === undefined ? ACCEPTED : answerFailure(request.exchange, passes, undefined)
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '#exchange/exchange.ts'
+import type { ItemKind } from '../config/authorization.ts'
+import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import { isObject } from '../message/json-rpc.ts'
+import type { ItemPlace } from '../message/methods.ts'
+import { ownedName, ownedUri } from './naming.ts'
+
+/** The item that a request is about. */
+export interface FoundItem {
+  readonly kind: ItemKind
+  /** As the client wrote it. */
+  readonly publicName: string
+  /** As the target knows it. */
+  readonly name: string
+  /** Undefined when no target can own it. */
+  readonly target: McpTargetPlan | undefined
+  /** Parameters for the target. */
+  readonly params: JsonObject
+}
+
+/** Undefined when the parameters do not identify an item. */
+export function findItem(plan: McpPlan, place: ItemPlace, params: JsonObject | undefined): FoundItem | undefined {
+  if (params === undefined) return undefined
+  switch (place) {
+    case 'tool-name':
+      return readItem(plan, 'tool', 'name', params)
+    case 'prompt-name':
+      return readItem(plan, 'prompt', 'name', params)
+    case 'uri':
+      return readItem(plan, 'resource', 'uri', params)
+    case 'ref':
+      return findReferred(plan, params)
+  }
+}
+
+/** `completion/complete` names its item one level deeper. */
+function findReferred(plan: McpPlan, params: JsonObject): FoundItem | undefined {
+  const { ref } = params
+  if (!isObject(ref)) return undefined
+  const found =
+    ref.type === 'ref/prompt' ? readItem(plan, 'prompt', 'name', ref) : readItem(plan, 'resource', 'uri', ref)
+  return found && { ...found, params: { ...params, ref: found.params } }
+}
+
+function readItem(plan: McpPlan, kind: ItemKind, member: 'name' | 'uri', holder: JsonObject): FoundItem | undefined {
+  const written = holder[member]
+  if (typeof written !== 'string') return undefined
+  const owned = member === 'name' ? ownedName(plan, written) : ownedUri(plan, written)
+  return {
+    kind,
+    publicName: written,
+    name: owned?.name ?? written,
+    target: owned?.target,
+    params: owned === undefined || !plan.multiplexes ? holder : { ...holder, [member]: owned.name },
+  }
+}

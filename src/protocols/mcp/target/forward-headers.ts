@@ -1,0 +1,58 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { isSameName } from '#net/http/head.ts'
+import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import type { TargetSession } from '../session/target-session.ts'
+
+type Headers = (readonly [name: string, value: string])[]
+
+/**
+ * Fields of a request to a target: the client's own, except those that belong to its connection, its body or its session
+ * (decision B80), and the session with the target. The content type is JSON also where there is no body: the client's is dropped.
+ */
+export function targetHeaders(
+  plan: McpPlan,
+  exchange: Exchange,
+  target: McpTargetPlan,
+  session: TargetSession | undefined,
+): Headers {
+  const headers: Headers = []
+  const keepsCredentials = !plan.multiplexes || target.takesCredentials
+  exchange.request.each((name, value) => {
+    if (OWN_FIELDS.has(name)) return
+    if (!keepsCredentials && CREDENTIALS.some((credential) => isSameName(name, credential))) return
+    if (plan.multiplexes && name === 'last-event-id') return
+    if (session !== undefined && name === 'mcp-protocol-version') return
+    headers.push([name, value])
+  })
+  headers.push(['accept-encoding', 'identity'])
+  if (session === undefined) return headers
+  headers.push(['mcp-protocol-version', session.version])
+  if (session.sessionId !== undefined) headers.push(['mcp-session-id', session.sessionId])
+  return headers
+}
+
+/** Fields of an error of a target that goes to the client as it came. */
+export function passedHeaders(headers: readonly (readonly [name: string, value: string])[]): Headers {
+  return headers.filter(([name]) => !OWN_FIELDS.has(name) || name === 'content-type' || name === 'content-encoding')
+}
+
+const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie']
+
+/** Fields that the gateway or the connection writes itself. */
+const OWN_FIELDS = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'mcp-session-id',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from '#exchange/exchange.ts'
+import { NO_MCP } from '#exchange/mcp-facts.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { LocalOnceMemory } from '#state/once-memory.ts'
+import { fakeTargets } from '#test/support/fake-targets.ts'
+import { mcpPlan } from '#test/support/mcp-plan.ts'
+import { testSealer } from '#test/support/test-sealer.ts'
+import { type Message, parseMessage } from '../message/json-rpc.ts'
+import { McpMemory } from '../session/mcp-memory.ts'
+import { ToClient } from './to-client.ts'
+
+/** What a target of a client says, with as many bytes of memory as are given. */
+function stream({ maxBytes = 1_000_000, relaysAnswers = false } = {}) {
+  const memory = new BodyMemory(maxBytes)
+  const exchange = exchangeWith()
+  exchange.mcp = { ...NO_MCP }
+  const leaving = new AbortController()
+  const plan = mcpPlan(['a'])
+  const { call } = fakeTargets({})
+  const deps = {
+    call,
+    sealer: testSealer(),
+    once: new LocalOnceMemory(),
+    memory: new McpMemory(),
+    claim: new BodyClaim(memory),
+    signal: leaving.signal,
+  }
+  const toClient = new ToClient(
+    { plan, exchange, deps },
+    { key: 's' },
+    { plan: plan.targets[0]!, session: undefined },
+    relaysAnswers,
+  )
+  const say = (message: object): JsonObject | undefined => {
+    const parsed = parseMessage(JSON.stringify({ jsonrpc: '2.0', ...message })) as Message
+    const text = toClient.translate({ message: parsed, eventId: undefined, retryMs: undefined, keep: () => {} })
+    return text === undefined ? undefined : (JSON.parse(text) as JsonObject)
+  }
+  return { memory, exchange, leaving, say }
+}
+
+const ask = (id: number) => ({ id, method: 'elicitation/create' })
+const cancel = (requestId: unknown) => ({ method: 'notifications/cancelled', params: { requestId } })
+
+test('a request is taken back under the name that the client knows, the last one of its id', () => {
+  const { say, memory } = stream()
+  say(ask(1))
+  const held = memory.heldBytes
+  const again = say(ask(1))!
+  expect(memory.heldBytes).toBe(held)
+  expect(say(cancel(1))).toMatchObject({ params: { requestId: again.id } })
+  expect(say(cancel('1'))).toBeUndefined()
+  expect(say(cancel(null))).toBeUndefined()
+})
+
+test('the last 256 requests can be taken back', () => {
+  const { say, memory } = stream()
+  const ids = Array.from({ length: 10 + 256 }, (_, i) => i + 10)
+  for (const id of ids.slice(0, 256)) say(ask(id))
+  const held = memory.heldBytes
+  for (const id of ids.slice(256)) say(ask(id))
+  const known = ids.filter((id) => say(cancel(id)) !== undefined)
+  expect(known).toEqual(ids.slice(10))
+  expect(memory.heldBytes).toBeLessThan(1.1 * held)
+})
+
+test('what there is no memory for is passed on, and cannot be taken back', () => {
+  const { say, memory } = stream({ maxBytes: 10 })
+  expect(say(ask(1))).toMatchObject({ method: 'elicitation/create' })
+  expect(say(cancel(1))).toBeUndefined()
+  expect(memory.heldBytes).toBe(0)
+})
+
+test('an answer that belongs elsewhere is counted and dropped, unless the client has left', () => {
+  const answer = { id: 1, result: {} }
+  const { say, exchange, leaving } = stream()
+  for (let i = 0; i < 2; i++) expect(say(answer)).toBeUndefined()
+  expect(exchange.mcp?.strayAnswers).toEqual(new Map([['a', 2]]))
+  leaving.abort()
+  expect(say(answer)).toBeUndefined()
+  expect(exchange.mcp?.strayAnswers).toEqual(new Map([['a', 2]]))
+  expect(stream({ relaysAnswers: true }).say(answer)).toMatchObject(answer)
+})
+
+test('what is no progress token stays as it is', () => {
+  const { say } = stream()
+  for (const _meta of [7, { progressToken: {} }, { other: 1 }]) {
+    expect(say({ ...ask(1), params: { _meta } })).toMatchObject({ params: { _meta } })
+  }
+})
+
+test('a single target names its resources itself', () => {
+  const { say } = stream()
+  for (const params of [{ uri: 'a:b' }, { uri: 7 }, undefined]) {
+    const message = { method: 'notifications/resources/updated', ...(params && { params }) }
+    expect(say(message)).toEqual({ jsonrpc: '2.0', ...message })
+  }
+})

@@ -1,0 +1,108 @@
+import type { JsonObject } from '#exchange/exchange.ts'
+import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import { sealReference } from '../message/client-reference.ts'
+import {
+  idKey,
+  isMessageId,
+  isObject,
+  type MessageId,
+  type NotificationMessage,
+  type RequestMessage,
+} from '../message/json-rpc.ts'
+import type { Session } from '../session/session-state.ts'
+import type { TargetMessage } from './call-target.ts'
+import { publicUri } from './naming.ts'
+
+/** How many requests of a target can be taken back at a time. */
+const MAX_REFERENCES = 256
+
+/** Translates what one target sends on one stream into what the client may see. */
+export class ToClient {
+  readonly #request: McpRequest
+  readonly #session: Pick<Session, 'key'>
+  readonly #target: SessionTarget
+  readonly #relaysAnswers: boolean
+  /** The last requests of the target on this stream, by its own id: a later cancellation names it. */
+  readonly #references = new Map<string, string>()
+
+  /**
+   * @param relaysAnswers answers to requests of other streams may come on this one; otherwise whoever reads the stream takes the one
+   *   answer that belongs here, and all others are dropped: targets know each other's ids, and a client would believe any of them
+   */
+  constructor(request: McpRequest, session: Pick<Session, 'key'>, target: SessionTarget, relaysAnswers = false) {
+    this.#request = request
+    this.#session = session
+    this.#target = target
+    this.#relaysAnswers = relaysAnswers
+  }
+
+  /** The text for the client; undefined for what only the target and the gateway understand. Untouched messages are not rewritten. */
+  translate({ message }: TargetMessage): string | undefined {
+    if (message === undefined) return undefined
+    switch (message.kind) {
+      case 'request':
+        return JSON.stringify(this.#translateRequest(message))
+      case 'notification':
+        return this.#translateNotification(message)
+      case 'response':
+        return this.#relaysAnswers ? message.text : this.#drop()
+    }
+  }
+
+  #drop(): undefined {
+    const { exchange, deps } = this.#request
+    // The exchange of a client that left may serve another request already.
+    if (exchange.mcp === undefined || deps.signal.aborted) return
+    exchange.mcp.strayAnswers ??= new Map()
+    const { name } = this.#target.plan
+    exchange.mcp.strayAnswers.set(name, (exchange.mcp.strayAnswers.get(name) ?? 0) + 1)
+  }
+
+  #translateRequest({ id, params, json }: RequestMessage): JsonObject {
+    const sealed = this.#seal('id', id)
+    this.#remember(idKey(id), sealed)
+    return { ...json, id: sealed, ...(params && { params: this.#sealProgressToken(params) }) }
+  }
+
+  /** As far as there is memory for it. A target that takes an older request back is not understood. */
+  #remember(key: string, sealed: string): void {
+    this.#forget(key)
+    if (this.#references.size >= MAX_REFERENCES) this.#forget(this.#references.keys().next().value!)
+    if (this.#request.deps.claim.take(key.length + sealed.length)) this.#references.set(key, sealed)
+  }
+
+  #forget(key: string): void {
+    const sealed = this.#references.get(key)
+    if (sealed === undefined) return
+    this.#references.delete(key)
+    this.#request.deps.claim.give(key.length + sealed.length)
+  }
+
+  #sealProgressToken(params: JsonObject): JsonObject {
+    const meta = params._meta
+    if (!isObject(meta)) return params
+    const token = meta.progressToken
+    if (!isMessageId(token)) return params
+    return { ...params, _meta: { ...meta, progressToken: this.#seal('progress', token) } }
+  }
+
+  #translateNotification({ method, params, json, text }: NotificationMessage): string | undefined {
+    if (params === undefined) return text
+    const { plan } = this.#request
+    if (method === 'notifications/resources/updated' && plan.multiplexes && typeof params.uri === 'string') {
+      const uri = publicUri(plan, this.#target.plan, params.uri)
+      return JSON.stringify({ ...json, params: { ...params, uri } })
+    }
+    if (method === 'notifications/cancelled') {
+      const { requestId } = params
+      if (!isMessageId(requestId)) return undefined
+      const sealed = this.#references.get(idKey(requestId))
+      return sealed && JSON.stringify({ ...json, params: { ...params, requestId: sealed } })
+    }
+    return text
+  }
+
+  #seal(kind: 'id' | 'progress', original: MessageId): string {
+    return sealReference(this.#request.deps, this.#session, kind, { target: this.#target.plan.name, original })
+  }
+}
