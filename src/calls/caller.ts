@@ -2,14 +2,14 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Peer } from '#net/peer.ts'
 
 /** In whose name a call is made, for the backend policies of its destination. */
-export type Caller = Pick<Exchange, 'peer' | 'place' | 'identity' | 'metadata' | 'gateway' | 'workloads'>
+export type Caller = Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'>
 
 /**
  * Taken when the call is prepared, not when it is made: some calls end a session after the client has left, and its connection
  * serves another request then.
  */
-export function captureCaller({ peer, place, identity, metadata, gateway, workloads }: Caller): Caller {
-  return { peer, place, identity: { ...identity }, metadata, gateway, workloads }
+export function captureCaller({ peer, names, identity, metadata, gateway, workloads }: Caller): Caller {
+  return { peer, names, identity: { ...identity }, metadata, gateway, workloads }
 }
 
 const NO_PEER: Peer = {
@@ -27,7 +27,7 @@ const NO_PEER: Peer = {
 /** The gateway itself, when no request has caused the call. */
 export const GATEWAY_ITSELF: Caller = {
   peer: NO_PEER,
-  place: undefined,
+  names: undefined,
   identity: { jwt: undefined, apiKey: undefined, basicAuth: undefined },
   metadata: undefined,
   gateway: undefined,

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
-import type { BackendPlace, EndpointPlace } from '#engine/backend/backend-place.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
+import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import {
   type Call,
   CallError,
@@ -29,7 +29,7 @@ export interface CallsOptions {
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   /** A backend of the plan in force with its own policies, and none of any route; undefined: there is none of that key. */
-  readonly backend: (key: string) => BackendPlace | undefined
+  readonly backend: (key: string) => LiveBackend | undefined
   /** An endpoint of a backend did not answer. */
   readonly failed: (backend: string, endpoint: string, failure: FailureCode) => void
   readonly ended: (call: EndedCall) => void
@@ -37,8 +37,8 @@ export interface CallsOptions {
 
 /** The destination of one call, and its caller. */
 interface Attempt {
-  readonly backend: BackendPlace
-  readonly groups: BackendPlace['groups']
+  readonly backend: LiveBackend
+  readonly groups: LiveBackend['groups']
   readonly caller: Caller
   readonly claim: BodyClaim
   readonly depth: number
@@ -64,7 +64,7 @@ export class Calls {
   }
 
   /** Calls to the sections of a request's backend (MCP targets), with the policies of its route too. */
-  toSections(backend: BackendPlace, caller: Caller, claim: BodyClaim): Call {
+  toSections(backend: LiveBackend, caller: Caller, claim: BodyClaim): Call {
     const captured = captureCaller(caller)
     return (destination, request) => {
       const endpoint = findSection(backend, destination)
@@ -116,7 +116,7 @@ export class Calls {
   }
 }
 
-function findSection({ item, groups }: BackendPlace, destination: string): EndpointPlace | undefined {
+function findSection({ item, groups }: LiveBackend, destination: string): LiveEndpoint | undefined {
   for (const group of groups) {
     for (const endpoint of group) if (`${item.key}/${endpoint.section}` === destination) return endpoint
   }

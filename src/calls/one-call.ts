@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { EndpointPlace } from '#engine/backend/backend-place.ts'
+import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { type Call, CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
@@ -15,7 +15,7 @@ import type { Caller } from './caller.ts'
 
 /** Everything that one call needs. */
 export interface CallWay {
-  readonly endpoint: EndpointPlace
+  readonly endpoint: LiveEndpoint
   readonly caller: Caller
   /** Memory for what of the answer has not been read. */
   readonly claim: BodyClaim
@@ -112,7 +112,7 @@ export class OneCall implements ClientHandler {
     this.#exchange = exchange
     exchange.bodies = WHOLE
     exchange.context = { now: clock.now, random, signal, call }
-    exchange.place = caller.place
+    exchange.names = caller.names
     exchange.gateway = caller.gateway
     exchange.workloads = caller.workloads
     Object.assign(exchange.identity, caller.identity)

@@ -67,11 +67,11 @@ export interface EnvironmentOptions<C> {
 }
 
 /** A node of the tree of declared paths. */
-export interface Scope<C> {
+export interface VariableNode<C> {
   readonly path: string
   readonly variable: (Variable<C> & { readonly type: Type }) | undefined
   readonly unavailable: string | undefined
-  readonly children: ReadonlyMap<string, Scope<C>>
+  readonly children: ReadonlyMap<string, VariableNode<C>>
   /** The value of this node if it has no declaration. */
   readonly rootType: MapType
   /** Readers of the children, for building the root as a map. */
@@ -80,7 +80,7 @@ export interface Scope<C> {
 
 /** The variables, functions and types that expressions of one place of use may name. Built once, used by many. */
 export interface Environment<C> {
-  readonly root: Scope<C>
+  readonly root: VariableNode<C>
   readonly functions: ReadonlyMap<string, readonly Overload[]>
   readonly hostTypes: ReadonlyMap<string, HostTypeInfo>
   readonly provider: TypeProvider | undefined
@@ -104,7 +104,7 @@ export function createEnvironment<C>(
 ): Environment<C> {
   const types = options.types ?? []
   return {
-    root: buildScopes(options.variables ?? []),
+    root: buildVariableTree(options.variables ?? []),
     functions: addOverloads(library, [...types.flatMap(methodsOf), ...(options.functions ?? [])]),
     hostTypes: new Map(types.map((type) => [type.name, hostTypeInfo(type)])),
     provider: options.provider,
@@ -124,41 +124,41 @@ export function addOverloads(
   return result
 }
 
-interface ScopeBuilder<C> {
+interface VariableNodeBuilder<C> {
   path: string
   variable: (Variable<C> & { readonly type: Type }) | undefined
   unavailable: string | undefined
-  children: Map<string, ScopeBuilder<C>>
+  children: Map<string, VariableNodeBuilder<C>>
   rootType: MapType
   readers: Map<string, MemberReader<C>>
 }
 
-function newScope<C>(path: string): ScopeBuilder<C> {
-  const children = new Map<string, ScopeBuilder<C>>()
+function newNode<C>(path: string): VariableNodeBuilder<C> {
+  const children = new Map<string, VariableNodeBuilder<C>>()
   const rootType: MapType = {
     kind: 'map',
     key: STRING,
     value: DYN,
-    members: { path, names: () => children.keys(), typeOf: (name) => scopeType(children.get(name)) },
+    members: { path, names: () => children.keys(), typeOf: (name) => nodeType(children.get(name)) },
   }
   return { path, variable: undefined, unavailable: undefined, children, rootType, readers: new Map() }
 }
 
 /** The type of a declared path, or of what stands above declared paths. */
-function scopeType<C>(scope: ScopeBuilder<C> | undefined): Type | undefined {
-  return scope === undefined || scope.unavailable !== undefined ? undefined : (scope.variable?.type ?? scope.rootType)
+function nodeType<C>(node: VariableNodeBuilder<C> | undefined): Type | undefined {
+  return node === undefined || node.unavailable !== undefined ? undefined : (node.variable?.type ?? node.rootType)
 }
 
-function buildScopes<C>(variables: readonly (Variable<C> | UnavailableVariable)[]): Scope<C> {
-  const root = newScope<C>('')
+function buildVariableTree<C>(variables: readonly (Variable<C> | UnavailableVariable)[]): VariableNode<C> {
+  const root = newNode<C>('')
   for (const declared of variables) {
-    const scope = descend(root, declared.path)
-    if (scope.variable !== undefined || scope.unavailable !== undefined) {
+    const node = descend(root, declared.path)
+    if (node.variable !== undefined || node.unavailable !== undefined) {
       throw new Error(`CEL variable ${declared.path} is declared twice`)
     }
-    if ('unavailable' in declared) scope.unavailable = declared.unavailable
+    if ('unavailable' in declared) node.unavailable = declared.unavailable
     else
-      scope.variable = {
+      node.variable = {
         ...declared,
         type: typeof declared.type === 'string' ? parseType(declared.type) : declared.type,
       }
@@ -167,31 +167,31 @@ function buildScopes<C>(variables: readonly (Variable<C> | UnavailableVariable)[
   return root
 }
 
-function descend<C>(root: ScopeBuilder<C>, path: string): ScopeBuilder<C> {
-  let scope = root
+function descend<C>(root: VariableNodeBuilder<C>, path: string): VariableNodeBuilder<C> {
+  let node = root
   for (const name of path.split('.')) {
-    let child = scope.children.get(name)
+    let child = node.children.get(name)
     if (child === undefined) {
-      child = newScope(scope.path === '' ? name : `${scope.path}.${name}`)
-      scope.children.set(name, child)
+      child = newNode(node.path === '' ? name : `${node.path}.${name}`)
+      node.children.set(name, child)
     }
-    scope = child
+    node = child
   }
-  return scope
+  return node
 }
 
-function addReaders<C>(scope: ScopeBuilder<C>): void {
-  for (const [name, child] of scope.children) {
+function addReaders<C>(node: VariableNodeBuilder<C>): void {
+  for (const [name, child] of node.children) {
     addReaders(child)
     const reader = readerOf(child)
-    if (reader !== undefined) scope.readers.set(name, reader)
+    if (reader !== undefined) node.readers.set(name, reader)
   }
 }
 
-function readerOf<C>(scope: ScopeBuilder<C>): MemberReader<C> | undefined {
-  if (scope.variable !== undefined) return scope.variable.read
-  if (scope.readers.size === 0) return undefined
-  const { readers } = scope
+function readerOf<C>(node: VariableNodeBuilder<C>): MemberReader<C> | undefined {
+  if (node.variable !== undefined) return node.variable.read
+  if (node.readers.size === 0) return undefined
+  const { readers } = node
   return (context) => new ContextMap(readers, context)
 }
 

@@ -5,7 +5,7 @@ import { SecretIndex } from '#control/secret-values.ts'
 import { explainRequest } from '#engine/explain/explain.ts'
 import { explainRelay } from '#engine/explain/explain-relay.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
@@ -124,7 +124,7 @@ function buildHead(methodAndTarget: string, url: URL, { header = [], data }: Exp
   return head
 }
 
-function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: SocketPlace): Exchange {
+function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: LiveSocket): Exchange {
   const exchange = new Exchange(head, {
     remoteAddress: '127.0.0.1',
     remotePort: 50_000,

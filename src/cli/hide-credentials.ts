@@ -1,16 +1,16 @@
 import { isCredentialField, REDACTED } from '#base/credential-names.ts'
 import { redactTarget } from '#exchange/redact-target.ts'
-import type { CredentialPlace } from '#exchange/trace.ts'
+import type { WrittenCredential } from '#exchange/trace.ts'
 
 /**
  * A message without the credentials in its head: those of fields and query parameters that carry some by convention, and those at
  * `places`, where the gateway wrote some. The body stays.
  */
-export function hideCredentials(message: string, places: readonly CredentialPlace[]): string {
+export function hideCredentials(message: string, places: readonly WrittenCredential[]): string {
   const end = message.indexOf('\r\n\r\n')
   const head = end < 0 ? message : message.slice(0, end)
   const [start = '', ...fields] = head.split('\r\n')
-  const namesOf = (kind: CredentialPlace['kind']) =>
+  const namesOf = (kind: WrittenCredential['kind']) =>
     places.filter((place) => place.kind === kind).map(({ name }) => name)
   const written = namesOf('header')
   const hidden = fields.map((field) => {

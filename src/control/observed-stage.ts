@@ -2,7 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { BackendItem } from '#plan/item.ts'
-import { reportTo } from './open-scope.ts'
+import { reportTo } from './open-context.ts'
 import type { Tables } from './tables.ts'
 
 /** Reports what traffic has shown about the backends of the plan. */

@@ -14,8 +14,8 @@ import type { PlacedGateway, PlacedListenerSet } from './gateways/place-gateways
 import { byAge } from './inventory.ts'
 import { byLoser, type Overlap } from './policies/find-overlaps.ts'
 import type { SocketUser } from './policies/find-shared-sockets.ts'
-import type { PlacedPolicy } from './policies/place-policy.ts'
-import type { PolicyFacts } from './policies/settle-policy.ts'
+import type { AttachedPolicy } from './policies/place-policy.ts'
+import type { PolicyFacts } from './policies/policy-facts.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
 import type { Complaint } from './status/condition.ts'
 import type { Binding, ObjectStatus } from './translation.ts'
@@ -67,7 +67,7 @@ export function createTables() {
     /** By rule for connections. */
     relayItems: new Table<RelayRouteItem>('relayItems'),
     backends: new Table<TranslatedBackend>('backends'),
-    policies: new Table<PlacedPolicy>('policies'),
+    policies: new Table<AttachedPolicy>('policies'),
     /** By Gateway: its policies about sockets. */
     socketSettings: new Table<PolicyItem>('socketSettings'),
 

@@ -3,21 +3,21 @@ import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import { UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import { grantStage } from './grant-stage.ts'
-import { scopeOpener } from './open-scope.ts'
-import type { Scope } from './scope.ts'
+import { contextOpener } from './open-context.ts'
 import { createTables, putObject } from './tables.ts'
+import type { TranslationContext } from './translation-context.ts'
 
 /** Runs a function of a translation on some objects, as one node would. */
 export function inScope<T>(
   objects: readonly ApiObject[],
-  run: (scope: Scope) => T,
+  run: (context: TranslationContext) => T,
 ): { readonly result: T; readonly findings: readonly Finding[] } {
   const tables = createTables()
   for (const object of objects) putObject(tables, object)
   tables.always.put('all', '', [true])
   const stages = new Stages()
   stages.add(grantStage(tables))
-  const openScope = scopeOpener(tables, UNCHECKED_MATERIAL)
+  const openScope = contextOpener(tables, UNCHECKED_MATERIAL)
   const results: T[] = []
   stages.add({
     name: 'test',
@@ -25,6 +25,6 @@ export function inScope<T>(
     writes: [tables.findings],
     run: (_, work) => void results.push(run(openScope(work))),
   })
-  stages.settle()
+  stages.update()
   return { result: results[0]!, findings: tables.findings.keys().flatMap((key) => tables.findings.rows(key)) }
 }

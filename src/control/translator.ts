@@ -12,13 +12,13 @@ import { serviceStage, sliceStage } from './backends/service-stages.ts'
 import { gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
 import { grantStage } from './grant-stage.ts'
 import { observedStage } from './observed-stage.ts'
-import { scopeOpener } from './open-scope.ts'
+import { contextOpener } from './open-context.ts'
 import {
   overlapStage,
   partialStage,
+  policyFactsStage,
   policyStage,
   reachStage,
-  settleStage,
   sharedSocketStage,
   tieStage,
 } from './policies/policy-stages.ts'
@@ -44,7 +44,7 @@ function buildStages(
   tables: Tables,
   { address = () => LOOPBACK, tlsMaterial = UNCHECKED_MATERIAL }: TranslateOptions,
 ): Stages {
-  const openScope = scopeOpener(tables, tlsMaterial)
+  const openScope = contextOpener(tables, tlsMaterial)
   const stages = new Stages()
   stages.add(grantStage(tables))
   // Gateways and their listeners
@@ -70,7 +70,7 @@ function buildStages(
   stages.add(sharedSocketStage(tables))
   stages.add(overlapStage(tables))
   stages.add(reachStage(tables))
-  stages.add(settleStage(tables))
+  stages.add(policyFactsStage(tables))
   stages.add(parametersStage(tables))
   stages.add(unimplementedStage(tables))
   stages.add(noGatewayStage(tables))
@@ -117,14 +117,14 @@ export class Translator {
   apply({ set, removed }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)
     for (const object of set) putObject(this.#tables, object)
-    this.#stages.settle()
+    this.#stages.update()
     return this.#takeItems()
   }
 
   /** Takes what compiling the plan showed, by key of the object; what was there before for these objects goes. */
   noteProblems(problems: ReadonlyMap<string, readonly Finding[]>): void {
     for (const [key, findings] of problems) this.#tables.problems.put(key, '', findings)
-    this.#stages.settle()
+    this.#stages.update()
   }
 
   /** Takes the state of the listeners in the data plane, by key of the item; a listener that is missing is still on its way. */
@@ -132,7 +132,7 @@ export class Translator {
     const table = this.#tables.bindings
     for (const key of table.keys()) if (!bindings.has(key)) table.put(key, '', [])
     for (const [key, binding] of bindings) table.put(key, '', [binding])
-    this.#stages.settle()
+    this.#stages.update()
   }
 
   /** Takes what traffic has shown about a backend; of each sort of fact the first one counts. */
@@ -140,12 +140,12 @@ export class Translator {
     const key = `${fact.backend} ${fact.code}`
     if (this.#tables.facts.rows(key).length > 0) return
     this.#tables.facts.put(key, '', [fact])
-    this.#stages.settle()
+    this.#stages.update()
   }
 
   forgetFacts(): void {
     for (const key of this.#tables.facts.keys()) this.#tables.facts.put(key, '', [])
-    this.#stages.settle()
+    this.#stages.update()
   }
 
   /** The statuses that changed since the last call; those of objects that went are not in it. */

@@ -3,7 +3,7 @@ import type { KnownObject } from '#api/kinds.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
-import { reportTo } from './open-scope.ts'
+import { reportTo } from './open-context.ts'
 import type { Report } from './reporting.ts'
 import type { Tables } from './tables.ts'
 

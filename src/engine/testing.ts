@@ -8,7 +8,7 @@ import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { SharedState } from './merge/compile-context.ts'
 import { LivePlan } from './plan/live-plan.ts'
 import { PlanIndex } from './plan/plan-index.ts'
-import type { SocketPlace } from './route/places.ts'
+import type { LiveSocket } from './route/live-listener.ts'
 
 /** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
 
@@ -166,7 +166,7 @@ export function stateOf(
 }
 
 /** A plan at work, and its only socket. */
-export function livePlan(...items: readonly PlanItem[]): { readonly plan: LivePlan; readonly socket: SocketPlace } {
+export function livePlan(...items: readonly PlanItem[]): { readonly plan: LivePlan; readonly socket: LiveSocket } {
   const plan = new LivePlan(stateOf())
   plan.update({ set: items, removed: [] })
   return { plan, socket: plan.sockets.get('127.0.0.1:8080')! }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
-import { EvaluationFailure, type ExpressionPlace } from './expression.ts'
+import { EvaluationFailure, type ExpressionEnvironment } from './expression.ts'
 
 function exchange(): Exchange {
   const request = Head.request('GET', '/a/b?x=1&x=2')
@@ -24,9 +24,9 @@ function exchange(): Exchange {
   return made
 }
 
-function compiled(source: string, place: ExpressionPlace = 'request') {
+function compiled(source: string, environment: ExpressionEnvironment = 'request') {
   const problems: string[] = []
-  const expression = compileExpression(source, place, ({ message }) => problems.push(message))
+  const expression = compileExpression(source, environment, ({ message }) => problems.push(message))
   return { expression, problems }
 }
 

@@ -17,7 +17,7 @@ import {
   EvaluationFailure,
   type Expression,
   type ExpressionBody,
-  type ExpressionPlace,
+  type ExpressionEnvironment,
   type ExpressionUse,
 } from './expression.ts'
 import { BUDGET_OF, environmentOf, undeliveredAt } from './variables/environments.ts'
@@ -35,16 +35,16 @@ const encoder = new TextEncoder()
 /** Another result never counts as true, which is a doubt and no error: the expression still runs (specification 2, 2.2.2). */
 const CONDITION: CompileOptions = { expect: 'bool', unexpected: 'warning' }
 
-/** Compiles CEL for its place; what is wrong with it is reported, and a broken expression fails whenever it is evaluated. */
+/** Compiles CEL for its environment; what is wrong with it is reported, and a broken expression fails whenever it is evaluated. */
 export function compileExpression(
   source: string,
-  place: ExpressionPlace,
+  environment: ExpressionEnvironment,
   report: Report,
-  { use = 'value', where = place }: ExpressionOptions = {},
+  { use = 'value', where = environment }: ExpressionOptions = {},
 ): Expression {
   const { program, problems, membersRead, mismatch } = compile<Exchange>(
     source,
-    environmentOf(place),
+    environmentOf(environment),
     use === 'condition' ? CONDITION : {},
   )
   for (const problem of problems) {
@@ -52,16 +52,16 @@ export function compileExpression(
     report({ severity, code: `cel-${code}`, message: describe(problem, suggestion) })
   }
   if (program === undefined) return brokenExpression(source, where)
-  reportUndelivered(program.references, place, report)
+  reportUndelivered(program.references, environment, report)
   const evasions = [false, true].map((wanted) =>
     use === 'condition' ? mismatch(HEADERS, wanted, SENT_ONCE) : undefined,
   )
-  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions, place, where })
+  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions, environment, where })
 }
 
 /** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
-function reportUndelivered(references: ReadonlySet<string>, place: ExpressionPlace, report: Report): void {
-  const undelivered = undeliveredAt(place)
+function reportUndelivered(references: ReadonlySet<string>, environment: ExpressionEnvironment, report: Report): void {
+  const undelivered = undeliveredAt(environment)
   for (const path of references) {
     const why = undelivered.get(path)
     if (why === undefined || references.has(path.slice(0, path.indexOf('.')))) continue
@@ -82,7 +82,7 @@ const SENT_ONCE: ReadonlySet<string> = new Set(['host', 'content-length'])
 
 /** What is known of an expression beside what it evaluates to. */
 interface ExpressionFacts {
-  readonly place: ExpressionPlace
+  readonly environment: ExpressionEnvironment
   readonly where: string
   readonly requestFields: MembersRead
   /** For the results false and true. */
@@ -102,7 +102,7 @@ class CelExpression implements Expression {
 
   readonly #evasions: readonly (string | undefined)[]
 
-  constructor(program: Program<Exchange>, { requestFields, evasions, place, where }: ExpressionFacts) {
+  constructor(program: Program<Exchange>, { requestFields, evasions, environment, where }: ExpressionFacts) {
     this.source = program.source
     this.where = where
     this.references = program.references
@@ -110,7 +110,7 @@ class CelExpression implements Expression {
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
-    this.#tellsLimits = BUDGET_OF[place] !== 'record' && place !== 'health'
+    this.#tellsLimits = BUDGET_OF[environment] !== 'record' && environment !== 'health'
   }
 
   evasion(wanted: boolean): string | undefined {

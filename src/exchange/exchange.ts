@@ -36,7 +36,7 @@ export interface ApiKeyIdentity {
 }
 
 /** Names of where a request is in the configuration; constant per listener and route rule. */
-export interface PlaceNames {
+export interface PlanNames {
   readonly gateway: string
   readonly listener: string
   readonly route: string
@@ -49,7 +49,7 @@ export interface PlaceNames {
 }
 
 /** Stands for no place at all. */
-export const NOWHERE: PlaceNames = {
+export const NO_PLAN_NAMES: PlanNames = {
   gateway: '',
   listener: '',
   route: '',
@@ -130,7 +130,8 @@ export class Exchange {
   mcp: McpFacts | undefined
   a2aMethod: string | undefined
 
-  place: PlaceNames | undefined
+  /** Of the listener, then of the rule, then of the backend; undefined before there is a listener. */
+  names: PlanNames | undefined
   /** The PathPrefix of the route match, for prefix rewrites; undefined when the match was of another type. */
   matchedPrefix: string | undefined
   /** Set by traffic steps for the forwarding that follows. */

@@ -1,7 +1,7 @@
 import type { Exchange, Json } from './exchange.ts'
 
 /** Where an expression stands decides which variables it may use. */
-export type ExpressionPlace =
+export type ExpressionEnvironment =
   | 'request'
   | 'response'
   /** Whether a backend is well. */

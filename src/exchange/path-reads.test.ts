@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
-import type { ExpressionPlace } from './expression.ts'
+import type { ExpressionEnvironment } from './expression.ts'
 import { decides, readsPath } from './path-reads.ts'
 import { variablesAt } from './variables/environments.ts'
 
@@ -39,7 +39,7 @@ test.each<[text: string, reads: boolean]>([
   expect(readsPath(compileExpression(text, 'request', () => {}))).toBe(expected)
 })
 
-test.each<[place: ExpressionPlace, decides: boolean]>([
+test.each<[place: ExpressionEnvironment, decides: boolean]>([
   ['request', true],
   ['response', true],
   ['mcp', true],

@@ -10,7 +10,7 @@ export interface TraceStep {
 }
 
 /** Where in a request a credential stands. */
-export interface CredentialPlace {
+export interface WrittenCredential {
   readonly kind: 'header' | 'queryParameter' | 'cookie'
   readonly name: string
 }
@@ -19,5 +19,5 @@ export interface CredentialPlace {
 export interface Trace {
   step(step: TraceStep): void
   /** A credential of the gateway was written into this field, query parameter or cookie of the request. */
-  credential(kind: CredentialPlace['kind'], name: string): void
+  credential(kind: WrittenCredential['kind'], name: string): void
 }

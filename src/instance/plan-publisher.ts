@@ -1,7 +1,7 @@
 import type { Finding } from '#base/finding.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
-import type { BackendPlace } from '#engine/backend/backend-place.ts'
+import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import { type KeySetChange, PlanCheck } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -84,7 +84,7 @@ export class PlanPublisher {
   }
 
   /** A backend as the gateway itself calls it. */
-  calledBackend(key: string): BackendPlace | undefined {
+  calledBackend(key: string): LiveBackend | undefined {
     return this.#check.calledBackend(key)
   }
 

@@ -124,7 +124,7 @@ const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?:
 ])
 
 const PROTOCOL = fields<Ended>()([
-  { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.place?.protocol },
+  { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.names?.protocol },
   { name: 'a2a.method', read: ({ exchange }) => exchange.a2aMethod },
 ])
 
@@ -214,7 +214,7 @@ const DURATION = fields<Ended>()([{ name: 'duration', read: ({ durationMs }) => 
 
 /** The line of a request or a relayed connection (docs/behaviour/http.md, "Access log"); labels of metrics are among its fields. */
 export const ENDED = [
-  group(({ exchange }: Ended) => exchange.place, PLACE, { constant: true }),
+  group(({ exchange }: Ended) => exchange.names, PLACE, { constant: true }),
   group(self, ENDPOINT),
   group(({ exchange }: Ended) => exchange.peer, [...SOURCE, ...IDENTITY], { constant: true }),
   group((ended: Ended) => (isRequest(ended) ? undefined : ended.exchange.peer), CONNECTION),

@@ -29,7 +29,7 @@ export interface ObservedRelay extends Observed {
 }
 
 /** Where a connection came in. */
-export interface ConnectionPlace {
+export interface IncomingConnection {
   readonly peer: Peer
   /** Empty when several share the socket and nothing tells them apart before a request does. */
   readonly gateway: string
@@ -39,7 +39,7 @@ export interface ConnectionPlace {
 
 /** A message that was refused before it became a request, or a connection that broke before there was any. */
 export interface UnreadRequest {
-  readonly place: ConnectionPlace
+  readonly place: IncomingConnection
   readonly decisionNumber: number
 }
 
@@ -67,9 +67,9 @@ export interface Observer {
   /** `aborted`: why the connection did not end in order. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
   /** A connection over which HTTP was served has ended. */
-  connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void
+  connectionEnded(place: IncomingConnection, receivedBytes: number, sentBytes: number): void
   /** A TLS handshake has succeeded. */
-  handshakeEnded(place: ConnectionPlace, durationMs: number): void
+  handshakeEnded(place: IncomingConnection, durationMs: number): void
   /**
    * The wire refused a message.
    * @param unread tells of one that never became a request; without it `ended` does

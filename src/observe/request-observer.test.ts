@@ -8,7 +8,7 @@ import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
 import { MetricsWriter } from './metrics/metrics-writer.ts'
-import type { ConnectionPlace } from './observer.ts'
+import type { IncomingConnection } from './observer.ts'
 import { RequestObserver } from './request-observer.ts'
 import { type ObservedInputs, observed, observedRelay, PEER, PLACE, settingsOf } from './testing.ts'
 
@@ -375,7 +375,7 @@ test('what the wire refused and connections that were denied are counted', () =>
   expect(bugs).toEqual([['w1-1', 'cause']])
 })
 
-const UNREAD: ConnectionPlace = { peer: PEER, gateway: 'default/main', listener: '', protocol: 'http' }
+const UNREAD: IncomingConnection = { peer: PEER, gateway: 'default/main', listener: '', protocol: 'http' }
 
 test('what the wire refused before it was a request: a line with its peer, and a record by id', () => {
   const { observer: it, lines } = observer()

@@ -16,7 +16,7 @@ import { countConnection, observeHandshake } from './metrics/connection-metrics.
 import type { MetricsWriter } from './metrics/metrics-writer.ts'
 import { RelayMetrics } from './metrics/relay-metrics.ts'
 import { RequestMetrics } from './metrics/request-metrics.ts'
-import type { ConnectionPlace, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
+import type { IncomingConnection, Observed, ObservedRelay, Observer, UnreadRequest } from './observer.ts'
 import { WallClock } from './wall-clock.ts'
 
 const RECORDS = 1024
@@ -81,11 +81,11 @@ export class RequestObserver implements Observer {
     this.#keep(ended)
   }
 
-  connectionEnded(place: ConnectionPlace, receivedBytes: number, sentBytes: number): void {
+  connectionEnded(place: IncomingConnection, receivedBytes: number, sentBytes: number): void {
     countConnection(this.#writer, place, receivedBytes, sentBytes)
   }
 
-  handshakeEnded(place: ConnectionPlace, durationMs: number): void {
+  handshakeEnded(place: IncomingConnection, durationMs: number): void {
     observeHandshake(this.#writer, place, durationMs)
   }
 
@@ -138,7 +138,7 @@ export class RequestObserver implements Observer {
     return new Ended(request, this.#wallClock.at(endMs), endMs - request.exchange.startMonotonicMs, note)
   }
 
-  #keepUnread({ peer, gateway, listener }: ConnectionPlace, number: number, why: Cause): void {
+  #keepUnread({ peer, gateway, listener }: IncomingConnection, number: number, why: Cause): void {
     const { status, code, reason, detail } = why
     const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
     this.records.keep({
@@ -155,18 +155,18 @@ export class RequestObserver implements Observer {
 
   #keep(ended: Ended): void {
     const { exchange, request } = ended
-    const { place, llm } = exchange
+    const { names, llm } = exchange
     const record = this.records.take()
     record.number = request.decisionNumber
     record.time = ended.timeMs
     record.method = exchange.originalMethod
     record.authority = exchange.originalAuthority || (exchange.peer.serverName ?? '')
     record.target = exchange.loggedTarget
-    record.gateway = place?.gateway ?? ''
-    record.listener = place?.listener ?? ''
-    record.route = place?.route ?? ''
-    record.rule = place?.rule ?? ''
-    record.backend = place?.backend ?? ''
+    record.gateway = names?.gateway ?? ''
+    record.listener = names?.listener ?? ''
+    record.route = names?.route ?? ''
+    record.rule = names?.rule ?? ''
+    record.backend = names?.backend ?? ''
     record.endpoint = request.endpointLabel ?? ''
     record.status = ended.status
     record.code = ended.code ?? ''

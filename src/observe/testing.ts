@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
-import { Exchange, type PlaceNames } from '#exchange/exchange.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import { Exchange, type PlanNames } from '#exchange/exchange.ts'
+import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 import { Head } from '#net/http/head.ts'
@@ -24,7 +24,7 @@ export const PEER: Peer = {
   certificate: undefined,
 }
 
-export const PLACE: PlaceNames = {
+export const PLACE: PlanNames = {
   gateway: 'default/main',
   listener: 'http',
   route: 'default/r',
@@ -40,7 +40,7 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly line?: string
   readonly host?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly place?: PlaceNames | null
+  readonly place?: PlanNames | null
   readonly peer?: Peer
   readonly llm?: Partial<LlmFacts>
   readonly mcp?: Partial<McpFacts>
@@ -63,7 +63,7 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
   exchange.startMonotonicMs = clock.monotonic()
-  exchange.place = place ?? undefined
+  exchange.names = place ?? undefined
   exchange.llm = inputs.llm && { ...NO_LLM, provider: 'p', ...inputs.llm }
   exchange.mcp = inputs.mcp && { ...NO_MCP, ...inputs.mcp }
   if (jwt !== undefined) exchange.identity.jwt = { claims: jwt, token: 't' }
@@ -78,7 +78,7 @@ export function observedRelay(
   const { settings, endpointLabel, decisionNumber = 7, protocol = 'tls', receivedBytes = 0, sentBytes = 0 } = inputs
   const exchange = new Exchange(new Head(), { ...PEER, serverName: 'db.example.com' })
   exchange.startMonotonicMs = clock.monotonic()
-  exchange.place = { ...PLACE, routeKind: 'TLSRoute', protocol: 'tcp' }
+  exchange.names = { ...PLACE, routeKind: 'TLSRoute', protocol: 'tcp' }
   Object.assign(exchange, inputs.noted)
   const decisionId = `w1-${decisionNumber}`
   return {
@@ -103,7 +103,7 @@ export interface SettingTexts {
 
 /** Settings as policies would compile them. */
 export function settingsOf({ filter, remove = [], add = {}, labels = {} }: SettingTexts): ObserveSettings {
-  const named = (texts: Readonly<Record<string, string>>, place: ExpressionPlace) =>
+  const named = (texts: Readonly<Record<string, string>>, place: ExpressionEnvironment) =>
     Object.entries(texts).map(([name, text]) => ({ name, expression: expressionOf(text, place) }))
   return {
     accessLog: {
@@ -116,7 +116,7 @@ export function settingsOf({ filter, remove = [], add = {}, labels = {} }: Setti
   }
 }
 
-function expressionOf(text: string, place: ExpressionPlace): Expression {
+function expressionOf(text: string, place: ExpressionEnvironment): Expression {
   return compileExpression(text, place, ({ severity, message }) => {
     if (severity === 'error') throw new Error(message)
   })

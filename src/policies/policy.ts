@@ -3,7 +3,7 @@ import type { Origin } from '#base/origin.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
-import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TSchema } from '#schema/index.ts'
@@ -62,7 +62,7 @@ export interface CompileContext {
     source: PolicySource<unknown>,
     path: string,
     text: string,
-    place: ExpressionPlace,
+    environment: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression
   /** In the namespace of the source's object; undefined when it does not exist (not reported). */

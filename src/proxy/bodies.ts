@@ -192,7 +192,7 @@ export class Bodies implements BodyReader {
   }
 
   /** After the end, and before anything is logged: what is known of the bodies stands for them. null: nothing of it was read. */
-  settle(): void {
+  recordForLog(): void {
     const { exchange, decision, stream } = this.#owner
     if (decision.frontend?.recordsRequestBody) {
       const known = exchange.requestBodyPrefix ?? this.#requestRecording?.recorded

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { listenerItem, livePlan } from '#engine/testing.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import { asksOtherwise } from './choose-tls.ts'
@@ -7,7 +7,7 @@ import { asksOtherwise } from './choose-tls.ts'
 type Written = Readonly<Record<string, ClientValidation | undefined>>
 
 /** A socket of TLS listeners, by hostname. */
-function socketOf(listeners: Written): SocketPlace {
+function socketOf(listeners: Written): LiveSocket {
   const items = Object.entries(listeners).map(([hostname, clientValidation]) =>
     listenerItem({
       key: `Listener/default/main/${hostname}`,

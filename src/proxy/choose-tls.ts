@@ -1,5 +1,5 @@
 import type { PlanIndex } from '#engine/plan/plan-index.ts'
-import type { ListenerPlace, SocketPlace } from '#engine/route/places.ts'
+import type { LiveListener, LiveSocket } from '#engine/route/live-listener.ts'
 import type { TlsChoice } from '#net/accept/listen-tls.ts'
 import type { CertificateSecret, SecureContexts } from '#net/accept/secure-contexts.ts'
 
@@ -11,7 +11,7 @@ const CLIENT_CERTIFICATES = { none: 'none', AllowValidOnly: 'valid', AllowInsecu
  * @returns undefined when no listener has the name, or it has nothing to show: the handshake is refused
  */
 export function chooseTls(
-  socket: SocketPlace,
+  socket: LiveSocket,
   serverName: string,
   { index, contexts }: { readonly index: PlanIndex; readonly contexts: SecureContexts },
 ): TlsChoice | undefined {
@@ -33,7 +33,7 @@ export function chooseTls(
     : { context, alpnProtocols: tls.alpnProtocols, clientCertificate, carries: 'http' }
 }
 
-function certificatesOf({ item }: ListenerPlace, index: PlanIndex): CertificateSecret[] {
+function certificatesOf({ item }: LiveListener, index: PlanIndex): CertificateSecret[] {
   return item.certificates.flatMap((key) => {
     const secret = index.items.get(key)
     return secret?.kind === 'secret' ? [secret] : []
@@ -41,7 +41,7 @@ function certificatesOf({ item }: ListenerPlace, index: PlanIndex): CertificateS
 }
 
 /** @returns undefined where no client certificate is asked for; empty when nothing is left that could vouch for one */
-function authoritiesOf({ item }: ListenerPlace, index: PlanIndex): string | undefined {
+function authoritiesOf({ item }: LiveListener, index: PlanIndex): string | undefined {
   return item.clientValidation?.authorities
     .map((key) => {
       const source = index.items.get(key)
@@ -54,17 +54,17 @@ function authoritiesOf({ item }: ListenerPlace, index: PlanIndex): string | unde
  * Whether a connection that was let in before might be served now by a listener that would have asked its client for other proof:
  * because that listener changed, came, or is the next best since another one went.
  */
-export function asksOtherwise(before: SocketPlace, after: SocketPlace): boolean {
+export function asksOtherwise(before: LiveSocket, after: LiveSocket): boolean {
   const [asked, asks] = [demands(before), demands(after)]
   if (asked.join('\n') === asks.join('\n')) return false
   return new Set([...before.listeners, ...after.listeners].map(demandOf)).size > 1
 }
 
 /** What clients have to show, by hostname. */
-function demands({ listeners }: SocketPlace): string[] {
+function demands({ listeners }: LiveSocket): string[] {
   return listeners.map((place) => `${place.item.hostname} ${demandOf(place)}`).sort()
 }
 
-function demandOf({ item }: ListenerPlace): string {
+function demandOf({ item }: LiveListener): string {
   return JSON.stringify(item.clientValidation ?? null)
 }

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
-import type { EndpointPlace } from '#engine/backend/backend-place.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
+import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { needsWholeBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
@@ -113,7 +113,7 @@ function send(flight: InFlight): void {
   if (framing.kind !== BODY_NONE) bodies.sendRequest(body, upstream.request)
 }
 
-function frame({ exchange, decision, stream }: InFlight, body: Given, { requestTimeoutMs }: EndpointPlace): Framing {
+function frame({ exchange, decision, stream }: InFlight, body: Given, { requestTimeoutMs }: LiveEndpoint): Framing {
   // A client that announced a body has the length of what took its place announced, be it 0.
   const emptied = body.kind === BODY_NONE && stream.body.kind !== BODY_NONE
   const kind = emptied ? BODY_LENGTH : body.kind

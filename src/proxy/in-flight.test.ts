@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import type { ServerStream } from '#net/stream.ts'
@@ -17,7 +17,7 @@ const CONTEXT = {
   bodyMemory: new BodyMemory(1000),
   now: () => 0,
 } as unknown as ProxyContext
-const SOCKET = {} as SocketPlace
+const SOCKET = {} as LiveSocket
 const { request: HEAD, peer: PEER } = exchangeWith()
 /** HTTP/1 has one for all requests of a connection. */
 const STREAM = { head: HEAD, peer: PEER, version: '1.1', body: {} } as unknown as ServerStream

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
-import type { BackendPlace, EndpointPlace } from '#engine/backend/backend-place.ts'
+import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { Decision } from '#engine/request/decide.ts'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { RunContext } from '#exchange/run-context.ts'
@@ -19,14 +19,14 @@ import type { ProxyContext } from './proxy-context.ts'
 export class InFlight implements RunContext, BodyOwner, Observed {
   readonly context: ProxyContext
   readonly stream: ServerStream
-  readonly socket: SocketPlace
+  readonly socket: LiveSocket
   readonly exchange: Exchange
   readonly decision = new Decision()
   readonly bodies: Bodies
   readonly decisionNumber: number
   upstream: ClientStream | undefined
   /** Endpoints tried so far; filled only when there may be another attempt. */
-  readonly tried: EndpointPlace[] = []
+  readonly tried: LiveEndpoint[] = []
   /** The request head before the first attempt changed it. */
   pristine: Head | undefined
   retriesLeft = 0
@@ -49,7 +49,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   attemptStartMs = 0
   status = 0
 
-  constructor(context: ProxyContext, stream: ServerStream, socket: SocketPlace) {
+  constructor(context: ProxyContext, stream: ServerStream, socket: LiveSocket) {
     const { head, peer } = stream
     context.load.begin()
     this.context = context
@@ -71,7 +71,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     this.exchange = exchange
   }
 
-  get backend(): BackendPlace {
+  get backend(): LiveBackend {
     return this.decision.backend!
   }
 

@@ -1,14 +1,14 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { decide } from '#engine/request/decide.ts'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
 import type { UnreadRequest } from '#observe/observer.ts'
 import { chargeTokens } from '#policies/traffic/rate-limit/index.ts'
-import { connectionPlace } from './connection-place.ts'
 import { forward } from './forward.ts'
 import { InFlight } from './in-flight.ts'
+import { incomingConnection } from './incoming-connection.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
@@ -17,9 +17,9 @@ import { fail, respondLocally, whenSettled } from './respond.ts'
 export class Receiver implements StreamHandler {
   readonly #context: ProxyContext
   /** Replaced when the plan changes the socket's listeners; requests in flight keep theirs. */
-  socket: SocketPlace
+  socket: LiveSocket
 
-  constructor(context: ProxyContext, socket: SocketPlace) {
+  constructor(context: ProxyContext, socket: LiveSocket) {
     this.#context = context
     this.socket = socket
   }
@@ -42,7 +42,7 @@ export class Receiver implements StreamHandler {
     flight.endDeadline()
     flight.releaseEndpoint()
     flight.context.load.end(flight.retried)
-    flight.bodies.settle()
+    flight.bodies.recordForLog()
     flight.exchange.trailers ??= flight.upstream?.trailers
     chargeFor(flight)
     const broken = noteBreak(flight)
@@ -61,7 +61,7 @@ export class Receiver implements StreamHandler {
     if (cut) noteCut(flight, why)
     flight.abandon()
     flight.context.load.end(flight.retried)
-    flight.bodies.settle()
+    flight.bodies.recordForLog()
     chargeFor(flight)
     this.#context.observer.ended(flight, 0, `${cut ? 'response of the backend' : 'client connection'} ended: ${why}`)
     flight.bodies.release()
@@ -83,7 +83,7 @@ export class Receiver implements StreamHandler {
   }
 
   #unread(peer: Peer): UnreadRequest {
-    const place = connectionPlace(this.socket, peer, peer.secure ? 'https' : 'http')
+    const place = incomingConnection(this.socket, peer, peer.secure ? 'https' : 'http')
     return { place, decisionNumber: this.#context.decisionIds.next() }
   }
 }

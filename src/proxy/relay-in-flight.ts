@@ -1,4 +1,4 @@
-import type { EndpointPlace } from '#engine/backend/backend-place.ts'
+import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { ClientStream, RelayedConnection } from '#net/stream.ts'
 import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
@@ -17,7 +17,7 @@ export class RelayInFlight implements ObservedRelay {
   upstream: ClientStream | undefined
   receivedBytes = 0
   sentBytes = 0
-  #endpoint: EndpointPlace | undefined
+  #endpoint: LiveEndpoint | undefined
   /** The endpoint is counted as busy. */
   #occupied = false
 
@@ -38,7 +38,7 @@ export class RelayInFlight implements ObservedRelay {
   }
 
   /** Dialling begins. */
-  occupyEndpoint(endpoint: EndpointPlace): void {
+  occupyEndpoint(endpoint: LiveEndpoint): void {
     this.#endpoint = endpoint
     this.#occupied = true
     endpoint.health.begin()

@@ -1,6 +1,6 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { decideRelay } from '#engine/request/decide-relay.ts'
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { type ConnectFailure, isOwnBound } from '#net/failure.ts'
@@ -12,9 +12,9 @@ import { RelayInFlight } from './relay-in-flight.ts'
 export class Relay implements RelayHandler {
   readonly #context: ProxyContext
   /** Replaced when the plan changes the socket's listeners; connections that stand keep theirs. */
-  socket: SocketPlace
+  socket: LiveSocket
 
-  constructor(context: ProxyContext, socket: SocketPlace) {
+  constructor(context: ProxyContext, socket: LiveSocket) {
     this.#context = context
     this.socket = socket
   }
@@ -41,7 +41,7 @@ export class Relay implements RelayHandler {
   }
 }
 
-function relay(flight: RelayInFlight, socket: SocketPlace): void {
+function relay(flight: RelayInFlight, socket: LiveSocket): void {
   const { context, exchange } = flight
   const { index, random } = context
   const serverName = flight.connection.peer.serverName ?? ''
@@ -51,7 +51,7 @@ function relay(flight: RelayInFlight, socket: SocketPlace): void {
   flight.settings = listener.frontend.get(index)
   flight.protocol = listener.item.protocol === 'TLS' ? 'tls' : 'tcp'
   const { names, endpoint, refusal } = decideRelay({ index, random }, listener, serverName)
-  exchange.place = names
+  exchange.names = names
   if (refusal !== undefined) return refuse(flight, refusal)
   flight.occupyEndpoint(endpoint)
   flight.upstream = context.pool.connect(endpoint.destinations.usual, UPSTREAM, flight)

@@ -4,7 +4,7 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { Calls } from '#calls/calls.ts'
 import { CalledBackends } from '#engine/backend/called-backends.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
-import { denyConnection, readsCertificates, type SocketPlace } from '#engine/route/places.ts'
+import { denyConnection, type LiveSocket, readsCertificates } from '#engine/route/live-listener.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { ListenTls } from '#net/accept/listen-tls.ts'
 import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from '#net/accept/listener.ts'
@@ -26,7 +26,7 @@ import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { asksOtherwise, chooseTls } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
-import { connectionPlace } from './connection-place.ts'
+import { incomingConnection } from './incoming-connection.ts'
 import { Load } from './load.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -197,7 +197,7 @@ export class ProxyServer {
     }
   }
 
-  async #openSocket(key: string, place: SocketPlace): Promise<string | undefined> {
+  async #openSocket(key: string, place: LiveSocket): Promise<string | undefined> {
     const receiver = new Receiver(this.#context, place)
     const relay = new Relay(this.#context, place)
     const traffic = trafficOf(place)
@@ -213,11 +213,11 @@ export class ProxyServer {
         ...connectionSettings(place, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
         served: (peer, { bytesRead, bytesWritten }) => {
-          const served = connectionPlace(receiver.socket, peer, peer.secure ? 'https' : 'http')
+          const served = incomingConnection(receiver.socket, peer, peer.secure ? 'https' : 'http')
           observer.connectionEnded(served, bytesRead, bytesWritten)
         },
         secured: (peer, durationMs, carries) => {
-          const secured = connectionPlace(receiver.socket, peer, carries === 'http' ? 'https' : 'tls')
+          const secured = incomingConnection(receiver.socket, peer, carries === 'http' ? 'https' : 'tls')
           observer.handshakeEnded(secured, durationMs)
         },
         refused: (peer, why) => observer.connectionRefused(peer, why),
@@ -237,7 +237,7 @@ export class ProxyServer {
     }
   }
 
-  #admits(socket: SocketPlace, peer: Peer): boolean {
+  #admits(socket: LiveSocket, peer: Peer): boolean {
     const { index, observer } = this.#context
     const denial = denyConnection(socket, index, connectionExchange(this.#context, peer))
     if (denial === undefined) return true
@@ -249,14 +249,14 @@ export class ProxyServer {
 /** What comes in: listeners of one socket agree on it. */
 type TrafficKind = 'http' | 'bytes' | 'tls'
 
-function trafficOf({ listeners }: SocketPlace): TrafficKind {
+function trafficOf({ listeners }: LiveSocket): TrafficKind {
   const { tlsMode, protocol } = listeners[0]!.item
   if (tlsMode !== undefined) return 'tls'
   return protocol === 'TCP' ? 'bytes' : 'http'
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
-function connectionSettings(place: SocketPlace, { index }: ProxyContext): ConnectionSettings {
+function connectionSettings(place: LiveSocket, { index }: ProxyContext): ConnectionSettings {
   const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive, proxyProtocol, tls } =
     place.listeners[0]!.frontend.get(index)
   return {

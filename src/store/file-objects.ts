@@ -61,11 +61,11 @@ export class FileObjects {
         this.#places.set(key, [...(this.#places.get(key) ?? []), object].sort(byPlace))
       }
     }
-    return [...touched].filter((key) => this.#settle(key))
+    return [...touched].filter((key) => this.#update(key))
   }
 
   /** @returns whether the object went */
-  #settle(key: string): boolean {
+  #update(key: string): boolean {
     const places = this.#places.get(key) ?? []
     if (places.length > 1) this.#repeated.add(key)
     else this.#repeated.delete(key)

@@ -5,7 +5,7 @@ import { findingLines } from '#cli/finding-lines.ts'
 import { loadPlan } from '#cli/load-plan.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import type { ExpressionPlace } from '#exchange/expression.ts'
+import type { ExpressionEnvironment } from '#exchange/expression.ts'
 import { undeliveredAt, variablesAt } from '#exchange/variables/environments.ts'
 import { Head } from '#net/http/head.ts'
 import { FileStore } from '#store/files.ts'
@@ -120,7 +120,7 @@ verifies('scalar/cel-expression-language', 'the objects of the guide have nothin
 })
 
 /** Columns of the table of variables. */
-const COLUMNS: readonly (readonly [title: string, place: ExpressionPlace])[] = [
+const COLUMNS: readonly (readonly [title: string, place: ExpressionEnvironment])[] = [
   ['Connections', 'network'],
   ['Requests', 'request'],
   ['MCP rules', 'mcp'],

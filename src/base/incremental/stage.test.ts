@@ -19,7 +19,7 @@ function lookup() {
     },
   })
   const settle = () => {
-    stages.settle()
+    stages.update()
     return runs.splice(0)
   }
   return { names, texts, found, settle }
@@ -108,16 +108,16 @@ test('a stage writes what it says, and reads what is written before', () => {
   input.put('k', 'w', [1])
   const stages = new Stages()
   stages.add({ ...nothing, each: [input], run: (_, work) => work.write(output, 'k', 1) })
-  expect(() => stages.settle()).toThrow('stage wrong does not write output')
+  expect(() => stages.update()).toThrow('stage wrong does not write output')
   const early = new Stages()
   early.add({ ...nothing, each: [input], run: (_, work) => void work.read(output, 'k') })
   early.add({ name: 'later', each: [input], writes: [output], run: () => {} })
-  expect(() => early.settle()).toThrow('stage wrong must not read output, which is written later')
+  expect(() => early.update()).toThrow('stage wrong must not read output, which is written later')
   const upsideDown = new Stages()
   const late = new Table<number>('late')
   upsideDown.add({ ...nothing, each: [late], run: () => {} })
   upsideDown.add({ name: 'later', each: [input], writes: [late], run: () => {} })
-  expect(() => upsideDown.settle()).toThrow('stage wrong must not read late, which is written later')
+  expect(() => upsideDown.update()).toThrow('stage wrong must not read late, which is written later')
 })
 
 test('what several stages write stands in their order', () => {
@@ -129,6 +129,6 @@ test('what several stages write stands in their order', () => {
     stages.add({ name: `${i}`, each: [input], writes: [output], run: (_, work) => work.write(output, 'k', i) })
   }
   input.put('k', 'w', [true])
-  stages.settle()
+  stages.update()
   expect(output.rows('k')).toEqual(numbers)
 })

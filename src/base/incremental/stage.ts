@@ -38,8 +38,8 @@ export class Stages {
   }
 
   /** Works out what follows from the changes since the last time. */
-  settle(): void {
-    for (const stage of this.#stages) stage.settle()
+  update(): void {
+    for (const stage of this.#stages) stage.update()
   }
 }
 
@@ -69,13 +69,13 @@ class Stage<Row> {
     this.#touched.add(key)
   }
 
-  settle(): void {
+  update(): void {
     for (const table of this.#definition.each) this.#work.checkOrder(table)
-    for (const key of [...this.#touched].sort()) this.#settleNode(key)
+    for (const key of [...this.#touched].sort()) this.#updateNode(key)
     this.#touched.clear()
   }
 
-  #settleNode(key: string): void {
+  #updateNode(key: string): void {
     const source = this.#definition.each.find((table) => !table.isEmpty(key))
     let node = this.#nodes.get(key)
     if (source === undefined) {

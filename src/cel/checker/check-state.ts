@@ -1,6 +1,6 @@
 import { suggest } from '#base/suggest.ts'
 import type { Binding, Expr } from '../ast.ts'
-import type { Environment, Scope } from '../environment.ts'
+import type { Environment, VariableNode } from '../environment.ts'
 import type { Overload } from '../overload.ts'
 import type { Signature } from '../parse-type.ts'
 import type { ProblemCode, ProblemList, Range } from '../source.ts'
@@ -157,7 +157,7 @@ export class CheckState<C> {
   }
 
   /** A root used as a whole reads everything below it. */
-  referWhole(scope: Scope<C>): void {
+  referWhole(scope: VariableNode<C>): void {
     for (const path of variablesBelow(scope)) {
       this.references.add(path)
       this.references.add(scope.path === '' ? path.split('.', 1)[0]! : scope.path)

@@ -1,5 +1,5 @@
 import type { Expr } from '../ast.ts'
-import type { Environment, Scope } from '../environment.ts'
+import type { Environment, VariableNode } from '../environment.ts'
 import { qualifiedName } from '../qualified-name.ts'
 import { type Type, typeOf } from '../type.ts'
 import { BUILT_IN_TYPES, typeValueOf } from '../type-name.ts'
@@ -7,9 +7,9 @@ import type { Value } from '../value.ts'
 
 /** The declaration that a name refers to. */
 export type Resolution<C> =
-  | { readonly kind: 'variable'; readonly scope: Scope<C>; readonly type: Type }
-  | { readonly kind: 'root'; readonly scope: Scope<C>; readonly type: Type }
-  | { readonly kind: 'unavailable'; readonly scope: Scope<C> }
+  | { readonly kind: 'variable'; readonly scope: VariableNode<C>; readonly type: Type }
+  | { readonly kind: 'root'; readonly scope: VariableNode<C>; readonly type: Type }
+  | { readonly kind: 'unavailable'; readonly scope: VariableNode<C> }
   | { readonly kind: 'constant'; readonly value: Value; readonly type: Type }
   | { readonly kind: 'local'; readonly slot: number; readonly type: Type }
 
@@ -46,7 +46,7 @@ export function candidateNames(name: string, container: string): string[] {
   return [...parts.map((_, i) => [...parts.slice(0, parts.length - i), name].join('.')), name]
 }
 
-function findScope<C>(root: Scope<C>, name: string): Scope<C> | undefined {
+function findScope<C>(root: VariableNode<C>, name: string): VariableNode<C> | undefined {
   let scope = root
   for (const part of name.split('.')) {
     const child = scope.children.get(part)
@@ -57,7 +57,7 @@ function findScope<C>(root: Scope<C>, name: string): Scope<C> | undefined {
 }
 
 /** Every variable at or below a scope. */
-export function* variablesBelow<C>(scope: Scope<C>): Iterable<string> {
+export function* variablesBelow<C>(scope: VariableNode<C>): Iterable<string> {
   if (scope.variable !== undefined) yield scope.path
   for (const child of scope.children.values()) yield* variablesBelow(child)
 }

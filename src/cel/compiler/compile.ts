@@ -2,7 +2,7 @@ import type { Binary, Bind, Block, Call, Comprehension, Expr, Has, Index, Select
 import { LAZY_FUNCTIONS } from '../checker/calls.ts'
 import type { Checked } from '../checker/check-state.ts'
 import type { Resolution } from '../checker/resolve-name.ts'
-import type { Environment, Scope } from '../environment.ts'
+import type { Environment, VariableNode } from '../environment.ts'
 import { CelError, COST_EXCEEDED } from '../error.ts'
 import { ContextMap } from '../map-value.ts'
 import { qualifiedName } from '../qualified-name.ts'
@@ -151,20 +151,20 @@ class Compiler<C> {
   }
 
   /** The declared variable that an expression names, if it can be read by key. */
-  #indexed(expr: Expr): Scope<C> | undefined {
+  #indexed(expr: Expr): VariableNode<C> | undefined {
     const resolution = this.#checked.resolutions.get(expr)
     return resolution?.kind === 'variable' && resolution.scope.variable!.index !== undefined
       ? resolution.scope
       : undefined
   }
 
-  #read({ path, variable }: Scope<C>): Node<C> {
+  #read({ path, variable }: VariableNode<C>): Node<C> {
     this.#steps += WEIGHTS.variable
     this.metered ||= isConverted(variable!.type)
     return readingNode(path, variable!.read)
   }
 
-  #readByKey(scope: Scope<C>, key: string): Node<C> {
+  #readByKey(scope: VariableNode<C>, key: string): Node<C> {
     this.#steps += WEIGHTS.field
     this.metered ||= isConverted(memberType(scope.variable!.type))
     const { index, prepareIndex } = scope.variable!

@@ -1,7 +1,7 @@
 import type { Binary, Call, Comprehension, Expr, Has, Index, Logic, Select, Unary } from '../ast.ts'
 import { LAZY_FUNCTIONS } from '../checker/calls.ts'
 import type { Checked } from '../checker/check-state.ts'
-import type { Environment, Scope } from '../environment.ts'
+import type { Environment, VariableNode } from '../environment.ts'
 import type { Overload } from '../overload.ts'
 import { print } from '../printer.ts'
 import type { Type } from '../type.ts'
@@ -115,7 +115,7 @@ class FailureFinder<C> {
 
   // What is read
 
-  #ofVariable({ path, variable }: Scope<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
+  #ofVariable({ path, variable }: VariableNode<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
     // One that may be null is null where it would be absent.
     if (variable!.always === true || variable!.type.kind === 'wrapper' || facts.has(present(keyOf(expr)))) return NONE
     return [absent(expr, `${path} may be absent`)]

@@ -1,6 +1,6 @@
 import type { ProxyBackendObject } from '#api/proxy-backend.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
-import type { OpenScope } from '../open-scope.ts'
+import type { OpenContext } from '../open-context.ts'
 import { fieldTables } from '../policies/policy-stages.ts'
 import { writeFields } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
@@ -8,15 +8,15 @@ import { placesOfUse } from '../use.ts'
 import { translateBackend } from './translate-backend.ts'
 
 /** Translates each ProxyBackend. */
-export function backendStage(tables: Tables, openScope: OpenScope): StageDefinition<ProxyBackendObject> {
+export function backendStage(tables: Tables, openScope: OpenContext): StageDefinition<ProxyBackendObject> {
   const { backends, outer, callers, wantedBackends, items } = tables
   return {
     name: 'backends',
     each: [tables.objects.ProxyBackend],
     writes: [backends, outer, ...fieldTables(tables)],
     run([object], work, key) {
-      const scope = openScope(work)
-      const translated = translateBackend(scope, object!, scope.reportOn(object!))
+      const context = openScope(work)
+      const translated = translateBackend(context, object!, context.reportOn(object!))
       work.write(backends, key, translated)
       work.write(items, key, translated.item)
       writeFields(tables, work, translated.fields)

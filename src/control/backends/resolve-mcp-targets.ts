@@ -8,7 +8,7 @@ import { compareText, type Inventory } from '../inventory.ts'
 import { selectorFault, selectsLabels } from '../label-selector.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
+import type { TranslationContext } from '../translation-context.ts'
 
 /** `appProtocol` of Service ports that speak MCP. */
 const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([
@@ -20,7 +20,7 @@ const PATH_ANNOTATION = `${OWN_GROUP}/mcp-path`
 
 /** Follows the targets of an MCP backend; selectors become one target for each matching port (specification 1, 2.3.4; decision B60). */
 export function resolveMcpTargets(
-  scope: Scope,
+  context: TranslationContext,
   backend: ProxyBackendObject,
   report: Report,
 ): readonly ResolvedMcpTarget[] {
@@ -30,8 +30,8 @@ export function resolveMcpTargets(
     const path = itemPath('spec.mcp.targets', index)
     const found =
       entry.static === undefined
-        ? discoverTargets(scope.inventory, backend, entry, { path, report })
-        : [staticTarget(scope, backend, entry.name, entry.static, { path, report })]
+        ? discoverTargets(context.inventory, backend, entry, { path, report })
+        : [staticTarget(context, backend, entry.name, entry.static, { path, report })]
     for (const target of found) {
       const name = freeName(names, target, { path, report })
       if (name === undefined) continue
@@ -47,21 +47,21 @@ interface Candidate {
   readonly namespace: string
 }
 
-interface Place {
+interface Entry {
   readonly path: string
   readonly report: Report
 }
 
 function staticTarget(
-  scope: Scope,
+  context: TranslationContext,
   backend: ProxyBackendObject,
   name: string,
   { backendRef, policies: _, ...spec }: McpTargetSpec,
-  { path, report }: Place,
+  { path, report }: Entry,
 ): Candidate {
   const { namespace } = backend.metadata
   if (backendRef === undefined) return { namespace, resolved: { name, entry: name, ...spec } }
-  const { key, fault } = resolveBackend(scope, backend, { name: backendRef.name, port: spec.port })
+  const { key, fault } = resolveBackend(context, backend, { name: backendRef.name, port: spec.port })
   if (fault === undefined && key !== undefined) {
     return { namespace, resolved: { name, entry: name, backend: key, ...spec } }
   }
@@ -74,7 +74,7 @@ function discoverTargets(
   inventory: Inventory,
   backend: ProxyBackendObject,
   { name: entry, selector = {} }: McpTargetSelectorSpec,
-  { path, report }: Place,
+  { path, report }: Entry,
 ): readonly Candidate[] {
   const reportName = (message: string) =>
     report({ path: `${path}.selector`, code: 'name-invalid', message, severity: 'warning' })
@@ -143,7 +143,7 @@ function selectServices(
 }
 
 /** Of two targets with one name, the later gets its namespace behind it (decision B60). */
-function freeName(taken: ReadonlySet<string>, { resolved, namespace }: Candidate, { path, report }: Place) {
+function freeName(taken: ReadonlySet<string>, { resolved, namespace }: Candidate, { path, report }: Entry) {
   if (!taken.has(resolved.name)) return resolved.name
   const name = `${resolved.name}-${namespace}`
   const left = !taken.has(name)

@@ -3,10 +3,10 @@ import type { Destination, ProxyBackendObject, ProxyBackendSpec } from '#api/pro
 import type { BackendItem, ResolvedMcpTarget } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, itemPath } from '#schema/index.ts'
-import { fieldsOf, type Place, type PolicyField } from '../policies/policy-item.ts'
+import { type Attachment, fieldsOf, type PolicyField } from '../policies/policy-item.ts'
 import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import { backendBounds } from './backend-bounds.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
@@ -25,7 +25,7 @@ export interface TranslatedBackend {
 
 interface InlineField {
   readonly field: PolicyField
-  readonly place: Place
+  readonly place: Attachment
 }
 
 /** The member of a ProxyBackend that says what it is, as the plan has it. */
@@ -40,15 +40,19 @@ interface Sectioned {
 }
 
 /** A fault in the policies of the whole backend breaks it; one in those of a provider or target breaks only that (decision A-37). */
-export function translateBackend(scope: Scope, object: ProxyBackendObject, report: Report): TranslatedBackend {
+export function translateBackend(
+  context: TranslationContext,
+  object: ProxyBackendObject,
+  report: Report,
+): TranslatedBackend {
   const { spec, metadata, origin } = object
   const target = backendTarget('ProxyBackend', metadata)
-  const { destination, sections, policies = [], uses = [], ...resolved } = resolveDestination(scope, object, report)
+  const { destination, sections, policies = [], uses = [], ...resolved } = resolveDestination(context, object, report)
   const level = 'BackendInline'
   const own = fieldsOf(object, 'backend', spec.policies ?? {}, 'spec.policies').map((field) =>
-    translateField(scope, field, [{ target, level }], report),
+    translateField(context, field, [{ target, level }], report),
   )
-  const ofSections = policies.map(({ field, place }) => translateField(scope, field, [place], report))
+  const ofSections = policies.map(({ field, place }) => translateField(context, field, [place], report))
   const faults = own.flatMap((field) => field.faults)
   const bounds = backendBounds(metadata, report)
   const broken = [...(resolved.broken === undefined ? [] : [resolved.broken]), ...faults]
@@ -71,10 +75,10 @@ export function translateBackend(scope: Scope, object: ProxyBackendObject, repor
 }
 
 /** Policies inside the destination are taken out: they are items of their own. */
-function resolveDestination(scope: Scope, object: ProxyBackendObject, report: Report): Sectioned {
+function resolveDestination(context: TranslationContext, object: ProxyBackendObject, report: Report): Sectioned {
   const { ai, mcp, a2a, aws, dynamicForwardProxy, static: fixed } = object.spec
   if (ai !== undefined) return resolveProviders(object, ai)
-  if (mcp !== undefined) return resolveTargets(scope, object, mcp, report)
+  if (mcp !== undefined) return resolveTargets(context, object, mcp, report)
   if (a2a !== undefined) return { destination: { type: 'a2a', spec: a2a }, sections: [] }
   if (aws !== undefined) return { destination: { type: 'aws', spec: aws }, sections: [] }
   if (fixed !== undefined) return { destination: { type: 'static', spec: fixed }, sections: [] }
@@ -97,12 +101,12 @@ function resolveProviders(object: ProxyBackendObject, ai: NonNullable<ProxyBacke
 }
 
 function resolveTargets(
-  scope: Scope,
+  context: TranslationContext,
   object: ProxyBackendObject,
   { targets: entries, sessionRouting, failureMode }: NonNullable<ProxyBackendSpec['mcp']>,
   report: Report,
 ): Sectioned {
-  const targets = resolveMcpTargets(scope, object, report)
+  const targets = resolveMcpTargets(context, object, report)
   const spec = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
   const broken = failureMode === 'FailOpen' ? undefined : brokenTargets(targets)
   return {

@@ -3,7 +3,7 @@ import type { ListenerSetObject } from '#api/listener-set.ts'
 import { keyOf } from '#api/object.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
-import { type OpenScope, reportTo } from '../open-scope.ts'
+import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Tables } from '../tables.ts'
 import { type Claim, judgeClaims, orderOf } from './claim.ts'
 import { gatewayItem } from './gateway-item.ts'
@@ -22,7 +22,7 @@ import {
 /** Which Gateways are ours, with their listeners. */
 export function gatewayStage(
   tables: Tables,
-  openScope: OpenScope,
+  openScope: OpenContext,
   addressOf: AddressOf,
 ): StageDefinition<GatewayObject> {
   const { gateways, claims, served, parametersUsed, items, findings } = tables
@@ -43,18 +43,18 @@ export function gatewayStage(
 }
 
 /** The ListenerSets of our Gateways, with their listeners. */
-export function listenerSetStage(tables: Tables, openScope: OpenScope): StageDefinition<ListenerSetObject> {
+export function listenerSetStage(tables: Tables, openScope: OpenContext): StageDefinition<ListenerSetObject> {
   const { gateways, listenerSets, claims, findings } = tables
   return {
     name: 'listenerSets',
     each: [tables.objects.ListenerSet],
     writes: [listenerSets, claims, findings],
     run([object], work, key) {
-      const scope = openScope(work)
+      const context = openScope(work)
       const parent = parentOf(object!)
       const [gateway] = parent === undefined ? [] : work.read(gateways, parent)
-      if (gateway === undefined) return reportOrphan(scope, object!)
-      const placed = placeListenerSet(scope, object!, gateway)
+      if (gateway === undefined) return reportOrphan(context, object!)
+      const placed = placeListenerSet(context, object!, gateway)
       work.write(listenerSets, key, placed)
       writeClaims(tables, work, gateway.object, placed)
     },

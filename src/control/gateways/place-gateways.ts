@@ -7,8 +7,8 @@ import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { resolveCertificates } from './resolve-certificates.ts'
@@ -39,34 +39,38 @@ export type AddressOf = (gateway: GatewayObject) => string
  * Finds the listeners of a Gateway; conflicts between listeners are judged later.
  * @returns undefined for the Gateway of another controller
  */
-export function placeGateway(scope: Scope, object: GatewayObject, addressOf: AddressOf): PlacedGateway | undefined {
-  const { inventory, reportOn } = scope
+export function placeGateway(
+  context: TranslationContext,
+  object: GatewayObject,
+  addressOf: AddressOf,
+): PlacedGateway | undefined {
+  const { inventory, reportOn } = context
   if (!isOwnClass(inventory, object.spec.gatewayClassName)) return undefined
   const report = reportOn(object)
   reportUnsupported(object, report)
   reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
   const parameters = resolveParameters(inventory, object, report)
   const address = addressOf(object)
-  const trust = readClientTrust(scope, object, report)
-  const listeners = placeListeners(scope, { gateway: object, owner: object, address, trust })
+  const trust = readClientTrust(context, object, report)
+  const listeners = placeListeners(context, { gateway: object, owner: object, address, trust })
   return { object, address, parameters, listeners }
 }
 
 /** @param parent its Gateway, one of ours */
 export function placeListenerSet(
-  scope: Scope,
+  context: TranslationContext,
   object: ListenerSetObject,
   { object: gateway, address }: PlacedGateway,
 ): PlacedListenerSet {
-  const fault = listenerSetFault(scope.inventory, gateway, object, scope.reportOn(object))
+  const fault = listenerSetFault(context.inventory, gateway, object, context.reportOn(object))
   if (fault !== undefined) return { object, gateway, listeners: [], fault }
   // What is wrong with the trust of the Gateway is reported once, on the Gateway.
-  const trust = readClientTrust(scope, gateway, () => {})
-  return { object, gateway, listeners: placeListeners(scope, { gateway, owner: object, address, trust }) }
+  const trust = readClientTrust(context, gateway, () => {})
+  return { object, gateway, listeners: placeListeners(context, { gateway, owner: object, address, trust }) }
 }
 
 /** A ListenerSet that belongs to no Gateway at all; one of another controller's Gateway is not ours to judge. */
-export function reportOrphan({ inventory, reportOn }: Scope, set: ListenerSetObject): void {
+export function reportOrphan({ inventory, reportOn }: TranslationContext, set: ListenerSetObject): void {
   const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
   if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
   const message = `${kind} ${namespace}/${name} not found; the listeners of this ListenerSet are not served`
@@ -93,15 +97,15 @@ interface Owner {
   readonly trust: (port: number) => ClientTrust
 }
 
-function placeListeners(scope: Scope, owner: Owner): readonly Listener[] {
-  const report = scope.reportOn(owner.owner)
+function placeListeners(context: TranslationContext, owner: Owner): readonly Listener[] {
+  const report = context.reportOn(owner.owner)
   return owner.owner.spec.listeners.map((spec, index) =>
-    placeListener(scope, owner, spec, `spec.listeners[${index}]`, report),
+    placeListener(context, owner, spec, `spec.listeners[${index}]`, report),
   )
 }
 
 function placeListener(
-  scope: Scope,
+  context: TranslationContext,
   { gateway, owner, address, trust }: Owner,
   spec: ListenerSpec,
   path: string,
@@ -110,8 +114,8 @@ function placeListener(
   const { namespace, name } = gateway.metadata
   const { kinds, complaint: kindsComplaint } = resolveRouteKinds(spec, path, report)
   reportAllowedNamespaces(spec.allowedRoutes.namespaces, `${path}.allowedRoutes.namespaces`, report)
-  const certificates = resolveCertificates(scope, owner, { spec, path }, report)
-  const clients = clientTrustAt(scope, { owner, trust }, { spec, path }, report)
+  const certificates = resolveCertificates(context, owner, { spec, path }, report)
+  const clients = clientTrustAt(context, { owner, trust }, { spec, path }, report)
   const resolvedRefs = certificates.complaint ?? clients.resolvedRefs ?? kindsComplaint
   const bad = certificates.complaint !== undefined && certificates.secrets.length === 0
   const faults: ListenerFaults = {
@@ -141,7 +145,7 @@ function placeListener(
 
 /** What the listener itself says counts before what its Gateway says. */
 function clientTrustAt(
-  scope: Scope,
+  context: TranslationContext,
   { owner, trust }: Pick<Owner, 'owner' | 'trust'>,
   { spec, path }: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
@@ -149,7 +153,7 @@ function clientTrustAt(
   if (tlsModeOf(spec) !== 'Terminate') return {}
   const validation = spec.tls?.frontendValidation
   if (validation === undefined) return trust(spec.port)
-  return resolveClientValidation(scope, owner, { validation, path: `${path}.tls.frontendValidation` }, report)
+  return resolveClientValidation(context, owner, { validation, path: `${path}.tls.frontendValidation` }, report)
 }
 
 /** Without a word about it, a Gateway takes no ListenerSets. */

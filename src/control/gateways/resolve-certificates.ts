@@ -5,8 +5,8 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { secretData } from '../references/secret-data.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import { tlsModeOf } from './listener.ts'
 
 export interface Certificates {
@@ -19,7 +19,7 @@ const INVALID = 'InvalidCertificateRef'
 
 /** Finds the certificates of a listener that terminates TLS. Unusable ones are left out; without any, every handshake fails. */
 export function resolveCertificates(
-  scope: Scope,
+  context: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   listener: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
@@ -36,7 +36,7 @@ export function resolveCertificates(
   const secrets: string[] = []
   const complaints: Complaint[] = []
   for (const [index, ref] of refs.entries()) {
-    const found = resolveCertificate(scope, owner, ref)
+    const found = resolveCertificate(context, owner, ref)
     if (typeof found === 'string') secrets.push(found)
     else {
       report({ path: `${path}[${index}]`, code: found.code, message: found.message, severity: 'error' })
@@ -52,7 +52,7 @@ type Refusal = Complaint & { readonly code: FindingCode }
 
 /** @returns the key of the Secret, or why it cannot be used */
 function resolveCertificate(
-  { inventory, grants, tlsMaterial }: Scope,
+  { inventory, grants, tlsMaterial }: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: CertificateRef,
 ): string | Refusal {

@@ -8,8 +8,8 @@ import { GATEWAY_GROUP } from '../controller.ts'
 import { configMapData } from '../references/config-map-data.ts'
 import { secretData } from '../references/secret-data.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 
 /** What holds at a listener about client certificates. */
 export interface ClientTrust {
@@ -27,11 +27,15 @@ const NONE: ClientTrust = {}
  * Reads `spec.tls.frontend` of a Gateway, once for all its listeners.
  * @returns what holds at a port; what is written for a port replaces the default as a whole
  */
-export function readClientTrust(scope: Scope, gateway: GatewayObject, report: Report): (port: number) => ClientTrust {
+export function readClientTrust(
+  context: TranslationContext,
+  gateway: GatewayObject,
+  report: Report,
+): (port: number) => ClientTrust {
   const { frontend } = gateway.spec.tls ?? {}
   if (frontend === undefined) return () => NONE
   const resolve = (validation: ClientValidationSpec | undefined, path: string) =>
-    validation === undefined ? NONE : resolveClientValidation(scope, gateway, { validation, path }, report)
+    validation === undefined ? NONE : resolveClientValidation(context, gateway, { validation, path }, report)
   const usual = resolve(frontend.default?.validation, 'spec.tls.frontend.default.validation')
   const perPort = new Map(
     (frontend.perPort ?? []).map(({ port, tls }, index) => [
@@ -44,7 +48,7 @@ export function readClientTrust(scope: Scope, gateway: GatewayObject, report: Re
 
 /** Finds the authorities. Unusable ones are left out. */
 export function resolveClientValidation(
-  scope: Scope,
+  context: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   { validation, path }: { readonly validation: ClientValidationSpec; readonly path: string },
   report: Report,
@@ -52,7 +56,7 @@ export function resolveClientValidation(
   const authorities: string[] = []
   const complaints: Complaint[] = []
   for (const [index, ref] of validation.caCertificateRefs.entries()) {
-    const found = resolveAuthority(scope, owner, ref)
+    const found = resolveAuthority(context, owner, ref)
     if (typeof found === 'string') authorities.push(found)
     else {
       const place = `${path}.caCertificateRefs[${index}]`
@@ -74,7 +78,7 @@ const ENTRY = 'ca.crt'
 
 /** @returns the key of the ConfigMap or Secret, or why it cannot be used */
 function resolveAuthority(
-  { inventory, grants, tlsMaterial }: Scope,
+  { inventory, grants, tlsMaterial }: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   { group, kind, name, namespace = owner.metadata.namespace }: AuthorityRef,
 ): string | Refusal {
@@ -98,12 +102,12 @@ function resolveAuthority(
   return { code: 'listener-client-authority', reason: INVALID, message: `${title}: ${fault}` }
 }
 
-function dataOfSecret(inventory: Scope['inventory'], namespace: string, name: string) {
+function dataOfSecret(inventory: TranslationContext['inventory'], namespace: string, name: string) {
   const secret = inventory.find('Secret', namespace, name)
   return secret === undefined ? undefined : secretData(secret)
 }
 
-function dataOfMap(inventory: Scope['inventory'], namespace: string, name: string) {
+function dataOfMap(inventory: TranslationContext['inventory'], namespace: string, name: string) {
   const map = inventory.find('ConfigMap', namespace, name)
   return map === undefined ? undefined : configMapData(map)
 }

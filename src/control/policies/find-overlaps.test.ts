@@ -65,7 +65,7 @@ function findOverlaps(items: readonly PolicyItem[]): readonly Overlap[] {
   stages.add(tieStage(tables))
   stages.add(partialStage(tables))
   tables.always.put('all', '', [true])
-  stages.settle()
+  stages.update()
   return tables.overlaps.keys().flatMap((key) => tables.overlaps.rows(key))
 }
 

@@ -7,10 +7,10 @@ import { backendTarget, gatewayTarget, listenerSetTarget, listenerTarget, routeT
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
 import { hasLabels } from '../label-selector.ts'
-import type { Place } from './policy-item.ts'
+import type { Attachment } from './policy-item.ts'
 
 /** A place that a policy names and reaches. */
-export interface PolicyPlace extends Place {
+export interface TargetAttachment extends Attachment {
   /** The target in words: `HTTPRoute default/shop`. */
   readonly title: string
   readonly kind: string
@@ -25,13 +25,13 @@ export interface PolicyMiss {
   readonly message: string
 }
 
-export interface PlacedPolicy {
+export interface AttachedPolicy {
   readonly object: ProxyPolicyObject
-  readonly places: readonly PolicyPlace[]
+  readonly places: readonly TargetAttachment[]
   readonly misses: readonly PolicyMiss[]
 }
 
-interface Scope {
+interface AttachmentContext {
   readonly inventory: Inventory
   /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
   readonly listenersOf: (owner: string) => readonly Listener[] | undefined
@@ -54,11 +54,11 @@ interface Entry {
 }
 
 /** Finds the places that a policy is attached to; targets are in its own namespace (decisions A-27 to A-29). */
-export function placePolicy(scope: Scope, policy: ProxyPolicyObject): PlacedPolicy {
-  const places = new Map<string, PolicyPlace>()
+export function placePolicy(context: AttachmentContext, policy: ProxyPolicyObject): AttachedPolicy {
+  const places = new Map<string, TargetAttachment>()
   const misses: PolicyMiss[] = []
-  for (const entry of entriesOf(scope.inventory, policy)) {
-    for (const found of placeEntry(scope, entry)) {
+  for (const entry of entriesOf(context.inventory, policy)) {
+    for (const found of placeEntry(context, entry)) {
       if ('target' in found) places.set(found.target, places.get(found.target) ?? found)
       else misses.push(found)
     }
@@ -90,14 +90,14 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
   return [...refs, ...selectors]
 }
 
-function placeEntry(scope: Scope, entry: Entry): readonly (PolicyPlace | PolicyMiss)[] {
+function placeEntry(context: AttachmentContext, entry: Entry): readonly (TargetAttachment | PolicyMiss)[] {
   const { kind, path } = entry
   if (!isTargetKind(kind)) {
     return [{ path, code: 'not-implemented', message: `targets of kind ${kind} are not implemented yet` }]
   }
   const objects = entry.find(kind)
   if (objects.length === 0) return [{ path, ...entry.nothing }]
-  return objects.map((object) => placeAt(scope, { kind, path, sectionName: entry.sectionName }, object))
+  return objects.map((object) => placeAt(context, { kind, path, sectionName: entry.sectionName }, object))
 }
 
 function isTargetKind(kind: string): kind is TargetKind {
@@ -110,14 +110,18 @@ interface Part {
   readonly sectionName: string | undefined
 }
 
-function placeAt(scope: Scope, { kind, path, sectionName }: Part, object: TargetObject): PolicyPlace | PolicyMiss {
+function placeAt(
+  context: AttachmentContext,
+  { kind, path, sectionName }: Part,
+  object: TargetObject,
+): TargetAttachment | PolicyMiss {
   const title = `${kind} ${object.metadata.namespace}/${object.metadata.name}`
-  if (isForeign(scope, kind, object)) {
+  if (isForeign(context, kind, object)) {
     const message = `Policy is not attached: ${title} is not served by this controller`
     return { path, code: 'target-not-attached', message }
   }
   if (sectionName !== undefined) {
-    const known = sectionsOf(scope, kind, object)
+    const known = sectionsOf(context, kind, object)
     if (!known.includes(sectionName)) {
       const names = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
       const message = `Policy is not attached: sectionName "${sectionName}" not found in ${title}; ${names}`
@@ -129,26 +133,26 @@ function placeAt(scope: Scope, { kind, path, sectionName }: Part, object: Target
   return { ...place, title: `${title}${part}`, kind, path }
 }
 
-function isForeign({ listenersOf }: Scope, kind: TargetKind, { metadata }: TargetObject): boolean {
+function isForeign({ listenersOf }: AttachmentContext, kind: TargetKind, { metadata }: TargetObject): boolean {
   if (kind !== 'Gateway' && kind !== 'ListenerSet') return false
   return listenersOf(objectKey(kind, metadata.namespace, metadata.name)) === undefined
 }
 
 /** The names that a `sectionName` can have at an object (docs/behaviour/control.md, "Sections"). */
-function sectionsOf(scope: Scope, kind: TargetKind, { metadata }: TargetObject): readonly string[] {
+function sectionsOf(context: AttachmentContext, kind: TargetKind, { metadata }: TargetObject): readonly string[] {
   const { namespace, name } = metadata
   const key = objectKey(kind, namespace, name)
   switch (kind) {
     case 'Gateway':
     case 'ListenerSet':
-      return (scope.listenersOf(key) ?? []).map(({ spec }) => spec.name)
+      return (context.listenersOf(key) ?? []).map(({ spec }) => spec.name)
     case 'HTTPRoute':
     case 'GRPCRoute':
-      return ruleNames(scope.inventory.find(kind, namespace, name)?.spec.rules ?? [])
+      return ruleNames(context.inventory.find(kind, namespace, name)?.spec.rules ?? [])
     case 'Service':
-      return (scope.inventory.find('Service', namespace, name)?.spec.ports ?? []).map(({ port }) => `${port}`)
+      return (context.inventory.find('Service', namespace, name)?.spec.ports ?? []).map(({ port }) => `${port}`)
     case 'ProxyBackend':
-      return scope.sectionsOf(key)
+      return context.sectionsOf(key)
   }
 }
 

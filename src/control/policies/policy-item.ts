@@ -12,8 +12,8 @@ export interface PolicyField {
   readonly spec: unknown
 }
 
-/** A place that policies attach to. */
-export interface Place {
+/** What a policy is attached to, and how strong that makes it. */
+export interface Attachment {
   readonly target: string
   readonly level: LevelName
 }
@@ -21,7 +21,7 @@ export interface Place {
 /** `notPermitted`: keys of the backends that the field names but may not use. */
 export function policyItem(
   { object, section, phase, field, path, spec }: PolicyField,
-  { target, level }: Place,
+  { target, level }: Attachment,
   notPermitted: readonly string[] = [],
 ): PolicyItem {
   const { namespace, name, creationTimestamp } = object.metadata

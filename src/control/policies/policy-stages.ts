@@ -2,31 +2,31 @@ import { objectKey } from '#api/object.ts'
 import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { PolicyItem } from '#plan/item.ts'
-import { type OpenScope, reportTo } from '../open-scope.ts'
-import { gatewaysAround, placesAround } from '../reach.ts'
+import { type OpenContext, reportTo } from '../open-context.ts'
+import { gatewaysAround, targetsAround } from '../reach.ts'
 import type { Tables } from '../tables.ts'
 import { reportOverlaps } from './describe-overlaps.ts'
 import { findPartial, findTies, type Overlap, placeKey } from './find-overlaps.ts'
 import { findSharedSockets, isSocketSetting, type SocketUser } from './find-shared-sockets.ts'
-import { type PlacedPolicy, placePolicy } from './place-policy.ts'
+import { type AttachedPolicy, placePolicy } from './place-policy.ts'
+import { policyFactsOf } from './policy-facts.ts'
 import { reportNoEffect } from './report-no-effect.ts'
-import { settlePolicy } from './settle-policy.ts'
 import { translatePolicy } from './translate-policy.ts'
 import { writeFields } from './write-policies.ts'
 
 /** Attaches each policy to its places and translates its fields. */
-export function policyStage(tables: Tables, openScope: OpenScope): StageDefinition<ProxyPolicyObject> {
+export function policyStage(tables: Tables, openScope: OpenContext): StageDefinition<ProxyPolicyObject> {
   const { policies, reached, socketSettings } = tables
   return {
     name: 'policies',
     each: [tables.objects.ProxyPolicy],
     writes: [policies, reached, socketSettings, ...fieldTables(tables)],
     run([object], work, key) {
-      const scope = openScope(work)
-      const report = scope.reportOn(object!)
+      const context = openScope(work)
+      const report = context.reportOn(object!)
       const placed = placePolicy(
         {
-          inventory: scope.inventory,
+          inventory: context.inventory,
           listenersOf: (owner) => work.read(tables.listeners, owner)[0],
           sectionsOf: (backend) => work.read(tables.backends, backend)[0]?.sections ?? [],
         },
@@ -35,8 +35,8 @@ export function policyStage(tables: Tables, openScope: OpenScope): StageDefiniti
       work.write(policies, key, placed)
       for (const { target } of placed.places) work.write(reached, target, true)
       const listenersAt = (place: string) => work.read(tables.listenersAt, place)
-      reportNoEffect({ inventory: scope.inventory, listenersAt }, placed, report)
-      const fields = translatePolicy(scope, placed, report)
+      reportNoEffect({ inventory: context.inventory, listenersAt }, placed, report)
+      const fields = translatePolicy(context, placed, report)
       writeFields(tables, work, fields)
       for (const item of fields.items) if (isSocketSetting(item)) work.write(socketSettings, item.target, item)
     },
@@ -74,7 +74,7 @@ export function partialStage(tables: Tables): StageDefinition<PolicyItem> {
     run([winner], work) {
       const isTied = ({ key }: PolicyItem) => work.read(tied, key).length > 0
       if (isTied(winner!)) return
-      const others = [winner!.target, ...placesAround(tables, work, winner!.target)]
+      const others = [winner!.target, ...targetsAround(tables, work, winner!.target)]
         .flatMap((place) => work.read(policiesAt, placeKey(winner!, place)))
         .filter((item) => !isTied(item))
       for (const overlap of findPartial(winner!, others)) writeOverlap(tables, work, overlap)
@@ -126,7 +126,7 @@ export function reachStage(tables: Tables): StageDefinition<true> {
 }
 
 /** What became of each policy. */
-export function settleStage(tables: Tables): StageDefinition<PlacedPolicy> {
+export function policyFactsStage(tables: Tables): StageDefinition<AttachedPolicy> {
   const { policies, overlaps, gatewaysOf, policyFacts, findings } = tables
   return {
     name: 'settled',
@@ -137,7 +137,7 @@ export function settleStage(tables: Tables): StageDefinition<PlacedPolicy> {
         overlaps: work.read(overlaps, key),
         gatewaysOf: (place: string) => work.read(gatewaysOf, place)[0] ?? [],
       }
-      work.write(policyFacts, key, settlePolicy(placed!, facts, reportTo(tables, work)(placed!.object)))
+      work.write(policyFacts, key, policyFactsOf(placed!, facts, reportTo(tables, work)(placed!.object)))
     },
   }
 }

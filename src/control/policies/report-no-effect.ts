@@ -1,23 +1,23 @@
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { PlacedPolicy, PolicyPlace } from './place-policy.ts'
+import type { AttachedPolicy, TargetAttachment } from './place-policy.ts'
 
-interface Scope {
+interface NoEffectContext {
   readonly inventory: Inventory
   /** The listeners at a place. */
   readonly listenersAt: (place: string) => readonly Listener[]
 }
 
 /** Says which sections and fields of a policy mean nothing at its targets. */
-export function reportNoEffect(scope: Scope, policy: PlacedPolicy, report: Report): void {
-  reportForeignFields(scope, policy, report)
+export function reportNoEffect(context: NoEffectContext, policy: AttachedPolicy, report: Report): void {
+  reportForeignFields(context, policy, report)
   if (policy.object.spec.traffic === undefined) return
-  for (const place of policy.places) reportRelayRules(scope, place, report)
+  for (const place of policy.places) reportRelayRules(context, place, report)
 }
 
 /** `ai` and `mcp` mean nothing to backends of other kinds (specification 2, 2.3). */
-function reportForeignFields({ inventory }: Scope, { object, places }: PlacedPolicy, report: Report): void {
+function reportForeignFields({ inventory }: NoEffectContext, { object, places }: AttachedPolicy, report: Report): void {
   for (const member of ['ai', 'mcp'] as const) {
     if (object.spec.backend?.[member] === undefined) continue
     const other = places.find(({ kind, target }) => kind === 'ProxyBackend' && !isBackendOf(inventory, target, member))
@@ -33,7 +33,7 @@ function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp')
 }
 
 /** Whoever wants `traffic` to protect a listener has to know that it cannot protect one that relays connections. */
-function reportRelayRules({ listenersAt }: Scope, place: PolicyPlace, report: Report): void {
+function reportRelayRules({ listenersAt }: NoEffectContext, place: TargetAttachment, report: Report): void {
   const reached = listenersAt(place.target)
   const relayed = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
   if (relayed.length === 0) return

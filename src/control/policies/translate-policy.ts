@@ -1,10 +1,10 @@
 import type { PolicyItem } from '#plan/item.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
-import type { PlacedPolicy } from './place-policy.ts'
-import { fieldsOf, type Place, type PolicyField, policyItem } from './policy-item.ts'
+import type { AttachedPolicy } from './place-policy.ts'
+import { type Attachment, fieldsOf, type PolicyField, policyItem } from './policy-item.ts'
 
 /** What policy fields became at the places that they are attached to. */
 export interface TranslatedFields {
@@ -21,22 +21,22 @@ const SECTIONS = ['frontend', 'traffic', 'backend'] as const
 
 /** One item for each field and place. A policy that is attached nowhere is checked all the same. */
 export function translatePolicy(
-  scope: Scope,
-  { object: policy, places }: PlacedPolicy,
+  context: TranslationContext,
+  { object: policy, places }: AttachedPolicy,
   report: Report,
 ): TranslatedFields {
   const fields = SECTIONS.flatMap((section) => fieldsOf(policy, section, policy.spec[section] ?? {}, `spec.${section}`))
-  return joinFields(fields.map((field) => translateField(scope, field, places, report)))
+  return joinFields(fields.map((field) => translateField(context, field, places, report)))
 }
 
 /** A field at the places that it is attached to; its references are followed once. */
 export function translateField(
-  scope: Scope,
+  context: TranslationContext,
   field: PolicyField,
-  places: readonly Place[],
+  places: readonly Attachment[],
   report: Report,
 ): TranslatedFields {
-  const { backends, notPermitted, material, faults }: ResolvedField = resolveField(scope, field, report)
+  const { backends, notPermitted, material, faults }: ResolvedField = resolveField(context, field, report)
   return {
     items: places.map((place) => policyItem(field, place, notPermitted)),
     calls: places.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),

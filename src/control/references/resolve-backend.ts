@@ -2,8 +2,8 @@ import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 
 /** Where a reference leads. */
 export interface BackendResolution {
@@ -15,7 +15,7 @@ export interface BackendResolution {
 
 /** Follows a `backendRef` of an object; namespaces other than its own need a ReferenceGrant (decision A-35). */
 export function resolveBackend(
-  { inventory, grants }: Scope,
+  { inventory, grants }: TranslationContext,
   from: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: BackendRef,
 ): BackendResolution {

@@ -22,8 +22,8 @@ const object = admitObject({
 })
 
 function resolve(section: PolicySection, field: string, spec: unknown) {
-  const { result, findings } = inScope(objects, (scope) =>
-    resolveField(scope, { object, section, field, path: `spec.${section}.${field}`, spec }, scope.reportOn(object)),
+  const { result, findings } = inScope(objects, (context) =>
+    resolveField(context, { object, section, field, path: `spec.${section}.${field}`, spec }, context.reportOn(object)),
   )
   return { ...result, found: findings.map(({ path, code }) => `${path} ${code}`) }
 }

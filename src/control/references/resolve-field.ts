@@ -6,7 +6,7 @@ import { type Reference, walk } from '#schema/index.ts'
 import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import { resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
 
@@ -23,7 +23,7 @@ export interface ResolvedField {
 }
 
 interface Progress {
-  readonly scope: Scope
+  readonly context: TranslationContext
   readonly field: PolicyField
   readonly report: Report
   readonly backends: string[]
@@ -35,10 +35,10 @@ interface Progress {
 const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [], faults: [] }
 
 /** Follows the references of a field and reports those that lead nowhere; the field itself goes into the plan all the same. */
-export function resolveField(scope: Scope, field: PolicyField, report: Report): ResolvedField {
+export function resolveField(context: TranslationContext, field: PolicyField, report: Report): ResolvedField {
   const schema = policyDefinition(field.section, field.field)?.schema
   if (schema === undefined) return NOTHING
-  const progress: Progress = { scope, field, report, backends: [], notPermitted: [], material: [], faults: [] }
+  const progress: Progress = { context, field, report, backends: [], notPermitted: [], material: [], faults: [] }
   for (const { node, value, path } of walk(schema, field.spec, field.path)) {
     if (node.refersTo !== undefined && value !== undefined) resolveReference(progress, node.refersTo, value, path)
   }
@@ -68,7 +68,7 @@ function complain({ report, faults }: Progress, path: string, code: FindingCode,
 }
 
 function followBackend(progress: Progress, ref: BackendRef, path: string): void {
-  const { key, fault } = resolveBackend(progress.scope, progress.field.object, ref)
+  const { key, fault } = resolveBackend(progress.context, progress.field.object, ref)
   if (fault !== undefined) {
     complain(progress, `${path}${fault.field}`, fault.code, fault.message)
     if (fault.reason === 'RefNotPermitted' && key !== undefined) progress.notPermitted.push(key)
@@ -80,7 +80,7 @@ function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
   followBackend(progress, ref, path)
   const { namespace } = progress.field.object.metadata
   if (ref.kind !== 'ProxyBackend') return
-  const backend = progress.scope.inventory.find('ProxyBackend', ref.namespace ?? namespace, ref.name)
+  const backend = progress.context.inventory.find('ProxyBackend', ref.namespace ?? namespace, ref.name)
   if (backend === undefined || backend.spec.static !== undefined) return
   const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is not static; a key set requires a Service or a static backend`
   complain(progress, path, 'key-set-backend', message)
@@ -88,7 +88,7 @@ function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
 
 function followSecret(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
-  const secret = progress.scope.inventory.find('Secret', namespace, name)
+  const secret = progress.context.inventory.find('Secret', namespace, name)
   if (secret === undefined) return complain(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
   progress.material.push(objectKey('Secret', namespace, name))
   const missing = missingEntries(Object.keys(secretData(secret)), entries)
@@ -103,7 +103,7 @@ function followSecret(progress: Progress, { entries }: Reference, { name }: { na
 
 function followConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
-  const map = progress.scope.inventory.find('ConfigMap', namespace, name)
+  const map = progress.context.inventory.find('ConfigMap', namespace, name)
   const title = `ConfigMap ${namespace}/${name}`
   if (map === undefined) return complain(progress, path, 'config-map-not-found', `${title} not found`)
   progress.material.push(objectKey('ConfigMap', namespace, name))
@@ -121,7 +121,7 @@ function missingEntries(present: readonly string[], wanted: Reference['entries']
 
 function followSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {
   const { namespace } = progress.field.object.metadata
-  const found = progress.scope.inventory
+  const found = progress.context.inventory
     .inNamespace('Secret', namespace)
     .filter(({ metadata }) => hasLabels(metadata.labels ?? {}, matchLabels))
   for (const { metadata } of found) progress.material.push(objectKey('Secret', namespace, metadata.name))

@@ -39,7 +39,7 @@ export interface AttachedParent {
   readonly fault?: Complaint
 }
 
-interface RouteScope {
+interface RouteContext {
   readonly inventory: Inventory
   /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
   readonly listenersOf: (parent: string) => readonly Listener[] | undefined
@@ -54,11 +54,11 @@ interface Match {
  * Attaches a route to listeners (docs/behaviour/control.md, "Attachment of routes").
  * @returns undefined when all its parents belong to other controllers
  */
-export function attachRoute(scope: RouteScope, object: RouteObject, report: Report): AttachedRoute | undefined {
+export function attachRoute(context: RouteContext, object: RouteObject, report: Report): AttachedRoute | undefined {
   const parents: AttachedParent[] = []
   const matches = new Map<string, Match>()
   for (const [index, ref] of (object.spec.parentRefs ?? []).entries()) {
-    const found = matchParent(scope, object, ref)
+    const found = matchParent(context, object, ref)
     if (found === undefined) continue
     for (const match of found.matches) matches.set(match.listener.key, match)
     if (found.refusal === undefined) {
@@ -85,21 +85,21 @@ interface ParentMatch {
 }
 
 /** @returns undefined for a parent of another controller */
-function matchParent(scope: RouteScope, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
+function matchParent(context: RouteContext, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
   if (ref.group !== GATEWAY_GROUP || (ref.kind !== 'Gateway' && ref.kind !== 'ListenerSet')) return undefined
   const namespace = ref.namespace ?? route.metadata.namespace
   const parent = `${ref.kind} ${namespace}/${ref.name}`
-  const listeners = scope.listenersOf(objectKey(ref.kind, namespace, ref.name))
+  const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))
   if (listeners === undefined) {
-    if (scope.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
+    if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
     return refuse('parent-not-found', 'NoMatchingParent', `${parent} not found`)
   }
-  return narrow(scope, route, ref, { parent, listeners })
+  return narrow(context, route, ref, { parent, listeners })
 }
 
 /** The listeners of a parent that take the route; the first condition that leaves none is the reason. */
 function narrow(
-  { inventory }: RouteScope,
+  { inventory }: RouteContext,
   route: RouteObject,
   ref: ParentReference,
   { parent, listeners }: { readonly parent: string; readonly listeners: readonly Listener[] },

@@ -3,14 +3,14 @@ import type { BackendRef } from '#plan/backend-key.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import type { RouteObject } from './attach-route.ts'
 
 /** One translation of one route, filled rule by rule. */
 export interface Progress<R extends RouteObject = RouteObject> {
-  readonly scope: Scope
+  readonly context: TranslationContext
   readonly object: R
   readonly attachments: readonly Attachment[]
   readonly report: Report
@@ -46,7 +46,7 @@ export interface At {
 
 /** @returns the key of the backend, or undefined after complaining */
 export function useBackend(progress: Progress, ref: BackendRef, { path, target }: At): string | undefined {
-  const { key, fault } = resolveBackend(progress.scope, progress.object, ref)
+  const { key, fault } = resolveBackend(progress.context, progress.object, ref)
   if (fault === undefined && key !== undefined) {
     progress.uses.push({ from: target, to: key })
     return key

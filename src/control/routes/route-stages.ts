@@ -1,7 +1,7 @@
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { RelayRouteItem } from '#plan/item.ts'
 import { routeTarget, ruleTarget } from '#plan/target.ts'
-import { type OpenScope, reportTo } from '../open-scope.ts'
+import { type OpenContext, reportTo } from '../open-context.ts'
 import { writePolicies } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
 import { placesOfUse } from '../use.ts'
@@ -10,7 +10,7 @@ import { reportShadowed } from './report-shadowed.ts'
 import { type TranslatedRoute, translateRoute } from './translate-route.ts'
 
 /** Attaches and translates each route; those of other controllers are left out. */
-export function routeStage(tables: Tables, openScope: OpenScope): StageDefinition<RouteObject> {
+export function routeStage(tables: Tables, openScope: OpenContext): StageDefinition<RouteObject> {
   const { objects, routes, attachedRoutes, relayRules, relayItems, outer, users, wantedBackends, items, findings } =
     tables
   return {
@@ -31,12 +31,12 @@ export function routeStage(tables: Tables, openScope: OpenScope): StageDefinitio
       tables.workloadReaders,
     ],
     run([object], work, key) {
-      const scope = openScope(work)
-      const report = scope.reportOn(object!)
+      const context = openScope(work)
+      const report = context.reportOn(object!)
       const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
-      const attached = attachRoute({ ...scope, listenersOf }, object!, report)
+      const attached = attachRoute({ ...context, listenersOf }, object!, report)
       if (attached === undefined) return
-      const translated = translateRoute(scope, attached, report)
+      const translated = translateRoute(context, attached, report)
       work.write(routes, key, translated)
       for (const { key: listener } of attached.listeners) work.write(attachedRoutes, listener, true)
       for (const use of translated.uses) {

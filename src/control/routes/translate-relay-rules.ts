@@ -32,7 +32,7 @@ const TAKES_BYTES: ReadonlySet<Destination> = new Set(['static', 'dynamicForward
 function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: At): WeightedBackend {
   const { weight } = ref
   const { path } = at
-  const { inventory } = progress.scope
+  const { inventory } = progress.context
   const key = useBackend(progress, ref, at)
   const backend = inventory.find('ProxyBackend', ref.namespace ?? progress.object.metadata.namespace, ref.name)
   if (key === undefined || ref.kind !== 'ProxyBackend' || backend === undefined) return { backend: key, weight, path }

@@ -1,7 +1,7 @@
 import type { PlanItem } from '#plan/item.ts'
 import type { Report } from '../reporting.ts'
-import type { Scope } from '../scope.ts'
 import type { Complaint } from '../status/condition.ts'
+import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import { type AttachedRoute, isRelayRoute } from './attach-route.ts'
 import type { Progress } from './route-progress.ts'
@@ -20,10 +20,10 @@ export interface TranslatedRoute {
 }
 
 /** Turns the rules of a route into plan items. A route that is attached nowhere yields none, but is checked all the same. */
-export function translateRoute(scope: Scope, route: AttachedRoute, report: Report): TranslatedRoute {
+export function translateRoute(context: TranslationContext, route: AttachedRoute, report: Report): TranslatedRoute {
   const { object, attachments } = route
   const progress: Omit<Progress, 'object'> = {
-    scope,
+    context,
     attachments,
     report,
     items: [],

@@ -3,7 +3,7 @@ import type { Finding } from '#base/finding.ts'
 import { CONTROLLER_NAME, GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import { compareText } from '../inventory.ts'
 import { describeOverlaps } from '../policies/describe-overlaps.ts'
-import type { PolicyFacts } from '../policies/settle-policy.ts'
+import type { PolicyFacts } from '../policies/policy-facts.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
 /** How many ancestors a status can name. */

@@ -1,5 +1,5 @@
 import { BACKEND } from '#api/policy-order.ts'
-import type { PlaceNames } from '#exchange/exchange.ts'
+import type { PlanNames } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
 import { DEFAULT_BOUNDS } from '#net/destination.ts'
 import type { BackendItem } from '#plan/item.ts'
@@ -8,20 +8,20 @@ import { EndpointHealth } from '#state/endpoint-health.ts'
 import { buildChainFor, mergeSection } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import type { Lookups } from '../plan/lookups.ts'
-import type { BackendPlace, EndpointPlace } from './backend-place.ts'
-import type { BackendMerge, BackendScope, BackendUse } from './backend-scope.ts'
+import type { BackendContext, BackendMerge, BackendUse } from './backend-context.ts'
 import { backendTargets } from './backend-targets.ts'
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
 import { type Connection, compileConnection } from './connection.ts'
+import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
 
 /** Makes a backend ready for the requests of one rule. @returns undefined when the reference is broken or names nothing */
-export function buildBackendPlace(use: BackendUse, scope: BackendScope): BackendPlace | undefined {
+export function buildLiveBackend(use: BackendUse, scope: BackendContext): LiveBackend | undefined {
   const { backend } = use.reference
   const item = backend === undefined ? undefined : scope.lookups.item(backend)
   if (item?.kind !== 'backend') return undefined
   const { lookups, context } = scope
   const protocol = bindProtocol(item)
-  const names: PlaceNames = {
+  const names: PlanNames = {
     ...use.names,
     backend: `${item.namespace}/${item.name}`,
     backendType: item.type,
@@ -61,7 +61,7 @@ interface Reached extends Pick<BackendUse, 'carries'> {
   readonly alone: boolean
 }
 
-function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendScope): EndpointPlace {
+function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendContext): LiveEndpoint {
   const { item, protocol, address, carries } = reached
   const { lookups, context, state } = scope
   const connection: Connection = compileConnection(

@@ -5,7 +5,7 @@ import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
 import type { BackendTlsSetting } from '#policies/backend/tls/compile.ts'
 import type { Address } from '#protocols/address.ts'
-import type { BackendUse } from './backend-scope.ts'
+import type { BackendUse } from './backend-context.ts'
 
 /**
  * Where the requests to one address go, by what they are. They differ in what is spoken there, and only where nothing but the

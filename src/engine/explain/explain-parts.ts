@@ -1,11 +1,11 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem } from '#plan/item.ts'
-import type { BackendPlace, EndpointPlace } from '../backend/backend-place.ts'
+import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
-import type { WeightedRule } from '../route/places.ts'
+import type { LiveReferences } from '../route/live-listener.ts'
 
 /** A backend reference of a rule. */
 export interface ExplainedBackend {
@@ -42,20 +42,20 @@ export function policiesInForce(
 }
 
 export function explainBackends(
-  rule: WeightedRule | undefined,
-  chosen: BackendPlace | undefined,
+  rule: LiveReferences | undefined,
+  chosen: LiveBackend | undefined,
   index: PlanIndex,
 ): ExplainedBackend[] {
-  return (rule?.backends ?? []).map(({ reference, place }) => ({
+  return (rule?.backends ?? []).map(({ reference, backend }) => ({
     key: reference.backend ?? reference.path,
     weight: reference.weight,
-    chosen: chosen !== undefined && place.get(index) === chosen,
+    chosen: chosen !== undefined && backend.get(index) === chosen,
   }))
 }
 
 export function explainEndpoints(
-  backend: BackendPlace | undefined,
-  chosen: EndpointPlace | undefined,
+  backend: LiveBackend | undefined,
+  chosen: LiveEndpoint | undefined,
 ): ExplainedEndpoint[] {
   return (backend?.groups ?? []).flatMap((group, priority) =>
     group.map((endpoint) => ({

@@ -4,7 +4,7 @@ import { backendTargets } from '../backend/backend-targets.ts'
 import { RecordedLookups } from '../plan/lookups.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import { decideRelay } from '../request/decide-relay.ts'
-import type { RelayListenerPlace } from '../route/places.ts'
+import type { LiveRelayListener } from '../route/live-listener.ts'
 import {
   type EffectivePolicy,
   type ExplainedBackend,
@@ -26,7 +26,7 @@ export interface RelayExplanation {
 }
 
 /** Runs the very engine of the proxy on a connection and tells what it did. */
-export function explainRelay(index: PlanIndex, listener: RelayListenerPlace, serverName: string): RelayExplanation {
+export function explainRelay(index: PlanIndex, listener: LiveRelayListener, serverName: string): RelayExplanation {
   // Always the first draw, so that the same question has the same answer.
   const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
   const { item, targets } = listener

@@ -3,7 +3,7 @@ import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { RunContext } from '#exchange/run-context.ts'
-import type { CredentialPlace, Trace, TraceStep } from '#exchange/trace.ts'
+import type { Trace, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
@@ -16,7 +16,7 @@ import type { LivePlan } from '../plan/live-plan.ts'
 import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
 import { Decision, decide, refuseForClient } from '../request/decide.ts'
 import { needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
-import { listenerTargets, ruleTargets, type SocketPlace } from '../route/places.ts'
+import { type LiveSocket, listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import {
   type EffectivePolicy,
@@ -37,7 +37,7 @@ export interface Explanation {
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
   /** Where the gateway wrote credentials into what the endpoint would be sent. */
-  readonly credentials: readonly CredentialPlace[]
+  readonly credentials: readonly WrittenCredential[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
   readonly backends: readonly ExplainedBackend[]
   /** Endpoints by priority; the chosen one is marked. */
@@ -56,7 +56,7 @@ export interface ExplainInputs {
   /** Milliseconds since the epoch; it stays that time for as long as the explanation takes. */
   readonly nowMs: number
   readonly plan: LivePlan
-  readonly socket: SocketPlace
+  readonly socket: LiveSocket
 }
 
 /** Time stands still, nothing is left to chance, and nobody is called: the same question has the same answer. */
@@ -75,7 +75,7 @@ const FIRST = () => 0
 /** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
 export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
-  const credentials: CredentialPlace[] = []
+  const credentials: WrittenCredential[] = []
   const trace: Trace = {
     step: (step) => steps.push(step),
     credential: (kind, name) => credentials.push({ kind, name }),

@@ -5,7 +5,7 @@ import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
-import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import { backendKey } from '#plan/backend-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
@@ -58,7 +58,7 @@ export class PlanCompileContext implements CompileContext {
     source: PolicySource<unknown>,
     path: string,
     text: string,
-    place: ExpressionPlace,
+    place: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`

@@ -2,15 +2,15 @@ import { policyDefinition } from '#api/policy-fields.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages, type Work } from '#base/incremental/stage.ts'
 import { Table } from '#base/incremental/table.ts'
-import { NOWHERE } from '#exchange/exchange.ts'
+import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { BackendItem, PlanItem, PolicyItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
-import type { BackendPlace } from '../backend/backend-place.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
-import { buildBackendPlace } from '../backend/build-backend.ts'
+import { buildLiveBackend } from '../backend/build-backend.ts'
 import { buildCalledBackend } from '../backend/called-backends.ts'
+import type { LiveBackend } from '../backend/live-backend.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
 import { isSourceOf } from '../merge/merge.ts'
@@ -82,7 +82,7 @@ export class PlanCheck {
   take({ set, removed }: PlanChange): Checked {
     for (const key of removed) this.#put(key, undefined)
     for (const item of set) this.#put(item.key, item)
-    this.#stages.settle()
+    this.#stages.update()
     return { problems: this.#takeProblems(), slots: this.#takeSlots(), keySets: this.#takeKeySets() }
   }
 
@@ -90,12 +90,12 @@ export class PlanCheck {
   learnKeySet(id: string): Checked['problems'] {
     const [times = 0] = this.#keySetStates.rows(id)
     this.#keySetStates.put(id, '', [times + 1])
-    this.#stages.settle()
+    this.#stages.update()
     return this.#takeProblems()
   }
 
   /** A backend as the gateway itself calls it; undefined when there is none of that key. */
-  calledBackend(key: string): BackendPlace | undefined {
+  calledBackend(key: string): LiveBackend | undefined {
     const lookups: Lookups = {
       item: (key) => this.#items.rows(key)[0],
       policiesAt: (target) => this.#policiesAt.rows(target),
@@ -224,10 +224,10 @@ function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surround
 }
 
 /** As a rule without policies of its own would reach it. */
-function checkBackend(item: BackendItem, scope: Parameters<typeof buildBackendPlace>[1]): void {
+function checkBackend(item: BackendItem, scope: Parameters<typeof buildLiveBackend>[1]): void {
   const reference = { backend: item.key, weight: 1, path: '' }
-  const place = buildBackendPlace({ reference, names: NOWHERE, targets: [], carries: 'requests' }, scope)
-  const { refusal } = place ?? {}
+  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets: [], carries: 'requests' }, scope)
+  const { refusal } = backend ?? {}
   if (refusal === undefined || item.broken !== undefined) return
   scope.context.report(bindProtocol(item).backend, '', {
     severity: 'error',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import type { RequestListenerPlace } from '../route/places.ts'
+import type { LiveRequestListener } from '../route/live-listener.ts'
 import {
   backendItem,
   changeTo,
@@ -35,14 +35,14 @@ function planWith(...items: readonly PlanItem[]): LivePlan {
   return plan
 }
 
-function listenerOf(plan: LivePlan, name = 'http'): RequestListenerPlace {
+function listenerOf(plan: LivePlan, name = 'http'): LiveRequestListener {
   const all = [...plan.sockets.values()].flatMap(({ hosts }) => [...hosts.values()])
   return all.find(({ item }) => item.name === name)!
 }
 
 function ruleOf(plan: LivePlan, route: string) {
   const { routes, attached } = listenerOf(plan)
-  return routes.placeOf(attached.find((each) => each.route.route.name === route)!.route)
+  return routes.ruleOf(attached.find((each) => each.route.route.name === route)!.route)
 }
 
 test('an update with the same items keeps every place and everything memoised there', () => {
@@ -50,14 +50,14 @@ test('an update with the same items keeps every place and everything memoised th
   const { index } = plan
   const listener = listenerOf(plan)
   const rule = ruleOf(plan, 'r')
-  const made = [rule.postRouting.get(index), rule.backends[0]!.place.get(index), listener.frontend.get(index)]
+  const made = [rule.postRouting.get(index), rule.backends[0]!.backend.get(index), listener.frontend.get(index)]
   change(plan, LISTENER, R, S, B, CORS)
   expect(listenerOf(plan)).toBe(listener)
   const now = plan.index
   expect(now).not.toBe(index)
-  expect([rule.postRouting.get(now), rule.backends[0]!.place.get(now), listener.frontend.get(now)]).toEqual(made)
+  expect([rule.postRouting.get(now), rule.backends[0]!.backend.get(now), listener.frontend.get(now)]).toEqual(made)
   expect(rule.postRouting.get(now)).toBe(made[0])
-  expect(rule.backends[0]!.place.get(now)).toBe(made[1])
+  expect(rule.backends[0]!.backend.get(now)).toBe(made[1])
 })
 
 test('a changed rule gets a new place; its neighbours keep theirs', () => {
@@ -106,11 +106,11 @@ test('links stand in the order of execution, whatever the order of the items', (
 test('a backend that appears is found by the rules that refer to it', () => {
   const plan = planWith(LISTENER, R)
   const [reference] = ruleOf(plan, 'r').backends
-  expect(reference!.place.get(plan.index)).toBeUndefined()
+  expect(reference!.backend.get(plan.index)).toBeUndefined()
   change(plan, LISTENER, R, B)
-  expect(reference!.place.get(plan.index)?.item).toBe(B)
+  expect(reference!.backend.get(plan.index)?.item).toBe(B)
   change(plan, LISTENER, R)
-  expect(reference!.place.get(plan.index)).toBeUndefined()
+  expect(reference!.backend.get(plan.index)).toBeUndefined()
 })
 
 test('a changed listener is a new place with new rules', () => {
@@ -123,7 +123,7 @@ test('a changed listener is a new place with new rules', () => {
 test('a route that leaves is not served any more', () => {
   const plan = planWith(LISTENER, R, S, B)
   const find = (target: string) =>
-    listenerOf(plan).routes.find('h', exchangeWith({ target }).request, { matched: target, query: '' })?.place.item
+    listenerOf(plan).routes.find('h', exchangeWith({ target }).request, { matched: target, query: '' })?.rule.item
   expect(find('/s')).toBe(S)
   change(plan, LISTENER, R, B)
   expect(find('/s')).toBe(R)
@@ -136,8 +136,8 @@ test('what was taken from an earlier version goes on working', () => {
   const { index } = plan
   const listener = listenerOf(plan)
   change(plan, LISTENER)
-  expect(listener.routes.find('h', exchangeWith().request, { matched: '/', query: '' })?.place.item).toBe(R)
-  expect(listener.routes.placeOf(listener.attached[0]!.route).backends[0]!.place.get(index)?.item).toBe(B)
+  expect(listener.routes.find('h', exchangeWith().request, { matched: '/', query: '' })?.rule.item).toBe(R)
+  expect(listener.routes.ruleOf(listener.attached[0]!.route).backends[0]!.backend.get(index)?.item).toBe(B)
 })
 
 test('listeners of one address and port share a socket; others do not', () => {
@@ -167,7 +167,7 @@ test('a rule at two listeners has a place at each, with the policies of each', (
     ],
   })
   const plan = planWith(LISTENER, other, both, policyItem('traffic.csrf', `${GATEWAY}/other`, {}))
-  const placeAt = (name: string) => listenerOf(plan, name).routes.placeOf(both)
+  const placeAt = (name: string) => listenerOf(plan, name).routes.ruleOf(both)
   const chainAt = (name: string) => placeAt(name).postRouting.get(plan.index)
   expect(chainAt('http').links).toEqual([])
   expect(chainAt('other').links.map(({ merged }) => merged.field)).toEqual(['csrf'])

@@ -1,23 +1,28 @@
 import type { Workloads } from '#exchange/workload.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { SharedState } from '../merge/compile-context.ts'
+import { buildRelayListener } from '../route/build-relay-listener.ts'
+import { buildRequestListener } from '../route/build-request-listener.ts'
 import { HostTable } from '../route/host-table.ts'
-import { placeRelayListener } from '../route/place-relay-listener.ts'
-import { placeRequestListener } from '../route/place-request-listener.ts'
-import { isRelayListener, type ListenerPlace, type RequestListenerPlace, type SocketPlace } from '../route/places.ts'
+import {
+  isRelayListener,
+  type LiveListener,
+  type LiveRequestListener,
+  type LiveSocket,
+} from '../route/live-listener.ts'
 import { PlanIndex } from './plan-index.ts'
 
 /**
  * The plan, ready to serve: sockets, listeners, route tables. An update makes new tables only for listeners whose routes changed and
- * keeps every place whose item did not; merged policies are rebuilt on first use when something they were made from changed.
+ * keeps everything whose item did not; merged policies are rebuilt on first use when something they were made from changed.
  */
 export class LivePlan {
   /** The pods of whatever plan is in force. */
   readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
   readonly #state: SharedState
   #index = PlanIndex.EMPTY
-  #sockets: ReadonlyMap<string, SocketPlace> = new Map()
-  #listeners: ReadonlyMap<string, ListenerPlace> = new Map()
+  #sockets: ReadonlyMap<string, LiveSocket> = new Map()
+  #listeners: ReadonlyMap<string, LiveListener> = new Map()
 
   constructor(state: SharedState) {
     this.#state = state
@@ -28,46 +33,46 @@ export class LivePlan {
   }
 
   /** By `address:port`. */
-  get sockets(): ReadonlyMap<string, SocketPlace> {
+  get sockets(): ReadonlyMap<string, LiveSocket> {
     return this.#sockets
   }
 
   update(change: PlanChange): void {
     const index = this.#index.after(change)
-    this.#listeners = this.#placeListeners(index)
+    this.#listeners = this.#buildListeners(index)
     this.#sockets = groupBySocket([...this.#listeners.values()])
     this.#index = index
   }
 
-  #placeListeners(index: PlanIndex): ReadonlyMap<string, ListenerPlace> {
-    const listeners = new Map<string, ListenerPlace>()
+  #buildListeners(index: PlanIndex): ReadonlyMap<string, LiveListener> {
+    const listeners = new Map<string, LiveListener>()
     for (const item of index.listeners) {
       const { key } = item
       const before = this.#listeners.get(key)
-      const place = isRelayListener(item)
-        ? placeRelayListener(item, index.relayRoutesAt(key), before, this.#state)
-        : placeRequestListener(item, index.routesAt(key), before, this.#state)
-      listeners.set(key, place)
+      const listener = isRelayListener(item)
+        ? buildRelayListener(item, index.relayRoutesAt(key), before, this.#state)
+        : buildRequestListener(item, index.routesAt(key), before, this.#state)
+      listeners.set(key, listener)
     }
     return listeners
   }
 }
 
 /** Listeners of several Gateways may share a socket by hostname (decision A-40). */
-function groupBySocket(places: readonly ListenerPlace[]): Map<string, SocketPlace> {
-  const sockets = new Map<string, SocketPlace & { listeners: ListenerPlace[] }>()
-  for (const place of places) {
-    const { address, port, hostname } = place.item
+function groupBySocket(listeners: readonly LiveListener[]): Map<string, LiveSocket> {
+  const sockets = new Map<string, LiveSocket & { listeners: LiveListener[] }>()
+  for (const listener of listeners) {
+    const { address, port, hostname } = listener.item
     const key = `${address}:${port}`
     let socket = sockets.get(key)
     if (socket === undefined) {
-      const hosts = new HostTable<RequestListenerPlace>()
-      socket = { address, port, hosts, serverNames: new HostTable<ListenerPlace>(), listeners: [] }
+      const hosts = new HostTable<LiveRequestListener>()
+      socket = { address, port, hosts, serverNames: new HostTable<LiveListener>(), listeners: [] }
       sockets.set(key, socket)
     }
-    socket.serverNames.at(hostname, () => place)
-    if (place.carries === 'requests') socket.hosts.at(hostname, () => place)
-    socket.listeners.push(place)
+    socket.serverNames.at(hostname, () => listener)
+    if (listener.carries === 'requests') socket.hosts.at(hostname, () => listener)
+    socket.listeners.push(listener)
   }
   return sockets
 }

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
-import type { RequestListenerPlace, RulePlace } from '../route/places.ts'
+import type { LiveRequestListener, LiveRule } from '../route/live-listener.ts'
 import type { RequestPath } from '../route/request-path.ts'
 import type { RouteHit } from '../route/route-table.ts'
 
@@ -22,16 +22,16 @@ export function refuseReader(
 /** Refuses it where another rule would take it in another reading. */
 export function refuseOtherRule(
   path: RequestPath,
-  hit: RouteHit<RulePlace>,
+  hit: RouteHit<LiveRule>,
   host: string,
-  { routes }: RequestListenerPlace,
+  { routes }: LiveRequestListener,
   { request }: Exchange,
 ): Refusal | undefined {
   for (const reading of path.otherReadings(hit.match)) {
     const other = routes.find(host, request, { matched: reading, query: path.query })
-    if (other?.place === hit.place) continue
+    if (other?.rule === hit.rule) continue
     const takers =
-      other === undefined ? 'no rule matches' : `${other.place.item.key} matches instead of ${hit.place.item.key}`
+      other === undefined ? 'no rule matches' : `${other.rule.item.key} matches instead of ${hit.rule.item.key}`
     return ambiguous(path, reading, `which ${takers}`)
   }
   return undefined

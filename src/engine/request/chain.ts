@@ -39,10 +39,7 @@ export function buildChain(
   responseOrder: readonly string[],
   readers: readonly Reader[] = [],
 ): Chain {
-  const rank = (link: ChainLink) => {
-    const position = responseOrder.indexOf(link.merged.field)
-    return position < 0 ? responseOrder.length : position
-  }
+  const rank = ({ merged }: ChainLink) => responseOrder.indexOf(merged.field)
   return {
     stage,
     links,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ListenerItem, PlanItem, RelayRouteItem } from '#plan/item.ts'
-import type { RelayListenerPlace } from '../route/places.ts'
+import type { LiveRelayListener } from '../route/live-listener.ts'
 import { backendItem, draws, listenerItem, livePlan, policyItem, toBackend } from '../testing.ts'
 import { decideRelay } from './decide-relay.ts'
 
@@ -25,7 +25,7 @@ function relayRoute(name: string, hostnames: readonly string[], more: Partial<Re
 
 function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0) {
   const { plan, socket } = livePlan(...items)
-  const listener = socket.serverNames.first('', (place) => place) as RelayListenerPlace
+  const listener = socket.serverNames.first('', (place) => place) as LiveRelayListener
   return decideRelay({ index: plan.index, random }, listener, serverName)
 }
 

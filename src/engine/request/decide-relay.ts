@@ -1,9 +1,9 @@
-import type { PlaceNames } from '#exchange/exchange.ts'
+import type { PlanNames } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
-import type { BackendPlace, EndpointPlace } from '../backend/backend-place.ts'
 import { chooseEndpoint } from '../backend/balance.ts'
+import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
-import { chooseBackend, type RelayListenerPlace, type RelayRulePlace } from '../route/places.ts'
+import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
 
 /** What the engine needs besides the listener. */
 export interface RelayInputs {
@@ -14,15 +14,15 @@ export interface RelayInputs {
 
 /** How far a connection came. */
 interface Reached {
-  readonly names: PlaceNames
-  readonly rule?: RelayRulePlace
-  readonly backend?: BackendPlace
+  readonly names: PlanNames
+  readonly rule?: LiveRelayRule
+  readonly backend?: LiveBackend
 }
 
 /** Where a connection goes, or why it is closed. */
 export type RelayDecision = Reached &
   (
-    | { readonly endpoint: EndpointPlace; readonly refusal?: undefined }
+    | { readonly endpoint: LiveEndpoint; readonly refusal?: undefined }
     | { readonly endpoint?: undefined; readonly refusal: Refusal }
   )
 
@@ -33,17 +33,17 @@ export type RelayDecision = Reached &
  */
 export function decideRelay(
   { index, random }: RelayInputs,
-  listener: RelayListenerPlace,
+  listener: LiveRelayListener,
   serverName: string,
 ): RelayDecision {
-  const rule = listener.routes.first(serverName, (place) => place)
+  const rule = listener.routes.first(serverName, (rule) => rule)
   if (rule === undefined) return { names: listener.names, refusal: reject('route-not-found') }
   const { names } = rule
-  const weighted = chooseBackend(rule, random)
-  if (weighted === undefined) return { names, rule, refusal: reject('no-valid-backends') }
-  const backend = weighted.place.get(index)
+  const chosen = chooseBackend(rule, random)
+  if (chosen === undefined) return { names, rule, refusal: reject('no-valid-backends') }
+  const backend = chosen.backend.get(index)
   if (backend === undefined) {
-    return { names, rule, refusal: reject('backend-missing', { detail: weighted.reference.path }) }
+    return { names, rule, refusal: reject('backend-missing', { detail: chosen.reference.path }) }
   }
   const reached = { names: backend.names, rule, backend }
   if (backend.refusal !== undefined) return { ...reached, refusal: backend.refusal }

@@ -44,7 +44,7 @@ test('a request that is to be forwarded has its listener, rule, match and backen
   expect(decision.match?.path.value).toBe('/api')
   expect(decision.backend?.item.name).toBe('b')
   expect(exchange.matchedPrefix).toBe('/api')
-  expect(exchange.place).toEqual({
+  expect(exchange.names).toEqual({
     gateway: 'default/main',
     listener: 'http',
     route: 'default/r',

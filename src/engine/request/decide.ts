@@ -5,17 +5,17 @@ import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { AnswerReader, ProtocolAttempt } from '#protocols/backend-protocol.ts'
-import type { BackendPlace, EndpointPlace } from '../backend/backend-place.ts'
+import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import {
   chooseBackend,
   HostReader,
-  type ListenerPlace,
-  type RequestListenerPlace,
-  type RulePlace,
-  type SocketPlace,
-} from '../route/places.ts'
+  type LiveListener,
+  type LiveRequestListener,
+  type LiveRule,
+  type LiveSocket,
+} from '../route/live-listener.ts'
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
 import { refuseOtherMeaning, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
@@ -29,21 +29,21 @@ const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 export class Decision implements ProtocolAttempt {
   readonly host: HostReader = new HostReader()
   readonly path: RequestPath = new RequestPath()
-  listener: RequestListenerPlace | undefined
+  listener: LiveRequestListener | undefined
   /** What policies say about the listener. */
   frontend: FrontendSettings | undefined
-  rule: RulePlace | undefined
+  rule: LiveRule | undefined
   /** Which of the rule's matches it was. */
   match: RouteMatch | undefined
   /** Rules of the host that do not take the request; only when a trace is kept. */
   nearMisses: readonly NearMiss[] = NO_MISSES
-  backend: BackendPlace | undefined
+  backend: LiveBackend | undefined
   preRouting: Chain | undefined
   postRouting: Chain | undefined
   readonly preProgress: Progress = { reached: -1 }
   readonly postProgress: Progress = { reached: -1 }
   /** Of the last attempt. */
-  endpoint: EndpointPlace | undefined
+  endpoint: LiveEndpoint | undefined
   readonly backendProgress: Progress = { reached: -1 }
   /** How the protocol of the backend reads the answer. */
   answer: AnswerReader | undefined
@@ -68,7 +68,7 @@ export class Decision implements ProtocolAttempt {
 /** What the engine needs besides the plan. */
 export interface DecideInputs {
   readonly index: PlanIndex
-  readonly socket: SocketPlace
+  readonly socket: LiveSocket
   /** 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
 }
@@ -79,12 +79,12 @@ export interface DecideInputs {
  * has to wait.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
-  const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (place) => place)
+  const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (listener) => listener)
   if (listener === undefined) return decision.path.read(exchange) ?? reject('listener-not-found')
   const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
   decision.frontend = frontend
-  exchange.place = listener.names
+  exchange.names = listener.names
   const unfit = decision.path.read(exchange) ?? checkConnection(exchange.request)
   if (unfit !== undefined) return unfit
 
@@ -110,19 +110,19 @@ function nameOfListener({ peer, originalAuthority }: Exchange, { host }: Decisio
  */
 function misdirection(
   { socket }: DecideInputs,
-  listener: ListenerPlace,
+  listener: LiveListener,
   exchange: Exchange,
   { host }: Decision,
 ): Outcome {
   if (!exchange.peer.secure) return undefined
-  const best = socket.serverNames.first<ListenerPlace>(host.of(exchange.originalAuthority), (place) => place)
+  const best = socket.serverNames.first<LiveListener>(host.of(exchange.originalAuthority), (listener) => listener)
   if (best === listener) return undefined
   return best === undefined ? reject('route-not-found') : reject('misdirected')
 }
 
 function route(
   inputs: DecideInputs,
-  listener: RequestListenerPlace,
+  listener: LiveRequestListener,
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
@@ -137,10 +137,10 @@ function route(
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
   const hit = listener.routes.find(host, exchange.request, path)
   if (hit === undefined) return reject('route-not-found')
-  const rule = hit.place
+  const rule = hit.rule
   decision.rule = rule
   decision.match = hit.match
-  exchange.place = rule.names
+  exchange.names = rule.names
   exchange.matchedPrefix = hit.match.path.type === 'PathPrefix' ? hit.match.path.value : undefined
 
   const chain = rule.postRouting.get(inputs.index)
@@ -155,16 +155,16 @@ function route(
   return outcome ?? toBackend(inputs, rule, exchange, decision)
 }
 
-function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, decision: Decision): Outcome {
+function toBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange, decision: Decision): Outcome {
   const { path, match } = decision
   const unfit = path.read(exchange)
   if (unfit !== undefined) return unfit
-  const weighted = chooseBackend(rule, inputs.random)
-  if (weighted === undefined) return reject('no-valid-backends')
-  const backend = weighted.place.get(inputs.index)
-  if (backend === undefined) return reject('backend-missing', { detail: weighted.reference.path })
+  const chosen = chooseBackend(rule, inputs.random)
+  if (chosen === undefined) return reject('no-valid-backends')
+  const backend = chosen.backend.get(inputs.index)
+  if (backend === undefined) return reject('backend-missing', { detail: chosen.reference.path })
   decision.backend = backend
-  exchange.place = backend.names
+  exchange.names = backend.names
   const taken = backend.refusal ?? checkNominated(exchange.request, backend)
   if (taken !== undefined || !path.ambiguous) return taken
   const refused = refuseReader(path, match, readerOfPath(backend.readers))
@@ -176,7 +176,7 @@ function toBackend(inputs: DecideInputs, rule: RulePlace, exchange: Exchange, de
  * backend was chosen. Configured bodies stay as they are.
  */
 export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
-  const backend = decision.backend ?? decision.rule?.backends[0]?.place.get(index)
+  const backend = decision.backend ?? decision.rule?.backends[0]?.backend.get(index)
   if (backend?.protocol.refuse === undefined || refusal.body !== undefined) return refusal
   return backend.protocol.refuse(exchange, refusal)
 }
@@ -210,7 +210,7 @@ export function isHeadField(
   const has = (chain: Chain | undefined) => chain?.fields[message].has(foldedName) === true
   if (has(preRouting) || has(postRouting) || has(endpoint?.chain)) return true
   if (message === 'response') return false
-  const reads = (place: Chain | BackendPlace | undefined) =>
+  const reads = (place: Chain | LiveBackend | undefined) =>
     place !== undefined && readerOfField(place.readers, foldedName) !== undefined
   const routes = match?.headers.some((header) => foldName(header.name) === foldedName) ?? false
   return routes || reads(preRouting) || reads(postRouting) || reads(backend)

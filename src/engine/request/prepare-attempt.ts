@@ -1,6 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
-import type { EndpointPlace } from '../backend/backend-place.ts'
+import type { LiveEndpoint } from '../backend/live-backend.ts'
 import { refuseExceeded, runChain } from './chain.ts'
 import { checkNominated } from './check-connection.ts'
 import type { Decision } from './decide.ts'
@@ -21,7 +21,7 @@ export function needsWholeBody({ backend }: Decision, exchange: Exchange): boole
  * @returns undefined when it is to be sent
  */
 export function prepareAttempt(
-  endpoint: EndpointPlace,
+  endpoint: LiveEndpoint,
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
@@ -34,7 +34,7 @@ export function prepareAttempt(
   return outcome ?? finish(endpoint, exchange, decision)
 }
 
-function finish(endpoint: EndpointPlace, exchange: Exchange, decision: Decision): Outcome {
+function finish(endpoint: LiveEndpoint, exchange: Exchange, decision: Decision): Outcome {
   const { path, backend } = decision
   const unfit = path.read(exchange)
   if (unfit !== undefined) return unfit
@@ -45,7 +45,7 @@ function finish(endpoint: EndpointPlace, exchange: Exchange, decision: Decision)
 }
 
 /** `hostRewrite` (specification 2, 2.2.4): automatic for destinations with a hostname, unless something already set the host. */
-function rewriteHost({ hostname, rewritesHost }: EndpointPlace, exchange: Exchange): void {
+function rewriteHost({ hostname, rewritesHost }: LiveEndpoint, exchange: Exchange): void {
   if (hostname === undefined || exchange.hostRewritten || exchange.hostRewrite === 'None') return
   if (exchange.hostRewrite === 'Auto' || rewritesHost) exchange.request.authority = hostname
 }

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { decides, readsPath } from '#exchange/path-reads.ts'
 import { foldName } from '#net/http/head.ts'
 
@@ -12,7 +12,7 @@ export interface Reader {
 }
 
 /** @returns undefined for an expression by which nothing is decided */
-export function readerOf(expression: Expression, place: ExpressionPlace, where: string): Reader | undefined {
+export function readerOf(expression: Expression, place: ExpressionEnvironment, where: string): Reader | undefined {
   if (!decides(place)) return undefined
   const { requestFields } = expression
   const fields = requestFields === 'all' ? requestFields : new Set([...requestFields].map(foldName))

@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { EndpointPlace } from '../backend/backend-place.ts'
+import type { LiveEndpoint } from '../backend/live-backend.ts'
 
 /** What an endpoint answered, and after how long. `status` undefined: it did not answer. */
 export interface Answered {
@@ -13,7 +13,7 @@ export interface Answered {
  * @returns whether it is healthy, as far as its head tells
  */
 export function recordAnswer(
-  { health, isUnhealthy }: Pick<EndpointPlace, 'health' | 'isUnhealthy'>,
+  { health, isUnhealthy }: Pick<LiveEndpoint, 'health' | 'isUnhealthy'>,
   exchange: Exchange,
   { status, latencyMs }: Answered,
 ): boolean {

@@ -1,13 +1,13 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
-import type { EndpointPlace } from '../backend/backend-place.ts'
+import type { LiveEndpoint } from '../backend/live-backend.ts'
 
 /**
  * From sending a request to its response head; 0: no limit. A limit of the whole request makes the default needless, and calls of
  * gRPC may be answered when there is something to say.
  */
 export function responseTimeout(
-  { requestTimeoutMs, defaultTimeoutMs }: Pick<EndpointPlace, 'requestTimeoutMs' | 'defaultTimeoutMs'>,
+  { requestTimeoutMs, defaultTimeoutMs }: Pick<LiveEndpoint, 'requestTimeoutMs' | 'defaultTimeoutMs'>,
   exchange: Pick<Exchange, 'requestTimeoutMs' | 'request'>,
 ): number {
   if (requestTimeoutMs > 0 || defaultTimeoutMs === 0) return requestTimeoutMs

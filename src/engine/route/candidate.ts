@@ -9,7 +9,7 @@ import type { RoutedPath } from './request-path.ts'
 
 /** One match of one rule, ready to test. `P` is whatever the engine keeps per rule and listener. */
 export interface Candidate<P> {
-  readonly place: P
+  readonly rule: P
   readonly item: RouteItem
   readonly match: RouteMatch
   /** Characters that count for the rank of its path. */
@@ -19,9 +19,9 @@ export interface Candidate<P> {
   readonly query: readonly ((query: URLSearchParams) => boolean)[]
 }
 
-export function compileCandidate<P>(item: RouteItem, match: RouteMatch, place: P): Candidate<P> {
+export function compileCandidate<P>(item: RouteItem, match: RouteMatch, rule: P): Candidate<P> {
   return {
-    place,
+    rule,
     item,
     match,
     length: lengthOf(match),

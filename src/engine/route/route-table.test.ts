@@ -30,7 +30,7 @@ function attached({ item, hostnames }: Rule) {
 }
 
 function taker(rules: readonly Rule[], target: string, inputs: ExchangeInputs = {}, host = 'example.com') {
-  return tableOf(rules).find(host, exchangeWith({ ...inputs, target }).request, routedPath(target))?.place
+  return tableOf(rules).find(host, exchangeWith({ ...inputs, target }).request, routedPath(target))?.rule
 }
 
 function routedPath(target: string): RoutedPath {
@@ -208,7 +208,7 @@ test('any table finds what trying every match one by one finds', () => {
           const expected = findOneByOne(rules, host, inputs)
           // Of matches that agree in everything any one may take it; they would be the same rule.
           if (hit === undefined || expected === undefined) expect(hit).toBe(expected)
-          else expect(rankOf(rules.find(({ name }) => name === hit.place)!.item, hit.match)).toEqual(expected.rank)
+          else expect(rankOf(rules.find(({ name }) => name === hit.rule)!.item, hit.match)).toEqual(expected.rank)
         }
       },
     ),
@@ -328,7 +328,7 @@ test('a table that rules left and joined finds what a new one finds, and the one
   const find = (table: RouteTable<string>) =>
     ['a.test', 'b.test', 'x.test', 'other'].flatMap((host) =>
       ['/', '/a', '/a/b', '/a/b/c', '/c'].map(
-        (target) => table.find(host, exchangeWith({ target }).request, routedPath(target))?.place,
+        (target) => table.find(host, exchangeWith({ target }).request, routedPath(target))?.rule,
       ),
     )
   fc.assert(

@@ -7,7 +7,7 @@ import { PathTree } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
 
 export interface RouteHit<P> {
-  readonly place: P
+  readonly rule: P
   readonly match: RouteMatch
 }
 
@@ -28,10 +28,10 @@ export interface NearMiss {
 export class RouteTable<P> {
   readonly #hosts = new HostTable<Tier<P>>()
   /** The place of a rule of this table; the same one however often it is asked for. */
-  readonly placeOf: (route: RouteItem) => P
+  readonly ruleOf: (route: RouteItem) => P
 
-  private constructor(placeOf: (route: RouteItem) => P) {
-    this.placeOf = placeOf
+  private constructor(ruleOf: (route: RouteItem) => P) {
+    this.ruleOf = ruleOf
   }
 
   /** @param build the place of a rule */
@@ -39,14 +39,14 @@ export class RouteTable<P> {
     rules: readonly Attached<RouteItem>[],
     build: (route: RouteItem) => P,
   ): RouteTable<P> {
-    const places = new WeakMap<RouteItem, P>()
+    const made = new WeakMap<RouteItem, P>()
     const table = new RouteTable((route) => {
-      let place = places.get(route)
-      if (place === undefined) {
-        place = build(route)
-        places.set(route, place)
+      let rule = made.get(route)
+      if (rule === undefined) {
+        rule = build(route)
+        made.set(route, rule)
       }
-      return place
+      return rule
     })
     return table.after([], rules)
   }
@@ -56,14 +56,14 @@ export class RouteTable<P> {
     const gone = new Set(removed.map(({ route }) => route))
     const more = byHostname(added)
     const touched = new Set([...more.keys(), ...removed.flatMap(hostnamesOf)])
-    const next = new RouteTable<P>(this.placeOf)
+    const next = new RouteTable<P>(this.ruleOf)
     for (const [hostname, tier] of this.#hosts.entries()) {
       if (!touched.has(hostname)) next.#hosts.at(hostname, () => tier)
     }
     for (const hostname of touched) {
       const kept = (this.#hosts.get(hostname)?.rules ?? []).filter(({ route }) => !gone.has(route))
       const rules = [...kept, ...(more.get(hostname) ?? [])]
-      if (rules.length > 0) next.#hosts.at(hostname, () => new Tier(rules, this.placeOf))
+      if (rules.length > 0) next.#hosts.at(hostname, () => new Tier(rules, this.ruleOf))
     }
     return next
   }
@@ -111,13 +111,13 @@ function byHostname(rules: readonly Attached<RouteItem>[]): ReadonlyMap<string, 
 /** The rules of one hostname. */
 class Tier<P> {
   readonly rules: readonly Attached<RouteItem>[]
-  readonly #placeOf: (route: RouteItem) => P
+  readonly #ruleOf: (route: RouteItem) => P
   #matches: Matches<P> | undefined
   #fields: ReadonlySet<string> | undefined
 
-  constructor(rules: readonly Attached<RouteItem>[], placeOf: (route: RouteItem) => P) {
+  constructor(rules: readonly Attached<RouteItem>[], ruleOf: (route: RouteItem) => P) {
     this.rules = rules
-    this.#placeOf = placeOf
+    this.#ruleOf = ruleOf
   }
 
   /** By rank. */
@@ -128,8 +128,8 @@ class Tier<P> {
   get #compiled(): Matches<P> {
     this.#matches ??= new Matches(
       this.rules.flatMap(({ route }) => {
-        const place = this.#placeOf(route)
-        return route.matches.map((match) => compileCandidate(route, match, place))
+        const rule = this.#ruleOf(route)
+        return route.matches.map((match) => compileCandidate(route, match, rule))
       }),
     )
     return this.#matches

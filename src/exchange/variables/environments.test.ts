@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compile } from '#cel/index.ts'
-import type { ExpressionPlace } from '../expression.ts'
+import type { ExpressionEnvironment } from '../expression.ts'
 import { environmentOf, undeliveredAt, variablesAt } from './environments.ts'
 
 const PLACES = [
@@ -16,7 +16,7 @@ const PLACES = [
   'log',
   'trace',
   'metric',
-] as const satisfies readonly ExpressionPlace[]
+] as const satisfies readonly ExpressionEnvironment[]
 
 /** Why a variable is not available, by the letter in the table; `+`: it is. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -176,7 +176,7 @@ test('the table has every variable', () => {
 })
 
 test('what can be named and nothing delivers yet is known', () => {
-  const paths = (place: ExpressionPlace) => [...undeliveredAt(place).keys()]
+  const paths = (place: ExpressionEnvironment) => [...undeliveredAt(place).keys()]
   for (const place of ['request', 'log', 'metric', 'trace'] as const) {
     expect(paths(place)).not.toContain('source.spiffeId')
     expect(paths(place)).not.toContain('request.body')
@@ -186,7 +186,7 @@ test('what can be named and nothing delivers yet is known', () => {
 })
 
 test('flatten stands for attributes only', () => {
-  const problems = (place: ExpressionPlace) => compile('flatten(jwt)', environmentOf(place)).problems
+  const problems = (place: ExpressionEnvironment) => compile('flatten(jwt)', environmentOf(place)).problems
   expect(problems('log')).toEqual([])
   expect(problems('trace')).toEqual([])
   expect(problems('request')).toMatchObject([{ severity: 'error' }])

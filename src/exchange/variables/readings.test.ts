@@ -4,7 +4,7 @@ import { parseExactJson } from '#base/exact-json.ts'
 import { Head } from '#net/http/head.ts'
 import { compileExpression } from '../compile-expression.ts'
 import { Exchange } from '../exchange.ts'
-import type { ExpressionPlace } from '../expression.ts'
+import type { ExpressionEnvironment } from '../expression.ts'
 import type { NumberParameter } from '../llm-facts.ts'
 import { type McpFacts, NO_MCP } from '../mcp-facts.ts'
 import { variablesAt } from './environments.ts'
@@ -50,7 +50,7 @@ function everything(): Exchange {
   exchange.response = headOf(Head.response(207), { 'grpc-status': '5', 'x-b': '2' })
   exchange.gateway = { podName: 'pod-1', namespace: 'infra', gateway: 'main' }
   exchange.workloads = { at: (address) => (address === '10.1.2.3' ? CART : undefined) }
-  exchange.place = {
+  exchange.names = {
     gateway: 'default/main',
     listener: 'https',
     route: 'apps/shop',
@@ -115,7 +115,7 @@ const PARAMETERS: Readonly<Record<NumberParameter, number>> = {
   dimensions: 256,
 }
 
-function read(path: string, exchange: Exchange, place: ExpressionPlace): unknown {
+function read(path: string, exchange: Exchange, place: ExpressionEnvironment): unknown {
   const problems: string[] = []
   const expression = compileExpression(path, place, ({ code, message }) => {
     if (code !== 'not-implemented') problems.push(message)
@@ -304,7 +304,8 @@ test.each([
 })
 
 test('every variable that can be read anywhere is read by a test', () => {
-  const readable = (place: ExpressionPlace) => variablesAt(place).filter((variable) => !('unavailable' in variable))
+  const readable = (place: ExpressionEnvironment) =>
+    variablesAt(place).filter((variable) => !('unavailable' in variable))
   const other = ['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
   const tested = [...Object.keys(READINGS), ...other]
   expect(new Set(readable('log').map(({ path }) => path))).toEqual(new Set(tested))

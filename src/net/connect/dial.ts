@@ -181,7 +181,7 @@ export class Dial {
     socket.once(event, () => {
       socket.off('error', fail)
       this.#socket = null
-      this.#use?.settle(address)
+      this.#use?.chose(address)
       this.#finish(socket, null)
     })
   }

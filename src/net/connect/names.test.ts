@@ -92,7 +92,7 @@ test('a connection is outdated when its address was absent from three answers in
   use.outdated = outdated
   resolved(use)
   asked.shift()!.answer(['192.0.2.1'])
-  use.settle('192.0.2.1')
+  use.chose('192.0.2.1')
   for (const answer of [['192.0.2.2'], ['192.0.2.2'], ['192.0.2.2', '192.0.2.1'], ['192.0.2.2'], ['192.0.2.2']]) {
     renew(answer)
   }
@@ -121,7 +121,7 @@ test('a look-up that fails, or finds nothing, changes nothing', () => {
   use.outdated = outdated
   resolved(use)
   asked.shift()!.answer(['192.0.2.1'])
-  use.settle('192.0.2.1')
+  use.chose('192.0.2.1')
   for (const answer of [['192.0.2.2'], ['192.0.2.2'], 'EAI_AGAIN', 'ENOTFOUND', []] as Answer[]) renew(answer)
   expect(outdated).not.toHaveBeenCalled()
   expect(resolved(names.use('a.test')).addresses).toEqual(['192.0.2.2'])

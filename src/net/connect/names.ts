@@ -31,7 +31,7 @@ export interface NameUse {
   /** The current addresses; starts a lookup if none are known. */
   resolve(done: Resolved): void
   /** The connection stands, to that address. */
-  settle(address: string): void
+  chose(address: string): void
   /** The connection is gone. */
   release(): void
 }
@@ -151,7 +151,7 @@ class Use implements NameUse {
     this.#name.resolve(done)
   }
 
-  settle(address: string): void {
+  chose(address: string): void {
     this.#address = address
   }
 

@@ -15,7 +15,7 @@ const NOTHING: readonly string[] = []
  * Names given to it are lower case; values are latin-1 text of bytes. Uses no Node API.
  */
 export class Head {
-  // Written by the parser (parse-head.ts, settle-head.ts) and read here; the gateway's rooms use the accessors below.
+  // Written by the parser (parse-head.ts, finish-head.ts) and read here; the gateway's rooms use the accessors below.
   /** The head as received, with its final empty line; '' for a head made by the gateway. */
   text = ''
   /** Per received field: name start, name end, value start, value end; relative to `text`. */
@@ -34,7 +34,7 @@ export class Head {
   hostField = -1
   lengthField = -1
   /** Connection-level fields that need their text to be understood. */
-  unsettled = false
+  unfinished = false
 
   /** Announced body length in bytes; -1 without a Content-Length. */
   contentLength = -1
@@ -276,7 +276,7 @@ export class Head {
     this.startLineKept = false
     this.hostField = -1
     this.lengthField = -1
-    this.unsettled = false
+    this.unfinished = false
     this.contentLength = -1
     this.chunked = false
     this.http10 = false
@@ -313,7 +313,7 @@ export class Head {
     this.startLineKept = other.startLineKept
     this.hostField = other.hostField
     this.lengthField = other.lengthField
-    this.unsettled = other.unsettled
+    this.unfinished = other.unfinished
     this.contentLength = other.contentLength
     this.chunked = other.chunked
     this.http10 = other.http10

@@ -1,7 +1,7 @@
 import { Head } from '../http/head.ts'
 import { type HeadLimits, RESPONSE_LIMITS } from '../limits.ts'
+import { finishRequestHead, finishResponseHead } from './finish-head.ts'
 import { parseRequestHead, parseResponseHead } from './parse-head.ts'
-import { settleRequest, settleResponse } from './settle-head.ts'
 
 const WIDE: HeadLimits = { ...RESPONSE_LIMITS, maxHeaders: 10_000 }
 
@@ -17,6 +17,6 @@ export function parseHeadText(text: string, limits: HeadLimits = WIDE): Head | n
   const after = parse(bytes, 0, bytes.length, head, limits)
   if (after < 0) return after
   head.text = text.slice(0, after)
-  const problem = ofResponse ? settleResponse(head) : settleRequest(head)
+  const problem = ofResponse ? finishResponseHead(head) : finishRequestHead(head)
   return problem === 0 ? head : problem
 }

@@ -80,7 +80,7 @@ function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: H
   head.targetEnd = i - start
   const first = bytes[targetStart]!
   // Anything but origin form needs the text to be understood.
-  head.unsettled = first !== 47 || isConnect(bytes, start, head.methodEnd)
+  head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)
   const after = parseVersion(bytes, i + 1, end, head)
   if (after < 0) return after
   if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED
@@ -220,7 +220,7 @@ function noteField(
   const valueEnd = start + head.offsets[4 * at + 3]!
   switch (nameLength) {
     case 2:
-      if (equals(bytes, name, TE)) return unsettledField(head, at)
+      if (equals(bytes, name, TE)) return unfinishedField(head, at)
       return 0
     case 4:
       if (!ofRequest || !equals(bytes, name, HOST_NAME)) return 0
@@ -230,7 +230,7 @@ function noteField(
     case 6:
       return ofRequest && equals(bytes, name, EXPECT) ? noteExpect(bytes, valueStart, valueEnd, head, at) : 0
     case 7:
-      if (equals(bytes, name, UPGRADE)) return unsettledField(head, at)
+      if (equals(bytes, name, UPGRADE)) return unfinishedField(head, at)
       if (equals(bytes, name, TRAILER)) head.drop(at)
       return 0
     case 10:
@@ -268,15 +268,15 @@ function droppedField(head: Head, at: number): 0 {
   return 0
 }
 
-function unsettledField(head: Head, at: number): 0 {
-  head.unsettled = true
+function unfinishedField(head: Head, at: number): 0 {
+  head.unfinished = true
   return droppedField(head, at)
 }
 
 function noteConnection(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
   if (end - start === CLOSE.length && equals(bytes, start, CLOSE)) head.saysClose = true
   else if (end - start === KEEP_ALIVE.length && equals(bytes, start, KEEP_ALIVE)) head.saysKeepAlive = true
-  else head.unsettled = true
+  else head.unfinished = true
   return droppedField(head, at)
 }
 

@@ -1,12 +1,12 @@
 import { bindOf } from '#exchange/bind-of.ts'
-import type { ConnectionPlace } from '../observer.ts'
+import type { IncomingConnection } from '../observer.ts'
 import { unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 
 /** Counts a connection that has ended, and its bytes. */
 export function countConnection(
   writer: MetricsWriter,
-  place: ConnectionPlace,
+  place: IncomingConnection,
   receivedBytes: number,
   sentBytes: number,
 ): void {
@@ -16,10 +16,10 @@ export function countConnection(
   if (sentBytes > 0) writer.series('sentBytes', labels).add(sentBytes)
 }
 
-export function observeHandshake(writer: MetricsWriter, place: ConnectionPlace, durationMs: number): void {
+export function observeHandshake(writer: MetricsWriter, place: IncomingConnection, durationMs: number): void {
   writer.series('handshakes', labelsOf(place)).observe(durationMs / 1000)
 }
 
-function labelsOf({ peer, gateway, listener, protocol }: ConnectionPlace): string[] {
+function labelsOf({ peer, gateway, listener, protocol }: IncomingConnection): string[] {
   return [bindOf(peer), unknownIfEmpty(gateway), unknownIfEmpty(listener), protocol]
 }

@@ -1,12 +1,12 @@
 import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
-import { MAX_SERIES, type MetricsNews, type SeriesPlace } from './metrics-writer.ts'
+import { MAX_SERIES, type MetricsNews, type SeriesAddress } from './metrics-writer.ts'
 
 const PREFIX = 'gatewright_'
 
 /** Where the numbers of a series are, and the labels under which they are shown. */
-interface Known extends Omit<SeriesPlace, 'page'> {
+interface Known extends Omit<SeriesAddress, 'page'> {
   readonly cells: Float64Array
 }
 
@@ -72,7 +72,7 @@ export class MetricsReader {
   }
 
   /** The values of a series within the bounds of the scrape (decision A-113). */
-  #bounded(series: SeriesPlace): readonly string[] {
+  #bounded(series: SeriesAddress): readonly string[] {
     const { metric, customNames } = series
     const info: Metric = METRICS[metric]
     const isChosen = info.chosenByPeers !== undefined || customNames.length > 0
@@ -121,7 +121,7 @@ function addCells(sum: Float64Array, { cells, offset }: Known): void {
   for (let i = 0; i < sum.length; i++) sum[i]! += cells[offset + i]!
 }
 
-function keyOf({ values, customNames }: Pick<SeriesPlace, 'values' | 'customNames'>): string {
+function keyOf({ values, customNames }: Pick<SeriesAddress, 'values' | 'customNames'>): string {
   return `${customNames.join('\n')}\n\n${values.join('\n')}`
 }
 

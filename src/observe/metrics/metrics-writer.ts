@@ -12,10 +12,10 @@ const MAX_VALUE_LENGTH = 256
 export interface MetricsNews {
   /** A new page of cells; pages are numbered from 0 in the order in which they come. */
   readonly page?: SharedArrayBuffer
-  readonly series?: SeriesPlace
+  readonly series?: SeriesAddress
 }
 
-export interface SeriesPlace {
+export interface SeriesAddress {
   readonly metric: MetricId
   /** Values of the metric's labels, then of the custom ones. */
   readonly values: readonly string[]

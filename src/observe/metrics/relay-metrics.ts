@@ -1,4 +1,4 @@
-import { NOWHERE } from '#exchange/exchange.ts'
+import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { Ended } from '../ended.ts'
 import type { ObservedRelay } from '../observer.ts'
 import { countConnection } from './connection-metrics.ts'
@@ -18,7 +18,7 @@ export class RelayMetrics {
   }
 
   record(ended: Ended, { exchange, settings, protocol, receivedBytes, sentBytes }: ObservedRelay): void {
-    const { gateway, listener } = exchange.place ?? NOWHERE
+    const { gateway, listener } = exchange.names ?? NO_PLAN_NAMES
     countConnection(this.#writer, { peer: exchange.peer, gateway, listener, protocol }, receivedBytes, sentBytes)
     countUpstreamFailures(this.#writer, ended)
     const labels = [...readLabels(ended), ...customValues(exchange, settings)]

@@ -1,4 +1,4 @@
-import { NOWHERE, type PlaceNames } from '#exchange/exchange.ts'
+import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Ended } from '../ended.ts'
 import { METHODS } from './known-values.ts'
@@ -82,12 +82,12 @@ class LlmSeries {
   }
 }
 
-/** Counts requests. Series are found by the identity of the place, so that nothing is looked up by name for each request. */
+/** Counts requests. Series are found by the identity of the names, so that nothing is looked up by name for each request. */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
-  readonly #places = new WeakMap<PlaceNames, PlaceSeries>()
+  readonly #places = new WeakMap<PlanNames, PlaceSeries>()
   /** Most LLM calls of a place are like the one before. */
-  readonly #lastLlm = new WeakMap<PlaceNames, LlmSeries>()
+  readonly #lastLlm = new WeakMap<PlanNames, LlmSeries>()
 
   constructor(writer: MetricsWriter) {
     this.#writer = writer
@@ -111,11 +111,11 @@ export class RequestMetrics {
   #seriesOf(ended: Ended): RequestSeries {
     const { exchange, status, reason } = ended
     const { settings } = ended.request
-    const place = exchange.place ?? NOWHERE
-    let known = this.#places.get(place)
+    const names = exchange.names ?? NO_PLAN_NAMES
+    let known = this.#places.get(names)
     if (known === undefined) {
       known = { last: undefined, byLabels: new Map() }
-      this.#places.set(place, known)
+      this.#places.set(names, known)
     }
     const { last } = known
     const isPlain = settings === undefined || settings.metricLabels.length === 0
@@ -162,13 +162,13 @@ export class RequestMetrics {
   #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
     const { exchange, request } = ended
     const { settings } = request
-    const place = exchange.place ?? NOWHERE
+    const names = exchange.names ?? NO_PLAN_NAMES
     const isPlain = settings === undefined || settings.metricLabels.length === 0
-    const last = isPlain ? this.#lastLlm.get(place) : undefined
+    const last = isPlain ? this.#lastLlm.get(names) : undefined
     if (last?.isOf(llm)) return last
     const labels = [...readLlmLabels(ended), ...customValues(exchange, settings)]
     const series = new LlmSeries(this.#writer, llm, labels, customNames(settings))
-    if (isPlain) this.#lastLlm.set(place, series)
+    if (isPlain) this.#lastLlm.set(names, series)
     return series
   }
 

@@ -7,7 +7,7 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { CallError } from '#exchange/call.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import type { Expression, ExpressionPlace, ExpressionUse } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import type { RunContext } from '#exchange/run-context.ts'
 import type { Head } from '#net/http/head.ts'
@@ -166,7 +166,7 @@ export class TestContext implements CompileContext {
     source: PolicySource<unknown>,
     path: string,
     text: string,
-    place: ExpressionPlace,
+    place: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`

@@ -11,7 +11,7 @@ import type {
 } from '../backend-protocol.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
 import { CardFilter } from './card-filter.ts'
-import { type CardPlace, cardPlace } from './card-place.ts'
+import { type CardLocation, cardLocation } from './card-location.ts'
 import { classifyRequest } from './classify-request.ts'
 import { describeA2a, explainA2a } from './explain-a2a.ts'
 import { readMethod } from './read-method.ts'
@@ -44,7 +44,7 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
     case 'agent-card':
       request.set('accept-encoding', 'identity')
       exchange.a2aMethod = 'agent-card'
-      attempt.answer = new CardReader(cardPlace(exchange, endpoint.label))
+      attempt.answer = new CardReader(cardLocation(exchange, endpoint.label))
       break
     case 'call':
       exchange.a2aMethod = readMethod(request.get('content-type'), exchange.requestBody ?? undefined)
@@ -55,9 +55,9 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
 }
 
 class CardReader implements AnswerReader {
-  readonly #place: CardPlace
+  readonly #place: CardLocation
 
-  constructor(place: CardPlace) {
+  constructor(place: CardLocation) {
     this.#place = place
   }
 

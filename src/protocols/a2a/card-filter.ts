@@ -3,7 +3,7 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
-import type { CardPlace } from './card-place.ts'
+import type { CardLocation } from './card-location.ts'
 import { MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
 
 /**
@@ -15,10 +15,14 @@ export class CardFilter implements BodySink {
   source: BodySource | null = null
   readonly #sink: BodySink
   readonly #head: Head
-  readonly #place: CardPlace
+  readonly #place: CardLocation
   #held: HeldBytes | undefined
 
-  constructor(sink: BodySink, head: Head, { place, claim }: { readonly place: CardPlace; readonly claim: BodyClaim }) {
+  constructor(
+    sink: BodySink,
+    head: Head,
+    { place, claim }: { readonly place: CardLocation; readonly claim: BodyClaim },
+  ) {
     this.#sink = sink
     this.#held = new HeldBytes(claim, MAX_CARD_BYTES)
     this.#head = head

@@ -1,5 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import { cardPlace, mapPaths, toClientPath } from './card-place.ts'
+import { cardLocation, mapPaths, toClientPath } from './card-location.ts'
 import { classifyRequest } from './classify-request.ts'
 import { readMethod } from './read-method.ts'
 
@@ -16,7 +16,7 @@ export interface A2aExplanation {
 export function explainA2a(exchange: Exchange, backendAuthority: string, body: Uint8Array | undefined): A2aExplanation {
   const { request } = exchange
   const kind = classifyRequest(request.method, request.target)
-  const place = cardPlace(exchange, backendAuthority)
+  const place = cardLocation(exchange, backendAuthority)
   return {
     kind,
     method: kind === 'call' ? readMethod(request.get('content-type'), body) : undefined,

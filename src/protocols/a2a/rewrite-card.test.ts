@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
-import { type CardPlace, cardPlace } from './card-place.ts'
+import { type CardLocation, cardLocation } from './card-location.ts'
 import { explainA2a } from './explain-a2a.ts'
 import { type CardResponse, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
 
 const CARD = '/.well-known/agent-card.json'
 const encoder = new TextEncoder()
 
-const behindPrefix: CardPlace = {
+const behindPrefix: CardLocation = {
   clientOrigin: 'https://gw.example',
   clientPath: `/a2a${CARD}`,
   upstreamPath: CARD,
@@ -119,7 +119,7 @@ test.each(kept)('goes on as it came: %s', (_, card, why) => {
 })
 
 test('a card that already leads through the gateway keeps its signatures', () => {
-  const place: CardPlace = { ...behindPrefix, clientPath: CARD }
+  const place: CardLocation = { ...behindPrefix, clientPath: CARD }
   expect(rewriteCard(response({ url: 'https://gw.example/rpc', signatures: [{}] }), place).kind).toBe('kept')
 })
 
@@ -150,7 +150,7 @@ test.each([
   [{ 'x-forwarded-host': 'evil.example', host: 'agent' }, 'http://gw.example:8080'],
 ])('the client reached the gateway with %o at %s', (fields, clientOrigin) => {
   const place = { clientOrigin, clientPath: `/a2a${CARD}`, upstreamPath: CARD, backendAuthority: 'b:1' }
-  expect(cardPlace(exchangeFor(fields as Record<string, string>), 'b:1')).toEqual(place)
+  expect(cardLocation(exchangeFor(fields as Record<string, string>), 'b:1')).toEqual(place)
 })
 
 test('explain tells what a request is', () => {

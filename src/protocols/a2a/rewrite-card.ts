@@ -2,7 +2,7 @@ import { isRawNumber, parseExactJson } from '#base/exact-json.ts'
 import { foldCase } from '#base/fold-case.ts'
 import { findAmbiguousMember, type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
 import type { Json, JsonObject } from '#exchange/exchange.ts'
-import { type CardPlace, mapPaths, type PathMap, toClientPath } from './card-place.ts'
+import { type CardLocation, mapPaths, type PathMap, toClientPath } from './card-location.ts'
 import { isJson } from './read-method.ts'
 
 /** Larger cards are passed on as they are (decision B87). */
@@ -33,7 +33,7 @@ export interface CardResponse {
  * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts and gRPC ones stay as they are, and so does everything
  * that is not a card. A card that leaves rewritten has one reading: no member twice, none beside one of its name in another case.
  */
-export function rewriteCard(response: CardResponse, place: CardPlace): CardRewrite {
+export function rewriteCard(response: CardResponse, place: CardLocation): CardRewrite {
   const why = checkRewritable(response)
   if (why !== undefined) return { kind: 'kept', why }
   const received = parseCard(response.body)
@@ -98,7 +98,7 @@ interface Rewriter {
   readonly ownAuthorities: ReadonlySet<string>
 }
 
-function rewriteInterfaces(card: JsonObject, place: CardPlace): JsonObject {
+function rewriteInterfaces(card: JsonObject, place: CardLocation): JsonObject {
   const rewriter: Rewriter = {
     clientOrigin: place.clientOrigin,
     paths: mapPaths(place),

@@ -75,11 +75,11 @@ function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts:
 
 /** A reader of a JSON answer; facts and texts go where they belong. @returns undefined when there is nothing to read */
 export function answerReader(
-  { type, kept }: ResponsePlan,
+  { wire, kept }: ResponsePlan,
   facts: LlmFacts,
   claim?: BodyClaim,
 ): MemberReader | undefined {
-  const format = ANSWERS[type]
+  const format = ANSWERS[wire]
   if (format === undefined) return undefined
   const read = format.reader()
   if (kept === undefined) return new MemberReader(format.members, (key, value) => read(key, value, facts), { claim })

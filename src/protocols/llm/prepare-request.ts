@@ -39,7 +39,8 @@ export interface PreparedLlmRequest {
 
 /** How the answer to a request is read. */
 export interface ResponsePlan {
-  readonly type: RouteType
+  /** The dialect in which the provider answers. */
+  readonly wire: RouteType
   /** The usage chunk of a stream was asked for by the gateway only and is taken out again. */
   readonly hidesUsage: boolean
   /** Takes what the model writes; undefined: no expression in force reads it. The same as `facts.answer`. */
@@ -111,12 +112,12 @@ function prepareAsIs(
   const path = exchange.request.target
   const headers = provider.provider.headers(exchange.request, provider.credential, path)
   if (type === 'Passthrough') {
-    const response = { type, hidesUsage: false, kept: undefined }
+    const response = { wire: type, hidesUsage: false, kept: undefined }
     return { kind: 'send', type, path, headers, body: undefined, facts: undefined, response }
   }
   const kept = keptAnswer(input)
   const facts = detectFacts(provider, input.body, kept)
-  const response = { type, hidesUsage: false, kept }
+  const response = { wire: type, hidesUsage: false, kept }
   return { kind: 'send', type, path, headers: withoutEncoding(headers), body: undefined, facts, response }
 }
 
@@ -178,7 +179,7 @@ function prepareTyped(
   const kept = keptAnswer(input)
   const request = new SentRequest(type, members, body)
   const facts = buildFacts(provider, type, { requestModel: model, streaming, request, answer: kept })
-  return { kind: 'send', type, path, headers, body, facts, response: { type, hidesUsage, kept } }
+  return { kind: 'send', type, path, headers, body, facts, response: { wire: type, hidesUsage, kept } }
 }
 
 /** The members of a body in which every name that matters can only be read in one way (decision B29). */

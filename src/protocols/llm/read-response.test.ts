@@ -59,7 +59,7 @@ function pass(body: string, answer: Answer = {}) {
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   const collector = new Collector()
-  const plan = { type: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false, kept }
+  const plan = { wire: answer.type ?? 'Completions', hidesUsage: answer.hidesUsage ?? false, kept }
   const filter = observeResponse(plan, exchange, answer.claim ?? roomFor(0).claim)
   const sink = filter?.into(collector) ?? collector
   const bytes = Buffer.from(body)
@@ -545,7 +545,7 @@ test('trailers go on', () => {
   exchange.response = Head.response(200)
   exchange.response.set('content-type', 'text/event-stream')
   const filter = observeResponse(
-    { type: 'Completions', hidesUsage: false, kept: undefined },
+    { wire: 'Completions', hidesUsage: false, kept: undefined },
     exchange,
     roomFor(0).claim,
   )

@@ -33,10 +33,10 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: B
   if (facts === undefined || response === undefined || !isReadable(response)) return undefined
   plan.kept?.holdIn(claim)
   if (isEventStream(response)) {
-    const build = STREAMS[plan.type]
+    const build = STREAMS[plan.wire]
     if (build === undefined) return undefined
     const { hidesUsage, kept } = plan
-    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, plan.type !== 'Detect')
+    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, plan.wire !== 'Detect')
   }
   const reader = answerReader(plan, facts, claim)
   if (reader === undefined) return undefined

@@ -1,6 +1,6 @@
 import { describeOrigin } from '#base/origin.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { AuthorizationSpec } from './authorization.ts'
@@ -28,7 +28,7 @@ const EXPRESSIONS = '.policy.matchExpressions'
 export function compileRules(
   sources: readonly PolicySource<AuthorizationSpec>[],
   context: CompileContext,
-  place: ExpressionPlace,
+  place: ExpressionEnvironment,
 ): RuleSet {
   const rules = { Deny: [] as Rule[], Require: [] as Rule[], Allow: [] as Rule[] }
   for (const source of sources) {

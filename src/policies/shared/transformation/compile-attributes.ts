@@ -1,4 +1,4 @@
-import type { Expression, ExpressionPlace } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { AttributeAddSpec } from './attributes.ts'
 
@@ -12,7 +12,7 @@ export function compileAttributes(
   source: PolicySource<unknown>,
   path: string,
   specs: readonly AttributeAddSpec[],
-  place: ExpressionPlace,
+  place: ExpressionEnvironment,
   context: CompileContext,
 ): readonly Attribute[] {
   return specs.map(({ name, expression }, index) => ({

@@ -29,7 +29,7 @@ export function compileTimeouts(
   const requestTimeoutMs = parseDuration(request) ?? 0
   return {
     request(exchange) {
-      if (exchange.place?.routeKind !== 'GRPCRoute') exchange.requestTimeoutMs = requestTimeoutMs
+      if (exchange.names?.routeKind !== 'GRPCRoute') exchange.requestTimeoutMs = requestTimeoutMs
       return proceed
     },
   }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { PlaceNames } from '#exchange/exchange.ts'
+import type { PlanNames } from '#exchange/exchange.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf } from '../../shared/testing.ts'
 import { timeouts } from './index.ts'
 
-const PLACE: PlaceNames = {
+const PLACE: PlanNames = {
   gateway: 'default/main',
   listener: 'http',
   route: 'default/r',
@@ -17,7 +17,7 @@ const PLACE: PlaceNames = {
 
 function timeoutOn(routeKind: string, request: string): number | undefined {
   const exchange = exchangeWith()
-  exchange.place = { ...PLACE, routeKind }
+  exchange.names = { ...PLACE, routeKind }
   timeouts.compile([sourceOf({ request })], contextWith())?.request?.(exchange)
   return exchange.requestTimeoutMs
 }

@@ -6,7 +6,7 @@ import { PROMPT_MEMBERS } from '../prompt-members.ts'
 import type { ClientFormat } from '../route-type.ts'
 import type { RegexGuard } from './compile-guards.ts'
 import { maskRun, runMatches } from './mask-run.ts'
-import { collectTexts, type PromptTexts, type TextPlace } from './prompt-texts.ts'
+import { collectTexts, type MaskableText, type PromptTexts } from './prompt-texts.ts'
 
 /** A text whose escapes are broken at that byte: it cannot be checked. */
 export interface UnreadableText {
@@ -26,7 +26,7 @@ export function guardRequest(
   const places = findTexts(type, members)
   const fixed = readTexts(members.bytes, places.fixed)
   if (!Array.isArray(fixed)) return fixed
-  const runs: { places: readonly TextPlace[]; before: readonly string[]; parts: readonly string[] }[] = []
+  const runs: { places: readonly MaskableText[]; before: readonly string[]; parts: readonly string[] }[] = []
   for (const run of places.runs) {
     const parts = readTexts(members.bytes, run)
     if (!Array.isArray(parts)) return parts
@@ -56,7 +56,7 @@ function findTexts(type: ClientFormat, members: Members): PromptTexts {
   return texts
 }
 
-function readTexts(bytes: Uint8Array, places: readonly TextPlace[]): string[] | UnreadableText {
+function readTexts(bytes: Uint8Array, places: readonly MaskableText[]): string[] | UnreadableText {
   const texts: string[] = []
   for (const place of places) {
     const text = textOf(bytes, place)
@@ -84,7 +84,7 @@ function collectStrings(value: unknown, into: string[]): void {
 }
 
 function toSplices(run: {
-  readonly places: readonly TextPlace[]
+  readonly places: readonly MaskableText[]
   readonly before: readonly string[]
   readonly parts: readonly string[]
 }): Splice[] {

@@ -1,16 +1,16 @@
 import { type TextNode, textOf } from '../json/text-tree.ts'
 
 /** A string in the body. */
-export type TextPlace = Extract<TextNode, { kind: 'string' }>
+export type MaskableText = Extract<TextNode, { kind: 'string' }>
 type ObjectNode = Extract<TextNode, { kind: 'object' }>
 
 /** The texts of a request that guards look at (decision B43). */
 export interface PromptTexts {
   readonly bytes: Uint8Array
   /** What the model reads; the parts of a run follow each other directly and are checked joined as well. */
-  readonly runs: (readonly TextPlace[])[]
+  readonly runs: (readonly MaskableText[])[]
   /** Arguments of tool calls and signed thoughts: checked, never changed. */
-  readonly fixed: TextPlace[]
+  readonly fixed: MaskableText[]
 }
 
 /** Text of a part or block, in any format. */
@@ -31,7 +31,7 @@ export function collectTexts(value: TextNode, into: PromptTexts): void {
 
 /** Parts with text that follow each other directly make a run; anything in between ends it. */
 function collectList(items: readonly TextNode[], into: PromptTexts): void {
-  let run: TextPlace[] = []
+  let run: MaskableText[] = []
   const endRun = () => {
     if (run.length > 0) into.runs.push(run)
     run = []
@@ -51,8 +51,8 @@ function collectObject(node: ObjectNode, into: PromptTexts): void {
   collectNested(node, into)
 }
 
-function ownTexts(node: ObjectNode): TextPlace[] {
-  const texts: TextPlace[] = []
+function ownTexts(node: ObjectNode): MaskableText[] {
+  const texts: MaskableText[] = []
   for (const [key, value] of node.members) if (TEXT.has(key) && value.kind === 'string') texts.push(value)
   return texts
 }

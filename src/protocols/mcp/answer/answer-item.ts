@@ -12,7 +12,7 @@ import {
   type RequestMessage,
   type ResponseMessage,
 } from '../message/json-rpc.ts'
-import type { ItemPlace } from '../message/methods.ts'
+import type { ItemParameter } from '../message/methods.ts'
 import type { Session } from '../session/session-state.ts'
 import { callTarget, type TargetMessage } from '../target/call-target.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
@@ -26,7 +26,7 @@ import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-ans
 export function prepareItem(
   { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
   message: RequestMessage,
-  place: ItemPlace,
+  place: ItemParameter,
 ): OwnedItem | ServedAnswer {
   const item = findItem(plan, place, message.params)
   if (item === undefined)

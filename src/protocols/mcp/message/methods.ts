@@ -11,7 +11,7 @@ export type MethodRoute =
   /** Sent to all targets with the capability; they answer with nothing of interest. */
   | { readonly kind: 'broadcast'; readonly capability: Capability }
   /** Sent to the one target that owns the item. */
-  | { readonly kind: 'item'; readonly itemIn: ItemPlace }
+  | { readonly kind: 'item'; readonly itemIn: ItemParameter }
 
 export interface ListRoute {
   /** Member of the result. */
@@ -28,7 +28,7 @@ export function needsSession(method: string): boolean {
 }
 
 /** Where the parameters say which item is meant. `ref`: a prompt or a resource, by its type. */
-export type ItemPlace = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
+export type ItemParameter = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
 
 const METHODS: Readonly<Record<string, MethodRoute>> = {
   initialize: { kind: 'initialize' },

@@ -2,7 +2,7 @@ import type { JsonObject } from '#exchange/exchange.ts'
 import type { ItemKind } from '../config/authorization.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 import { isObject } from '../message/json-rpc.ts'
-import type { ItemPlace } from '../message/methods.ts'
+import type { ItemParameter } from '../message/methods.ts'
 import { ownedName, ownedUri } from './naming.ts'
 
 /** The item that a request is about. */
@@ -19,7 +19,7 @@ export interface FoundItem {
 }
 
 /** Undefined when the parameters do not identify an item. */
-export function findItem(plan: McpPlan, place: ItemPlace, params: JsonObject | undefined): FoundItem | undefined {
+export function findItem(plan: McpPlan, place: ItemParameter, params: JsonObject | undefined): FoundItem | undefined {
   if (params === undefined) return undefined
   switch (place) {
     case 'tool-name':

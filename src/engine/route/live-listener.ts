@@ -1,8 +1,8 @@
-import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Exchange, PlanNames } from '#exchange/exchange.ts'
 import { hostOf } from '#net/http/authority-form.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
-import type { BackendPlace } from '../backend/backend-place.ts'
+import type { LiveBackend } from '../backend/live-backend.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { Memo } from '../plan/memo.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
@@ -12,70 +12,70 @@ import type { HostTable } from './host-table.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** One address and port that traffic comes in at, with the listeners that share it by hostname. */
-export interface SocketPlace {
+export interface LiveSocket {
   readonly address: string
   readonly port: number
   /** The listeners for requests, by host. */
-  readonly hosts: HostTable<RequestListenerPlace>
+  readonly hosts: HostTable<LiveRequestListener>
   /** All listeners, by the server name of a TLS connection; without TLS there is no name. */
-  readonly serverNames: HostTable<ListenerPlace>
-  readonly listeners: readonly ListenerPlace[]
+  readonly serverNames: HostTable<LiveListener>
+  readonly listeners: readonly LiveListener[]
 }
 
-export type ListenerPlace = RequestListenerPlace | RelayListenerPlace
+export type LiveListener = LiveRequestListener | LiveRelayListener
 
 /** A listener at work. Lives as long as its item; what it memoises follows the plan. */
-interface AnyListenerPlace {
+interface AnyLiveListener {
   readonly item: ListenerItem
-  readonly names: PlaceNames
+  readonly names: PlanNames
   /** What policies of the listener attach to. */
   readonly targets: readonly string[]
   readonly frontend: Memo<FrontendSettings>
 }
 
 /** A listener whose connections carry requests. */
-export interface RequestListenerPlace extends AnyListenerPlace {
+export interface LiveRequestListener extends AnyLiveListener {
   readonly carries: 'requests'
   readonly preRouting: Memo<Chain>
-  readonly routes: RouteTable<RulePlace>
+  readonly routes: RouteTable<LiveRule>
   /** The rules in `routes`. */
   readonly attached: readonly Attached<RouteItem>[]
 }
 
 /** A listener whose connections are relayed as they are. */
-export interface RelayListenerPlace extends AnyListenerPlace {
+export interface LiveRelayListener extends AnyLiveListener {
   readonly carries: 'bytes'
   /** The one rule for each server name. */
-  readonly routes: HostTable<RelayRulePlace>
+  readonly routes: HostTable<LiveRelayRule>
   /** The rules in `routes`. */
-  readonly attached: readonly AttachedRule<RelayRouteItem, RelayRulePlace>[]
+  readonly attached: readonly AttachedRule<RelayRouteItem, LiveRelayRule>[]
   /** What they were made from. */
   readonly source: readonly Attached<RelayRouteItem>[]
 }
 
 /** A route rule at one listener. */
-export interface RulePlace extends WeightedRule {
+export interface LiveRule extends LiveReferences {
   readonly item: RouteItem
-  readonly names: PlaceNames
+  readonly names: PlanNames
   readonly targets: readonly string[]
   readonly postRouting: Memo<Chain>
 }
 
 /** A rule for connections at one listener. */
-export interface RelayRulePlace extends WeightedRule {
+export interface LiveRelayRule extends LiveReferences {
   readonly item: RelayRouteItem
-  readonly names: PlaceNames
+  readonly names: PlanNames
 }
 
-export interface WeightedRule {
-  readonly backends: readonly WeightedPlace[]
+export interface LiveReferences {
+  readonly backends: readonly LiveReference[]
   readonly totalWeight: number
 }
 
-export interface WeightedPlace {
+export interface LiveReference {
   readonly reference: WeightedBackend
   /** Undefined inside: the backend does not exist. */
-  readonly place: Memo<BackendPlace | undefined>
+  readonly backend: Memo<LiveBackend | undefined>
 }
 
 /** Whether connections are relayed as they are, or carry requests. */
@@ -100,7 +100,7 @@ export function ruleTargets(item: RouteItem): string[] {
   return targets
 }
 
-export function listenerNames(item: ListenerItem): PlaceNames {
+export function listenerNames(item: ListenerItem): PlanNames {
   return {
     gateway: `${item.gateway.namespace}/${item.gateway.name}`,
     listener: item.name,
@@ -113,7 +113,7 @@ export function listenerNames(item: ListenerItem): PlaceNames {
   }
 }
 
-export function ruleNames(listener: PlaceNames, item: RouteItem | RelayRouteItem): PlaceNames {
+export function ruleNames(listener: PlanNames, item: RouteItem | RelayRouteItem): PlanNames {
   return {
     ...listener,
     route: `${item.route.namespace}/${item.route.name}`,
@@ -138,7 +138,7 @@ export class HostReader {
 }
 
 /** Takes a backend reference by weight; undefined when there is none with a weight above 0. */
-export function chooseBackend(rule: WeightedRule, random: () => number): WeightedPlace | undefined {
+export function chooseBackend(rule: LiveReferences, random: () => number): LiveReference | undefined {
   const { backends, totalWeight } = rule
   if (totalWeight === 0) return undefined
   if (backends.length === 1) return backends[0]
@@ -155,7 +155,7 @@ export function chooseBackend(rule: WeightedRule, random: () => number): Weighte
  * an exchange that has a peer and nothing else.
  * @returns why not
  */
-export function denyConnection(socket: SocketPlace, index: PlanIndex, connection: Exchange): string | undefined {
+export function denyConnection(socket: LiveSocket, index: PlanIndex, connection: Exchange): string | undefined {
   for (const { frontend } of socket.listeners) {
     const denial = frontend.get(index).networkAuthorization?.denial(connection)
     if (denial !== undefined) return denial
@@ -164,6 +164,6 @@ export function denyConnection(socket: SocketPlace, index: PlanIndex, connection
 }
 
 /** Whether a rule for connections looks at the client certificate: then they are asked after the TLS handshake (decision A-48). */
-export function readsCertificates(socket: SocketPlace, index: PlanIndex): boolean {
+export function readsCertificates(socket: LiveSocket, index: PlanIndex): boolean {
   return socket.listeners.some(({ frontend }) => frontend.get(index).networkAuthorization?.readsCertificate === true)
 }

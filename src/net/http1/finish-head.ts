@@ -13,26 +13,26 @@ const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'
  * decide (decision A-94).
  * @returns 0, or a negative outcome of `head-outcome.ts`
  */
-export function settleRequest(head: Head): number {
-  if (!head.unsettled) return 0
-  return settleTarget(head) || settleConnection(head, true)
+export function finishRequestHead(head: Head): number {
+  if (!head.unfinished) return 0
+  return finishTarget(head) || finishConnection(head, true)
 }
 
-/** As `settleRequest`, for a response. */
-export function settleResponse(head: Head): number {
-  return head.unsettled ? settleConnection(head, false) : 0
+/** As `finishRequestHead`, for a response. */
+export function finishResponseHead(head: Head): number {
+  return head.unfinished ? finishConnection(head, false) : 0
 }
 
-function settleTarget(head: Head): number {
+function finishTarget(head: Head): number {
   const target = head.target
-  if (head.method === 'CONNECT') return settleConnect(head, target)
+  if (head.method === 'CONNECT') return finishConnect(head, target)
   if (target.startsWith('/')) return 0
   if (target === '*') return head.method === 'OPTIONS' ? 0 : MALFORMED
-  return settleAbsolute(head, target)
+  return finishAbsolute(head, target)
 }
 
 /** Absolute form: its authority and Host must agree (decision A-50); the rest becomes origin form. */
-function settleAbsolute(head: Head, target: string): number {
+function finishAbsolute(head: Head, target: string): number {
   const match = /^https?:\/\/([^/?]*)([^?]*)(.*)$/i.exec(target)
   if (match === null) return MALFORMED
   const [, authority = '', path = '', query = ''] = match
@@ -43,12 +43,12 @@ function settleAbsolute(head: Head, target: string): number {
 }
 
 /** CONNECT takes `host:port` and has no body; the server decides what to do with it. */
-function settleConnect(head: Head, target: string): number {
+function finishConnect(head: Head, target: string): number {
   if (!isTarget(target) || !isAuthority(target) || !/:[0-9]+$/.test(target)) return MALFORMED
   return head.chunked || head.contentLength > 0 ? MALFORMED : 0
 }
 
-function settleConnection(head: Head, ofRequest: boolean): number {
+function finishConnection(head: Head, ofRequest: boolean): number {
   let upgrade = ''
   let nominatesUpgrade = false
   const nominated = new Set<string>()

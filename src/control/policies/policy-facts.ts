@@ -1,14 +1,14 @@
 import type { Report } from '../reporting.ts'
 import type { Overlap } from './find-overlaps.ts'
-import type { PlacedPolicy, PolicyMiss } from './place-policy.ts'
+import type { AttachedPolicy, PolicyMiss } from './place-policy.ts'
 
 /** What became of a policy: where it is attached, where it is not, and where it loses. */
-export interface PolicyFacts extends PlacedPolicy {
+export interface PolicyFacts extends AttachedPolicy {
   readonly overlaps: readonly Overlap[]
 }
 
-export function settlePolicy(
-  { object, places, misses }: PlacedPolicy,
+export function policyFactsOf(
+  { object, places, misses }: AttachedPolicy,
   {
     overlaps,
     gatewaysOf,
@@ -22,7 +22,7 @@ export function settlePolicy(
 
 /** Places that exist, but to which no Gateway sends anything. */
 function unreached(
-  places: PlacedPolicy['places'],
+  places: AttachedPolicy['places'],
   gatewaysOf: (place: string) => readonly string[],
 ): readonly PolicyMiss[] {
   return places

@@ -4,7 +4,7 @@ import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
 
 /** What the functions of a translation work with, as one node sees it. */
-export interface Scope {
+export interface TranslationContext {
   readonly inventory: Inventory
   readonly grants: Grants
   readonly reportOn: ReportOn

@@ -3,7 +3,7 @@ import { normalPath } from '#net/http/path-form.ts'
 import { cardSuffix } from './classify-request.ts'
 
 /** Where a card was asked for, on both sides of the gateway. */
-export interface CardPlace {
+export interface CardLocation {
   /** How the client reaches the gateway: `https://agents.example`. */
   readonly clientOrigin: string
   /** Path of the client's request before any policy, in normal form, without query. */
@@ -18,7 +18,7 @@ export interface CardPlace {
  * The place of the card that an exchange is about. The scheme is that of `X-Forwarded-Proto` where something in front of the
  * gateway says so, but no other forwarding field is believed (decision B74).
  */
-export function cardPlace(exchange: Exchange, backendAuthority: string): CardPlace {
+export function cardLocation(exchange: Exchange, backendAuthority: string): CardLocation {
   const forwarded = exchange.request.get('x-forwarded-proto')?.toLowerCase()
   const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : exchange.scheme
   return {
@@ -47,7 +47,7 @@ export interface PathMap {
  * What the route does with paths, read off the two paths of the card: their common last segments are the part that no rewrite
  * touched.
  */
-export function mapPaths({ clientPath, upstreamPath }: CardPlace): PathMap {
+export function mapPaths({ clientPath, upstreamPath }: CardLocation): PathMap {
   const suffix = cardSuffix(clientPath)
   const clientBase = suffix !== undefined && clientPath.endsWith(suffix) ? clientPath.slice(0, -suffix.length) : ''
   const client = clientPath.split('/')

@@ -1,13 +1,13 @@
-import type { SocketPlace } from '#engine/route/places.ts'
+import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { Peer } from '#net/peer.ts'
-import type { ConnectionPlace } from '#observe/observer.ts'
+import type { IncomingConnection } from '#observe/observer.ts'
 
 /** Where a connection came in: under TLS the listener of its server name, else what the listeners of the socket have in common. */
-export function connectionPlace(
-  socket: SocketPlace,
+export function incomingConnection(
+  socket: LiveSocket,
   peer: Peer,
-  protocol: ConnectionPlace['protocol'],
-): ConnectionPlace {
+  protocol: IncomingConnection['protocol'],
+): IncomingConnection {
   const named = peer.secure ? socket.serverNames.first(peer.serverName ?? '', (place) => place) : undefined
   const listeners = named === undefined ? socket.listeners : [named]
   const common = (key: 'gateway' | 'listener') => {

@@ -6,30 +6,30 @@ import { Memo } from '../plan/memo.ts'
 import { type Attached, keepOrBuild } from './attached.ts'
 import { HostTable } from './host-table.ts'
 import {
-  type ListenerPlace,
+  type LiveListener,
+  type LiveRelayListener,
+  type LiveRelayRule,
   listenerNames,
   listenerTargets,
-  type RelayListenerPlace,
-  type RelayRulePlace,
   ruleNames,
-} from './places.ts'
+} from './live-listener.ts'
 
 /**
  * A listener whose connections are relayed. Policies of `traffic` mean nothing there; of `backend`, those of the listener and of
  * the backend itself count, since the routes are no targets (decision A-26).
  * @param attached in order of precedence
  */
-export function placeRelayListener(
+export function buildRelayListener(
   item: ListenerItem,
   attached: readonly Attached<RelayRouteItem>[],
-  before: ListenerPlace | undefined,
+  before: LiveListener | undefined,
   state: SharedState,
-): RelayListenerPlace {
+): LiveRelayListener {
   const old = before?.item === item && before.carries === 'bytes' ? before : undefined
   if (old?.source === attached) return old
   const names = listenerNames(item)
   const targets = listenerTargets(item)
-  const rules = keepOrBuild(attached, old?.attached, (route): RelayRulePlace => {
+  const rules = keepOrBuild(attached, old?.attached, (route): LiveRelayRule => {
     const use = { names: ruleNames(names, route), targets, carries: 'bytes' } as const
     return { item: route, names: use.names, ...buildWeighted(route.backends, use, state) }
   })
@@ -46,8 +46,8 @@ export function placeRelayListener(
 }
 
 /** The first rule for a name is the only one that can be told from the others. */
-function tableOf(rules: RelayListenerPlace['attached']): HostTable<RelayRulePlace> {
-  const table = new HostTable<RelayRulePlace>()
+function tableOf(rules: LiveRelayListener['attached']): HostTable<LiveRelayRule> {
+  const table = new HostTable<LiveRelayRule>()
   for (const { rule, hostnames } of rules) {
     for (const hostname of hostnames.length === 0 ? [''] : hostnames) table.at(hostname, () => rule)
   }

@@ -1,4 +1,4 @@
-import type { Exchange, PlaceNames } from '#exchange/exchange.ts'
+import type { Exchange, PlanNames } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { EndpointName, ProtocolRun } from '#protocols/backend-protocol.ts'
@@ -8,13 +8,13 @@ import type { Reader } from '../request/readers.ts'
 import type { Destinations } from './destinations.ts'
 
 /** A backend as one route rule reaches it, with everything that policies say about the way there. */
-export interface BackendPlace {
+export interface LiveBackend {
   readonly item: BackendItem
-  readonly names: PlaceNames
+  readonly names: PlanNames
   /** Set when it cannot be used; every request is refused with it. */
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
-  readonly groups: readonly (readonly EndpointPlace[])[]
+  readonly groups: readonly (readonly LiveEndpoint[])[]
   /** What its protocol does with requests and answers. */
   readonly protocol: ProtocolRun
   /** The expressions of its policies and settings. */
@@ -22,7 +22,7 @@ export interface BackendPlace {
 }
 
 /** One address that requests can be sent to. */
-export interface EndpointPlace extends EndpointName {
+export interface LiveEndpoint extends EndpointName {
   readonly destinations: Destinations
   /** The connection is configured in a way that cannot be honoured: nothing is sent. */
   readonly refusal: Refusal | undefined

@@ -4,13 +4,13 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { type Grants, pairKey } from './grants.ts'
 import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
-import type { Scope } from './scope.ts'
 import type { Tables } from './tables.ts'
+import type { TranslationContext } from './translation-context.ts'
 
-/** Opens the scope of one node: everything that is read through it is followed, everything reported is its own. */
-export type OpenScope = (work: Work) => Scope
+/** Opens the context of one node: everything that is read through it is followed, everything reported is its own. */
+export type OpenContext = (work: Work) => TranslationContext
 
-export function scopeOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): OpenScope {
+export function contextOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): OpenContext {
   return (work) => ({
     inventory: trackedInventory(tables, work),
     grants: trackedGrants(tables, work),

@@ -7,23 +7,23 @@ import { buildFrontendSettings } from '../merge/frontend-settings.ts'
 import { Memo } from '../plan/memo.ts'
 import { type Attached, difference } from './attached.ts'
 import {
-  type ListenerPlace,
+  type LiveListener,
+  type LiveRequestListener,
+  type LiveRule,
   listenerNames,
   listenerTargets,
-  type RequestListenerPlace,
-  type RulePlace,
   ruleNames,
   ruleTargets,
-} from './places.ts'
+} from './live-listener.ts'
 import { RouteTable } from './route-table.ts'
 
 /** A listener for requests. What did not change since `before` keeps its place, and with it everything memoised there. */
-export function placeRequestListener(
+export function buildRequestListener(
   item: ListenerItem,
   attached: readonly Attached<RouteItem>[],
-  before: ListenerPlace | undefined,
+  before: LiveListener | undefined,
   state: SharedState,
-): RequestListenerPlace {
+): LiveRequestListener {
   const old = before?.item === item && before.carries === 'requests' ? before : undefined
   if (old?.attached === attached) return old
   const targets = listenerTargets(item)
@@ -49,7 +49,7 @@ export function placeRequestListener(
 }
 
 /** Tables are large, and most edits touch one rule. */
-function tableAfter(old: RequestListenerPlace, attached: readonly Attached<RouteItem>[]): RouteTable<RulePlace> {
+function tableAfter(old: LiveRequestListener, attached: readonly Attached<RouteItem>[]): RouteTable<LiveRule> {
   const { removed, added } = difference(old.attached, attached)
   return old.routes.after(removed, added)
 }
@@ -59,7 +59,7 @@ function buildRule(
   listener: ListenerItem,
   listenerTargets: readonly string[],
   state: SharedState,
-): RulePlace {
+): LiveRule {
   const names = ruleNames(listenerNames(listener), item)
   const targets = [...listenerTargets, ...ruleTargets(item)]
   return {
