@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { roomFor } from '../testing/room-for.ts'
@@ -73,6 +74,55 @@ test('what is gathered is what the filter lets through', () => {
   giver.give('b')
   giver.sink.end()
   expect(gathered).toBe('1:a 2:b ')
+})
+
+/** Gives on what it has only at the end, as a filter does that waits for a whole document. */
+class Holding extends ForwardingSink {
+  #text = ''
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    this.#text += buffer.toString('latin1', start, end)
+  }
+
+  override end(trailers?: Head): void {
+    this.sink.bytes(Buffer.from(this.#text), 0, this.#text.length)
+    this.sink.end(trailers)
+  }
+}
+
+test.each<[ends: 'end' | 'reset', expected: unknown[]]>([
+  ['end', ['1:a 2:bc ', true, '7', undefined]],
+  ['reset', ['1:a 2:bc ', false, undefined, 'reset']],
+])('a receiver that takes over behind the last byte learns of it: %s', (ends, expected) => {
+  const giver = new Giver(BODY_LENGTH, 3)
+  let partial: PartialBody | undefined
+  collectStart(new FilteredBody(giver, numbered(true)), roomFor(5), (result) => {
+    partial = result as PartialBody
+  })
+  giver.give('a')
+  giver.give('bc')
+  const trailers = new Head()
+  trailers.append('x-sum', '7')
+  if (ends === 'end') giver.sink.end(trailers)
+  else giver.sink.abort(ends)
+  trailers.reset()
+  const client = new TextSink()
+  partial!.pipe(client)
+  expect([client.text, client.ended, client.trailers?.get('x-sum'), client.aborted]).toEqual(expected)
+})
+
+test('what a filter gives on with the end is too much for who gathers it', () => {
+  const giver = new Giver(BODY_CHUNKED, -1)
+  let partial: PartialBody | undefined
+  const body = new FilteredBody(giver, { changesLength: true, into: (sink) => new Holding(sink) })
+  collectStart(body, roomFor(2), (result) => {
+    partial = result as PartialBody
+  })
+  giver.give('abc')
+  giver.sink.end()
+  const client = new TextSink()
+  partial!.pipe(client)
+  expect([client.text, client.ended]).toEqual(['abc', true])
 })
 
 test('a receiver that takes over gets the rest through the same filter, and the giver goes on', () => {

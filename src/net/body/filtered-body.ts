@@ -31,9 +31,8 @@ export class FilteredBody implements BodySource {
     if (this.#receiver === undefined) {
       this.#receiver = new Receiver(sink)
       this.#body.pipe(this.#filter.into(this.#receiver))
-    } else {
-      this.#receiver.replace(sink)
-      if (!sink.backed) this.#body.resume()
+    } else if (this.#receiver.replace(sink) && !sink.backed) {
+      this.#body.resume()
     }
   }
 
@@ -50,14 +49,21 @@ export class FilteredBody implements BodySource {
 class Receiver implements BodySink {
   readonly takesFramed = false
   #sink: BodySink
+  #ended = false
+  #trailers: Head | undefined
+  #failure: Abort | undefined
 
   constructor(sink: BodySink) {
     this.#sink = sink
   }
 
-  replace(sink: BodySink): void {
+  /** @returns false when the body is over, which the new sink is told as well: the one before may not have wanted to know */
+  replace(sink: BodySink): boolean {
     sink.source = this.#sink.source
     this.#sink = sink
+    if (this.#failure !== undefined) sink.abort(this.#failure)
+    else if (this.#ended) sink.end(this.#trailers)
+    return this.#failure === undefined && !this.#ended
   }
 
   get backed(): boolean {
@@ -77,10 +83,13 @@ class Receiver implements BodySink {
   }
 
   end(trailers?: Head): void {
+    this.#ended = true
+    this.#trailers = trailers?.clone()
     this.#sink.end(trailers)
   }
 
   abort(why: Abort): void {
+    this.#failure = why
     this.#sink.abort(why)
   }
 }

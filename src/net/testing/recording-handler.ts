@@ -21,6 +21,8 @@ export class TextSink implements BodySink {
   framed = false
   text = ''
   ended = false
+  /** What followed the last byte. */
+  trailers: Head | undefined
   aborted: Abort | undefined
   onEnd: () => void = () => {}
 
@@ -28,8 +30,9 @@ export class TextSink implements BodySink {
     this.text += buffer.latin1Slice(start, end)
   }
 
-  end(): void {
+  end(trailers?: Head): void {
     this.ended = true
+    this.trailers = trailers?.clone()
     this.onEnd()
   }
 
