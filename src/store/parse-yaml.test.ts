@@ -26,6 +26,13 @@ test('objects of several documents, with their origin', () => {
   expect(namesOf(text)).toEqual(['Service default/web 3', 'Service default/api 10'])
 })
 
+test.each(['\u2028', '\u2029', '\r'])('what ends a line in JavaScript only, %j, begins no document', (separator) => {
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "one${separator}--- two"}\n`
+  const { objects, problems } = parseObjects(text, 'a.yaml')
+  expect(problems).toEqual([])
+  expect(objects).toMatchObject([{ data: { x: `one${separator}--- two` } }])
+})
+
 test('JSON is YAML, also with tabs', () => {
   const text =
     '{\n\t"apiVersion": "v1",\n\t"kind": "Secret",\n\t"metadata": {"name": "a"},\n\t"stringData": {"k": "v"}\n}\n'

@@ -34,6 +34,7 @@ test.each([
 
 test.each([
   ['', '# nothing\n', '---\n', '--- a: 1\n', '%YAML 1.2\n---\na: 1\n', 'a: 1\n...\n', 'a: 1\n---\nb: 2\n'],
+  ['...\n', '---\n...\n', '# c\n... # d\n'],
   ['a: &x 1\n', 'a: *x\n', 'a: !!str 1\n', '<<: {a: 1}\n', '? a\n: b\n', 'true: 1\n', '1: 2\n', '__proto__: 1\n'],
   ['a: 1\na: 2\n', 'a: {b: 1, b: 2}\n', 'a: 1\n  b: 2\n', ' a: 1\nb: 2\n', 'a: b: c\n', 'a: b:\n', '- a\nb\n'],
   [

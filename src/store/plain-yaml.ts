@@ -4,8 +4,8 @@ export interface PlainYaml {
   readonly line: number
 }
 
-/** Printable ASCII in lines; without directives, ends of documents, and text beside the marker of a document. */
-const ORDINARY = /^(?!%|\.\.\.(?:\s|$)|---[^\n])[\x20-\x7e\n]*$/
+/** Printable ASCII in lines; without directives, and text beside the marker of a document. */
+const ORDINARY = /^(?!%|---[^\n])[\x20-\x7e\n]*$/
 const KEY = /([A-Za-z_][\w./-]{0,200}|"[^"\\]{1,200}"|'[^']{1,200}'):(?= |$)/y
 const FLOW_KEY = /[A-Za-z_][\w./-]{0,200}:(?= )|"[^"\\]{1,200}":/y
 const FLOW_START = /^[{["']/
@@ -14,8 +14,8 @@ const WORD = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/
 const NUMBER =
   /^(?:[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[\da-fA-F]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
-/** The first characters of texts without quotes, as far as they mean nothing else. */
-const PLAIN_START = /^(?:[\w./$(^+;\\]|-\d)/
+/** The first characters of texts without quotes, as far as they mean nothing else: three dots may end a document. */
+const PLAIN_START = /^(?!\.\.\.(?: |$))(?:[\w./$(^+;\\]|-\d)/
 /** What a text without quotes must not hold. */
 const NOT_IN_PLAIN = /:(?: |$)| #/
 const NOT_IN_FLOW_PLAIN = /:(?: |$)| #|^-/

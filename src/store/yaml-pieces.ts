@@ -31,12 +31,16 @@ export interface Section {
   readonly line: number
 }
 
+/** `^` and `$` would also take what ends lines in JavaScript but not in YAML, such as U+2028 in a text. */
+const MARKER = /(?=---(?![^ \t\r\n]))(?<![^\n])/
+const DIRECTIVE_OR_END = /(?<![^\n])(?:%|\.\.\.(?![^ \t\r\n]))/
+
 /** Cuts a text at its document markers. A text with directives or document ends is left whole: they reach over markers. */
 export function splitDocuments(text: string): readonly Section[] {
-  if (/^(?:%|\.\.\.(?:\s|$))/m.test(text)) return [{ text, line: 1 }]
+  if (DIRECTIVE_OR_END.test(text)) return [{ text, line: 1 }]
   const sections: Section[] = []
   let line = 1
-  for (const part of text.split(/^(?=---(?:\s|$))/m)) {
+  for (const part of text.split(MARKER)) {
     sections.push({ text: part, line })
     line += part.split('\n').length - 1
   }
