@@ -90,8 +90,11 @@ export class Bodies implements BodyReader {
       exchange.requestBody = EMPTY
       return Promise.resolve(undefined)
     }
+    // An attempt may have sent some of it.
+    const body = this.#request instanceof KeptBody ? this.#request.letGo() : stream.body
+    this.#request = undefined
     return new Promise((resolve) => {
-      collect(stream.body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
+      collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
         // When the client left, nobody waits any more.
         if (!this.#owner.isWaiting || isAbort(result)) return
         if (result === 'no-memory') return resolve(this.#noMemory('request'))

@@ -65,6 +65,30 @@ function answer(head: string, body: string, peer: Accepted): string {
   return `HTTP/1.1 ${deed} Whatever\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }
 
+/** The body of the last request to the server that answers well. */
+let goodBody = ''
+
+function answerWell(_: string, body: string): string {
+  goodBody = body
+  return 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ngood'
+}
+
+/** LLM providers in order of priority that take every body as it is; a policy of the last one reads it. */
+function providersYaml(name: string, ports: readonly number[]): string {
+  const set = [{ name: 'x-size', value: 'string(size(request.body))' }]
+  const groups = ports.map((at, i) => {
+    const policies = i === ports.length - 1 ? { policies: { transformation: { request: { set } } } } : {}
+    return { providers: [{ name: `provider-${i}`, providerOne: {}, host: '127.0.0.1', port: at, ...policies }] }
+  })
+  const spec = { ai: { groups }, policies: { ai: { routes: { '*': 'Passthrough' } } } }
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify(spec)}
+`
+}
+
 const ROUTES: Readonly<Record<string, object>> = {
   plain: {},
   codes: { traffic: { retry: { codes: [503, 429], attempts: 2 } } },
@@ -87,7 +111,7 @@ const ROUTES: Readonly<Record<string, object>> = {
 beforeAll(async () => {
   const backend = await new RawServer(answering(answer)).start()
   stops.defer(() => backend.close())
-  const good = await new RawServer(answering(() => 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ngood')).start()
+  const good = await new RawServer(answering(answerWell)).start()
   stops.defer(() => good.close())
   port = await freePort()
   // One does what it is told, the other one always answers 200.
@@ -103,6 +127,9 @@ beforeAll(async () => {
       ]),
       routeYaml('dead', '/dead', 'dead'),
       policyYaml('dead', 'HTTPRoute', 'dead', { traffic: { retry: { attempts: 2 } } }),
+      providersYaml('second', ports),
+      routeYaml('second', '/second', 'second'),
+      policyYaml('second', 'HTTPRoute', 'second', { traffic: { retry: { codes: [503], attempts: 1 } } }),
       serviceYaml('failover', ports),
       policyYaml('failover', 'HTTPRoute', 'failover', { traffic: { retry: { codes: [503], attempts: 1 } } }),
       serviceYaml('evicting', ports),
@@ -192,6 +219,15 @@ test('a larger body is not kept: one attempt, whether its length was announced o
 
 test('a body of unknown length is kept as it streams', async () => {
   expect(await result('codes', [503], streamed(65_000))).toBe('200 answer 2, 2 attempts')
+})
+
+test.each([
+  ['known', { method: 'POST', body: 'b'.repeat(65_000) }],
+  ['unknown', streamed(65_000)],
+])('a second provider gets all of a body of %s length, also where its policies wait for the body', async (_, init) => {
+  goodBody = ''
+  expect(await result('second', [503], init)).toBe('200 good, 1 attempts')
+  expect(goodBody.length).toBe(65_000)
 })
 
 test('each attempt starts from the request as its route made it', async () => {

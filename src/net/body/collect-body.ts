@@ -40,12 +40,14 @@ export function collectStart(
   limits: CollectLimits,
   done: (result: Collected | PartialBody) => void,
 ): void {
-  const collector = new Collector(source, limits, done, () => done(new PartialBody(source, collector.held, limits)))
+  const collector = new Collector(source, limits, done, () =>
+    done(new PartialBody(source, collector.held, limits.maxBytes)),
+  )
   source.pipe(collector)
 }
 
-/** A body whose beginning was read. `pipe` delivers all of it. */
-export class PartialBody {
+/** A body whose beginning was read. `pipe` delivers all of it, and when it is called again what has not been given yet, as with bodies of the wire. */
+export class PartialBody implements BodySource {
   readonly kind: BodyKind
   readonly length: number
   readonly trails: boolean
@@ -53,8 +55,9 @@ export class PartialBody {
   readonly prefix: Buffer
   readonly #source: BodySource
   readonly #start: HeldBytes
+  #begun = false
 
-  constructor(source: BodySource, start: HeldBytes, { maxBytes }: CollectLimits) {
+  constructor(source: BodySource, start: HeldBytes, maxBytes = start.length) {
     this.kind = source.kind
     this.length = source.length
     this.trails = source.trails === true
@@ -64,12 +67,25 @@ export class PartialBody {
   }
 
   pipe(sink: BodySink): void {
-    // More bytes may have arrived since: the bytes of one read are delivered completely.
-    const { bytes } = this.#start
-    sink.source = this.#source
-    sink.bytes(bytes, 0, bytes.length)
+    if (!this.#begun) this.#begin(sink)
     // What was read already has lost its chunk framing, so the rest goes without it.
     this.#source.pipe(new ForwardingSink(sink))
+  }
+
+  pause(): void {
+    this.#source.pause()
+  }
+
+  resume(): void {
+    this.#source.resume()
+  }
+
+  /** More bytes may have arrived since: the bytes of one read are delivered completely. */
+  #begin(sink: BodySink): void {
+    const { bytes } = this.#start
+    this.#begun = true
+    sink.source = this.#source
+    sink.bytes(bytes, 0, bytes.length)
   }
 }
 

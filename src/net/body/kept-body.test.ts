@@ -3,6 +3,7 @@ import { Head } from '../http/head.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { roomFor } from '../testing/room-for.ts'
+import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FixedBody } from './fixed-body.ts'
 import { KeptBody } from './kept-body.ts'
 
@@ -54,6 +55,41 @@ test('a body is given to one receiver after another, with what comes meanwhile a
   body.pipe(third)
   expect([first.text, second.text, third.text]).toEqual(['one ', 'one two three', 'one two three'])
   expect([first.ended, second.ended, seen]).toEqual([false, true, '3'])
+})
+
+/** A body of which one receiver got a part, and more came before the next. */
+function begun() {
+  const giver = new Giver()
+  const body = new KeptBody(giver, roomFor(100))
+  body.pipe(new TextSink())
+  giver.give('one ')
+  body.rest()
+  giver.give('two ')
+  return { giver, body }
+}
+
+test('a body that was kept is gathered from its beginning', () => {
+  const { giver, body } = begun()
+  let gathered: unknown
+  collectBody(body.letGo(), roomFor(100), (result) => {
+    gathered = typeof result === 'string' ? result : result.bytes.toString()
+  })
+  giver.give('three')
+  giver.sink.end()
+  expect(gathered).toBe('one two three')
+})
+
+test('a body that was kept and is too large to be gathered goes on once', () => {
+  const { giver, body } = begun()
+  let partial: PartialBody | undefined
+  collectStart(body.letGo(), roomFor(5), (result) => {
+    partial = result as PartialBody
+  })
+  const sink = new TextSink()
+  partial!.pipe(sink)
+  giver.give('three')
+  giver.sink.end()
+  expect([partial!.prefix.toString(), sink.text, sink.ended]).toEqual(['one t', 'one two three', true])
 })
 
 test.each([

@@ -1,6 +1,6 @@
 import type { Head } from '../http/head.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
-import type { CollectLimits } from './collect-body.ts'
+import { type CollectLimits, PartialBody } from './collect-body.ts'
 import { HeldBytes } from './held-bytes.ts'
 
 /**
@@ -50,6 +50,11 @@ export class KeptBody implements BodySource, BodySink {
   rest(): void {
     this.#sink = null
     this.pause()
+  }
+
+  /** Keeps nothing more: what was kept and what has still to come is given as one body, while all of it is there. */
+  letGo(): BodySource {
+    return new PartialBody(this.#from, this.#kept!)
   }
 
   pause(): void {
