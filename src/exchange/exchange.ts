@@ -147,7 +147,7 @@ export class Exchange {
   tokenLimits: readonly TokenLimit[] | undefined
 
   /** What expressions may still take of the worker's time. */
-  readonly budgets: ExpressionBudgets = new ExpressionBudgets()
+  #budgets: ExpressionBudgets | undefined
   /** A limit ended an expression of the step that runs, in words for operators: whoever runs the step refuses. */
   exceeded: string | undefined
 
@@ -170,6 +170,12 @@ export class Exchange {
   constructor(request: Head, peer: Peer) {
     this.request = request
     this.peer = peer
+  }
+
+  /** Made by the first expression: most requests meet none. */
+  get budgets(): ExpressionBudgets {
+    this.#budgets ??= new ExpressionBudgets()
+    return this.#budgets
   }
 
   /** What policies keep between their steps. */

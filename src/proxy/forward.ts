@@ -71,7 +71,7 @@ function attempt(flight: InFlight): void {
     return respondLocally(flight, reject('body-too-large'))
   }
   if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
-    flight.tried.push(endpoint)
+    flight.tried = [...flight.tried, endpoint]
     flight.pristine ??= exchange.request.clone()
     exchange.request = flight.pristine.clone()
     exchange.newRequestBody = undefined

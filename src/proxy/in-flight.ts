@@ -12,6 +12,8 @@ import type { Observed, ObserveSettings } from '#observe/observer.ts'
 import { Bodies, type BodyOwner } from './bodies.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
+const NONE: readonly LiveEndpoint[] = Object.freeze([])
+
 /**
  * One request at work in the proxy: the exchange that policies see, how far it came, and the streams on both sides. Every request has its
  * own: nothing of a request can be seen by the next one on its connection (docs/decisions/0009).
@@ -26,7 +28,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   readonly decisionNumber: number
   upstream: ClientStream | undefined
   /** Endpoints tried so far; filled only when there may be another attempt. */
-  readonly tried: LiveEndpoint[] = []
+  tried: readonly LiveEndpoint[] = NONE
   /** The request head before the first attempt changed it. */
   pristine: Head | undefined
   retriesLeft = 0

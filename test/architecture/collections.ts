@@ -123,7 +123,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/mcp/answer/open-stream failed': 'configuration',
   'protocols/mcp/target/to-client #references': { bound: '256 of a stream, and the memory for bodies', flood: FLOODS },
   'proxy/backend-facts #told': 'configuration',
-  'proxy/in-flight tried': 'configuration',
   'proxy/server #open': 'configuration',
   'proxy/server #leaving': 'configuration',
   'proxy/server #slots': 'configuration',

@@ -131,7 +131,7 @@ function route(
   const { path } = decision
   const unfit = path.read(exchange)
   if (unfit !== undefined) return unfit
-  const host = decision.host.of(exchange.request.authority)
+  const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
   const taken = checkRouted(exchange.request, listener.routes, host)
   if (taken !== undefined) return taken
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
