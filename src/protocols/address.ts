@@ -1,17 +1,17 @@
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 
-/** Somewhere to connect to. */
+/** An address to connect to. */
 export interface Address {
   readonly host: string
   readonly port: number
   readonly unixPath: string | undefined
   /** The provider or MCP target that it belongs to. */
   readonly section: string | undefined
-  /** What an automatic host rewrite writes; undefined for IP addresses and sockets (decision A-91). */
+  /** Host that an automatic host rewrite sets; undefined for IP addresses and sockets (decision A-91). */
   readonly hostname: string | undefined
   /** TLS with the system's certificate authorities unless a `tls` policy says otherwise. */
   readonly tls: boolean
-  /** The version of HTTP that the port of a Service names. */
+  /** The version of HTTP that the port of a Service declares. */
   readonly version: BackendHttpSpec['version']
 }
 

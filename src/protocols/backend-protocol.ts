@@ -11,25 +11,25 @@ import type { OnceMemory } from '#state/once-memory.ts'
 import type { Address, HostAndPort } from './address.ts'
 
 /**
- * What the gateway needs to know of the protocol that a type of backend speaks. The engine and the proxy know this interface only;
- * `backend-protocols.ts` is the one table of its implementations.
+ * The interface of the protocols that backends speak. Engine and proxy use only this interface; `backend-protocols.ts` is the only table of
+ * its implementations.
  */
 export interface BackendProtocol<Spec> {
-  /** For log, metrics and expressions. */
+  /** Name in log, metrics and expressions. */
   readonly name: 'http' | 'llm' | 'mcp' | 'a2a'
-  /** Limit from sending a request to the head of its response where no policy sets one, in milliseconds; 0: no limit. */
+  /** Time limit from sending a request to the head of its response if no policy sets one, in milliseconds; 0: no limit. */
   readonly responseTimeoutMs: number
   /** The host of a request becomes that of the backend unless a policy says otherwise (specification 2, 2.2.4). */
   readonly rewritesHost: boolean
-  /** Addresses by priority, or why the backend cannot be used. */
+  /** Addresses by priority, or the reason why the backend cannot be used. */
   addresses(backend: ProtocolBackend<Spec>, endpointsOf: FindEndpoints): readonly (readonly Address[])[] | Refusal
-  /** Other names of a section, by which policies reach it too; unset: a section has only its own name. */
+  /** Other names of a section under which policies can target it; unset: a section has only its own name. */
   sectionNames?(spec: Spec, section: string): SectionNames
-  /** Makes a backend ready to run; unset: requests and answers pass as they are. Never throws for bad configuration: it reports. */
+  /** Prepares a backend; unset: requests and responses pass unchanged. Reports bad configuration and never throws for it. */
   compile?(backend: ProtocolBackend<Spec>, settings: BackendSettings, context: CompileContext): ProtocolRun
 }
 
-/** A backend as its protocol sees it. `target` is the key of the backend. */
+/** A backend as input of its protocol. `target` is the key of the backend. */
 export interface ProtocolBackend<Spec> extends PolicySource<Spec> {
   readonly namespace: string
   readonly name: string
@@ -39,15 +39,15 @@ export interface ProtocolBackend<Spec> extends PolicySource<Spec> {
 export type FindEndpoints = (service: string) => readonly HostAndPort[] | undefined
 
 export interface SectionNames {
-  /** The first one is the strongest within a level. */
+  /** In order of precedence within a level. */
   readonly names: readonly string[]
-  /** The port of the Service behind the section, as `<namespace>/<name>/<port>`; its policies apply too, more weakly. */
+  /** The port of the Service behind the section, as `<namespace>/<name>/<port>`. Its policies apply too, with lower precedence. */
   readonly service?: string
 }
 
 /** The fields of section `backend` that apply to a backend or to one of its sections. */
 export interface BackendSettings {
-  /** The sources in force, strongest first. */
+  /** The sources in force, in order of precedence. */
   of<Spec>(field: BackendField<Spec>, section?: string): readonly PolicySource<Spec>[]
   /** The same, followed by those that were overridden. */
   everyOf<Spec>(field: BackendField<Spec>, section?: string): readonly PolicySource<Spec>[]
@@ -56,24 +56,27 @@ export interface BackendSettings {
 /** The definition of a field of section `backend`. */
 export type BackendField<Spec> = PolicyDefinition<Spec> | SettingDefinition<Spec>
 
-/** What of a request body must be in memory before the request is sent: all of it, all of it unless it is large, or nothing. */
+/** The part of a request body that must be buffered before the request is sent: all of it, all of it unless it is large, or nothing. */
 export type BodyNeed = 'whole' | 'whole-if-small' | 'none'
 
-/** A backend ready to run. A member that is not there costs nothing. */
+/** A prepared backend. Members that are unset cost nothing. */
 export interface ProtocolRun {
   bodyNeed?(exchange: Exchange): BodyNeed
-  /** How a request would be understood in another way if its path were `reading`, in words: `of the type Messages, not Completions`. */
+  /**
+   * How a server could understand the request differently if it read its path as `reading`; for example `of type Messages, not
+   * Completions`.
+   */
   otherMeaning?(exchange: Exchange, reading: string): string | undefined
   /**
-   * Makes `exchange.request` (and `newRequestBody`) what one endpoint is sent. Runs for every attempt, after the backend policies,
-   * which may bring a credential that the protocol wants in another field.
+   * Changes `exchange.request` (and `newRequestBody`) into the request for one endpoint. Runs for every attempt, after the backend
+   * policies, because they may set a credential that the protocol moves to another field.
    */
   prepare?(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): Outcome
-  /** Answers a request with calls of its own: the protocol ends at the gateway, and nothing is forwarded. */
+  /** Serves a request with calls of the protocol itself. The gateway terminates the protocol and forwards nothing. */
   readonly serve?: Serve
-  /** A refusal in the form that clients of the protocol understand. One with a configured body is not asked about. */
+  /** Formats a refusal for clients of the protocol. Not called for a refusal with a configured body. */
   refuse?(exchange: Exchange, refusal: Refusal): Refusal
-  /** What the protocol makes of a request. @param endpoint undefined where the protocol serves the request itself */
+  /** How the protocol handles a request. @param endpoint undefined where the protocol serves the request itself */
   explain?(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined
 }
 
@@ -86,54 +89,54 @@ export interface EndpointName {
   readonly section: string | undefined
 }
 
-/** One attempt, as far as a protocol has to do with it. */
+/** One attempt, as seen by a protocol. */
 export interface ProtocolAttempt {
   /** Limit of bodies in memory, in bytes. */
   readonly maxBufferBytes: number
-  /** What limits and expressions in force read of an LLM call. */
+  /** The parts of an LLM call that limits and expressions in force read. */
   llmReads(exchange: Exchange): LlmReads
-  /** Set by `prepare` when the answer is to be read or changed. */
+  /** Set by `prepare` if the protocol reads or changes the response. */
   answer: AnswerReader | undefined
 }
 
-/** How the answer to one attempt is read. The head of the answer is `exchange.response`. */
+/** Reads the response of one attempt. The head of the response is `exchange.response`. */
 export interface AnswerReader {
   /**
-   * What has to see the body on its way; undefined: nothing.
-   * @param claim memory for what has to be held meanwhile
+   * The filter that the body passes through; undefined: none.
+   * @param claim memory for bytes that the filter holds
    */
   filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined
 }
 
-/** Stands between the answer of a backend and whatever takes it: the client, or the response policies that wait for the body. */
+/** Stands between the response of a backend and its receiver: the client, or response policies that buffer the body. */
 export interface AnswerFilter extends BodyFilter {
-  /** Set when the backend's stream broke off or stopped short although its receiver sees a clean end: the attempt failed. */
+  /** Set if the stream of the backend broke off or was incomplete although its receiver sees a clean end: the attempt failed. */
   readonly broken?: Abort | 'incomplete' | undefined
 }
 
-/** What the gateway gives to a protocol that serves requests itself. */
+/** Services for a protocol that serves requests itself. */
 export interface ServeServices {
   readonly call: Call
   readonly sealer: Sealer
   readonly once: OnceMemory
-  /** The worker that serves, the same object for all its requests; for `PerWorker`. */
+  /** The worker that serves; the same object for all its requests. Key for `PerWorker`. */
   readonly worker: object
-  /** Memory for what is gathered; given back when the request has ended. */
+  /** Memory for buffered data; released when the request ends. */
   readonly claim: BodyClaim
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** How much of an answer is kept for the log, in characters; undefined: no expression reads it. */
+  /** How much of a response is kept for the log, in characters; undefined: no expression reads it. */
   readonly maxKept?: number | undefined
-  /** The listener can be reached from this machine only. */
+  /** Only clients on this machine can reach the listener. */
   readonly boundToLoopback?: boolean
 }
 
-/** The response to a request that a protocol served itself. */
+/** The response to a request that a protocol serves itself. */
 export interface ServedAnswer {
   readonly status: number
   /** Lower-case names. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Each piece of a stream must be sent at once; a stream must be read to its end or `return()`ed. */
+  /** Each piece of a stream must be sent at once. A stream must be read to its end or closed with `return()`. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
 }
 
@@ -142,7 +145,7 @@ export interface ProtocolExplanation {
   readonly lines: readonly string[]
 }
 
-/** What a protocol keeps in one worker between requests; made when it is first asked for. */
+/** State of a protocol that lasts between requests of one worker; created on first use. */
 export class PerWorker<Kept> {
   readonly #create: () => Kept
   readonly #kept = new WeakMap<object, Kept>()

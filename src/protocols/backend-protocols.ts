@@ -6,7 +6,7 @@ import { mcp } from './mcp/mcp-protocol.ts'
 import { unimplemented } from './unimplemented.ts'
 import { awsBackend, dynamicForwardProxyBackend } from './unimplemented-schema.ts'
 
-/** The protocol of each type of backend: the one place where the gateway knows them by name. */
+/** The protocol of each type of backend. Only this table imports the implementations. */
 export const BACKEND_PROTOCOLS = {
   static: staticHttp,
   service: serviceHttp,
@@ -18,7 +18,7 @@ export const BACKEND_PROTOCOLS = {
 } as const
 
 export type BackendType = keyof typeof BACKEND_PROTOCOLS
-/** What the plan says about a backend of that type. */
+/** The `spec` of a backend of that type in the plan. */
 export type BackendSpec<Type extends BackendType> =
   (typeof BACKEND_PROTOCOLS)[Type] extends BackendProtocol<infer Spec> ? Spec : never
 

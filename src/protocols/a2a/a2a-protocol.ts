@@ -16,11 +16,11 @@ import { classifyRequest } from './classify-request.ts'
 import { describeA2a, explainA2a } from './explain-a2a.ts'
 import { readMethod } from './read-method.ts'
 
-/** An agent that speaks A2A (specification 1, 2.3.2): its card leads through the gateway, and the methods of calls are known. */
+/** An agent that speaks A2A (specification 1, 2.3.2). The gateway rewrites the URLs of its card and reads the methods of calls. */
 export const a2a = {
   name: 'a2a',
   schema: a2aBackend,
-  // Agents take their time.
+  // Agents can take long.
   responseTimeoutMs: 0,
   rewritesHost: true,
   addresses: ({ spec }) => [[hostAddress(spec)]],
@@ -28,7 +28,7 @@ export const a2a = {
 } as const satisfies BackendProtocol<A2aBackendSpec> & { readonly schema: unknown }
 
 const A2A: ProtocolRun = {
-  // Only for the log and for rules on the method: a large call passes without.
+  // Only the log and rules on the method read calls, so a large call is not buffered.
   bodyNeed: () => 'whole-if-small',
   prepare: prepareAgent,
   explain: (exchange, endpoint) => {
@@ -37,7 +37,7 @@ const A2A: ProtocolRun = {
   },
 }
 
-/** An agent card has to come in a form that can be read; of calls only the method is of interest. */
+/** An agent card must not be compressed, because the gateway reads it. Of calls it reads only the method. */
 function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): undefined {
   const { request } = exchange
   switch (classifyRequest(request.method, request.target)) {

@@ -7,8 +7,7 @@ import type { CardLocation } from './card-location.ts'
 import { MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
 
 /**
- * Holds an agent card back until it is whole and sends it rewritten; what is too large to be a card, or finds no memory, streams on as
- * it is.
+ * Buffers an agent card and sends it rewritten. A response that is too large for a card, or for which no memory is left, streams unchanged.
  */
 export class CardFilter implements BodySink {
   readonly takesFramed = false

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { normalPath } from '#net/http/path-form.ts'
 import { cardSuffix } from './classify-request.ts'
 
-/** Where a card was asked for, on both sides of the gateway. */
+/** Where a card was requested, on both sides of the gateway. */
 export interface CardLocation {
   /** How the client reaches the gateway: `https://agents.example`. */
   readonly clientOrigin: string
@@ -15,8 +15,8 @@ export interface CardLocation {
 }
 
 /**
- * The place of the card that an exchange is about. The scheme is that of `X-Forwarded-Proto` where something in front of the
- * gateway says so, but no other forwarding field is believed (decision B74).
+ * The location of the card of an exchange. The scheme is that of `X-Forwarded-Proto`, which a proxy in front of the gateway sets; no other
+ * forwarding field is trusted (decision B74).
  */
 export function cardLocation(exchange: Exchange, backendAuthority: string): CardLocation {
   const forwarded = exchange.request.get('x-forwarded-proto')?.toLowerCase()
@@ -37,16 +37,13 @@ function withoutQuery(target: string): string {
 export interface PathMap {
   /** Prefix that the gateway adds; '' or a path without trailing slash. */
   readonly clientPrefix: string
-  /** Prefix of the agent that it takes the place of. */
+  /** Prefix of the agent that `clientPrefix` replaces. */
   readonly upstreamPrefix: string
-  /** Where the card stands for clients: what is not under the prefix is put there. */
+  /** Folder of the card for clients. Paths outside the prefix are mapped below it. */
   readonly clientBase: string
 }
 
-/**
- * What the route does with paths, read off the two paths of the card: their common last segments are the part that no rewrite
- * touched.
- */
+/** Derives how the route changes paths from the two paths of the card: their common last segments are the part that no rewrite changed. */
 export function mapPaths({ clientPath, upstreamPath }: CardLocation): PathMap {
   const suffix = cardSuffix(clientPath)
   const clientBase = suffix !== undefined && clientPath.endsWith(suffix) ? clientPath.slice(0, -suffix.length) : ''

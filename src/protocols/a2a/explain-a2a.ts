@@ -3,12 +3,12 @@ import { cardLocation, mapPaths, toClientPath } from './card-location.ts'
 import { classifyRequest } from './classify-request.ts'
 import { readMethod } from './read-method.ts'
 
-/** What the A2A layer makes of a request, for `explain`. */
+/** How the A2A protocol handles a request, for `explain`. */
 export interface A2aExplanation {
   readonly kind: 'agent-card' | 'call' | 'other'
   /** JSON-RPC method of a call. */
   readonly method: string | undefined
-  /** What the root of the agent becomes in a card. */
+  /** URL that replaces the root URL of the agent in a card. */
   readonly cardBase: string | undefined
 }
 
@@ -24,7 +24,7 @@ export function explainA2a(exchange: Exchange, backendAuthority: string, body: U
   }
 }
 
-/** For people. */
+/** Lines of text for `explain`. */
 export function describeA2a({ kind, method, cardBase }: A2aExplanation): string[] {
   if (kind === 'other') return []
   if (kind === 'call') return [`A2A call, method ${method}`]

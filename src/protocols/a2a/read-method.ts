@@ -1,7 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
 import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 
-/** Longest body that is looked into; calls with files inside may be large, and their method is only told, not needed. */
+/** Longest body that is parsed. Calls with files can be large, and their method is only logged, so larger ones are skipped. */
 const MAX_READ_BYTES = 2 * 1024 * 1024
 
 const UNKNOWN = 'unknown'
@@ -9,10 +9,10 @@ const UNKNOWN = 'unknown'
 const CALL = shapeOf({ jsonrpc: undefined, id: undefined, method: undefined, params: undefined })
 
 /**
- * The JSON-RPC method of a call, for logs and traces: names of protocol 0.3 (`message/send`) and 1.0 (`SendMessage`) alike, never
- * interpreted. `unknown` for whatever is not such a call, and for a method that the agent may read differently.
+ * The JSON-RPC method of a call, for logs and traces. Names of protocol 0.3 (`message/send`) and 1.0 (`SendMessage`) are returned as they
+ * are. `unknown` for other requests, and for a method that the agent could read differently.
  *
- * @param body undefined when it was not read
+ * @param body undefined if it was not read
  */
 export function readMethod(contentType: string | undefined, body: Uint8Array | undefined): string {
   if (body === undefined || body.length > MAX_READ_BYTES || !isJson(contentType)) return UNKNOWN
@@ -27,7 +27,7 @@ export function readMethod(contentType: string | undefined, body: Uint8Array | u
   }
 }
 
-/** `application/json` and what is built on it, such as `application/a2a+json` (RFC 6839). */
+/** `application/json` and types based on it, such as `application/a2a+json` (RFC 6839). */
 export function isJson(contentType: string | undefined): boolean {
   const type = trimSpace((contentType ?? '').split(';', 1)[0]!).toLowerCase()
   return type === 'application/json' || type.endsWith('+json')

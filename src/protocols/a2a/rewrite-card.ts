@@ -5,22 +5,22 @@ import type { Json, JsonObject } from '#exchange/exchange.ts'
 import { type CardLocation, mapPaths, type PathMap, toClientPath } from './card-location.ts'
 import { isJson } from './read-method.ts'
 
-/** Larger cards are passed on as they are (decision B87). */
+/** Larger cards are forwarded unchanged (decision B87). */
 export const MAX_CARD_BYTES = 2 * 1024 * 1024
 
-/** Why a card goes on as the agent sent it. */
+/** Why a card is forwarded unchanged. */
 export type CardKept = 'no-success' | 'compressed' | 'not-json' | 'too-large' | 'nothing-to-rewrite'
 
 export type CardRewrite =
   | {
       readonly kind: 'rewritten'
       readonly body: Uint8Array
-      /** The card was signed; its signatures would be wrong now and are gone (decision B88). */
+      /** The card was signed. Its signatures became invalid and were removed (decision B88). */
       readonly removedSignatures: boolean
     }
   | { readonly kind: 'kept'; readonly why: CardKept }
 
-/** A response that may hold a card. */
+/** A response that may be a card. */
 export interface CardResponse {
   readonly status: number
   readonly contentType: string | undefined
@@ -29,9 +29,9 @@ export interface CardResponse {
 }
 
 /**
- * Makes the interfaces that an agent card names lead through the gateway (decision B86): `url` and `additionalInterfaces` of
- * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts and gRPC ones stay as they are, and so does everything
- * that is not a card. A card that leaves rewritten has one reading: no member twice, none beside one of its name in another case.
+ * Replaces the URLs of the interfaces in an agent card with URLs of the gateway (decision B86): `url` and `additionalInterfaces` of
+ * protocol 0.3, `supportedInterfaces` of 1.0. Interfaces of other hosts, gRPC interfaces, and everything that is not a card stay unchanged.
+ * A rewritten card is unambiguous: no member occurs twice, or also in another letter case.
  */
 export function rewriteCard(response: CardResponse, place: CardLocation): CardRewrite {
   const why = checkRewritable(response)
@@ -54,7 +54,7 @@ function checkRewritable({ status, contentType, contentEncoding, body }: CardRes
 
 interface ReceivedCard {
   readonly card: JsonObject
-  /** Another reader of its text could find other interfaces in it. */
+  /** Another parser could find other interfaces in the text. */
   readonly isAmbiguous: boolean
 }
 
@@ -79,7 +79,7 @@ const CARD = shapeOf({
   signatures: undefined,
 })
 
-/** Without members that a client may take for one of those that are rewritten: only its exact name leads through the gateway. */
+/** Without members that differ from a rewritten member only in letter case: a client could read them instead. */
 function withoutVariants(object: JsonObject, { members, folded }: ObjectShape): JsonObject {
   const kept = Object.entries(object).filter(([key]) => members.has(key) || !folded.has(foldCase(key)))
   return Object.fromEntries(
@@ -94,7 +94,7 @@ function withoutVariants(object: JsonObject, { members, folded }: ObjectShape): 
 interface Rewriter {
   readonly clientOrigin: string
   readonly paths: PathMap
-  /** `host:port` of everything that the gateway stands in front of. */
+  /** `host:port` of all interfaces that the gateway serves. */
   readonly ownAuthorities: ReadonlySet<string>
 }
 
@@ -113,7 +113,7 @@ function rewriteInterfaces(card: JsonObject, place: CardLocation): JsonObject {
   return { ...card, ...changed }
 }
 
-/** The agent's name for itself: `url`, or its preferred interface where there is no `url`. */
+/** The URL of the agent itself: `url`, or its preferred interface without `url`. */
 function ownAuthority(card: JsonObject): readonly string[] {
   const { url, supportedInterfaces } = card
   const first: Json | undefined = Array.isArray(supportedInterfaces) ? supportedInterfaces[0] : undefined
@@ -138,7 +138,7 @@ function parseUrl(value: Json | undefined): URL | undefined {
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : undefined
 }
 
-/** With the port written out, so that the scheme makes no difference: the gateway may speak another one to the agent. */
+/** With an explicit port, so that the scheme does not matter: the gateway may use another scheme to the agent. */
 function authorityOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }

@@ -12,7 +12,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 
-/** What the kernel takes as the path of a socket (decision A-98). */
+/** Longest path of a socket that the kernel accepts (decision A-98). */
 const MAX_SOCKET_PATH_BYTES = 107
 
 function checkSocketPath(path: string): ScalarRefusal | undefined {

@@ -3,7 +3,7 @@ import { hostAddress, socketAddress } from '../address.ts'
 import type { BackendProtocol } from '../backend-protocol.ts'
 import { type StaticBackendSpec, staticBackend } from './backend-schema.ts'
 
-/** How long a response head may take where no policy sets a limit (docs/behaviour/wire.md, "Limits"). */
+/** Time limit for a response head if no policy sets one (docs/behaviour/wire.md, "Limits"). */
 const RESPONSE_TIMEOUT_MS = 300_000
 
 /** A host and port, or a socket, that speaks plain HTTP (specification 1, 2.3.1). */

@@ -2,20 +2,20 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * Finds where the blocks (events, comments) of an event stream end, in bytes that arrive in any pieces (WHATWG HTML, 9.2.5).
- * It looks at line ends only, so that bytes can be passed on uncopied and unparsed.
+ * Finds the ends of blocks (events, comments) in an event stream that arrives in arbitrary pieces (WHATWG HTML, 9.2.5). It looks only at
+ * line ends, so that bytes are forwarded without copying or parsing.
  */
 export class SseBlocks {
-  /** Bytes of the line that has not ended yet, a CR at its end not counted. */
+  /** Length of the current line so far, without a CR at its end. */
   #lineLength = 0
-  /** The last byte seen was a CR that may be followed by its LF. */
+  /** The last byte was a CR that an LF may follow. */
   #afterReturn = false
-  /** The stream ends lines with a lone CR: every byte must be looked at. */
+  /** The stream ends lines with a lone CR, so every byte must be examined. */
   #loneReturns = false
 
   /**
-   * Index after the next empty line of `piece` from `from` on; `piece.length` is possible. -1 when the block goes on in the next
-   * piece, which must then be given from its start.
+   * Index after the next empty line of `piece`, starting at `from`; may be `piece.length`. -1 if the block continues in the next piece; the
+   * caller must then pass that piece from its start.
    */
   next(piece: Uint8Array, from: number): number {
     if (this.#loneReturns) return this.#nextByByte(piece, from)

@@ -1,6 +1,6 @@
 /** One event of an event stream (WHATWG HTML, 9.2). */
 export interface SseEvent {
-  /** Type of the event; '' when the stream names none (`message` then). */
+  /** Type of the event; '' if the stream has none (the default is `message`). */
   readonly event: string
   /** Data lines joined by line feeds; '' when there is none. */
   readonly data: string
@@ -9,7 +9,7 @@ export interface SseEvent {
   readonly retryMs: number | undefined
 }
 
-/** The peer sent an event larger than the limit, or never ended one. */
+/** The peer sent an event that exceeds the limit, possibly without end. */
 export class SseEventTooLarge extends Error {
   constructor() {
     super('an event in the stream is too large')
@@ -17,19 +17,19 @@ export class SseEventTooLarge extends Error {
 }
 
 /**
- * Reads an event stream piece by piece (WHATWG HTML, 9.2.6). Differs from a browser in one way: blocks that carry only an id or a
- * reconnection time are events too, because a gateway must pass them on. Comments and unfinished last blocks are dropped.
+ * Parses an event stream piece by piece (WHATWG HTML, 9.2.6). Unlike a browser, it also returns blocks with only an id or a reconnection
+ * time, because a gateway must forward them. Comments and unfinished last blocks are dropped.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder()
   readonly #maxChars: number
-  /** Pieces of a line whose end has not come yet; joined only then, or a long line would be copied with every piece. */
+  /** Pieces of an unfinished line. They are joined only at its end; otherwise a long line would be copied with every piece. */
   #pieces: string[] = []
   #pending = 0
-  /** The last line ended with CR; a LF right after it belongs to it. */
+  /** The last line ended with CR; an LF right after it is part of the line end. */
   #sawReturn = false
   #event = ''
-  /** Data lines; joined only at the end, for an event may have millions of empty ones. */
+  /** Data lines. They are joined only at the end, because an event may have millions of empty ones. */
   #data: string[] = []
   #dataLength = 0
   #id: string | undefined
@@ -41,7 +41,7 @@ export class SseParser {
   }
 
   /**
-   * Takes the next bytes. @returns the events that they complete
+   * Takes the next bytes. @returns the events that are complete now
    * @throws SseEventTooLarge
    */
   push(bytes: Uint8Array): SseEvent[] {
@@ -67,7 +67,7 @@ export class SseParser {
     return events
   }
 
-  /** What is kept of an event that has not ended, in UTF-16 units. */
+  /** Size of the unfinished event, in UTF-16 units. */
   get held(): number {
     return this.#pending + this.#dataLength
   }
@@ -116,7 +116,7 @@ export class SseParser {
   }
 }
 
-/** Text of one event with its final empty line. `event` and `id` are free of line breaks. */
+/** Text of one event with its final empty line. `event` and `id` must not have line breaks. */
 export function formatSse(event: Partial<SseEvent>): string {
   let text = ''
   if (event.event) text += `event: ${event.event}\n`
@@ -128,10 +128,10 @@ export function formatSse(event: Partial<SseEvent>): string {
   return `${text}\n`
 }
 
-/** Finds line ends in order. What was looked through in vain is not looked through again, whichever of CR and LF the text has. */
+/** Finds line ends in order. No part of the text is searched twice, whether it uses CR or LF. */
 class LineEnds {
   readonly #text: string
-  /** The next of each; -1: there is none. */
+  /** Position of the next of each; -1: none. */
   #feed: number
   #return: number
 
@@ -141,7 +141,7 @@ class LineEnds {
     this.#return = text.indexOf('\r')
   }
 
-  /** Index of the next CR or LF; -1 without one. */
+  /** Index of the next CR or LF; -1 if there is none. */
   from(start: number): number {
     if (this.#feed >= 0 && this.#feed < start) this.#feed = this.#text.indexOf('\n', start)
     if (this.#return >= 0 && this.#return < start) this.#return = this.#text.indexOf('\r', start)

@@ -7,34 +7,34 @@ import type { Credential, Provider } from './providers/provider.ts'
 import type { ProviderDestination } from './providers.ts'
 import type { RouteTypes } from './route-type.ts'
 
-/** An AI backend, ready to run. */
+/** A prepared AI backend. */
 export interface AiPlan {
-  /** In the order of groups and of providers within them; an index into this names a provider. */
+  /** In the order of groups and of providers within them; code refers to a provider by its index. */
   readonly providers: readonly AiProviderPlan[]
-  /** Indexes into `providers`, most preferred group first. */
+  /** Indexes into `providers`, in order of priority. */
   readonly groups: readonly (readonly number[])[]
 }
 
-/** One provider with everything that applies to requests sent there. */
+/** One provider with all settings for its requests. */
 export interface AiProviderPlan {
-  /** Section name; empty for a backend with a single, unnamed provider. */
+  /** Section name; empty for a backend with one unnamed provider. */
   readonly name: string
   readonly provider: Provider
   readonly destination: ProviderDestination
-  /** Model that replaces the one of every request. */
+  /** Model that replaces the model of every request. */
   readonly pin: ModelName | undefined
   readonly credential: Credential | undefined
-  /** Configured path of all typed requests; undefined: the provider's own. */
+  /** Configured path of all requests with a known format; undefined: the default path of the provider. */
   readonly path: string | undefined
   readonly settings: AiSettings
 }
 
-/** `backend.ai`, ready to run. */
+/** `backend.ai`, prepared. */
 export interface AiSettings {
   readonly routes: RouteTypes
   readonly aliases: ModelAliases | undefined
   readonly body: BodySettings | undefined
-  /** Members of a body that something reads or changes. */
+  /** Members of a body that the gateway reads or changes. */
   readonly members: ExactNames
   readonly prompt: PromptEnrichment | undefined
   readonly guards: PromptGuards | undefined

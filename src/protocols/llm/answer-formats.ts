@@ -26,18 +26,18 @@ export const STREAMS: Partial<Record<RouteType, () => StreamFormat>> = {
   Detect: () => new DetectStream(),
 }
 
-/** A JSON answer: the top-level members that are read of it. */
+/** A JSON response format: the top-level members that are read. */
 interface AnswerFormat {
-  /** Those with facts. */
+  /** Members with facts. */
   readonly members: readonly string[]
   readonly reader: () => ReadMember
-  /** Those with what the model writes. */
+  /** Members with output of the model. */
   readonly texts: readonly TextMember[]
 }
 
 type ReadMember = (key: string, value: unknown, facts: LlmFacts) => void
 
-/** Each is that of one dialect. */
+/** Each function belongs to one dialect. */
 const KEEP = { choices: keepChoices, content: keepBlocks, output: keepItems }
 type TextMember = keyof typeof KEEP
 
@@ -73,7 +73,7 @@ function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts:
   return { members: ['model', 'usage', 'service_tier'], reader, texts }
 }
 
-/** A reader of a JSON answer; facts and texts go where they belong. @returns undefined when there is nothing to read */
+/** A reader of a JSON response; facts and texts go to the given objects. @returns undefined if there is nothing to read */
 export function answerReader(
   { wire, kept }: ResponsePlan,
   facts: LlmFacts,
@@ -94,7 +94,7 @@ function isTextMember(key: string): key is TextMember {
   return Object.hasOwn(KEEP, key)
 }
 
-/** Error answers carry no usage; compressed ones come only from providers that ignore what was asked for. */
+/** Error responses have no usage. Compressed ones come only from providers that ignore `accept-encoding`. */
 export function isReadable(response: Head): boolean {
   if (response.status < 200 || response.status > 299) return false
   const coding = response.joined('content-encoding')

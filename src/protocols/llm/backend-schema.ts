@@ -24,7 +24,7 @@ interface WithGroups {
   readonly groups?: readonly { readonly providers: readonly { readonly name: string }[] }[]
 }
 
-/** A section name must mean one provider, so names are unique over all groups (decision A-38). */
+/** A section name must identify one provider, so names are unique across all groups (decision A-38). */
 function checkUniqueNames({ groups = [] }: WithGroups, path: string): readonly ConfigProblem[] {
   const seen = new Map<string, string>()
   const found: ConfigProblem[] = []

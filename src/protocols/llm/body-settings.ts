@@ -4,14 +4,14 @@ import { editMembers } from './json/edit-members.ts'
 import { findField, type Members } from './json/scan-members.ts'
 import type { BackendAiSpec, FieldValueSpec } from './policy-schema.ts'
 
-/** `defaults`, `overrides` and `transformations`, ready to run. Values are JSON text. */
+/** `defaults`, `overrides` and `transformations`, prepared. Values are JSON text. */
 export interface BodySettings {
   readonly defaults: readonly (readonly [field: string, json: string])[]
   readonly overrides: readonly (readonly [field: string, json: string])[]
   readonly transformations: readonly (readonly [field: string, expression: Expression])[]
 }
 
-/** @returns undefined when the settings leave bodies alone */
+/** @returns undefined if the settings do not change bodies */
 export function compileBodySettings(
   spec: BackendAiSpec,
   compile: (path: string, text: string) => Expression,
@@ -38,9 +38,9 @@ function toJson({ field, value }: FieldValueSpec): readonly [string, string] {
 }
 
 /**
- * The body after `defaults` < client < `overrides` < `transformations` (decisions B18, B102). Fields are top-level keys, taken
- * literally. Expressions see the body as the client sent it; one that fails removes its field, which a default may then fill: a
- * limit that cannot be computed must not let the client's own value through. A member that is present with null counts as set.
+ * Applies `defaults` < client < `overrides` < `transformations` to a body (decisions B18, B102). Fields are literal top-level keys.
+ * Expressions see the body that the client sent. An expression that fails removes its field, which a default may then set: if a limit
+ * cannot be computed, the value of the client must not pass. A member with value null counts as set.
  */
 export function applyBodySettings(settings: BodySettings, members: Members, exchange: Exchange): Uint8Array {
   const edits = new Map<string, string | undefined>()

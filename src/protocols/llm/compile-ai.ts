@@ -17,7 +17,7 @@ import { toPath } from './upstream-path.ts'
 
 type Report = (path: string, problem: Omit<ConfigProblem, 'path'>) => void
 
-/** An AI backend made ready to run: providers, and for each the strongest `ai` settings (decision B01). */
+/** Prepares an AI backend: its providers, each with the `ai` settings of highest precedence (decision B01). */
 export function compileAi(
   backend: ProtocolBackend<AiBackendSpec>,
   settings: BackendSettings,
@@ -46,12 +46,12 @@ export function compileAi(
   return { providers, groups: indexes }
 }
 
-/** A single provider without a name is the section `backend` (docs/behaviour/control.md, "Sections"). */
+/** A single provider without a name has the section name `backend` (docs/behaviour/control.md, "Sections"). */
 export function sectionOf(provider: string): string {
   return provider === '' ? 'backend' : provider
 }
 
-/** Providers with the same settings share them, and what is wrong with them. */
+/** Providers with the same settings share the prepared settings and their problems. */
 class SharedSettings {
   readonly #context: CompileContext
   readonly #compiled = new Map<PolicySource<BackendAiSpec> | undefined, AiSettings>()
@@ -118,7 +118,7 @@ function reportProvider(spec: LlmProviderSpec, report: Report): void {
   report('.pathPrefix', { code: 'no-effect', message, severity: 'warning' })
 }
 
-/** Says now which route types will be answered 400 or 501, and which settings a route type leaves unused. */
+/** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */
 function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Report): void {
   const { settings } = plan
   const { suffixes, otherwise, otherwiseGiven } = settings.routes
@@ -136,7 +136,7 @@ function pathOf(suffix: string): string {
   return `.routes[${JSON.stringify(suffix)}]`
 }
 
-/** Route types that send requests as they are leave these settings out (decisions B06, B42). */
+/** Settings that have no effect on route types whose requests are forwarded unchanged (decisions B06, B42). */
 function unusedSettings(type: RouteType, { guards, body, prompt }: AiSettings): Omit<ConfigProblem, 'path'>[] {
   if (type !== 'Passthrough' && type !== 'Detect' && type !== 'Realtime') return []
   const problems: Omit<ConfigProblem, 'path'>[] = []

@@ -11,7 +11,7 @@ import { compileRouteTypes } from './route-type.ts'
 
 type Source = PolicySource<BackendAiSpec>
 
-/** `backend.ai`: the strongest source replaces all others whole (decision B01); without one the defaults hold. */
+/** `backend.ai`: the source of highest precedence replaces all others as a whole (decision B01); without a source the defaults apply. */
 export function compileAiSettings([source]: readonly Source[], context: CompileContext): AiSettings {
   if (source === undefined) return DEFAULT_SETTINGS
   const { spec } = source
@@ -28,7 +28,7 @@ export function compileAiSettings([source]: readonly Source[], context: CompileC
   }
 }
 
-/** What the gateway or the expressions of users read of requests, in any format. */
+/** Members that the gateway or expressions read in requests, in any format. */
 const USUAL_MEMBERS = [
   ...['model', 'stream', 'stream_options', 'user', 'metadata', 'messages', 'system', 'instructions', 'input'],
   ...['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n', 'temperature', 'top_p', 'seed'],
@@ -71,7 +71,7 @@ function reportSettings(source: Source, context: CompileContext): void {
   }
 }
 
-/** Whether numbers in a value are what somebody wrote: objects are read with doubles. */
+/** Whether the numbers of a value are exact: objects are parsed with doubles. */
 function isExact(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
   return typeof value !== 'object' || value === null || Object.values(value).every(isExact)

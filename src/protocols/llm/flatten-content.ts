@@ -1,6 +1,6 @@
 import { textAt } from './json/read-value.ts'
 
-/** The text of a message: content is text already, or a list of parts; what is no text is left out. */
+/** The text of a message. Content is text or a list of parts; parts that are not text are left out. */
 export function flattenContent(content: unknown, separator: string): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

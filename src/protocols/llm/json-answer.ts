@@ -2,7 +2,7 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { MemberReader } from './json/member-reader.ts'
 
-/** Passes a JSON answer on, uncopied and in the same call, and lets a reader see it. */
+/** Forwards a JSON response in the same call without copying it, and shows it to a reader. */
 export class JsonAnswer extends ForwardingSink {
   readonly #reader: MemberReader
 
@@ -12,7 +12,7 @@ export class JsonAnswer extends ForwardingSink {
   }
 
   override bytes(buffer: Buffer, start: number, end: number): void {
-    // Read first: facts must be there when the last bytes leave and the request is logged.
+    // The reader runs first: the facts must be known when the last bytes leave and the request is logged.
     this.#reader.push(buffer.subarray(start, end))
     super.bytes(buffer, start, end)
   }

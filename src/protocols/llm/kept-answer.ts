@@ -3,22 +3,22 @@ import type { LlmAnswer, ToolCall } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 
-/** Something with parts that arrive one by one; `key` says which one a part belongs to. */
+/** Identifies the text or call that a part belongs to. */
 type Key = string | number
 
-/** What counts for a text or call beside its characters, so that many short ones are bounded as well. */
+/** Memory overhead of a text or call, so that many short ones are bounded, too. */
 const ENTRY = 64
 
 interface KeptCall {
   readonly id: string
   readonly name: string
-  /** Text as far as it has come, or what a dialect gives as a value. */
+  /** The text received so far, or the value in dialects that send a value. */
   arguments: unknown
 }
 
 /**
- * What a model writes, gathered because some expression reads it: of texts and tool calls only what is read, at most `maxLength`
- * characters of both. What comes after that is left out.
+ * Output of a model that expressions read. It keeps only the texts or tool calls that are read, and at most `maxLength` characters of both.
+ * Later output is not kept.
  */
 export class KeptAnswer implements LlmAnswer {
   readonly maxLength: number
@@ -34,7 +34,7 @@ export class KeptAnswer implements LlmAnswer {
     this.#left = maxLength
   }
 
-  /** From now on what is kept takes of this memory; where there is none left, nothing more is kept. */
+  /** Output is kept in this memory from now on; when none is left, nothing more is kept. */
   holdIn(claim: BodyClaim): void {
     this.#claim = claim
   }
@@ -53,7 +53,7 @@ export class KeptAnswer implements LlmAnswer {
     })
   }
 
-  /** Adds to a choice or block of text. */
+  /** Appends to a choice or block of text. */
   addText(key: Key, part: unknown): void {
     if (!this.#reads.completion || typeof part !== 'string') return
     const before = this.#texts.get(key)
@@ -62,21 +62,21 @@ export class KeptAnswer implements LlmAnswer {
     if (taken !== '') this.#texts.set(key, (before ?? '') + taken)
   }
 
-  /** Begins a call, or tells of one that has begun already: a name that is there stays. */
+  /** Begins a call, or updates a call that has begun; an existing name stays. */
   beginCall(key: Key, id: unknown, name: unknown): void {
     if (!this.#reads.toolCalls || this.#calls.has(key) || this.isFull) return
     this.#charge(ENTRY)
     this.#calls.set(key, { id: this.#take(toText(id)), name: this.#take(toText(name)), arguments: '' })
   }
 
-  /** Adds to the text of a call's arguments. */
+  /** Appends to the text of the arguments of a call. */
   addArguments(key: Key, part: unknown): void {
     const call = this.#calls.get(key)
     if (call === undefined || typeof part !== 'string' || typeof call.arguments !== 'string') return
     call.arguments += this.#take(part)
   }
 
-  /** Arguments that are there as a value; what it was read from was bounded. */
+  /** Sets arguments that are a value; the size of their source was bounded. */
   setArguments(key: Key, value: unknown): void {
     const call = this.#calls.get(key)
     if (call !== undefined) call.arguments = value
@@ -98,7 +98,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Arguments are mostly JSON; a model may write something else, or be interrupted. */
+/** Arguments are usually JSON, but a model may write other text or be interrupted. */
 function parseOr(text: string): unknown {
   try {
     return parseExactJson(text)

@@ -18,7 +18,7 @@ export const llm = {
   name: 'llm',
   schema: aiBackend,
   policy,
-  // Models take their time.
+  // Models can take long.
   responseTimeoutMs: 0,
   rewritesHost: true,
   addresses: ({ spec }) => providerAddresses(spec),
@@ -42,7 +42,7 @@ class LlmRun implements ProtocolRun {
     this.#plan = plan
   }
 
-  /** Providers of one backend agree on the route type. */
+  /** All providers of a backend have the same route type. */
   bodyNeed(exchange: Exchange): BodyNeed {
     const provider = this.#plan.providers[0]
     return provider === undefined ? 'none' : bodyNeed(routeTypeOf(provider, exchange))

@@ -7,8 +7,8 @@ export const HAS_FINISH = 2
 const QUOTE = 0x22
 
 /**
- * Which members a block of JSON text seems to have with a value other than null: `usage`, and the one named `finish`. One pass
- * over the bytes, nothing is parsed. A member at any depth counts; who needs certainty parses the block then.
+ * Searches a block of JSON text for the members `usage` and `finish` with a value other than null. It scans the bytes once without parsing.
+ * It finds members at any depth, so the caller parses the block to be certain.
  * @returns bits `HAS_USAGE` and `HAS_FINISH`
  */
 export function searchMembers(piece: Uint8Array, start: number, end: number, finish: string): number {
@@ -23,7 +23,7 @@ export function searchMembers(piece: Uint8Array, start: number, end: number, fin
   return found
 }
 
-/** Whether `key`, a quote, a colon and something else than `null` stand at `at`. */
+/** Whether `key`, a quote, a colon and a value other than `null` follow at `at`. */
 function isMember(piece: Uint8Array, at: number, end: number, key: string): boolean {
   if (!readsAt(piece, at, key)) return false
   at += key.length

@@ -1,6 +1,6 @@
 import { encode } from './json/splice.ts'
 
-/** A model that the configuration puts into requests. */
+/** A model name that the configuration sets in requests. */
 export interface ModelName {
   readonly name: string
   /** The name as JSON text. */
@@ -11,14 +11,14 @@ export function toModelName(name: string): ModelName {
   return { name, json: encode(JSON.stringify(name)) }
 }
 
-/** `modelAliases` ready for look-up. */
+/** `modelAliases`, prepared for look-up. */
 export interface ModelAliases {
   readonly exact: ReadonlyMap<string, ModelName>
-  /** Keys with `*`, split at it, longest key first. */
+  /** Keys with `*`, split at `*`, longest key first. */
   readonly patterns: readonly { readonly pieces: readonly string[]; readonly target: ModelName }[]
 }
 
-/** An alias for nothing is none. @returns undefined for no aliases at all; an empty map counts as unset (decision B01) */
+/** Aliases with an empty target are ignored. @returns undefined without aliases; an empty map counts as unset (decision B01) */
 export function compileAliases(aliases: Readonly<Record<string, string>> | undefined): ModelAliases | undefined {
   const entries = Object.entries(aliases ?? {}).filter(([, target]) => target !== '')
   if (entries.length === 0) return undefined
@@ -32,12 +32,12 @@ export function compileAliases(aliases: Readonly<Record<string, string>> | undef
   }
 }
 
-/** One look-up, no chains; undefined when no alias fits (decision B19). */
+/** One look-up, without chains; undefined if no alias matches (decision B19). */
 export function findAlias(aliases: ModelAliases, model: string): ModelName | undefined {
   return aliases.exact.get(model) ?? aliases.patterns.find(({ pieces }) => matchesPieces(pieces, model))?.target
 }
 
-/** Whether `text` reads first piece, anything, next piece, ..., last piece. */
+/** Whether `text` consists of the pieces, in order, with any text between them. */
 function matchesPieces(pieces: readonly string[], text: string): boolean {
   const first = pieces[0]!
   const last = pieces[pieces.length - 1]!

@@ -1,15 +1,15 @@
 import { clock } from '#base/clock.ts'
 import type { AiPlan } from './ai-plan.ts'
 
-/** An answer of the gateway itself, with status 200 and type `application/json`. */
+/** A response of the gateway itself, with status 200 and type `application/json`. */
 export interface LlmAnswer {
   readonly kind: 'llm-answer'
   readonly body: string
 }
 
 /**
- * Answers the Models route (decision B07): the pinned models and the exact alias names of the backend's providers. Clients of the
- * messages API, known by their version field, get its form of a list.
+ * Responds to the Models route (decision B07): the pinned models and the exact alias names of the backend's providers. Clients of the
+ * messages API, identified by their version header, get its list format.
  */
 export function listModels(plan: AiPlan, messagesForm: boolean): LlmAnswer {
   const owners = new Map<string, string>()

@@ -23,44 +23,43 @@ import { type ClientFormat, isClientFormat, methodOf, resolveRouteType } from '.
 import { SentRequest } from './sent-request.ts'
 import { upstreamPath } from './upstream-path.ts'
 
-/** What goes upstream, and how the answer is read. */
+/** The request for the provider, and how its response is read. */
 export interface PreparedLlmRequest {
   readonly kind: 'send'
   readonly type: RouteType
   /** Request target: path and query. */
   readonly path: string
   readonly headers: HeaderEdits
-  /** The body to send: the very bytes given when nothing had to change; undefined: pass on what arrives. */
+  /** The body to send: the given bytes if nothing changed; undefined: forward the body as it arrives. */
   readonly body: Uint8Array | undefined
   /** Becomes `exchange.llm`; undefined for Passthrough. */
   readonly facts: LlmFacts | undefined
   readonly response: ResponsePlan
 }
 
-/** How the answer to a request is read. */
+/** How the response to a request is read. */
 export interface ResponsePlan {
-  /** The dialect in which the provider answers. */
+  /** The dialect of the provider's response. */
   readonly wire: RouteType
-  /** The usage chunk of a stream was asked for by the gateway only and is taken out again. */
+  /** Only the gateway requested the usage chunk of the stream, so it is removed again. */
   readonly hidesUsage: boolean
-  /** Takes what the model writes; undefined: no expression in force reads it. The same as `facts.answer`. */
+  /** Keeps output of the model; undefined: no expression in force reads it. The same as `facts.answer`. */
   readonly kept: KeptAnswer | undefined
 }
 
-/** What is known of the request besides the exchange. */
+/** Inputs besides the exchange. */
 export interface RequestInput {
-  /** The whole body; undefined where it is not read (`bodyNeed`) or larger than the limit. */
+  /** The whole body; undefined if it is not read (`bodyNeed`) or exceeds the limit. */
   readonly body: Uint8Array | undefined
-  /** What limits and expressions in force read of the call. */
+  /** The parts of the call that limits and expressions in force read. */
   readonly reads: LlmReads
-  /** How much of an answer is kept for expressions, in characters. */
+  /** How much of a response is kept for expressions, in characters. */
   readonly maxKept: number
 }
 
 /**
- * A refusal of any step (rate limit, authentication, no healthy backend) as clients of this backend understand it
- * (docs/behaviour/llm.md, "Errors").
- * Bodies that are configured stay as they are.
+ * A refusal of any step (rate limit, authentication, no healthy backend) in the dialect of the client (docs/behaviour/llm.md, "Errors").
+ * Configured bodies stay unchanged.
  */
 export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refusal): Refusal {
   const provider = plan.providers[0]
@@ -68,8 +67,8 @@ export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refus
 }
 
 /**
- * The route type of a request at a provider; decides whether the body is needed (`bodyNeed`).
- * @param target another one than the request has
+ * The route type of a request at a provider; it decides whether the body is needed (`bodyNeed`).
+ * @param target replaces the target of the request
  */
 export function routeTypeOf(
   provider: AiProviderPlan,
@@ -80,9 +79,9 @@ export function routeTypeOf(
 }
 
 /**
- * Turns a request into what one provider is sent: pure, so that `explain` shows the very bytes. It runs per attempt, after
- * backend authentication (the provider may want the credential in another field), and changes nothing in the exchange.
- * @returns a refusal in the client's dialect, an answer of the gateway itself, or the request to send
+ * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
+ * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
+ * @returns a refusal in the client's dialect, a response of the gateway itself, or the request to send
  */
 export function prepareLlmRequest(
   plan: AiPlan,
@@ -102,7 +101,7 @@ export function prepareLlmRequest(
   return prepareAsIs(provider, type, exchange, input)
 }
 
-/** Passthrough and Detect: bytes, path and query stay as they are (decisions B05, B06). */
+/** Passthrough and Detect: bytes, path and query are unchanged (decisions B05, B06). */
 function prepareAsIs(
   provider: AiProviderPlan,
   type: 'Passthrough' | 'Detect',
@@ -156,7 +155,7 @@ function prepareTyped(
   const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
   const chosen = provider.pin?.name ?? given
   if (chosen === undefined) return refuse(type, 'llm-model-missing')
-  // One look-up on the result of the pin; the final name is used everywhere: body, path, metrics (decision B18).
+  // One look-up with the result of the pin; body, path and metrics use the final name (decision B18).
   const replacement = (settings.aliases && findAlias(settings.aliases, chosen)) ?? provider.pin
   const model = replacement?.name ?? chosen
 
@@ -182,7 +181,7 @@ function prepareTyped(
   return { kind: 'send', type, path, headers, body, facts, response: { wire: type, hidesUsage, kept } }
 }
 
-/** The members of a body in which every name that matters can only be read in one way (decision B29). */
+/** The members of a body in which every relevant name is unambiguous (decision B29). */
 function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
   const members = scanMembers(body)
   if ('fault' in members) return members
@@ -190,7 +189,7 @@ function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {
   return variant < 0 ? members : { fault: 'ambiguous-key', at: members.offsets[4 * variant]! - 1 }
 }
 
-/** The members of the changed body; both the change and what was scanned before are well-formed. */
+/** The members of the changed body; the original and the changes are well-formed. */
 function rescan(received: Members, changed: Uint8Array | undefined): Members {
   if (changed === undefined || changed === received.bytes) return received
   const members = scanMembers(changed)
@@ -198,7 +197,7 @@ function rescan(received: Members, changed: Uint8Array | undefined): Members {
   return members
 }
 
-/** Runs the guards over the request as it would be sent, with the configured messages in it. */
+/** Runs the guards on the request in its final form, with the configured messages. */
 function guard(type: ClientFormat, guards: PromptGuards | undefined, body: Uint8Array): Uint8Array | Refusal {
   if (guards === undefined) return body
   const members = scanMembers(body)
@@ -260,7 +259,7 @@ function isStreamed(members: Members): boolean {
   return index >= 0 && valueIs(members, index, 'true')
 }
 
-/** The answer is read on its way: it must not come compressed. */
+/** The gateway reads the response, so it must not be compressed. */
 function withoutEncoding(edits: HeaderEdits): HeaderEdits {
   return { set: edits.set, remove: [...edits.remove, 'accept-encoding'] }
 }

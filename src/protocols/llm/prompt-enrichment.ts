@@ -2,13 +2,13 @@ import type { Range } from './json/insert-elements.ts'
 import { findMember, type Members, scanElements, scanMembers, stringAt } from './json/scan-members.ts'
 import type { PromptEnrichmentSpec, PromptMessageSpec } from './policy-schema.ts'
 
-/** `prompt`, ready to run: roles in lower case. */
+/** `prompt`, prepared: roles in lower case. */
 export interface PromptEnrichment {
   readonly prepend: readonly PromptMessageSpec[]
   readonly append: readonly PromptMessageSpec[]
 }
 
-/** Roles are case-folded (decision B103); @returns undefined when there is nothing to add */
+/** Letter case of roles is ignored (decision B103). @returns undefined if there is nothing to add */
 export function compilePrompt(spec: PromptEnrichmentSpec | undefined): PromptEnrichment | undefined {
   const fold = ({ role, content }: PromptMessageSpec) => ({ role: role.toLowerCase(), content })
   const prepend = (spec?.prepend ?? []).map(fold)
@@ -16,12 +16,12 @@ export function compilePrompt(spec: PromptEnrichmentSpec | undefined): PromptEnr
   return prepend.length + append.length === 0 ? undefined : { prepend, append }
 }
 
-/** Whether the dialects treat text of this role as instructions. */
+/** Whether the dialects treat text with this role as instructions. */
 export function isSystemRole(role: string | undefined): boolean {
   return role === 'system' || role === 'developer'
 }
 
-/** How many elements at the front of a scanned array of messages are system text. */
+/** Number of leading elements with system text in a scanned array of messages. */
 export function countLeadingSystem(array: Uint8Array): number {
   const offsets = scanElements(array)
   let count = 0
@@ -39,7 +39,7 @@ function readRole(element: Uint8Array): string | undefined {
   return role < 0 ? undefined : stringAt(members, role)
 }
 
-/** Start and end of the value of a member; undefined when it is absent. */
+/** Start and end of the value of a member; undefined if it is absent. */
 export function rangeOf(members: Members, key: string): Range | undefined {
   const index = findMember(members, key)
   if (index < 0) return undefined

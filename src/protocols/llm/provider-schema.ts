@@ -167,7 +167,7 @@ const PATH_PREFIX_RULE = {
 /** `ProxyBackend.spec.ai.provider` (specification 1, 2.4, `LLMProvider`). */
 export const llmProvider = withRule(exactlyOne(PROVIDER_FIELDS, object(llmProviderFields)), PATH_PREFIX_RULE)
 
-/** A provider of a group: it has a name and may have policies of its own (`NamedLLMProvider`). */
+/** A provider of a group, with a name and optional policies (`NamedLLMProvider`). */
 export const namedLlmProvider = withRule(
   exactlyOne(
     PROVIDER_FIELDS,
@@ -186,5 +186,5 @@ export const namedLlmProvider = withRule(
 export type LlmProviderSpec = Parsed<typeof llmProvider>
 export type NamedLlmProviderSpec = Parsed<typeof namedLlmProvider>
 export type ProviderKind = (typeof PROVIDER_FIELDS)[number]
-/** What the block of a provider says. */
+/** The settings in the block of a provider. */
 export type ProviderBlock<Kind extends ProviderKind> = NonNullable<LlmProviderSpec[Kind]>

@@ -9,7 +9,7 @@ import { buildProviderThree } from './providers/provider-three.ts'
 import { buildProviderTwo } from './providers/provider-two.ts'
 import { toPath } from './upstream-path.ts'
 
-/** The seven providers by the name of their block in `LLMProvider`. `base` is the path prefix, where the provider has one. */
+/** The seven providers by the name of their block in `LLMProvider`. `base` is the path prefix, if the provider has one. */
 const PROVIDERS: {
   readonly [Kind in ProviderKind]: (block: ProviderBlock<Kind>, base: string) => Provider
 } = {
@@ -22,13 +22,13 @@ const PROVIDERS: {
   providerSeven: buildProviderSeven,
 }
 
-/** The name of the provider block that is set. Throws for a spec without one: the schema refuses such objects. */
+/** The name of the provider block that is set. Throws if there is none; the schema refuses such objects. */
 export function providerKind(spec: LlmProviderSpec): ProviderKind {
   for (const kind of Object.keys(PROVIDERS) as ProviderKind[]) if (spec[kind] !== undefined) return kind
   throw new Error('an LLM provider without a provider block')
 }
 
-/** The provider with the settings of its block. */
+/** Builds the provider with the settings of its block. */
 export function buildProvider(spec: LlmProviderSpec): Provider {
   return build(providerKind(spec), spec)
 }
@@ -38,25 +38,25 @@ function build<Kind extends ProviderKind>(kind: Kind, spec: LlmProviderSpec): Pr
   return PROVIDERS[kind](block, normalizePrefix(spec.pathPrefix))
 }
 
-/** One leading slash, none at the end; `/v1` when unset, empty for `/`. */
+/** One leading slash, no trailing slash; `/v1` if unset, empty for `/`. */
 function normalizePrefix(prefix: string | undefined): string {
   if (prefix === undefined) return '/v1'
   const bare = prefix.replace(/^\/+|\/+$/g, '')
   return bare === '' ? '' : toPath(bare)
 }
 
-/** Where connections to a provider go. */
+/** Destination of connections to a provider. */
 export interface ProviderDestination {
   readonly host: string
   readonly port: number
-  /** Without a `tls` policy: whether TLS with the system's certificate authorities is used. */
+  /** Whether TLS with the system's certificate authorities is used if no `tls` policy applies. */
   readonly tls: boolean
 }
 
 /**
- * `host` and `port` are valid alone: a host without a port means 443, a port without a host means the provider's host at that
- * port (decision B10). The provider's own host is always reached by TLS; a configured one when the port is 443 or unset, so that
- * local servers work and keys do not go in clear to the usual port by surprise (decision B11).
+ * `host` and `port` are independent: a host without a port uses port 443, a port without a host uses the provider's default host (decision
+ * B10). The default host always uses TLS. A configured host uses TLS if the port is 443 or unset, so that local servers work without TLS
+ * and keys are never sent in clear text to the usual port (decision B11).
  */
 export function providerDestination(spec: LlmProviderSpec): ProviderDestination {
   const own = buildProvider(spec)

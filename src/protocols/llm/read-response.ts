@@ -9,7 +9,7 @@ import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
 
-/** Reads the answer of a provider: facts go to `exchange.llm`. */
+/** Reads the response of a provider; facts go to `exchange.llm`. */
 export class LlmAnswerReader implements AnswerReader {
   readonly #plan: ResponsePlan
 
@@ -23,10 +23,10 @@ export class LlmAnswerReader implements AnswerReader {
 }
 
 /**
- * How the answer in `exchange.response` is read while it passes; facts go to `exchange.llm`. Nothing of the exchange is kept but
- * the facts.
- * @param claim memory for what has to be held meanwhile
- * @returns undefined when there is nothing to read: another route type, an error answer, or a coding that hides the content
+ * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
+ * the exchange.
+ * @param claim memory for bytes that the filter holds
+ * @returns undefined if there is nothing to read: another route type, an error response, or a content coding
  */
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
   const { llm: facts, response, startMonotonicMs } = exchange

@@ -6,23 +6,23 @@ import type { RouteType } from './policy-schema.ts'
 
 type FormatError = (status: number, code: string, message: string) => string
 
-/** Error form by route type; the others have none of their own and use that of chat completions. */
+/** Error format by route type; the others use that of chat completions. */
 const ERROR_FORMS: Partial<Record<RouteType, FormatError>> = {
   Messages: formatMessagesError,
   MessagesTokenCount: formatMessagesError,
 }
 
 /**
- * A refusal in the error JSON of the client's dialect (docs/behaviour/llm.md, "Errors"). `publicDetail` follows the text of the
- * catalogue; it must say nothing that the caller did not send or may not know.
+ * A refusal in the JSON error format of the client's dialect (docs/behaviour/llm.md, "Errors"). `publicDetail` follows the text of the
+ * catalogue; it must not contain anything that the client did not send or may not know.
  */
 export function refuse(type: RouteType, code: RejectionCode, publicDetail?: string): Refusal {
   return formatRefusal(type, reject(code, { detail: publicDetail }), publicDetail)
 }
 
 /**
- * Any refusal on an LLM route (no healthy backend, rate limit, authentication) in the client's dialect. A refusal whose body is
- * configured or already formatted stays as it is.
+ * Any refusal on an LLM route (no healthy backend, rate limit, authentication) in the client's dialect. A refusal with a configured or
+ * formatted body stays unchanged.
  */
 export function formatRefusal(type: RouteType, refusal: Refusal, publicDetail?: string): Refusal {
   if (refusal.body !== undefined) return refusal

@@ -1,20 +1,20 @@
 import { matchedPath, matchedPathOf } from '#net/http/path-form.ts'
 import type { RouteType } from './policy-schema.ts'
 
-/** Route types whose body the gateway reads and may change; each is a format of its own. */
+/** Route types whose body the gateway reads and may change; each is a format. */
 export type ClientFormat = 'Completions' | 'Messages' | 'Responses' | 'Embeddings' | 'MessagesTokenCount'
 
 /** Suffixes in the order in which they are tested. */
 export interface RouteTypes {
   readonly suffixes: readonly { readonly suffix: string; readonly type: RouteType }[]
-  /** Type of `*`; Completions when no such key exists. */
+  /** Type of `*`; Completions if there is no such key. */
   readonly otherwise: RouteType
   readonly otherwiseGiven: boolean
 }
 
 /**
- * Longest suffix first, ties by byte order, `*` last; an empty map counts as unset (decisions B01, B03). Suffixes are compared in
- * the form in which paths are matched (decision A-51).
+ * Longest suffix first, ties in byte order, `*` last; an empty map counts as unset (decisions B01, B03). Suffixes are compared in the
+ * matched form of paths (decision A-51).
  */
 export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | undefined): RouteTypes {
   const suffixes = Object.entries(routes ?? {})
@@ -26,10 +26,10 @@ export function compileRouteTypes(routes: Readonly<Record<string, RouteType>> | 
 }
 
 /**
- * The route type of a request. The path after rewrites counts; when only `*` or nothing matches there, the path that the client
- * sent, so that a prefix rewrite does not turn messages traffic into Completions (decision B02).
- * @param target request target (path and query) as it is now
- * @param originalTarget the same as received
+ * The route type of a request, by its path after rewrites. If only `*` or nothing matches, by the path that the client sent, so that a
+ * prefix rewrite does not turn messages traffic into Completions (decision B02).
+ * @param target current request target (path and query)
+ * @param originalTarget request target as received
  */
 export function resolveRouteType(routes: RouteTypes, target: string, originalTarget: string): RouteType {
   const { suffixes } = routes
@@ -58,7 +58,7 @@ const FORMATS: ReadonlySet<RouteType> = new Set<RouteType>([
   'MessagesTokenCount',
 ])
 
-/** What the gateway needs of the request body before it can go on. */
+/** The part of the request body that the gateway needs. */
 export function bodyNeed(type: RouteType): 'whole' | 'whole-if-small' | 'none' {
   if (isClientFormat(type)) return 'whole'
   return type === 'Detect' ? 'whole-if-small' : 'none'

@@ -6,7 +6,7 @@ import { findMember, type Members, scanMembers, stringAt, valueAt } from './json
 import { PROMPT_MEMBERS, type PromptMember } from './prompt-members.ts'
 import type { ClientFormat } from './route-type.ts'
 
-/** What a request says, read from the bytes that were sent; nothing is read before somebody asks. */
+/** The contents of a request, parsed lazily from the bytes that were sent. */
 export class SentRequest implements LlmRequest {
   readonly #type: ClientFormat | 'Detect'
   readonly #members: Members
@@ -14,8 +14,8 @@ export class SentRequest implements LlmRequest {
   #prompt: readonly PromptEntry[] | undefined
 
   /**
-   * @param members of the body before messages were put in, masked or renamed: parameters are the same in it
-   * @param body what is sent, well-formed JSON like the former
+   * @param members of the body before messages were added, masked or renamed; parameters are the same in it
+   * @param body the body that is sent, well-formed JSON
    */
   constructor(type: ClientFormat | 'Detect', members: Members, body = members.bytes) {
     this.#type = type
@@ -36,7 +36,7 @@ export class SentRequest implements LlmRequest {
     return index < 0 ? undefined : stringAt(this.#members, index)
   }
 
-  /** Flattened: a message is its role and its text. */
+  /** Flattened: each message has a role and a text. */
   get prompt(): readonly PromptEntry[] {
     this.#prompt ??= this.#readPrompt()
     return this.#prompt
@@ -59,7 +59,7 @@ export class SentRequest implements LlmRequest {
   }
 }
 
-/** What dialects call the parameters; the first that a request has counts. */
+/** Names of the parameters in the dialects; the first one that a request has is used. */
 const NAMES: Readonly<Record<NumberParameter, readonly string[]>> = {
   temperature: ['temperature'],
   top_p: ['top_p'],
@@ -70,13 +70,13 @@ const NAMES: Readonly<Record<NumberParameter, readonly string[]>> = {
   dimensions: ['dimensions'],
 }
 
-/** A number that a double cannot hold would be shown as another one. */
+/** A number that a double cannot represent would appear changed. */
 function exactNumber(text: string): number | undefined {
   const number = Number(text)
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined
 }
 
-/** How members with text for the model are read. */
+/** Readers of the members with text for the model. */
 const READ: Readonly<Record<PromptMember, (value: unknown) => readonly PromptEntry[]>> = {
   system: readSystem,
   instructions: readSystem,
@@ -84,7 +84,7 @@ const READ: Readonly<Record<PromptMember, (value: unknown) => readonly PromptEnt
   input: readInput,
 }
 
-/** Undefined for text with broken escapes, which a scan does not see. */
+/** Undefined for text with malformed escapes, which the scan does not detect. */
 function parseValue(value: Uint8Array): unknown {
   try {
     return JSON.parse(decodeText(value, 0, value.length))
@@ -97,7 +97,7 @@ function readSystem(value: unknown): PromptEntry[] {
   return value == null ? [] : [{ role: 'system', content: flattenContent(value, '\n') }]
 }
 
-/** A text, several texts, or items, of which only messages count. */
+/** A text, several texts, or items, of which only messages are used. */
 function readInput(value: unknown): PromptEntry[] {
   if (typeof value === 'string') return [{ role: 'user', content: value }]
   return elementsOf(value).flatMap((item) => {

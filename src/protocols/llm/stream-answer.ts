@@ -11,37 +11,36 @@ import { HAS_FINISH, HAS_USAGE, searchMembers } from './member-search.ts'
 import { dataStart, parseData } from './stream-block.ts'
 import type { StreamFormat } from './stream-format.ts'
 
-/** A longer block is passed on without being read, and so is one for which there is no memory. */
+/** A longer block is forwarded without being read, and so is one for which there is no memory. */
 const MAX_BLOCK_BYTES = 2 * 1024 * 1024
 
 export interface StreamAnswerOptions {
   readonly format: StreamFormat
   readonly facts: LlmFacts
-  /** The usage-only event is taken out. */
+  /** The event that has only usage is removed. */
   readonly hidesUsage: boolean
-  /** Takes what the model writes; undefined: nothing reads it. */
+  /** Keeps output of the model; undefined: nothing reads it. */
   readonly kept: KeptAnswer | undefined
   /** Memory for the beginnings of blocks. */
   readonly claim: BodyClaim
   readonly startMonotonicMs: number
-  /** A stream that breaks off gets an error event; false: it is passed on as it is. */
+  /** A stream that breaks off gets an error event; false: it is forwarded unchanged. */
   readonly marksBreak: boolean
-  /** Hears of a break that the client is told by an error event; for health and log. */
+  /** Called for a break that the client sees as an error event; for health and log. */
   readonly onBreak: (why: Abort | 'incomplete') => void
 }
 
 /**
- * Passes an event stream on and reads facts from it. Whole blocks go on in the call that brought them, uncopied; only the part of
- * a block whose end has not come yet is kept back, so that the client never gets half an event and a stream that breaks off can
- * still be ended by an error event (decision B31). Only the first event and those with usage are
- * parsed, unless texts are kept.
+ * Forwards an event stream and reads facts from it. Whole blocks are forwarded in the call that brings them, without copying. Only an
+ * unfinished block is held back, so that the client never gets half an event, and a stream that breaks off can end with an error event
+ * (decision B31). Only the first event and those with usage are parsed, unless texts are kept.
  */
 export class StreamAnswer extends ForwardingSink {
   readonly #options: StreamAnswerOptions
   readonly #blocks = new SseBlocks()
-  /** The beginning of a block that is not complete. */
+  /** The beginning of an unfinished block. */
   readonly #held: HeldBytes
-  /** The beginning of the current block has been passed on unread. */
+  /** The beginning of the current block was forwarded unread. */
   #isTooLong = false
   #events = 0
   #hasOutput = false
@@ -71,7 +70,7 @@ export class StreamAnswer extends ForwardingSink {
   }
 
   override end(trailers?: Head): void {
-    // Some providers leave out the empty line after their last block.
+    // Some providers omit the empty line after their last block.
     const held = this.#held.bytes
     const passesHeld = held.length > 0 && this.#passes(held, 0, held.length)
     if (!this.#isComplete())
@@ -97,8 +96,8 @@ export class StreamAnswer extends ForwardingSink {
   }
 
   /**
-   * Takes the end of the block that earlier pieces began.
-   * @returns index of the first block that begins in this piece; -1 when there is none
+   * Completes the block that earlier pieces began.
+   * @returns index of the first block that begins in this piece; -1 if there is none
    */
   #completeHeld(piece: Buffer): number {
     if (this.#held.length === 0 && !this.#isTooLong) return 0
@@ -112,7 +111,7 @@ export class StreamAnswer extends ForwardingSink {
     return end
   }
 
-  /** Keeps a part of a block; one for which there is no room is passed on, and so is what comes after it. */
+  /** Holds a part of a block. If there is no room, it and the rest of the block are forwarded. */
   #hold(piece: Buffer, start: number, end: number): void {
     if (!this.#isTooLong && this.#held.appendWithin(piece, start, end)) return
     this.#isTooLong = true
@@ -125,7 +124,7 @@ export class StreamAnswer extends ForwardingSink {
     if (this.#held.length > 0) this.sink.bytes(this.#held.bytes, 0, this.#held.length)
   }
 
-  /** Reads what is worth reading in a block. @returns whether the client gets it */
+  /** Reads the relevant facts of a block. @returns whether the client gets the block */
   #passes(piece: Buffer, start: number, end: number): boolean {
     const data = dataStart(piece, start, end)
     if (data < 0) return true

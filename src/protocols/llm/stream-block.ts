@@ -2,7 +2,7 @@ import { parseExactJson } from '#base/exact-json.ts'
 import { decodeText } from './json/decode-text.ts'
 import { readsAt } from './json/reads-at.ts'
 
-/** Where the text of the first data line of a block begins; -1 without one. */
+/** Index of the text of the first data line of a block; -1 if there is none. */
 export function dataStart(piece: Uint8Array, start: number, end: number): number {
   for (let line = start; line >= 0 && line < end; line = nextLine(piece, line, end)) {
     if (readsAt(piece, line, 'data:')) return piece[line + 5] === 0x20 ? line + 6 : line + 5
@@ -15,7 +15,7 @@ function nextLine(piece: Uint8Array, line: number, end: number): number {
   return end
 }
 
-/** The JSON of a block's data lines; undefined when it is none. */
+/** The JSON of a block's data lines; undefined if it is invalid. */
 export function parseData(piece: Uint8Array, start: number, end: number): unknown {
   let data = ''
   for (const line of decodeText(piece, start, end).split(/\r\n|\r|\n/)) {

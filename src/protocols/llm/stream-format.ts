@@ -3,29 +3,29 @@ import { readsAt } from './json/reads-at.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 
 /**
- * What a dialect knows of its event streams; one object per stream. `piece` holds whole blocks; `start` is where the block begins,
- * `data` where the text of its first data line does.
+ * The event streams of a dialect; one object per stream. `piece` has whole blocks; `start` is the start of the block, `data` the start of
+ * the text of its first data line.
  */
 export interface StreamFormat {
-  /** The provider says that nothing follows: an end mark, or its own error event. */
+  /** The provider ends the stream: an end mark, or its own error event. */
   isEnd(piece: Uint8Array, start: number, data: number): boolean
-  /** The block carries output of the model; asked until the first one. */
+  /** The block has output of the model; called until the first one. */
   isOutput(piece: Uint8Array, start: number, data: number): boolean
-  /** Key of a member whose value says that the answer is complete although no end mark follows; empty without one. */
+  /** Key of a member whose value indicates a complete response even without an end mark; empty if there is none. */
   readonly finishMember: string
   /** Every event is read, not only those with usage. */
   readonly readsAll: boolean
-  /** Takes facts from an event: of the first one, and of those with usage. */
+  /** Reads facts from an event: from the first one, and from those with usage. */
   read(event: unknown, facts: LlmFacts): void
-  /** Takes what the model writes; only while something reads it, and then of every event. */
+  /** Keeps output of the model; called only if something reads it, and then for every event. */
   keep(event: unknown, kept: KeptAnswer): void
-  /** The event exists only because usage was asked for. */
+  /** The event exists only because usage was requested. */
   isUsageOnly(event: unknown): boolean
-  /** Text of the event that ends a stream which broke off; `events` have gone before (decision B31). */
+  /** Text of the event that ends a broken stream; `events` is the number of earlier events (decision B31). */
   formatBreak(message: string, events: number): string
 }
 
-/** Whether the block is an event of that type: by its event line, or where none is sent by the `type` that leads its JSON. */
+/** Whether the block is an event of that type: by its event line, or without one by a leading `type` member in its JSON. */
 export function isEventOf(piece: Uint8Array, start: number, data: number, type: string): boolean {
   if (start !== data && readsAt(piece, start, 'event:')) {
     const at = piece[start + 6] === 0x20 ? start + 7 : start + 6

@@ -1,6 +1,6 @@
 /**
- * The request target towards the provider: `path` with the client's query after its own. A parameter that `path` names itself is
- * left out of the client's (decision B13), so that nobody changes `api-version` from outside.
+ * The request target for the provider: `path`, with the client's query after its own. Parameters in `path` are removed from the client's
+ * query (decision B13), so that a client cannot change `api-version`.
  * @param target request target of the client
  */
 export function upstreamPath(path: string, target: string): string {
@@ -29,7 +29,7 @@ function parameterName(parameter: string): string {
   }
 }
 
-/** A configured path as request target: one leading slash, everything that a target may not hold percent-encoded. */
+/** A configured path as request target: one leading slash, with all characters percent-encoded that a target must not contain. */
 export function toPath(configured: string): string {
   const path = configured.startsWith('/') ? configured : `/${configured}`
   return path.toWellFormed().replace(/[^\x21\x22\x24-\x7e]/gu, encodeURIComponent)

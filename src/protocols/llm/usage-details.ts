@@ -1,7 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { countAt } from './json/read-value.ts'
 
-/** What the input of a request is made of, as chat completions and responses tell it; counts that are not there stay. */
+/** The details of input tokens in chat completions and responses; absent counts keep their value. */
 export function readInputDetails(details: unknown, facts: LlmFacts): void {
   facts.cachedInputTokens = countAt(details, 'cached_tokens') ?? facts.cachedInputTokens
   facts.cacheCreationInputTokens = countAt(details, 'cache_write_tokens') ?? facts.cacheCreationInputTokens
@@ -10,7 +10,7 @@ export function readInputDetails(details: unknown, facts: LlmFacts): void {
   facts.inputAudioTokens = countAt(details, 'audio_tokens') ?? facts.inputAudioTokens
 }
 
-/** The same of the output. */
+/** The same for output tokens. */
 export function readOutputDetails(details: unknown, facts: LlmFacts): void {
   facts.reasoningTokens = countAt(details, 'reasoning_tokens') ?? facts.reasoningTokens
   facts.outputTextTokens = countAt(details, 'text_tokens') ?? facts.outputTextTokens

@@ -7,13 +7,13 @@ import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
 import { parseMessage, type RequestMessage } from './message/json-rpc.ts'
 import { type MethodRoute, methodRoute, needsSession } from './message/methods.ts'
 
-/** What would be sent to the targets for one message, for `explain`. */
+/** The requests to targets for one message, for `explain`. */
 export interface McpExplanation {
-  /** JSON-RPC method; undefined when the body is not a message or answers one. */
+  /** JSON-RPC method; undefined if the body is invalid or a response. */
   readonly method: string | undefined
-  /** In the order of the targets; empty when the gateway answers by itself. */
+  /** In the order of the targets; empty if the gateway responds itself. */
   readonly requests: readonly McpTargetRequest[]
-  /** One sentence about what happens. */
+  /** One sentence that describes the handling. */
   readonly note: string
 }
 
@@ -25,8 +25,8 @@ export interface McpTargetRequest {
 }
 
 /**
- * Says what a POST with this body leads to, without sending anything. Assumes that the session is in order and that every target
- * takes part in it. Authorization rules are evaluated against `exchange`, whose `mcp` facts are set as at run time.
+ * Explains how a POST with this body would be handled, without sending anything. Assumes a valid session in which every target takes part.
+ * Authorization rules are evaluated with `exchange`, whose `mcp` facts are set as at run time.
  */
 export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
   const message = parseMessage(new TextDecoder().decode(body ?? new Uint8Array(0)))
@@ -114,7 +114,7 @@ function sendAll(targets: readonly McpTargetPlan[], message: JsonObject): McpTar
   return targets.map(({ name, path }) => ({ target: name, method: 'POST', path, message }))
 }
 
-/** For people: the requests that the gateway would make itself. */
+/** Lines of text for `explain`: the requests that the gateway would send. */
 export function describeMcp({ method, requests, note }: McpExplanation): string[] {
   const lines = ['MCP, terminated at the gateway', `  ${method ?? 'message'}: ${note}`]
   for (const { target, method: verb, path, message } of requests) {

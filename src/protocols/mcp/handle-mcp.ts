@@ -14,9 +14,8 @@ import { allowedMethods, checkHasSessions, checkRevision, findSession } from './
 import { endSession } from './session/session-state.ts'
 
 /**
- * Answers one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2025-11-25). Fills `exchange.mcp`, and
- * `exchange.refusal` when it refuses. Targets are called through `deps.call`; nothing is kept for later requests but what
- * `deps.memory` and `deps.once` say.
+ * Serves one HTTP request of an MCP client (Streamable HTTP, revisions 2024-11-05 to 2025-11-25). Fills `exchange.mcp`, and
+ * `exchange.refusal` if it refuses. Calls targets through `deps.call`. Only `deps.memory` and `deps.once` keep state for later requests.
  *
  * @param body the whole body of a POST, within the buffer limit
  */
@@ -48,7 +47,7 @@ export async function handleMcp(
   }
 }
 
-/** What is decided without looking at the message. */
+/** Checks that do not depend on the message. */
 function checkPlace({ plan, exchange, deps }: McpRequest): ServedAnswer | undefined {
   const head = exchange.request
   if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
@@ -59,7 +58,7 @@ function checkPlace({ plan, exchange, deps }: McpRequest): ServedAnswer | undefi
     return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
   }
   const path = matchedPathOf(head.target)
-  // Clients look for OAuth metadata here; "not found" tells them that there is none.
+  // Clients look for OAuth metadata here; "not found" means that there is none.
   if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
   if (isLegacyEntry(exchange, path)) {
     return refuse(exchange, 'method-not-implemented', {
@@ -69,7 +68,7 @@ function checkPlace({ plan, exchange, deps }: McpRequest): ServedAnswer | undefi
   return undefined
 }
 
-/** The entry of the older transport (decision B82). A session header is only sent by clients of the newer one. */
+/** The endpoint of the older transport (decision B82). Only clients of the newer one send a session header. */
 function isLegacyEntry({ request }: Exchange, path: string): boolean {
   if (!path.endsWith('/sse') || request.has('mcp-session-id')) return false
   return request.method === 'GET' || (request.method === 'POST' && /[?&]sessionId=/.test(request.target))

@@ -24,7 +24,7 @@ import { deliverNotification, deliverResponse } from './target/deliver.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Answers a POST: one JSON-RPC message of the client. */
+/** Serves a POST: one JSON-RPC message of the client. */
 export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<ServedAnswer> {
   const { exchange } = request
   const refused = checkMediaTypes(request)
@@ -50,7 +50,7 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   }
 }
 
-/** An answer may be JSON or a stream; the protocol wants clients to take both. */
+/** A response may be JSON or a stream; the protocol requires clients to accept both. */
 function checkMediaTypes({ exchange }: McpRequest): ServedAnswer | undefined {
   const head = exchange.request
   const accept = head.joined('accept')
@@ -65,7 +65,7 @@ function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage 
   try {
     return parseMessage(body === undefined ? '' : decoder.decode(body))
   } catch {
-    // No UTF-8.
+    // Not UTF-8.
     return parseMessage('')
   }
 }
@@ -79,7 +79,7 @@ function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: Unr
   return refuse(exchange, 'mcp-message-invalid', { detail: `the body is ${problem}`, ...json })
 }
 
-/** An `initialize` within a session would leave two sessions with one id: it begins a new one, as without the header. */
+/** An `initialize` within a session begins a new session, as without the header: otherwise two sessions would have one id. */
 async function initialise(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
   const { exchange } = request
   const named = exchange.request.joined('mcp-protocol-version')

@@ -1,6 +1,6 @@
 /**
- * Whether a request to a listener of this machine was meant for it (decision B81): a page that tricked a browser into sending it
- * names another host. `origin` undefined: not sent by a page.
+ * Whether a request to a loopback listener was meant for it (decision B81): a web page that makes a browser send it names another host.
+ * `origin` undefined: the request does not come from a page.
  */
 export function isMeantForLoopback(authority: string, origin: string | undefined): boolean {
   if (!isLoopbackHost(hostOf(authority))) return false
@@ -13,7 +13,7 @@ function hostOf(authority: string): string {
   return authority.replace(/:[0-9]*$/, '').toLowerCase()
 }
 
-/** Addresses are safe in any form: only names can be made to point elsewhere. `localhost` names never leave (RFC 6761, 6.3). */
+/** IP addresses are always safe, because only names can be rebound. `localhost` names always resolve to loopback (RFC 6761, 6.3). */
 function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || LOOPBACK_ADDRESS.test(host)
 }

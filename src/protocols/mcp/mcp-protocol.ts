@@ -8,12 +8,12 @@ import { describeMcp, explainMcp } from './explain-mcp.ts'
 import { handleMcp } from './handle-mcp.ts'
 import { MCP_MEMORY } from './session/mcp-memory.ts'
 
-/** MCP servers behind one endpoint (specification 1, 2.3.4): the protocol ends at the gateway, which calls the servers itself. */
+/** MCP servers behind one endpoint (specification 1, 2.3.4). The gateway terminates the protocol and calls the servers itself. */
 export const mcp = {
   name: 'mcp',
   schema: mcpBackend,
   policy,
-  // Tools take their time, and the protocol has time limits of its own.
+  // Tools can take long, and the protocol has its own time limits.
   responseTimeoutMs: 0,
   rewritesHost: true,
   addresses: ({ spec }, endpointsOf) => [spec.targets.flatMap((target) => targetAddress(target, endpointsOf))],
@@ -36,7 +36,7 @@ export const mcp = {
   },
 } as const satisfies BackendProtocol<ResolvedMcpBackend> & { readonly schema: unknown; readonly policy: unknown }
 
-/** A target behind a Service has its first ready endpoint; without one it has no address. */
+/** The address of a target behind a Service is its first ready endpoint; without one it has no address. */
 function targetAddress({ name, host, port, backend, broken }: ResolvedMcpTarget, endpointsOf: FindEndpoints) {
   if (broken !== undefined) return []
   if (host !== undefined) return [hostAddress({ host, port }, name)]

@@ -5,19 +5,19 @@ import type { McpMemory } from './session/mcp-memory.ts'
 import type { Session } from './session/session-state.ts'
 import type { TargetSession } from './session/target-session.ts'
 
-/** What MCP works with. */
+/** Dependencies of the MCP code. */
 export interface McpDeps extends Omit<ServeServices, 'worker'> {
   readonly memory: McpMemory
 }
 
-/** One HTTP request of a client while it is answered. */
+/** One HTTP request of a client while it is served. */
 export interface McpRequest {
   readonly plan: McpPlan
   readonly exchange: Exchange
   readonly deps: McpDeps
 }
 
-/** A target together with what it agreed to in the session; undefined before it is initialised. */
+/** A target with the result of its initialisation in the session; undefined before that. */
 export interface SessionTarget {
   readonly plan: McpTargetPlan
   readonly session: TargetSession | undefined

@@ -1,4 +1,4 @@
-/** An error object of the chat-completions API; Responses and Embeddings use the same. `code` is the rejection code. */
+/** An error object of the chat completions API, which Responses and Embeddings also use. `code` is the rejection code. */
 export function formatCompletionsError(status: number, code: string, message: string): string {
   return JSON.stringify({ error: { message, type: errorType(status), param: null, code } })
 }

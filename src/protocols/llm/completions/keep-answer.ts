@@ -2,7 +2,7 @@ import { flattenContent } from '../flatten-content.ts'
 import { countAt, elementsOf, memberOf } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 
-/** Keeps what is in `choices`, of a whole answer or of one chunk of a stream. */
+/** Keeps the contents of `choices`, of a whole response or of one chunk of a stream. */
 export function keepChoices(choices: unknown, kept: KeptAnswer): void {
   elementsOf(choices).forEach((choice, position) => {
     keepMessage(memberOf(choice, 'message') ?? memberOf(choice, 'delta'), indexOf(choice, position), kept)
@@ -20,7 +20,7 @@ function keepMessage(message: unknown, choice: number, kept: KeptAnswer): void {
   })
 }
 
-/** Chunks number what they hold a part of; in a whole answer the position does. */
+/** Chunks have an index; in a whole response the position is the index. */
 function indexOf(part: unknown, position: number): number {
   return countAt(part, 'index') ?? position
 }

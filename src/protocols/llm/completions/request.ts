@@ -12,10 +12,10 @@ const TRUE = encode('true')
 const NEW_LIMIT = encode('max_completion_tokens')
 
 /**
- * Makes a streamed request ask for usage (decision B35). Without `stream_options` it always does; where the client decided
- * against usage only if something in force counts tokens.
+ * Requests usage for a streamed request (decision B35). Without `stream_options` it always does. If the client has disabled usage, it does
+ * so only if the configuration counts tokens.
  * @param needed a token limit or an expression reads tokens
- * @returns whether it had to: the client has not asked for the usage chunk and must not see it
+ * @returns whether it changed the request: the client did not request the usage chunk and must not see it
  */
 export function requestUsage(members: Members, needed: boolean, edits: BodyEdits): boolean {
   const index = findMember(members, 'stream_options')
@@ -26,7 +26,7 @@ export function requestUsage(members: Members, needed: boolean, edits: BodyEdits
   if (!needed) return false
   const options = scanMembers(valueAt(members, index))
   if ('fault' in options || findCaseVariant(options, USAGE_OPTION) >= 0) {
-    // What a provider makes of it is not known; limits must hold all the same.
+    // The effect of such a value on a provider is unknown, but limits must hold.
     edits.set('stream_options', index, INCLUDE_USAGE)
     return true
   }
@@ -41,7 +41,7 @@ export function requestUsage(members: Members, needed: boolean, edits: BodyEdits
 /** Models that refuse `max_tokens`. */
 const REFUSES_OLD_LIMIT = /^(?:gpt-|o\d)/
 
-/** Moves `max_tokens` to the name that newer models want; one that is there already wins (decision B27). */
+/** Moves `max_tokens` to the name that newer models require; an existing value of that name takes precedence (decision B27). */
 export function moveMaxTokens(members: Members, model: string, edits: BodyEdits): void {
   if (!REFUSES_OLD_LIMIT.test(model)) return
   const old = findMember(members, 'max_tokens')
@@ -51,9 +51,9 @@ export function moveMaxTokens(members: Members, model: string, edits: BodyEdits)
 }
 
 /**
- * Adds the configured messages: system text in front of everything, other prepended messages after the system text that leads
- * the conversation, appended ones at the end (decision B103).
- * @returns false when the request has no list of messages
+ * Adds the configured messages: system text at the front, other prepended messages after the leading system text of the conversation,
+ * appended messages at the end (decision B103).
+ * @returns false if the request has no list of messages
  */
 export function enrichMessages(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   return enrichList(members, 'messages', prompt, edits)

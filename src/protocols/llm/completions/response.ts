@@ -2,10 +2,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
 import { readInputDetails, readOutputDetails } from '../usage-details.ts'
 
-/**
- * Token counts of a `usage` object as chat completions and embeddings have it; prompt counts include cached tokens
- * (decision B33).
- */
+/** Token counts of a `usage` object in chat completions and embeddings; prompt counts include cached tokens (decision B33). */
 export function readCompletionsUsage(usage: unknown, facts: LlmFacts): void {
   const input = countAt(usage, 'prompt_tokens')
   const output = countAt(usage, 'completion_tokens')

@@ -4,7 +4,7 @@ import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { MessagesUsage } from '../messages/response.ts'
 import { readResponsesUsage } from '../responses/response.ts'
 
-/** Members of an answer in which some format keeps its usage or its model. */
+/** Members that have the usage or the model in responses of any format. */
 export const DETECT_MEMBERS = [
   'model',
   'modelVersion',
@@ -16,7 +16,7 @@ export const DETECT_MEMBERS = [
   'message',
 ]
 
-/** Finds facts in an answer of unknown format: every known place of usage and model is looked at (decision B06). */
+/** Finds facts in a response of unknown format: checks every known member for usage and model (decision B06). */
 export class DetectReader {
   readonly #messages = new MessagesUsage()
 
@@ -30,7 +30,7 @@ export class DetectReader {
     }
   }
 
-  /** The names of its numbers tell the format. */
+  /** The names of its numbers identify the format. */
   #readUsage(usage: unknown, facts: LlmFacts): void {
     if (countAt(usage, 'prompt_tokens') !== undefined) return readCompletionsUsage(usage, facts)
     if (countAt(usage, 'promptTokenCount') !== undefined) return readGenerateUsage(usage, facts)
@@ -54,7 +54,7 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
   facts.reasoningTokens = thoughts ?? facts.reasoningTokens
 }
 
-/** `usage` of the native format of provider seven; its input count leaves cached tokens out. */
+/** `usage` in the native format of provider seven; its input count excludes cached tokens. */
 function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   const read = countAt(usage, 'cacheReadInputTokens')
   const write = countAt(usage, 'cacheWriteInputTokens')

@@ -6,7 +6,7 @@ import { keepItemEvent } from '../responses/keep-answer.ts'
 import type { StreamFormat } from '../stream-format.ts'
 import { DetectReader } from './response.ts'
 
-/** A stream of unknown format: read as far as it can be, and never added to. */
+/** A stream of unknown format: facts are read if possible, and no events are added. */
 export class DetectStream extends DetectReader implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = true

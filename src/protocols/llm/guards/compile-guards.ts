@@ -2,9 +2,9 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './guard-schema.ts'
 import { compileRegexRules, type RegexRule } from './regex-rules.ts'
 
-/** `promptGuard`, ready to run. */
+/** `promptGuard`, prepared. */
 export interface PromptGuards {
-  /** Some guard in force cannot be run: what it would check must not pass, so all guarded requests are refused. */
+  /** Some guard cannot run. The content that it would check must not pass, so all guarded requests are refused. */
   readonly closed: boolean
   /** Guards on requests, in order. */
   readonly request: readonly RegexGuard[]
@@ -12,18 +12,18 @@ export interface PromptGuards {
 
 export interface RegexGuard {
   readonly rules: readonly RegexRule[]
-  /** The answer when something matches; undefined: matches are masked. */
+  /** The response if something matches; undefined: matches are masked. */
   readonly refusal: Refusal | undefined
 }
 
 const DEFAULT_MESSAGE = 'The request was rejected due to inappropriate content'
 const DEFAULT_STATUS = 403
 
-/** Statuses of answers that have no body (RFC 9110, 6.4.1). */
+/** Statuses of responses without a body (RFC 9110, 6.4.1). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /**
- * Makes guards ready to run. What cannot be run is reported and closes the guard (specification 2, 2.5; decision B57).
+ * Prepares guards. A guard that cannot run is reported and refuses all requests (specification 2, 2.5; decision B57).
  * @param report `path` is relative to the settings
  */
 export function compileGuards(
@@ -58,7 +58,7 @@ function guardKind(guard: PromptGuardRequestSpec | PromptGuardResponseSpec): str
   return Object.keys(guard).find((key) => key !== 'response') ?? ''
 }
 
-/** Exactly the configured message, in whatever form it is (decisions B49, B50). */
+/** The exact configured message, in any format (decisions B49, B50). */
 function buildRefusal(response: PromptGuardRequestSpec['response'], index: number): Refusal {
   const status = response?.statusCode ?? DEFAULT_STATUS
   const message = response?.message ?? DEFAULT_MESSAGE

@@ -8,15 +8,15 @@ import type { RegexGuard } from './compile-guards.ts'
 import { maskRun, runMatches } from './mask-run.ts'
 import { collectTexts, type MaskableText, type PromptTexts } from './prompt-texts.ts'
 
-/** A text whose escapes are broken at that byte: it cannot be checked. */
+/** A text with a malformed escape at that byte: it cannot be checked. */
 export interface UnreadableText {
   readonly unreadableAt: number
 }
 
 /**
- * Runs the guards in order over the texts of a request; each sees what the ones before it masked, the first rejection ends
+ * Runs the guards in order on the texts of a request. Each guard sees the output of the previous ones, and the first rejection ends the run
  * (decision B51). Masks change texts in place: tool calls, images, names and ids keep their bytes (decision B44).
- * @returns the body to send on, the refusal of a guard, or the place of a text that nobody can read
+ * @returns the body to forward, the refusal of a guard, or the position of an unreadable text
  */
 export function guardRequest(
   guards: readonly RegexGuard[],
@@ -66,13 +66,13 @@ function readTexts(bytes: Uint8Array, places: readonly MaskableText[]): string[]
   return texts
 }
 
-/** Arguments are mostly JSON in a string: its own strings are checked, and the whole as it stands. */
+/** Arguments are usually JSON in a string. The strings inside and the whole text are checked. */
 function argumentTexts(text: string): string[] {
   const texts = [text]
   try {
     collectStrings(JSON.parse(text), texts)
   } catch {
-    // Not JSON: the whole is all there is.
+    // Not JSON: only the whole text is checked.
   }
   return texts
 }

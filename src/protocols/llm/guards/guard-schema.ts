@@ -22,7 +22,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 
-/** A guard that cannot match anything must not be stored (decision B57). */
+/** A guard that can never match must be refused (decision B57). */
 function checkPattern(value: string): ScalarRefusal | undefined {
   try {
     RE2JS.compile(value)

@@ -1,15 +1,15 @@
 import { findMatches, type RegexRule } from './regex-rules.ts'
 
-/** Whether some rule matches in one of the parts or across them. */
+/** Whether a rule matches in one of the parts or across parts. */
 export function runMatches(rules: readonly RegexRule[], parts: readonly string[]): boolean {
   const texts = parts.length === 1 ? parts : [...parts, parts.join('')]
   return rules.some(({ pattern }) => texts.some((text) => findMatches(pattern, text).length > 0))
 }
 
 /**
- * Masks the matches of all rules, each rule on the output of the one before it. A match that begins in one part and ends in
- * another masks its share in each of them (decision B44).
- * @returns the very same array when nothing matched
+ * Masks the matches of all rules; each rule sees the output of the previous one. A match across parts is masked in each of them (decision
+ * B44).
+ * @returns the same array if nothing matched
  */
 export function maskRun(rules: readonly RegexRule[], parts: readonly string[]): readonly string[] {
   let masked = parts

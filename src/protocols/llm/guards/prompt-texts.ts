@@ -4,22 +4,22 @@ import { type TextNode, textOf } from '../json/text-tree.ts'
 export type MaskableText = Extract<TextNode, { kind: 'string' }>
 type ObjectNode = Extract<TextNode, { kind: 'object' }>
 
-/** The texts of a request that guards look at (decision B43). */
+/** The texts of a request that guards check (decision B43). */
 export interface PromptTexts {
   readonly bytes: Uint8Array
-  /** What the model reads; the parts of a run follow each other directly and are checked joined as well. */
+  /** Texts that the model reads. The parts of a run are adjacent and are also checked joined. */
   readonly runs: (readonly MaskableText[])[]
-  /** Arguments of tool calls and signed thoughts: checked, never changed. */
+  /** Arguments of tool calls, and signed thoughts: checked, but never changed. */
   readonly fixed: MaskableText[]
 }
 
 /** Text of a part or block, in any format. */
 const TEXT: ReadonlySet<string> = new Set(['text', 'refusal', 'title', 'context'])
-/** Content again: of messages, tool results, documents, search results. */
+/** Members with nested content: of messages, tool results, documents, search results. */
 const CONTENT: ReadonlySet<string> = new Set(['content', 'output'])
 /** Arguments of tool calls, as text or as JSON, and thoughts, which may be signed. */
 const FIXED: ReadonlySet<string> = new Set(['arguments', 'input', 'thinking'])
-/** What stands around arguments of tool calls. */
+/** Members that contain arguments of tool calls. */
 const AROUND_FIXED: ReadonlySet<string> = new Set(['tool_calls', 'function', 'function_call', 'custom'])
 
 /** Collects the texts of one prompt member: a text, a list of texts, of messages or of parts. */
@@ -29,7 +29,7 @@ export function collectTexts(value: TextNode, into: PromptTexts): void {
   else if (value.kind === 'array') collectList(value.items, into)
 }
 
-/** Parts with text that follow each other directly make a run; anything in between ends it. */
+/** Adjacent parts with text form a run; any other part ends it. */
 function collectList(items: readonly TextNode[], into: PromptTexts): void {
   let run: MaskableText[] = []
   const endRun = () => {

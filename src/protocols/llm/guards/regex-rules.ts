@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import type { RegexGuardSpec } from './guard-schema.ts'
 
-/** One pattern and what stands in for its matches. */
+/** A pattern and the replacement of its matches. */
 export interface RegexRule {
   readonly pattern: RE2JS
   readonly placeholder: string
@@ -9,7 +9,7 @@ export interface RegexRule {
 
 type Builtin = NonNullable<RegexGuardSpec['builtins']>[number]
 
-/** Patterns that come with the gateway. No check digits: masking too much is the safe side (decision B57). */
+/** Built-in patterns. They do not verify check digits: masking too much is the safe side (decision B57). */
 const BUILTINS: Readonly<Record<Exclude<Builtin, 'PhoneNumber'>, readonly [placeholder: string, pattern: string]>> = {
   Ssn: ['<SSN>', String.raw`\b(?:\d{5}-\d{4}|\d{3}-\d{6}|\d{3}[- .]\d{2}[- .]\d{4}|\d{9})\b`],
   CreditCard: [
@@ -22,7 +22,7 @@ const BUILTINS: Readonly<Record<Exclude<Builtin, 'PhoneNumber'>, readonly [place
 
 /**
  * The rules of a guard: its own patterns first, then the built-in ones, in order.
- * @returns rules, and what cannot be run, with its path within the guard
+ * @returns rules, and the faults of patterns that cannot run, with their path within the guard
  */
 export function compileRegexRules(spec: RegexGuardSpec): {
   readonly rules: readonly RegexRule[]
@@ -46,7 +46,7 @@ export function compileRegexRules(spec: RegexGuardSpec): {
   return { rules, faults }
 }
 
-/** @returns the pattern, or why it is none */
+/** @returns the pattern, or the reason why it is invalid */
 function compilePattern(source: string): RE2JS | string {
   try {
     return RE2JS.compile(source)
@@ -68,7 +68,7 @@ export function findMatches(pattern: RE2JS, text: string): Match[] {
   while (matcher.find()) {
     const start = matcher.start()
     const end = matcher.end()
-    // Matches of nothing mask nothing (decision B57).
+    // Empty matches mask nothing (decision B57).
     if (end > start) matches.push({ start, end })
   }
   return matches

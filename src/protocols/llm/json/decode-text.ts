@@ -1,6 +1,6 @@
 const decoder = new TextDecoder()
 
-/** Names are mostly shorter than this; a decoder call costs more than building them byte by byte. */
+/** Most names are shorter. For them, a call of the decoder costs more than building the string byte by byte. */
 const SHORT = 48
 
 /** The UTF-8 text of `bytes` from `start` to `end`. */

@@ -5,9 +5,9 @@ const NOTHING = new Uint8Array(0)
 const COMMA = 0x2c
 
 /**
- * Changes of the top-level members of one JSON object. A value is replaced in place, a new member goes to the end, a removed one
- * takes its comma along. All other members keep their bytes, so that their order, unknown members and numbers of any size
- * survive. Each member is changed at most once.
+ * Changes to the top-level members of a JSON object. A value is replaced in place, a new member is added at the end, a removed member takes
+ * its comma with it. All other members keep their bytes, so that order, unknown members and large numbers are preserved. Each member is
+ * changed at most once.
  */
 export class BodyEdits {
   readonly #members: Members
@@ -19,7 +19,7 @@ export class BodyEdits {
     this.#members = members
   }
 
-  /** Sets the member `key`, which stands at `index`, or is added when that is below 0. */
+  /** Sets the member `key` at `index`; a negative index adds it. */
   set(key: string, index: number, json: Uint8Array): void {
     const { offsets } = this.#members
     if (index >= 0) this.#splices.push({ start: offsets[4 * index + 2]!, end: offsets[4 * index + 3]!, text: json })
@@ -35,7 +35,7 @@ export class BodyEdits {
     this.#splices.push({ start: offsets[4 * index]!, end: offsets[4 * index + 1]!, text: key })
   }
 
-  /** Changes inside of values. */
+  /** Changes inside values. */
   splice(splices: readonly Splice[]): void {
     this.#splices.push(...splices)
   }
@@ -45,7 +45,7 @@ export class BodyEdits {
     this.#removed.add(index)
   }
 
-  /** The object with all changes made; its own bytes when there are none. */
+  /** The object with all changes; its own bytes if there are none. */
   apply(): Uint8Array {
     const { bytes } = this.#members
     if (this.#removed !== undefined || this.#added !== undefined)
@@ -62,14 +62,14 @@ export class BodyEdits {
       if (index > last) continue
       this.#splices.push({ start: offsets[4 * index]! - 1, end: offsets[4 * index + 4]! - 1, text: NOTHING })
     }
-    // What follows the last member that stays: removed members before the end, and added ones in their place.
+    // The part after the last remaining member: removed members at the end are replaced by added ones.
     const start = last < 0 ? bytes.indexOf(0x7b) + 1 : offsets[4 * last + 3]!
     const end = last < count - 1 ? offsets[4 * count - 1]! : start
     this.#splices.push({ start, end, text: joinMembers(added, last >= 0) })
   }
 }
 
-/** `[key:, value, key:, value]` as text, with a comma in front of every member, or of every one but the first. */
+/** `[key:, value, key:, value]` as text, with a comma before every member, or before every one except the first. */
 function joinMembers(parts: readonly Uint8Array[], leadingComma: boolean): Uint8Array {
   const commas = parts.length / 2 - (leadingComma ? 0 : 1)
   const text = new Uint8Array(parts.reduce((sum, part) => sum + part.length, Math.max(0, commas)))
@@ -82,7 +82,7 @@ function joinMembers(parts: readonly Uint8Array[], leadingComma: boolean): Uint8
   return text
 }
 
-/** The object with members set to JSON texts, or removed where the value is undefined. */
+/** The object with members set to JSON texts, or removed if the value is undefined. */
 export function editMembers(members: Members, changes: ReadonlyMap<string, string | undefined>): Uint8Array {
   const edits = new BodyEdits(members)
   for (const [key, json] of changes) {

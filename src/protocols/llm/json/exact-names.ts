@@ -1,11 +1,11 @@
 import { foldCase } from '#base/fold-case.ts'
 import { keyAt, type Members, memberCount } from './scan-members.ts'
 
-/** Names of members that must not stand in a body in another case: a provider may not care about case, the gateway does. */
+/** Names of members that a body must not have in another letter case: a provider may ignore case, the gateway does not. */
 export interface ExactNames {
   readonly names: ReadonlySet<string>
   readonly folded: ReadonlySet<string>
-  /** All of them are in lower case: so is no variant of any. */
+  /** All names are in lower case, so a key in lower case is never a variant. */
   readonly areFolded: boolean
 }
 
@@ -14,7 +14,7 @@ export function exactNames(names: readonly string[]): ExactNames {
   return { names: new Set(names), folded, areFolded: names.every((name) => folded.has(name)) }
 }
 
-/** Index of the first member that differs from one of the names only in case; -1 without one. */
+/** Index of the first member that differs from one of the names only in letter case; -1 if there is none. */
 export function findCaseVariant(members: Members, { names, folded, areFolded }: ExactNames): number {
   const { bytes, offsets } = members
   for (let index = 0; index < memberCount(members); index++) {
@@ -25,7 +25,7 @@ export function findCaseVariant(members: Members, { names, folded, areFolded }: 
   return -1
 }
 
-/** No capitals, no escapes, nothing beyond ASCII. */
+/** No capitals, no escapes, only ASCII. */
 function isLowerCase(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!

@@ -1,16 +1,16 @@
 import { scanElements } from './scan-members.ts'
 import { encode, type Splice } from './splice.ts'
 
-/** JSON texts to put before the element of that index; the number of elements means the end. In ascending order. */
+/** JSON texts to insert before the element with that index; the number of elements means the end. In ascending order. */
 export type Insertion = readonly [before: number, json: readonly string[]]
 
-/** Where a value stands. */
+/** Position of a value. */
 export interface Range {
   readonly start: number
   readonly end: number
 }
 
-/** Splices that insert elements into the array at `range` of `bytes`; what is there keeps its bytes. */
+/** Splices that insert elements into the array at `range` of `bytes`; existing elements keep their bytes. */
 export function insertElements(bytes: Uint8Array, range: Range, insertions: readonly Insertion[]): Splice[] {
   const { start, end } = range
   const offsets = scanElements(bytes.subarray(start, end))
@@ -23,7 +23,7 @@ export function insertElements(bytes: Uint8Array, range: Range, insertions: read
   return [...splices, insertAt(start + offsets[2 * count - 1]!, `,${atEnd}`)]
 }
 
-/** A splice that replaces nothing. */
+/** A splice that only inserts. */
 export function insertAt(at: number, text: string): Splice {
   return { start: at, end: at, text: encode(text) }
 }

@@ -6,24 +6,24 @@ import { readsAt } from './reads-at.ts'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Below this length looking at bytes is faster than calling the native search. */
+/** For shorter distances, examining bytes is faster than the native search. */
 const NEAR = 32
 
-/** A longer key or value is none that the gateway looks for, unless it wants texts. */
+/** Longer keys and values are skipped, except texts. */
 const USUAL_BYTES = 64 * 1024
 
 export interface MemberLimits {
-  /** A longer value is passed over, if that is more than the usual limit. */
+  /** Longer values are skipped, if this is more than the usual limit. */
   readonly maxBytes?: number
-  /** Memory for values that come in pieces. */
+  /** Memory for values that arrive in pieces. */
   readonly claim?: BodyClaim | undefined
 }
 
 const NO_BYTES = new Uint8Array(0)
 
 /**
- * Reads chosen top-level members of a JSON object that arrives in pieces, without keeping anything else of it: however large an
- * answer is, its usage is found. It does not judge the JSON; what passes by is the provider's answer.
+ * Reads selected top-level members of a JSON object that arrives in pieces. It keeps nothing else, so it finds the usage in responses of
+ * any size. It does not validate the JSON.
  */
 export class MemberReader {
   readonly #wanted: readonly string[]
@@ -36,11 +36,11 @@ export class MemberReader {
   #escaped = false
   /** At the top level: a string read now is a key. */
   #atKey = false
-  /** The last key if it is wanted, else empty. */
+  /** The current key if it is wanted, else empty. */
   #key = ''
   /** A key or the value of a wanted member is being read. */
   #keeping = false
-  /** What earlier pieces held of it, and how much that is: one array that grows, for a value may come byte by byte. */
+  /** The bytes of it in earlier pieces, and their number. One growing array, because a value may arrive byte by byte. */
   #kept = NO_BYTES
   #keptLength = 0
   readonly #claim: BodyClaim | undefined
@@ -52,12 +52,12 @@ export class MemberReader {
     this.#claim = limits.claim
   }
 
-  /** Takes the next piece; keeps nothing of its memory. */
+  /** Takes the next piece; does not keep a reference to it. */
   push(piece: Uint8Array): void {
     let at = this.#state === 'before' ? this.#begin(piece) : 0
     if (this.#state !== 'inside') return
     const { length } = piece
-    /** Where the part that is kept begins in this piece. */
+    /** Start of the part to keep in this piece. */
     let start = 0
     let depth = this.#depth
     if (this.#inString) {
@@ -73,7 +73,7 @@ export class MemberReader {
         if (!this.#inString) this.#readKey(piece, begin, at)
         else start = this.#keep(begin)
       } else if (byte < 0x5b) {
-        // Digits, commas and colons are most; only two of them matter, and only at the top.
+        // Most bytes are digits, commas and colons. Only commas and colons matter, and only at the top level.
         if (depth > 1) continue
         if (byte === 0x3a) {
           this.#atKey = false
@@ -136,7 +136,7 @@ export class MemberReader {
     return at
   }
 
-  /** The key from its opening quote to after its closing one; the first part of it may be kept from earlier pieces. */
+  /** Reads the key between its quotes; earlier pieces may have its first part. */
   #readKey(piece: Uint8Array, start: number, end: number): void {
     if (this.#keeping) {
       const key = this.#take(piece, start, end).slice(1, -1)
@@ -159,7 +159,7 @@ export class MemberReader {
     this.#kept.set(rest, before)
   }
 
-  /** @returns false when there is no memory: the value is passed over */
+  /** @returns false if there is no memory: the value is skipped */
   #growTo(length: number): boolean {
     if (length <= this.#kept.length) return true
     const capacity = Math.max(length, Math.min(2 * this.#kept.length, this.#maxBytes))
@@ -180,7 +180,7 @@ export class MemberReader {
     if (value !== undefined) this.#found(this.#key, value)
   }
 
-  /** The text that was kept, with its last part in this piece; empty when it was too long. */
+  /** The kept text with its last part in this piece; empty if it was too long. */
   #take(piece: Uint8Array, start: number, end: number): string {
     this.#keeping = false
     if (this.#keptLength + end - start > this.#maxBytes) return this.#forget()

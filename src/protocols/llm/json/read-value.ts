@@ -1,6 +1,6 @@
 import { numberIn } from '#base/exact-json.ts'
 
-/** Member `key` of a parsed JSON value; undefined when that is no object. */
+/** Member `key` of a parsed JSON value; undefined if the value is not an object. */
 export function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Readonly<Record<string, unknown>>)[key]
@@ -18,12 +18,12 @@ export function objectAt(value: unknown, key: string): object | undefined {
   return typeof member === 'object' && member !== null ? member : undefined
 }
 
-/** The elements of a parsed JSON list; none when it is no list. */
+/** The elements of a parsed JSON list; none if the value is not a list. */
 export function elementsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Member `key` if it can count something: tokens, positions. */
+/** Member `key` if it is a valid count of tokens, or a position. */
 export function countAt(value: unknown, key: string): number | undefined {
   const count = numberIn(memberOf(value, key))
   return count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined

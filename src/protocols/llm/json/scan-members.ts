@@ -2,10 +2,10 @@ import { decodeText } from './decode-text.ts'
 import { readsAt } from './reads-at.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
-/** Above this number of members duplicates are looked for with a set. */
+/** With more members, duplicates are found with a set. */
 const FEW = 24
 
-/** Where the members of the outermost object of a JSON text stand. */
+/** Positions of the members of the outermost object of a JSON text. */
 export interface Members {
   readonly bytes: Uint8Array
   /** Per member: start and end of the key without its quotes, start and end of the value. */
@@ -14,16 +14,16 @@ export interface Members {
   readonly escapedKeys: boolean
 }
 
-/** Why a text is not a usable JSON object; `at` is a byte position from 0. */
+/** Why a text is not a usable JSON object; `at` is a byte offset. */
 export interface JsonFault {
   readonly fault: 'not-json' | 'not-an-object' | 'duplicate-key' | 'ambiguous-key'
   readonly at: number
 }
 
 /**
- * Finds the members of a JSON object in one pass, without building anything of what they contain. The whole text must be one
- * well-formed object, and no key may occur twice in it (decision B29): a second `model` could hide from a rule what the provider
- * will read. Contents of strings are not judged, except of these keys.
+ * Finds the members of a JSON object in one pass, without building values. The whole text must be one well-formed object without duplicate
+ * keys (decision B29): a second `model` could hide from a rule the value that the provider reads. Contents of strings are not validated,
+ * except in these keys.
  */
 export function scanMembers(bytes: Uint8Array): Members | JsonFault {
   let at = skipSpace(bytes, 0)
@@ -54,7 +54,7 @@ export function scanMembers(bytes: Uint8Array): Members | JsonFault {
   }
 }
 
-/** Index of the member with this key, which must be ASCII; -1 without one. */
+/** Index of the member with this key, which must be ASCII; -1 if there is none. */
 export function findMember(members: Members, key: string): number {
   const { bytes, offsets } = members
   if (members.escapedKeys) return findField(members, key)
@@ -64,7 +64,7 @@ export function findMember(members: Members, key: string): number {
   return -1
 }
 
-/** The same for any key, at the price of decoding the keys. */
+/** The same for any key; it must decode the keys. */
 export function findField(members: Members, key: string): number {
   for (let index = 0; index < memberCount(members); index++) if (keyAt(members, index) === key) return index
   return -1
@@ -99,7 +99,7 @@ export function valueAt(members: Members, index: number): Uint8Array {
   return members.bytes.subarray(members.offsets[4 * index + 2]!, members.offsets[4 * index + 3]!)
 }
 
-/** Where the elements of a JSON array stand: start and end of each. The text must be an array that has been scanned before. */
+/** Start and end of each element of a JSON array. The text must be an array that was scanned before. */
 export function scanElements(bytes: Uint8Array): number[] {
   const offsets: number[] = []
   let at = skipSpace(bytes, 1)
@@ -150,7 +150,7 @@ function findDuplicateByName(members: Members): number {
   return -1
 }
 
-/** Whether a string has escapes, or control characters, which it must not have. */
+/** Whether a string has escapes, or (invalid) control characters. */
 function isIntricate(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] === 0x5c || bytes[at]! < 0x20) return true
   return false
@@ -165,7 +165,7 @@ function equalsAscii(bytes: Uint8Array, start: number, end: number, text: string
   return end - start === text.length && readsAt(bytes, start, text)
 }
 
-/** The text between two quotes; undefined when it is not well-formed: a lenient provider could read another name there. */
+/** The text between two quotes; undefined if it is malformed: a lenient provider could read another name. */
 function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
   const text = decodeText(bytes, start, end)
   if (!isIntricate(bytes, start, end)) return text

@@ -7,10 +7,10 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Deeper nesting is refused: no provider takes it, and readers behind the gateway may not survive it. */
+/** Deeper nesting is refused: no provider accepts it, and it could crash other parsers. */
 const MAX_DEPTH = 256
 
-/** Below this length looking at bytes is faster than calling the native search. */
+/** For shorter distances, examining bytes is faster than the native search. */
 const NEAR = 64
 
 /** Kind of every open container, outermost first; used within one call only. */
@@ -23,7 +23,7 @@ const KEY_OR_END = 3
 const AFTER_KEY = 4
 const AFTER_VALUE = 5
 
-/** Index of the first byte from `at` on that is no JSON whitespace. */
+/** Index of the first byte from `at` on that is not JSON whitespace. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   for (; at < bytes.length; at++) {
     const byte = bytes[at]!
@@ -33,8 +33,8 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Index after the string whose opening quote is before `at`; `~position` when it does not end. What is inside a string is not
- * judged: that is between client and provider, and its end is beyond doubt either way.
+ * Index after the string whose opening quote is before `at`; `~position` if the string does not end. The contents are not validated: they
+ * concern only client and provider, and do not affect where the string ends.
  */
 export function skipString(bytes: Uint8Array, at: number): number {
   const { length } = bytes

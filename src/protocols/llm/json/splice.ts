@@ -1,4 +1,4 @@
-/** One change of a byte text: the bytes from `start` to `end` are replaced by `text`. */
+/** One edit: replaces the bytes from `start` to `end` by `text`. */
 export interface Splice {
   readonly start: number
   readonly end: number
@@ -13,9 +13,9 @@ export function encode(text: string): Uint8Array {
 }
 
 /**
- * A copy of `bytes` with all changes made; everything else stays byte for byte. Ranges must not overlap; of two insertions at
- * one place the earlier in the list comes first.
- * @returns `bytes` itself when there is nothing to change
+ * A copy of `bytes` with all edits; everything else is unchanged. Ranges must not overlap. Insertions at the same position are applied in
+ * the order of the list.
+ * @returns `bytes` itself if there is nothing to change
  */
 export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uint8Array {
   if (splices.length === 0) return bytes

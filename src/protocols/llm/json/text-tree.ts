@@ -2,25 +2,25 @@ import { foldCase } from '#base/fold-case.ts'
 import { decodeText } from './decode-text.ts'
 import { skipSpace, skipString, skipValue } from './skip-value.ts'
 
-/** A JSON value with its place in the bytes; of values without text inside only the place is kept. */
+/** A JSON value with its position in the bytes; for values without text, only the position. */
 export type TextNode =
   | { readonly kind: 'string'; readonly start: number; readonly end: number }
   | { readonly kind: 'array'; readonly items: readonly TextNode[] }
-  /** Keys without their case. */
+  /** Keys in lower case. */
   | { readonly kind: 'object'; readonly members: readonly (readonly [key: string, value: TextNode])[] }
   | { readonly kind: 'other' }
 
 const OTHER: TextNode = { kind: 'other' }
 
 /**
- * The strings inside a value that has been scanned before, with their places. Members of equal name are all kept, whatever
- * its case: which of them a provider reads is not known.
+ * The strings inside a scanned value, with their positions. All members with the same name are included, in any letter case, because it is
+ * unknown which of them a provider reads.
  */
 export function readTextTree(bytes: Uint8Array, start: number): TextNode {
   return readNode(bytes, start).node
 }
 
-/** The text of a string node; undefined when its escapes are broken. */
+/** The text of a string node; undefined if it has malformed escapes. */
 export function textOf(bytes: Uint8Array, { start, end }: { start: number; end: number }): string | undefined {
   try {
     return JSON.parse(decodeText(bytes, start, end))

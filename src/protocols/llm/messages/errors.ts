@@ -3,7 +3,7 @@ export function formatMessagesError(status: number, _code: string, message: stri
   return JSON.stringify({ type: 'error', error: { type: errorType(status), message } })
 }
 
-/** The vendor's own table of statuses. */
+/** The error types of the API by status. */
 function errorType(status: number): string {
   switch (status) {
     case 401:

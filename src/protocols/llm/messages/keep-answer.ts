@@ -1,7 +1,7 @@
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 
-/** Keeps the blocks of a whole answer. */
+/** Keeps the blocks of a whole response. */
 export function keepBlocks(content: unknown, kept: KeptAnswer): void {
   elementsOf(content).forEach((block, index) => {
     beginBlock(block, index, kept)
@@ -9,7 +9,7 @@ export function keepBlocks(content: unknown, kept: KeptAnswer): void {
   })
 }
 
-/** Keeps what one event of a stream brings. */
+/** Keeps the output in one event of a stream. */
 export function keepBlockEvent(event: unknown, kept: KeptAnswer): void {
   const index = countAt(event, 'index')
   if (index === undefined) return

@@ -7,9 +7,9 @@ import type { PromptMessageSpec } from '../policy-schema.ts'
 import { isSystemRole, type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 /**
- * Adds the configured messages: system text goes into `system`, which becomes a list of text blocks, the others to the front and
- * the end of `messages` (decision B103).
- * @returns false when the request has no list of messages, or a `system` of another type
+ * Adds the configured messages: system text to `system`, which becomes a list of text blocks, the others to the front and the end of
+ * `messages` (decision B103).
+ * @returns false if the request has no list of messages, or a `system` of another type
  */
 export function enrichConversation(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const range = rangeOf(members, 'messages')

@@ -2,8 +2,8 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { countAt, textAt } from '../json/read-value.ts'
 
 /**
- * Token counts of a `usage` object of the messages API. Its input count leaves cached tokens out; the gateway's includes them
- * (decision B37). In a stream later events repeat only some numbers: `input` keeps those already seen.
+ * Token counts of a `usage` object of the messages API. Its input count excludes cached tokens; the gateway's includes them (decision B37).
+ * In a stream later events repeat only some numbers: `input` keeps earlier ones.
  */
 export class MessagesUsage {
   #input: number | undefined

@@ -2,13 +2,13 @@ import type { Head } from '#net/http/head.ts'
 import type { ProviderBlock } from '../provider-schema.ts'
 import { bearerToken, type Credential, fixedPaths, type HeaderEdits, type Provider } from './provider.ts'
 
-/** Version of the messages API that is asked for when the client names none. */
+/** Version of the messages API if the client sends none. */
 export const MESSAGES_VERSION = '2023-06-01'
 
-/** Tokens of this form are sent as bearer tokens; everything else is an API key. */
+/** Tokens with this prefix are sent as bearer tokens; all others are API keys. */
 const OAUTH_TOKEN = 'sk-ant-oat'
 
-/** With these the provider takes the caller for a browser and refuses. */
+/** With these headers the provider assumes a browser and refuses the request. */
 const BROWSER_FIELDS = [
   'origin',
   'access-control-request-method',
@@ -35,8 +35,8 @@ export function buildProviderFour(block: ProviderBlock<'providerFour'>, base: st
 }
 
 /**
- * The version only where the client sent none; a bearer key is moved to `x-api-key` unless its location is explicit or it is an
- * OAuth token (decision B20). A client's own bearer token is converted too when no auth policy consumed it.
+ * Sets the version only if the client sent none. Moves a bearer key to `x-api-key`, unless its location is explicit or it is an OAuth token
+ * (decision B20). The client's own bearer token is moved, too, if no auth policy consumed it.
  */
 function messagesHeaders(request: Head, credential: Credential | undefined): HeaderEdits {
   const set: [string, string][] = []

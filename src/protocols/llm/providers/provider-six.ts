@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
 
-/** The cloud machine-learning platform. Its formats are not there yet; Passthrough and Detect work. */
+/** The cloud machine-learning platform. Its formats are not implemented yet; Passthrough and Detect work. */
 export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider {
   return {
     system: 'gcp.vertex_ai',
@@ -16,7 +16,7 @@ export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider 
 
 function platformHost(region: string): string {
   if (region === 'global') return 'aiplatform.googleapis.com'
-  // Multi-region locations have hosts of their own (decision B21).
+  // Multi-region locations have separate hosts (decision B21).
   if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`
   return `${region}-aiplatform.googleapis.com`
 }

@@ -37,7 +37,7 @@ const SUFFIXES: Partial<Record<ClientFormat, string>> = {
   Embeddings: 'embeddings',
 }
 
-/** Resource type one: the version decides the shape of the path. */
+/** Resource type one: the version determines the path format. */
 export function resourcePaths(apiVersion: string | undefined): Provider['convert'] {
   if (apiVersion === undefined || apiVersion === 'v1') return fixedPaths(suffixed('/openai/v1/', ''), [])
   const query = `?api-version=${encodeURIComponent(apiVersion)}`
@@ -52,7 +52,7 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
   }
 }
 
-/** Resource type two: models of the messages family have endpoints of their own, which speak nothing else. */
+/** Resource type two: models of the messages family have separate endpoints that support only that format. */
 function projectPaths(projectName: string): Provider['convert'] {
   const chat = fixedPaths(suffixed(`/api/projects/${encodeURIComponent(projectName)}/openai/v1/`, ''), [])
   const messages: Partial<Record<ClientFormat, Conversion>> = {
@@ -71,7 +71,7 @@ function suffixed(base: string, query: string): Partial<Record<ClientFormat, str
   return Object.fromEntries(Object.entries(SUFFIXES).map(([format, suffix]) => [format, `${base}${suffix}${query}`]))
 }
 
-/** Dated versions read keys from `api-key` only: without an explicit location the key is sent there as well (decision B16). */
+/** Dated versions read keys only from `api-key`, so without an explicit location the key is sent there, too (decision B16). */
 export function keyHeaders(request: Head, credential: Credential | undefined): HeaderEdits {
   const key = movableKey(request, credential)
   return key === undefined ? NO_EDITS : { set: [['api-key', key]], remove: [] }
@@ -86,7 +86,7 @@ function projectHeaders(request: Head, credential: Credential | undefined, path:
   return { set: [...set, ['x-api-key', key]], remove: ['authorization'] }
 }
 
-/** A configured key that nobody gave a place of its own; tokens stay bearer tokens. */
+/** A configured key without an explicit location; tokens stay bearer tokens. */
 function movableKey(request: Head, credential: Credential | undefined): string | undefined {
   if (credential === undefined || credential.source !== 'key' || credential.explicitLocation) return undefined
   return bearerToken(request)

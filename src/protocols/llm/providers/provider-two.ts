@@ -3,8 +3,8 @@ import type { Provider } from './provider.ts'
 import { keyHeaders, resourcePaths } from './provider-three.ts'
 
 /**
- * The cloud-hosted variant of provider one, by endpoint and deployment. The endpoint is the host as it is given, of whatever
- * domain, with the paths of resource type one; the deployment is the pinned model (decision B15).
+ * The cloud-hosted variant of provider one, by endpoint and deployment. The endpoint is used as the host, with the paths of resource type
+ * one; the deployment is the pinned model (decision B15).
  */
 export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider {
   const { host, port } = parseEndpoint(block.endpoint)

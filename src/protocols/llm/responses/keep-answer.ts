@@ -1,7 +1,7 @@
 import { countAt, elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import type { KeptAnswer } from '../kept-answer.ts'
 
-/** Keeps the items of a whole answer. */
+/** Keeps the items of a whole response. */
 export function keepItems(output: unknown, kept: KeptAnswer): void {
   elementsOf(output).forEach((item, at) => {
     elementsOf(memberOf(item, 'content')).forEach((part, within) => {
@@ -12,7 +12,7 @@ export function keepItems(output: unknown, kept: KeptAnswer): void {
   })
 }
 
-/** Keeps what one event of a stream brings. */
+/** Keeps the output in one event of a stream. */
 export function keepItemEvent(event: unknown, kept: KeptAnswer): void {
   const at = countAt(event, 'output_index')
   if (at === undefined) return

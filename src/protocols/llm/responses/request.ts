@@ -6,9 +6,8 @@ import { encode } from '../json/splice.ts'
 import { type PromptEnrichment, rangeOf } from '../prompt-enrichment.ts'
 
 /**
- * Adds the configured messages as items of `input`; a plain text input becomes the message of the user that it stands for
- * (decision B103).
- * @returns false when `input` is neither text nor a list
+ * Adds the configured messages as items of `input`; a text input becomes an equivalent user message (decision B103).
+ * @returns false if `input` is neither text nor a list
  */
 export function enrichInput(members: Members, prompt: PromptEnrichment, edits: BodyEdits): boolean {
   const { prepend, append } = prompt

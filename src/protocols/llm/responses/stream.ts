@@ -7,7 +7,7 @@ import { readResponsesUsage } from './response.ts'
 
 const END_EVENTS = ['response.completed', 'response.incomplete', 'response.failed', 'error']
 
-/** Streams of the responses API, ended by the event that carries the whole response. */
+/** Streams of the responses API, ended by the event with the whole response. */
 export class ResponsesStream implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = false

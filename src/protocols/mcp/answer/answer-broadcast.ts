@@ -6,7 +6,7 @@ import type { Session } from '../session/session-state.ts'
 import { decisiveError, fanOut, gather, giveUp, type OpenTarget, passedError } from '../target/fan-out.ts'
 import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 
-/** Answers a request that all targets with a capability carry out, such as `logging/setLevel` (decision B70). */
+/** Serves a request that all targets with a capability execute, such as `logging/setLevel` (decision B70). */
 export async function answerBroadcast(
   request: McpRequest,
   session: Session,

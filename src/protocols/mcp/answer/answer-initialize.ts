@@ -12,7 +12,7 @@ import { type Session, sealSession } from '../session/session-state.ts'
 import type { TargetOutcome } from '../target/fan-out.ts'
 import { answerMessages } from './mcp-answer.ts'
 
-/** Initialises all targets and answers with what they offer together. The answer carries the new session's id. */
+/** Initialises all targets and responds with their combined capabilities. The response has the id of the new session. */
 export async function answerInitialize(request: McpRequest, message: RequestMessage): Promise<ServedAnswer> {
   const { plan, exchange, deps } = request
   const sessionKey = crypto.randomUUID()
@@ -34,8 +34,8 @@ export async function answerInitialize(request: McpRequest, message: RequestMess
 }
 
 /**
- * The client's request for targets. What a client can do (sampling, elicitation, roots) is told to the targets, since their
- * requests find their way back. Between several targets tasks are not routed, so nobody is told of them.
+ * The client's `initialize` request in the form for targets. It declares the client's capabilities (sampling, elicitation, roots), since
+ * requests of targets are routed back to the client. With several targets tasks are not routed, so they are not declared.
  */
 export function initializeText(multiplexes: boolean, message: RequestMessage): string {
   const { params } = message
@@ -53,7 +53,7 @@ function wishedRevision({ params }: RequestMessage): string {
   return offeredRevision(typeof version === 'string' ? version : undefined)
 }
 
-/** The target speaks for itself; only tasks are left out, whose methods are not offered. */
+/** The result of a single target, without tasks: their methods are not supported. */
 function soleResult(outcomes: readonly TargetOutcome[]): JsonObject {
   const result = outcomes[0]?.result ?? {}
   const { capabilities } = result

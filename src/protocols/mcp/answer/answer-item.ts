@@ -22,7 +22,7 @@ import { ToClient } from '../target/to-client.ts'
 import { trackInFlight } from '../target/track-in-flight.ts'
 import { answerError, answerStream, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
-/** Finds the item that a request (a call, a read ...) is about, or answers that there is none for this client. */
+/** Finds the item that a request (a call, a read ...) refers to, or returns an error if the client cannot use such an item. */
 export function prepareItem(
   { plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>,
   message: RequestMessage,
@@ -33,7 +33,7 @@ export function prepareItem(
     return answerError(exchange, message.id, INVALID_PARAMS, 'the parameters do not identify an item')
   describeItem(exchange, item)
   const { kind, publicName, target, params } = item
-  // A refusal reads the same for items that do not exist and for items that are not allowed (decision B71).
+  // The error is the same for items that do not exist and for items that are not allowed (decision B71).
   const error = { id: message.id, code: INVALID_PARAMS, message: `Unknown ${kind}: ${publicName}` }
   if (target === undefined) {
     return refuseRequest(exchange, { code: 'mcp-message-invalid', detail: 'the name belongs to no target' }, error)
@@ -51,7 +51,7 @@ export interface OwnedItem {
   readonly params: JsonObject
 }
 
-/** Answers a request about one item from the target that owns it. */
+/** Serves a request about one item from the target that owns it. */
 export async function answerItem(
   request: McpRequest,
   session: Session,
@@ -91,7 +91,7 @@ function describeItem(exchange: Exchange, item: FoundItem): void {
   }
 }
 
-/** With FailOpen a session can lack a target that was down when it began. */
+/** With FailOpen a session lacks targets that were down when it began. */
 function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): ServedAnswer {
   const error = { id, code: INTERNAL_ERROR, message: 'the target is not part of this session' }
   return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
@@ -103,7 +103,7 @@ interface Relayed {
   readonly done: () => void
 }
 
-/** Everything that the target says until its response. With a single target, event ids pass, so that clients can resume. */
+/** Forwards all messages of the target up to its response. With a single target event ids are forwarded, so that clients can resume. */
 async function* relay(
   request: McpRequest,
   session: Session,
@@ -126,7 +126,7 @@ async function* relay(
       }
       if (isAnswer) return
     }
-    // A server may close the stream before its answer; the client fetches the rest with GET and the last event id.
+    // A server may close the stream before its response; the client then fetches the rest with GET and the last event id.
     if (!resumable)
       yield encodeEvent(errorText(message.id, INTERNAL_ERROR, 'the target ended its stream without a response'))
   } catch (error) {
@@ -138,7 +138,7 @@ async function* relay(
   }
 }
 
-/** What a resource contains is named as the client asked for it. */
+/** Replaces URIs of the target in the contents of a resource by the URIs that the client uses. */
 function translateAnswer(
   { plan }: McpRequest,
   target: SessionTarget,

@@ -27,8 +27,8 @@ import { publicName, publicUri } from '../target/naming.ts'
 import { answerError, answerMessages, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /**
- * Answers a list with the items of all targets that offer such things (decision B63), in the order of the targets, under their
- * public names and without those that authorization hides.
+ * Responds to a list request with the items of all targets that have the capability (decision B63), in the order of the targets, under
+ * their public names and without items that authorization hides.
  */
 export async function answerList(
   request: McpRequest,
@@ -83,7 +83,7 @@ function lacksMethod({ error }: ResponseMessage): boolean {
   return error?.code === METHOD_NOT_FOUND
 }
 
-/** With a single target the rest of its result stays as it is. */
+/** With a single target, the rest of its result is unchanged. */
 function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: readonly TargetOutcome[]): JsonObject {
   const items: Json[] = []
   const cursors: Record<string, string> = {}
@@ -99,18 +99,18 @@ function mergeResults(request: McpRequest, { list, owner }: Page, outcomes: read
   return { [list.member]: items, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** A client that does not care about case would read another list there than the one that was judged (decision B71). */
+/** A client that ignores letter case could read another list than the one that was authorized (decision B71). */
 function withoutVariants(result: JsonObject, member: string): JsonObject {
   return Object.fromEntries(Object.entries(result).filter(([key]) => !isCaseVariant(key, member)))
 }
 
-/** Whether an item says in one way what it is called: one without a name cannot be used, and of two names only one was judged. */
+/** Whether an item has exactly one name: without a name it cannot be used, and of two names only one was authorized. */
 function isNamed(item: Json, nameMember: string): item is JsonObject {
   if (!isObject(item) || typeof item[nameMember] !== 'string') return false
   return !Object.keys(item).some((key) => isCaseVariant(key, nameMember))
 }
 
-/** The items of one target that the client may see, under their public names. */
+/** The items of one target that the client may use, under their public names. */
 function visibleItems(
   { plan, exchange }: McpRequest,
   target: SessionTarget,

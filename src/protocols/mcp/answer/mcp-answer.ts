@@ -8,17 +8,17 @@ const encoder = new TextEncoder()
 
 export const ACCEPTED: ServedAnswer = { status: 202, headers: [], body: undefined }
 
-/** Undefined members keep what the catalogue of rejections says. */
+/** Unset members use the values of the catalogue of rejections. */
 export interface RefusalOptions {
   /** For operators only. */
   readonly detail?: string
   readonly status?: number
   readonly headers?: ServedAnswer['headers']
-  /** A JSON-RPC error in place of the plain text. */
+  /** A JSON-RPC error that replaces the plain text. */
   readonly json?: string
 }
 
-/** The gateway refuses; log and decision record learn why from the exchange. */
+/** Refuses the request; the exchange tells log and decision record the reason. */
 export function refuse(exchange: Exchange, code: RejectionCode, options: RefusalOptions = {}): ServedAnswer {
   const { status, text, reason } = REJECTIONS[code]
   exchange.refusal = code
@@ -32,7 +32,7 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
   }
 }
 
-/** Refuses one JSON-RPC request with an error that its client can attribute to it. */
+/** Refuses one JSON-RPC request with an error that the client can match to it. */
 export function refuseRequest(
   exchange: Exchange,
   rejection: { readonly code: RejectionCode; readonly status?: number; readonly detail?: string },
@@ -43,7 +43,7 @@ export function refuseRequest(
   return refuse(exchange, code, { ...options, json: errorText(error.id, error.code, error.message) })
 }
 
-/** A JSON-RPC error as the answer to a request that was understood; HTTP calls that a success. */
+/** A JSON-RPC error as the response to a valid request; its HTTP status is a success. */
 export function answerError(exchange: Exchange, id: MessageId, code: number, message: string): ServedAnswer {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = code
   return answerMessages([errorText(id, code, message)])
@@ -56,8 +56,8 @@ export function answerMessages(texts: readonly string[], headers: ServedAnswer['
 }
 
 /**
- * Messages as they come. `release` lets go of what the stream holds when it is given up before it was begun: a generator that
- * never ran does not clean up either.
+ * Messages as a stream. `release` frees the resources of a stream that is abandoned before it starts: a generator that never ran does not
+ * run its `finally`.
  */
 export function answerStream(body: AsyncGenerator<Uint8Array>, release: () => void): ServedAnswer {
   let begun = false
@@ -79,7 +79,7 @@ const EVENT_STREAM = [
   ['cache-control', 'no-cache'],
 ] as const
 
-/** One event on the wire. */
+/** One event in wire format. */
 export function encodeEvent(text: string, id?: string, retryMs?: number): Uint8Array {
   return encoder.encode(formatSse({ event: text === '' ? '' : 'message', data: text, id, retryMs }))
 }

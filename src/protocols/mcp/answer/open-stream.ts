@@ -14,7 +14,7 @@ interface OpenStream {
   readonly reply: Messages
 }
 
-/** Opens the stream on which targets speak without being asked, for all targets that have one. */
+/** Opens the stream for unsolicited messages of targets, for all targets that have one. */
 export async function openStream(request: McpRequest, session: Session): Promise<ServedAnswer> {
   const { plan, exchange } = request
   const targets = targetsOf(plan, session)
@@ -43,8 +43,8 @@ function discardAll(open: readonly OpenStream[]): void {
 }
 
 /**
- * A target without such a stream says 405; that is no failure while another one has it. With FailOpen a stream without any target
- * stays open and silent, so that clients do not connect again and again.
+ * A target without such a stream responds with 405, which is not a failure if another target has one. With FailOpen a stream without any
+ * target stays open and idle, so that clients do not reconnect in a loop.
  */
 function decisiveFailure(
   { plan }: McpRequest,
@@ -66,14 +66,14 @@ async function* mergeStreams(
   open: readonly OpenStream[],
 ): AsyncGenerator<Uint8Array> {
   const { plan, exchange, deps } = request
-  // A single target may go on here with the answer whose stream broke off.
+  // A single target may continue here with the response whose stream broke off.
   const resumes = !plan.multiplexes && exchange.request.has('last-event-id')
   const toClients = open.map(({ target }) => new ToClient(request, session, target, resumes))
   const closesTogether = plan.failureMode === 'FailClosed'
   const streams = open.map(({ reply }) => withEnd(reply.messages))
   try {
     for await (const [index, received] of interleave(streams)) {
-      // The client connects again and then hears all targets, also the one that was lost.
+      // When the client reconnects, it hears all targets again, including the lost one.
       if (received === 'end') {
         if (closesTogether) return
         continue
@@ -88,12 +88,12 @@ async function* mergeStreams(
   }
 }
 
-/** The messages, and a mark when they end; a broken stream is one that ends. */
+/** The messages, and a mark when they end. A broken stream ends in the same way. */
 async function* withEnd(messages: AsyncIterable<TargetMessage>): AsyncGenerator<TargetMessage | 'end'> {
   try {
     yield* messages
   } catch {
-    // What broke is of no consequence: the next connection shows whether the target is there.
+    // The failure does not matter: the next connection shows whether the target is available.
   }
   yield 'end'
 }

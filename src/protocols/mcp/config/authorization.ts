@@ -5,7 +5,7 @@ import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 
 export type ItemKind = 'tool' | 'prompt' | 'resource'
 
-/** `backend.mcp.authorization` of all levels together (decision B71). */
+/** `backend.mcp.authorization` of all levels combined (decision B71). */
 export interface McpAuthorization {
   /** One of the rules does not compile: every item is hidden and refused. */
   readonly broken: boolean
@@ -19,8 +19,8 @@ export function hasRules({ broken, deny, require, allow }: McpAuthorization): bo
 }
 
 /**
- * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). What a limit ended decides nothing:
- * nothing is allowed then (decision A-137).
+ * Whether the request may use the item that `exchange.mcp` names (specification 2, 2.2.2 and 2.3). An evaluation that exceeds a limit has
+ * no result: nothing is allowed then (decision A-137).
  */
 export function isAllowed({ broken, deny, require, allow }: McpAuthorization, exchange: Exchange): boolean {
   if (broken) return false
@@ -38,7 +38,7 @@ export function denialOf(exchange: Exchange): { readonly code: RejectionCode; re
     : { code: 'authorization-exceeded', detail: exceeded }
 }
 
-/** Tests items of a list of one target, one after the other. What `exchange.mcp` says afterwards is as before. */
+/** Filters the items of a list of one target. Restores `exchange.mcp` afterwards. */
 export function filterItems<Item>(
   authorization: McpAuthorization,
   exchange: Exchange,
@@ -65,7 +65,7 @@ export function filterItems<Item>(
   }
 }
 
-/** The list goes out without the items in doubt; log and decision record say why. */
+/** The list is sent without the items that could not be evaluated; log and decision record have the reason. */
 function noteExceeded(exchange: Exchange): void {
   const { code, detail } = denialOf(exchange)
   exchange.refusal = code
@@ -77,6 +77,6 @@ export interface ItemsOfTarget<Item> {
   readonly items: readonly Item[]
   readonly kind: ItemKind
   readonly target: string
-  /** The name as the target knows it. */
+  /** The name that the target uses. */
   readonly nameOf: (item: Item) => string
 }

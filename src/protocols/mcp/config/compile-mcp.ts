@@ -6,8 +6,8 @@ import { mcp } from './policy.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
 
 /**
- * Makes an MCP backend ready to run. What this version cannot do is reported as `not-implemented` and fails at run time with a
- * clear error; it is never left out in silence.
+ * Prepares an MCP backend. Settings that this version does not support are reported as `not-implemented` and fail at run time with a clear
+ * error; they are never ignored silently.
  */
 export function compileMcp(
   backend: ProtocolBackend<ResolvedMcpBackend>,
@@ -22,7 +22,7 @@ export function compileMcp(
     multiplexes: targets.length !== 1,
     sessionRouting: spec.sessionRouting,
     failureMode: spec.failureMode ?? 'FailClosed',
-    // Rules of every level count (decision A-21).
+    // Rules of every level apply (decision A-21).
     ...mcp.compile(settings.everyOf(mcp), context),
   }
 }

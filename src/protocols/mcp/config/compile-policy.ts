@@ -5,14 +5,14 @@ import type { AuthorizationSpec } from '#policies/shared/authorization/authoriza
 import type { McpAuthorization } from './authorization.ts'
 import type { BackendMcpSpec } from './policy-schema.ts'
 
-/** `backend.mcp` of all levels together, ready to run. */
+/** `backend.mcp` of all levels combined and prepared. */
 export interface McpSettings {
   readonly authorization: McpAuthorization
-  /** Why nobody is served, for operators; undefined when all is well. The problem has been reported. */
+  /** Why all requests are refused, for operators; undefined: they are served. The problem has been reported. */
   readonly refusal: string | undefined
 }
 
-/** @param sources of every level that applies, strongest first */
+/** @param sources of every level that applies, in order of precedence */
 export function compileMcpPolicy(
   sources: readonly PolicySource<BackendMcpSpec>[],
   context: CompileContext,
@@ -38,7 +38,7 @@ function compileAuthorization(
   return { broken, deny: rules.Deny, require: rules.Require, allow: rules.Allow }
 }
 
-/** Authentication that cannot be carried out must not let anybody in. */
+/** Authentication that is not implemented must not let any request through. */
 function findRefusal(policies: readonly PolicySource<BackendMcpSpec>[], context: CompileContext): string | undefined {
   const demanding = policies.filter(({ spec }) => spec.authentication !== undefined)
   for (const source of demanding) {

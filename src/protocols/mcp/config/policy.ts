@@ -2,7 +2,7 @@ import { defineSetting } from '#policies/policy.ts'
 import { compileMcpPolicy } from './compile-policy.ts'
 import { backendMcp } from './policy-schema.ts'
 
-/** `backend.mcp`. Its rule sets count from every level (decision A-21): `compileMcp` brings all of them. */
+/** `backend.mcp`. Its rule sets apply from every level (decision A-21): `compileMcp` collects all of them. */
 export const mcp = defineSetting({
   section: 'backend',
   field: 'mcp',

@@ -1,4 +1,4 @@
-/** `spec` of a `BackendItem` of type `mcp`: the targets as they resolve now, in the order of the object. */
+/** `spec` of a `BackendItem` of type `mcp`: the currently resolved targets, in the order of the object. */
 export interface ResolvedMcpBackend {
   readonly targets: readonly ResolvedMcpTarget[]
   readonly sessionRouting: 'Stateful' | 'Stateless'
@@ -8,11 +8,11 @@ export interface ResolvedMcpBackend {
 
 /** One MCP server. It has either a host or a backend; port, path and protocol are its own in both cases. */
 export interface ResolvedMcpTarget {
-  /** What clients see when several targets share a backend. */
+  /** The name that clients see if several targets share a backend. */
   readonly name: string
   /**
-   * Name of the entry of `spec.mcp.targets` that it comes from. Policies with a `sectionName` reach a target by its entry
-   * (all that a selector found) and by its name (this one, stronger; decision B60).
+   * Name of the entry of `spec.mcp.targets` that the target comes from. Policies with a `sectionName` match the entry (all targets of a
+   * selector) or the name (this target, with higher precedence; decision B60).
    */
   readonly entry: string
   readonly host?: string
@@ -23,6 +23,6 @@ export interface ResolvedMcpTarget {
   readonly path?: string
   /** Unset: StreamableHTTP. */
   readonly protocol?: 'StreamableHTTP' | 'SSE'
-  /** Set when it cannot be used: it counts as a failed target. */
+  /** Set if the target cannot be used: it counts as failed. */
   readonly broken?: string
 }

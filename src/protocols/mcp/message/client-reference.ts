@@ -6,8 +6,8 @@ import type { Session } from '../session/session-state.ts'
 import { idKey, type MessageId } from './json-rpc.ts'
 
 /**
- * What a client is shown in place of an id or a progress token that a target chose for a request to the client: targets choose
- * alike, and an answer must find its way back through any worker (decision B85).
+ * Replaces an id or a progress token that a target chose for a request to the client. Different targets may choose the same ids, and a
+ * response must find its target through any worker (decision B85).
  */
 export interface ClientReference {
   readonly target: string
@@ -32,7 +32,7 @@ export function sealReference(
   return sealJson(sealer, { k: kind, r: session.key, t: target, o: original } satisfies SealedReference)
 }
 
-/** Undefined for what was not sealed for this session. */
+/** Undefined for references that were not sealed for this session. */
 export function openReference(
   { sealer }: McpDeps,
   session: Pick<Session, 'key'>,
@@ -44,7 +44,7 @@ export function openReference(
   return sealed?.r === session.key ? { target: sealed.t, original: sealed.o } : undefined
 }
 
-/** Opens the id of an answer; undefined also when the request has been answered before. */
+/** Opens the id of a response; undefined also if the request was answered before. */
 export function takeReference(
   deps: McpDeps,
   session: Pick<Session, 'key'>,

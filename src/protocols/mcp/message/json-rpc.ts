@@ -13,10 +13,7 @@ export const INTERNAL_ERROR = -32603
 /** MCP, revision 2026-07-28. */
 export const UNSUPPORTED_VERSION = -32022
 
-/**
- * One JSON-RPC message. `json` is the whole message, so that members that we do not know go on as they came; `text` is what it was
- * parsed from.
- */
+/** One JSON-RPC message. `json` is the whole message, so that unknown members are forwarded; `text` is its source text. */
 export type Message = RequestMessage | NotificationMessage | ResponseMessage
 
 export interface RequestMessage {
@@ -46,19 +43,20 @@ export interface ResponseMessage {
   readonly text: string
 }
 
-/** A text that is no message, or one that its receivers may read in different ways. */
+/** A text that is not a message, or that receivers may read in different ways. */
 export interface UnreadableMessage {
   readonly kind: 'unreadable'
   readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'ambiguous'
-  /** What is ambiguous, in words. */
+  /** Describes the ambiguity. */
   readonly detail: string | undefined
-  /** Of the request; null where there is none, or none that is beyond doubt. */
+  /** Id of the request; null without a request, or if it is ambiguous. */
   readonly id: MessageId | null
 }
 
 /**
- * Reads one message (JSON-RPC 2.0, 4 and 5). Batches left the protocol with revision 2025-06-18 (decision B68). What is read of a message
- * must have one reading for everybody (decision B71): a target may be another one than the rules were asked about.
+ * Parses one message (JSON-RPC 2.0, 4 and 5). Batches were removed from the protocol with revision 2025-06-18 (decision B68). The members
+ * that the gateway reads must be unambiguous (decision B71): otherwise the target could execute another request than the one that the rules
+ * allowed.
  */
 export function parseMessage(text: string): Message | UnreadableMessage {
   let value: unknown
@@ -114,7 +112,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }
 
-/** Nobody needs a longer id, and ids are remembered. */
+/** Bounds the ids that the gateway stores. No client needs longer ones. */
 const MAX_ID_LENGTH = 1024
 
 /** Also of progress tokens. */
@@ -123,7 +121,7 @@ export function isMessageId(value: unknown): value is MessageId {
   return typeof value === 'number' || (isRawNumber(value) && value.rawJSON.length <= MAX_ID_LENGTH)
 }
 
-/** Ids as keys of maps: `1` and `"1"` are different ids, `1` and `1.0` are not: a target may write a number in its own way. */
+/** Ids as keys of maps. `1` and `"1"` are different ids. `1` and `1.0` are the same, because a target may format a number differently. */
 export function idKey(id: MessageId): string {
   const number = numberIn(id)
   return Number.isSafeInteger(number) ? String(number) : JSON.stringify(id)

@@ -1,14 +1,14 @@
 import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import type { ListRoute } from './methods.ts'
 
-/** What a combined cursor belongs to; elsewhere it is not accepted. */
+/** The context of a combined cursor; in other contexts it is not accepted. */
 export interface CursorOwner {
   readonly backend: string
   readonly sessionKey: string
   readonly list: ListRoute['member']
 }
 
-/** Where each target that has more to give goes on, by target name (decision B69). */
+/** The position of each target that has more items, by target name (decision B69). */
 export type Cursors = Readonly<Record<string, string>>
 
 interface SealedCursor {
@@ -19,14 +19,14 @@ interface SealedCursor {
   readonly c: Cursors
 }
 
-/** Undefined when no target has more. */
+/** Undefined if no target has more items. */
 export function sealCursor(sealer: Sealer, owner: CursorOwner, cursors: Cursors): string | undefined {
   if (Object.keys(cursors).length === 0) return undefined
   const sealed: SealedCursor = { k: 'cursor', b: owner.backend, r: owner.sessionKey, l: owner.list, c: cursors }
   return sealJson(sealer, sealed)
 }
 
-/** Undefined for a cursor of something else, or one that was tampered with. */
+/** Undefined for a cursor of another context, or one that was modified. */
 export function openCursor(sealer: Sealer, owner: CursorOwner, text: string): Cursors | undefined {
   const sealed = openJson<SealedCursor>(sealer, 'cursor', text)
   if (sealed === undefined) return undefined

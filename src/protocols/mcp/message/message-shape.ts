@@ -2,8 +2,8 @@ import { type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
 import type { Json } from '#exchange/exchange.ts'
 
 /**
- * The members of messages that rules, routing or rewriting read, by method, in both directions: they must be beyond doubt (decision B71).
- * What is inside of arguments is between client and target.
+ * The members of messages that rules, routing or rewriting read, by method, in both directions. They must be unambiguous (decision B71).
+ * The contents of arguments concern only client and target.
  */
 
 const META = shapeOf({ progressToken: undefined })
@@ -47,7 +47,7 @@ const SHAPES: ReadonlyMap<Json | undefined, ObjectShape> = new Map([
 
 const USUAL = messageWith(paramsWith({}))
 
-/** What is read of a message with this method; undefined: it answers one. */
+/** The members that are read for this method; undefined method: a response. */
 export function messageShape(method: Json | undefined): ObjectShape {
   return SHAPES.get(method) ?? USUAL
 }

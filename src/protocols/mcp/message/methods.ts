@@ -1,14 +1,14 @@
 import type { ItemKind } from '../config/authorization.ts'
 import type { Capability } from '../session/capabilities.ts'
 
-/** How a request of a client is answered (routing by method). */
+/** How a request of a client is served, by method. */
 export type MethodRoute =
   | { readonly kind: 'initialize' }
   /** Answered by the gateway. */
   | { readonly kind: 'ping' }
-  /** Asked of all targets with the capability, merged. */
+  /** Sent to all targets with the capability; the results are merged. */
   | { readonly kind: 'list'; readonly list: ListRoute }
-  /** Sent to all targets with the capability; they answer with nothing of interest. */
+  /** Sent to all targets with the capability; their results are empty. */
   | { readonly kind: 'broadcast'; readonly capability: Capability }
   /** Sent to the one target that owns the item. */
   | { readonly kind: 'item'; readonly itemIn: ItemParameter }
@@ -22,12 +22,12 @@ export interface ListRoute {
   readonly capability: Capability
 }
 
-/** Methods that set up something for later requests of a session; without sessions they are not offered. */
+/** Methods that affect later requests of a session; without sessions they are not supported. */
 export function needsSession(method: string): boolean {
   return method === 'logging/setLevel' || method === 'resources/subscribe' || method === 'resources/unsubscribe'
 }
 
-/** Where the parameters say which item is meant. `ref`: a prompt or a resource, by its type. */
+/** The parameter that identifies the item. `ref`: a prompt or a resource, by its type. */
 export type ItemParameter = 'tool-name' | 'prompt-name' | 'uri' | 'ref'
 
 const METHODS: Readonly<Record<string, MethodRoute>> = {
@@ -47,8 +47,8 @@ const METHODS: Readonly<Record<string, MethodRoute>> = {
 }
 
 /**
- * Undefined for methods that are not offered. Unknown methods are not passed on, not even to a single target: the authorization
- * rules could not see what they reach.
+ * Undefined for methods that are not supported. Unknown methods are not forwarded, not even to a single target: the authorization rules
+ * could not see which items they use.
  */
 export function methodRoute(method: string): MethodRoute | undefined {
   return Object.hasOwn(METHODS, method) ? METHODS[method] : undefined

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#exchange/exchange.ts'
 import { isObject } from '../message/json-rpc.ts'
 
-/** What a target may offer, as far as messages are routed by it, with the letter that stands for it in session ids. */
+/** The capabilities of targets that affect routing, each with the letter that encodes it in session ids. */
 export const CAPABILITIES = {
   tools: 't',
   prompts: 'p',
@@ -25,8 +25,8 @@ export function readCapabilities(capabilities: unknown): ReadonlySet<Capability>
 }
 
 /**
- * The union of what several targets offer. Only capabilities whose messages are routed are kept: an honest offer is better than
- * a long one.
+ * The union of the capabilities of several targets. Only capabilities whose messages are routed are included: the gateway declares nothing
+ * that it does not support.
  */
 export function uniteCapabilities(all: readonly unknown[]): JsonObject {
   const united: Record<string, JsonObject> = {}
@@ -41,7 +41,7 @@ export function uniteCapabilities(all: readonly unknown[]): JsonObject {
   return united
 }
 
-/** Without what needs a session: log levels, subscriptions, and news that come on a stream of their own (decision B66). */
+/** Without capabilities that need a session: log levels, subscriptions, and notifications on a separate stream (decision B66). */
 export function sessionlessCapabilities(capabilities: JsonObject): JsonObject {
   const kept = Object.entries(capabilities).filter(([name]) => name !== 'logging')
   return Object.fromEntries(

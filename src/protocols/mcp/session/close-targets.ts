@@ -5,8 +5,8 @@ import { targetHeaders } from '../target/forward-headers.ts'
 const CLOSE_TIMEOUT_MS = 10_000
 
 /**
- * Prepares to end the sessions of targets that have one. The exchange is read now: when the returned function is called, it may
- * serve another request already. What goes wrong then is of no interest to the client, and its leaving stops nothing.
+ * Prepares to end the sessions of targets that have one. The exchange is read now, because it may serve another request when the returned
+ * function is called. Failures do not affect the client, and a disconnected client does not stop the function.
  */
 export function prepareClose(request: McpRequest, targets: readonly SessionTarget[]): () => Promise<void> {
   const { plan, exchange, deps } = request

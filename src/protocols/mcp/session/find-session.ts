@@ -8,7 +8,7 @@ import { errorText, type MessageId, UNSUPPORTED_VERSION } from '../message/json-
 import { isSessionRevision, SESSION_REVISIONS } from './protocol-version.ts'
 import { openSession, type Session } from './session-state.ts'
 
-/** The session that the request names, or the answer when there is none. */
+/** The session that the request names, or the response if there is none. */
 export function findSession({ plan, exchange, deps }: McpRequest): Session | ServedAnswer {
   const id = exchange.request.joined('mcp-session-id')
   if (id === undefined) return refuse(exchange, 'mcp-session-missing')
@@ -19,7 +19,7 @@ export function findSession({ plan, exchange, deps }: McpRequest): Session | Ser
   return session
 }
 
-/** Methods that go with a session are no methods of a backend without sessions (decision B66). */
+/** Refuses methods that need a session on a backend without sessions (decision B66). */
 export function checkHasSessions({ plan, exchange }: McpRequest): ServedAnswer | undefined {
   if (plan.sessionRouting === 'Stateful') return undefined
   return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
@@ -30,10 +30,10 @@ export function allowedMethods({ sessionRouting }: McpPlan): string {
 }
 
 /**
- * A request may name the revision that it speaks; older clients do not. A client of another revision learns which ones there are,
- * and one that knows an older revision falls back to it.
+ * A request may name its protocol revision; older clients do not. A client with an unsupported revision gets the list of supported ones, so
+ * that it can fall back to an older one.
  *
- * @param id of the message, where there is one
+ * @param id of the message, if there is one
  */
 export function checkRevision(exchange: Exchange, id: MessageId | null): ServedAnswer | undefined {
   const requested = exchange.request.joined('mcp-protocol-version')

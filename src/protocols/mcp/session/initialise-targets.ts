@@ -18,8 +18,8 @@ import { LATEST_REVISION } from './protocol-version.ts'
 import type { TargetSession } from './target-session.ts'
 
 /**
- * What a target may say before it answers, in characters. The client hears it only when all have answered, since the answer begins with
- * the id of the session.
+ * How much a target may send before its response, in characters. The client gets these messages only when all targets have responded,
+ * because the response begins with the id of the session.
  */
 const MAX_EARLY = 256 * 1024
 
@@ -28,22 +28,22 @@ export interface Initialisation {
   /** JSON-RPC text of the `initialize` request. */
   readonly text: string
   readonly targets: readonly McpTargetPlan[]
-  /** Of the session that begins. */
+  /** Key of the new session. */
   readonly sessionKey: string
 }
 
 export type InitialisationReply =
   | {
       readonly kind: 'initialised'
-      /** Of the targets that take part; at least one. */
+      /** Outcomes of the targets that take part; at least one. */
       readonly outcomes: readonly TargetOutcome[]
       readonly sessions: readonly TargetSession[]
-      /** What the targets said before they answered, for the client. */
+      /** Messages that targets sent before their responses, for the client. */
       readonly events: readonly Uint8Array[]
     }
   | { readonly kind: 'failed'; readonly answer: ServedAnswer }
 
-/** Sends `initialize` to targets (specification 1, 2.3.4, failureMode). Sessions that were begun in vain are closed again. */
+/** Sends `initialize` to targets (specification 1, 2.3.4, failureMode). If it fails, sessions that were already opened are closed. */
 export async function initialiseTargets(
   request: McpRequest,
   { id, text, targets, sessionKey }: Initialisation,

@@ -1,17 +1,17 @@
 import { PerWorker } from '../../backend-protocol.ts'
 import type { TargetSession } from './target-session.ts'
 
-/** What a worker remembers between requests. Everything works without it, only less exactly. */
+/** State of a worker between requests. It only improves precision; everything works without it. */
 export class McpMemory {
-  /** Target names that are working on a request of a client. Without an entry a cancellation goes to all targets. */
+  /** Names of the targets that process a request of a client. Without an entry a cancellation goes to all targets. */
   readonly inFlight = new Map<string, readonly string[]>()
-  /** Targets that answer without a session, by destination. */
+  /** Targets that respond without a session, by destination. */
   readonly sessionless = new Map<string, SessionlessTarget>()
 }
 
 export const MCP_MEMORY = new PerWorker(() => new McpMemory())
 
-/** What a target that gives out no session ids agreed to; it need not be asked again for a while (decision B66). */
+/** The result of initialising a target without session ids. It is reused for a while (decision B66). */
 export interface SessionlessTarget {
   readonly session: TargetSession
   readonly untilMs: number

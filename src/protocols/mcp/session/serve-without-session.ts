@@ -15,16 +15,15 @@ import { LATEST_REVISION } from './protocol-version.ts'
 import type { Session } from './session-state.ts'
 import type { TargetSession } from './target-session.ts'
 
-/** How long a target that gave out no session id is believed not to need one. */
+/** How long the gateway assumes that a target without a session id needs none. */
 const SESSIONLESS_MS = 5 * 60 * 1000
 
 /**
- * Serves a message with `sessionRouting: Stateless` (decision B66): the targets that it needs are initialised for it alone, and
- * their sessions are closed when the answer is complete. The gateway offers targets no capabilities of a client, so they have
- * nothing to ask.
+ * Serves a message with `sessionRouting: Stateless` (decision B66). The required targets are initialised for this message only, and their
+ * sessions are closed when the response is complete. The gateway declares no client capabilities to targets, so they cannot send requests.
  */
 export async function serveWithoutSession(request: McpRequest, message: Message): Promise<ServedAnswer> {
-  // News for a session that does not exist.
+  // A notification for a session that does not exist.
   if (message.kind === 'notification') return ACCEPTED
   if (message.kind === 'response') {
     return refuse(request.exchange, 'mcp-message-invalid', {
@@ -63,7 +62,7 @@ async function withTargets(
   if ('status' in reply && (known.length === 0 || plan.failureMode === 'FailClosed')) return reply
   const begun = 'status' in reply ? withdraw(request, reply) : reply
 
-  // Nothing of it leaves the gateway, except in cursors, which must hold from one request to the next.
+  // Only cursors contain a part of it, and they must be valid in later requests.
   const session: Session = { id: '', key: '', createdMs: nowMs, targets: [...known, ...begun] }
   const close = prepareClose(request, targetsOf(plan, { ...session, targets: begun }))
   const answer = await serve(session)
@@ -71,7 +70,7 @@ async function withTargets(
   return afterBody(answer, () => void close())
 }
 
-/** A failure that is no failure of the request: other targets go on serving (FailOpen). */
+/** A failure of one target that does not fail the request: other targets still serve (FailOpen). */
 function withdraw({ exchange }: McpRequest, { body }: ServedAnswer): readonly TargetSession[] {
   exchange.refusal = undefined
   exchange.refusalDetail = undefined
@@ -85,7 +84,7 @@ function recall({ deps }: McpRequest, { destination }: McpTargetPlan, nowMs: num
   return remembered !== undefined && remembered.untilMs > nowMs ? remembered.session : undefined
 }
 
-/** Initialises targets in the name of the gateway, under the id of the client's request. */
+/** Initialises targets in the name of the gateway, with the id of the client's request. */
 async function begin(
   request: McpRequest,
   { id }: RequestMessage,
@@ -102,7 +101,7 @@ async function begin(
   return reply.sessions
 }
 
-/** A target that refuses the notification will say so again when it is asked for something. */
+/** A target that refuses the notification will refuse the following request, too. */
 async function complete(request: McpRequest, { plan, session }: SessionTarget): Promise<void> {
   if (session?.sessionId === undefined) {
     const remembered = { session: session!, untilMs: clock.now() + SESSIONLESS_MS }
@@ -115,7 +114,7 @@ async function complete(request: McpRequest, { plan, session }: SessionTarget): 
   if (reply.kind === 'refused') discard(reply.response)
 }
 
-/** Calls `done` once, when the body has been delivered or given up. */
+/** Calls `done` once, when the body was delivered or abandoned. */
 function afterBody(answer: ServedAnswer, done: () => void): ServedAnswer {
   const { body } = answer
   if (body === undefined || body instanceof Uint8Array) {

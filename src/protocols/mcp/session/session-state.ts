@@ -6,30 +6,30 @@ import type { OnceMemory } from '#state/once-memory.ts'
 import { CAPABILITIES, type Capability } from './capabilities.ts'
 import type { TargetSession } from './target-session.ts'
 
-/** Longest life of a session, whatever happens in it (decision B65). */
+/** Maximum lifetime of a session, even if it is active (decision B65). */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000
 
 /**
- * A session of a client with the targets of one backend. All of it stands in the session id, sealed, so that any worker of any
- * replica serves any request of it (decisions B64, B65).
+ * A session of a client with the targets of one backend. Its whole state is sealed in the session id, so that any worker of any replica can
+ * serve its requests (decisions B64, B65).
  */
 export interface Session {
-  /** Value of `mcp-session-id`; '' when the client has none. */
+  /** Value of `mcp-session-id`; '' if the client has none. */
   readonly id: string
-  /** Random; ties cursors and answers to the session, and marks it when it is deleted. */
+  /** Random. Binds cursors and references to the session, and identifies it as deleted. */
   readonly key: string
   readonly createdMs: number
   readonly targets: readonly TargetSession[]
 }
 
-/** Whom a session belongs to; anybody else's request finds none. */
+/** The owner of a session; requests of others do not find it. */
 export interface SessionOwner {
   /** Key of the backend. */
   readonly backend: string
   readonly identity: Identity
 }
 
-/** `malformed`: not one of our ids; `unknown`: ended, deleted, somebody else's, or sealed with a key that is gone. */
+/** `malformed`: not an id of the gateway. `unknown`: expired, deleted, owned by another client, or sealed with a removed key. */
 export type SessionProblem = 'malformed' | 'unknown'
 
 interface SealedSession {
@@ -87,21 +87,24 @@ export function openSession(
   }
 }
 
-/** From now on the id opens no session any more. */
+/** Invalidates the id of the session. */
 export function endSession(session: Session, once: OnceMemory): void {
   once.spend('session', session.key)
 }
 
 const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as Capability[]
 
-/** A key may have been changed since, and clients start anew only after a 404; what never was an id is their mistake. */
+/**
+ * Distinguishes a sealed id from arbitrary text. The key may have changed since, and clients start a new session only after a 404;
+ * arbitrary text is an error of the client.
+ */
 function looksSealed(id: string): boolean {
   return /^[A-Za-z0-9_-]{64,}$/.test(id)
 }
 
 /**
- * Same caller, same digest: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic authentication, or
- * all of these that were shown. A token without `sub` names nobody, so only the same token again is the same caller.
+ * The digest is the same for the same client: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic
+ * authentication, or all of these that the request has. A token without `sub` identifies nobody, so only the same token is the same client.
  */
 function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
   const caller: Record<string, Json> = {}

@@ -1,9 +1,9 @@
 import type { Capability } from './capabilities.ts'
 
-/** What a target agreed to when it was initialised. */
+/** The result of initialising a target. */
 export interface TargetSession {
   readonly target: string
-  /** The target's own session id; undefined when it gave none. */
+  /** The target's own session id; undefined if it sent none. */
   readonly sessionId: string | undefined
   readonly version: string
   readonly capabilities: ReadonlySet<Capability>

@@ -9,35 +9,35 @@ import { type Message, parseMessage } from '../message/json-rpc.ts'
 import type { TargetSession } from '../session/target-session.ts'
 import { targetHeaders } from './forward-headers.ts'
 
-/** Longest message of a target that is accepted. */
+/** Longest accepted message of a target. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024
 
-/** What a piece of an answer costs besides its bytes: one may come in millions of them. */
+/** Memory overhead of a piece of a response: a response may arrive in millions of pieces. */
 const PIECE_BYTES = 64
 
-/** A message of a target with what its event said besides. */
+/** A message of a target, with the other fields of its event. */
 export interface TargetMessage {
-  /** Undefined for an event without data, which only carries an id or a reconnection time. */
+  /** Undefined for an event without data, which has only an id or a reconnection time. */
   readonly message: Message | undefined
   readonly eventId: string | undefined
   readonly retryMs: number | undefined
-  /** It stays in memory after the next one has been asked for, until the request of the client ends. */
+  /** Keeps the message in memory after the next one was requested, until the request of the client ends. */
   readonly keep: () => void
 }
 
-/** How a target took a request. */
+/** The reply of a target to a request. */
 export type TargetReply =
   | {
       readonly kind: 'messages'
-      /** What the target gave as `mcp-session-id`. */
+      /** The `mcp-session-id` of the reply. */
       readonly sessionId: string | undefined
       readonly messages: AsyncIterable<TargetMessage>
-      /** Gives up on what has not been read. */
+      /** Abandons the unread rest. */
       readonly abort: () => void
     }
-  /** Nothing to say: what a notification gets. */
+  /** No message: the reply to a notification. */
   | { readonly kind: 'nothing' }
-  /** An HTTP status that is no success; its body has not been read. */
+  /** An HTTP status that is not a success; the body has not been read. */
   | { readonly kind: 'refused'; readonly response: CallResponse }
   | { readonly kind: 'failed'; readonly failure: TargetFailure; readonly detail: string }
 
@@ -57,7 +57,7 @@ export interface TargetCall {
 
 const encoder = new TextEncoder()
 
-/** Sends one HTTP request to a target. Never rejects for what the target does. */
+/** Sends one HTTP request to a target. Failures of the target are values; the promise is not rejected for them. */
 export async function callTarget(request: McpRequest, call: TargetCall): Promise<TargetReply> {
   const { plan, exchange, deps } = request
   const { target, session, method, message } = call
@@ -83,7 +83,7 @@ export async function callTarget(request: McpRequest, call: TargetCall): Promise
 }
 
 function noteAttempt({ exchange, deps }: McpRequest, attempt: Attempt): void {
-  // The exchange of a client that left may serve another request already.
+  // The exchange of a client that disconnected may serve another request already.
   if (deps.signal.aborted) return
   exchange.attempts ??= []
   exchange.attempts.push(attempt)
@@ -117,7 +117,7 @@ async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): A
   const keep = (bytes: number) => {
     keptBytes += bytes
   }
-  /** Gives back all but what is still needed. */
+  /** Releases all memory that is no longer needed. */
   const giveBack = (neededBytes: number) => {
     const needed = Math.min(heldBytes, neededBytes + keptBytes)
     claim.give(heldBytes - needed)
@@ -132,7 +132,7 @@ async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): A
         const message = data === '' ? undefined : readMessage(data)
         yield { message, eventId: id, retryMs, keep: () => keep(data.length) }
       }
-      // An event that goes on is held with all its pieces.
+      // All pieces of an unfinished event are still held.
       if (events.length > 0) giveBack(parser.held)
     }
   } finally {
@@ -140,14 +140,14 @@ async function* readEvents(body: AsyncIterable<Uint8Array>, claim: BodyClaim): A
   }
 }
 
-/** An empty body and `null` are what some servers answer to notifications. Held until the request ends. */
+/** Some servers respond to notifications with an empty body or `null`. The body is held until the request ends. */
 async function* readOne(body: AsyncIterable<Uint8Array>, claim: BodyClaim): AsyncGenerator<TargetMessage> {
   const text = await readText(body, claim)
   if (text === '' || text === 'null') return
   yield { message: readMessage(text), eventId: undefined, retryMs: undefined, keep: () => {} }
 }
 
-/** An answer is in memory until it is whole. */
+/** A response is in memory until it is complete. */
 function hold(claim: BodyClaim, bytes: number): void {
   if (!claim.take(bytes)) throw new TargetStreamError('no memory is left for the response of the target')
 }
@@ -172,7 +172,7 @@ async function readText(body: AsyncIterable<Uint8Array>, claim: BodyClaim): Prom
   return (text + decoder.decode()).trim()
 }
 
-/** Lets go of a response that nobody wants. What is short is read, so that the connection can be used again. */
+/** Discards an unneeded response. A short body is read, so that the connection can be reused. */
 export function discard(response: CallResponse): void {
   discardBody(response.body)
 }

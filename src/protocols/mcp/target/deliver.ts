@@ -25,7 +25,7 @@ export function deliverNotification(
   }
 }
 
-/** Those who work on the request. A worker that does not know tells all: the others ignore ids that they do not know. */
+/** The targets that process the request. If the worker does not know them, all targets: they ignore unknown ids. */
 function cancelledTargets(
   { deps }: McpRequest,
   session: Session,
@@ -38,7 +38,7 @@ function cancelledTargets(
   return working === undefined ? all : all.filter(({ plan }) => working.includes(plan.name))
 }
 
-/** Progress of what a target asked the client to do; only that target knows the token. */
+/** Progress of a request that a target sent to the client; only that target knows the token. */
 async function deliverProgress(
   request: McpRequest,
   session: Session,
@@ -55,13 +55,13 @@ async function deliverProgress(
   )
 }
 
-/** Sends the client's answer to the target that asked, under the id that the target chose (decision B85). */
+/** Sends the client's response to the target of the request, with the id that the target chose (decision B85). */
 export async function deliverResponse(
   request: McpRequest,
   session: Session,
   { id, json }: ResponseMessage,
 ): Promise<ServedAnswer> {
-  // An error about something that the client could not read: nobody can tell who sent it.
+  // An error about a message that the client could not parse: the sender cannot be determined.
   if (id === undefined) return ACCEPTED
   const reference = takeReference(request.deps, session, id)
   if (reference === undefined) {

@@ -14,17 +14,17 @@ import { ToClient } from './to-client.ts'
 export interface FanOut {
   readonly id: MessageId
   readonly targets: readonly SessionTarget[]
-  /** The JSON-RPC text for one of them. */
+  /** The JSON-RPC text for one target. */
   readonly textFor: (target: SessionTarget) => string
 }
 
-/** A target whose answer is on its way. */
+/** A target that has begun to respond. */
 export interface OpenTarget {
   readonly target: SessionTarget
-  /** What the target gave as `mcp-session-id`. */
+  /** The `mcp-session-id` of the response. */
   readonly sessionId: string | undefined
   readonly messages: AsyncIterable<TargetMessage>
-  /** Gives up on the answer. */
+  /** Abandons the response. */
   readonly abort: () => void
 }
 
@@ -33,8 +33,8 @@ export type FanOutReply =
   | { readonly kind: 'failed'; readonly answer: ServedAnswer; readonly opened: readonly OpenTarget[] }
 
 /**
- * Sends a request to several targets and waits until each has begun to answer. With FailClosed one that fails fails the request,
- * with FailOpen it is left out; when all fail, the first failure is the answer.
+ * Sends a request to several targets and waits until each has begun to respond. With FailClosed, the failure of one target fails the
+ * request. With FailOpen, failed targets are left out; if all fail, the first failure is the result.
  */
 export async function fanOut(request: McpRequest, { id, targets, textFor }: FanOut): Promise<FanOutReply> {
   const calls = targets.map((target) =>
@@ -59,34 +59,36 @@ export async function fanOut(request: McpRequest, { id, targets, textFor }: FanO
   return { kind: 'failed', answer: answerFailure(request.exchange, first, id), opened }
 }
 
-/** Nobody waits for these answers any more. */
+/** Abandons responses that are no longer needed. */
 export function giveUp(opened: readonly OpenTarget[]): void {
   for (const open of opened) open.abort()
 }
 
 const NO_ANSWER = 'a target did not answer the request'
 
-/** What a target answered in the end. */
+/** The final outcome of a target. */
 export interface TargetOutcome {
   readonly open: OpenTarget
-  /** Undefined: it failed. */
+  /** Undefined: the target failed. */
   readonly result: JsonObject | undefined
-  /** The error member of its response, or one made for a broken stream. */
+  /** The error member of its response, or one that stands for a broken stream. */
   readonly error: JsonObject | undefined
 }
 
 export interface Gathering {
   readonly id: MessageId
   readonly opened: readonly OpenTarget[]
-  /** How much each may say before it answers, in characters, where all of it is held back until then; undefined: it is not. */
+  /**
+   * How much each target may send before its response, in characters, if these messages are held until then; undefined: they are not held.
+   */
   readonly maxHeld?: number
-  /** A result in place of an error that does not count as a failure. */
+  /** Returns a result for an error that does not count as a failure. */
   readonly forgive?: (response: ResponseMessage) => JsonObject | undefined
 }
 
 /**
- * Waits for the answers of all opened targets; whatever else they say is yielded as events for the client. With FailClosed the
- * first failure ends it.
+ * Waits for the responses of all opened targets; yields their other messages as events for the client. With FailClosed the first failure
+ * ends it.
  *
  * @returns outcomes in the order of `opened`
  */
@@ -116,7 +118,7 @@ export async function* gather(
   return opened.flatMap((open) => outcomes.get(open) ?? [])
 }
 
-/** What a message that is held costs besides its text. */
+/** Memory overhead of a held message. */
 const MESSAGE_COST = 64
 
 interface LastMessage {
@@ -124,7 +126,7 @@ interface LastMessage {
   readonly answer: ResponseMessage | undefined
 }
 
-/** The messages of a target up to and including its answer, which comes last even when there is none. */
+/** The messages of a target up to and including its response. The last value stands for the response, even if there is none. */
 async function* readUntilAnswer(
   request: McpRequest,
   { target, messages }: OpenTarget,
@@ -167,17 +169,14 @@ function toOutcome(
 
 const BROKEN_STREAM: JsonObject = { code: INTERNAL_ERROR, message: 'the stream from a target failed' }
 
-/**
- * The error that stands for the whole request: the first one, unless targets that fail are left out and another one has
- * succeeded.
- */
+/** The error of the whole request: the first one. With FailOpen, undefined if another target has succeeded. */
 export function decisiveError({ plan }: McpRequest, outcomes: readonly TargetOutcome[]): JsonObject | undefined {
   const error = outcomes.find((outcome) => outcome.error !== undefined)?.error
   const succeeds = plan.failureMode === 'FailOpen' && outcomes.some(({ result }) => result !== undefined)
   return succeeds ? undefined : error
 }
 
-/** Text of an error response with an error as a target sent it. */
+/** An error response with the error that the target sent. */
 export function passedError({ exchange }: McpRequest, id: MessageId, error: JsonObject): string {
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = numberIn(error.code) ?? exchange.mcp.errorCode
   return JSON.stringify({ jsonrpc: '2.0', id, error })

@@ -5,14 +5,14 @@ import { isObject } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
 import { ownedName, ownedUri } from './naming.ts'
 
-/** The item that a request is about. */
+/** The item that a request refers to. */
 export interface FoundItem {
   readonly kind: ItemKind
-  /** As the client wrote it. */
+  /** The name that the client used. */
   readonly publicName: string
-  /** As the target knows it. */
+  /** The name that the target uses. */
   readonly name: string
-  /** Undefined when no target can own it. */
+  /** Undefined if the name belongs to no target. */
   readonly target: McpTargetPlan | undefined
   /** Parameters for the target. */
   readonly params: JsonObject
@@ -33,7 +33,7 @@ export function findItem(plan: McpPlan, place: ItemParameter, params: JsonObject
   }
 }
 
-/** `completion/complete` names its item one level deeper. */
+/** In `completion/complete` the item is one level deeper. */
 function findReferred(plan: McpPlan, params: JsonObject): FoundItem | undefined {
   const { ref } = params
   if (!isObject(ref)) return undefined

@@ -6,8 +6,8 @@ import type { TargetSession } from '../session/target-session.ts'
 type Headers = (readonly [name: string, value: string])[]
 
 /**
- * Fields of a request to a target: the client's own, except those that belong to its connection, its body or its session
- * (decision B80), and the session with the target. The content type is JSON also where there is no body: the client's is dropped.
+ * Headers of a request to a target: those of the client, except headers of its connection, body or session (decision B80), and the session
+ * of the target. Every request has content type JSON, also without a body: the client's content type is dropped.
  */
 export function targetHeaders(
   plan: McpPlan,
@@ -31,14 +31,14 @@ export function targetHeaders(
   return headers
 }
 
-/** Fields of an error of a target that goes to the client as it came. */
+/** Headers of an error of a target that is forwarded unchanged. */
 export function passedHeaders(headers: readonly (readonly [name: string, value: string])[]): Headers {
   return headers.filter(([name]) => !OWN_FIELDS.has(name) || name === 'content-type' || name === 'content-encoding')
 }
 
 const CREDENTIALS = ['authorization', 'proxy-authorization', 'cookie']
 
-/** Fields that the gateway or the connection writes itself. */
+/** Headers that the gateway or the connection sets. */
 const OWN_FIELDS = new Set([
   'accept',
   'accept-encoding',

@@ -1,11 +1,11 @@
 /**
- * Values of several iterables as they come, each with the index of its iterable. Fails with the first that fails; ends all of
- * them when it is ended. Asks each for its next value only after the one before was taken.
+ * Values of several iterables in order of arrival, each with the index of its iterable. Fails with the first failure; closes all iterables
+ * when it is closed. Requests the next value of an iterable only after the previous one was taken.
  */
 export async function* interleave<Value>(sources: readonly AsyncIterable<Value>[]): AsyncGenerator<[number, Value]> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]())
   const waiting = new Set(iterators.keys())
-  // A queue and one promise to wake up by. `Promise.race` would hang a new reaction on every silent source for every value.
+  // A queue and one promise for waking up. `Promise.race` would add a reaction to every silent source for every value.
   const arrived: (() => [number, IteratorResult<Value>])[] = []
   let wake: (() => void) | undefined
 
@@ -40,7 +40,7 @@ export async function* interleave<Value>(sources: readonly AsyncIterable<Value>[
       pull(index)
     }
   } finally {
-    // One that waits for its next value can only end after it; nobody waits for that.
+    // An iterable that waits for its next value can close only after that; the code does not wait for it.
     for (const index of waiting) iterators[index]!.return?.().catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
 
-/** An item of a target, by the name that the target itself uses. */
+/** An item of a target, with the name that the target uses. */
 export interface OwnedName {
   readonly target: McpTargetPlan
   readonly name: string
@@ -16,17 +16,17 @@ export function publicUri(plan: McpPlan, target: McpTargetPlan, uri: string): st
   return plan.multiplexes ? `${target.name}+${uri}` : uri
 }
 
-/** Undoes `publicName`; undefined when no target can own it. */
+/** Reverses `publicName`; undefined if the name belongs to no target. */
 export function ownedName(plan: McpPlan, name: string): OwnedName | undefined {
   return findOwner(plan, name, '_')
 }
 
-/** Undoes `publicUri`. */
+/** Reverses `publicUri`. */
 export function ownedUri(plan: McpPlan, uri: string): OwnedName | undefined {
   return findOwner(plan, uri, '+')
 }
 
-/** The longest target name that fits wins, so that a target `a` cannot take what belongs to `a_b`. */
+/** The longest matching target name wins, so that a target `a` cannot claim items of `a_b`. */
 function findOwner(plan: McpPlan, text: string, separator: string): OwnedName | undefined {
   if (!plan.multiplexes) return { target: plan.targets[0]!, name: text }
   let owner: McpTargetPlan | undefined

@@ -8,7 +8,7 @@ import { INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
 import type { TargetFailure, TargetReply } from './call-target.ts'
 import { passedHeaders } from './forward-headers.ts'
 
-/** A target did not take a request as it should have. */
+/** A failed reply of a target. */
 export type FailedReply = Extract<TargetReply, { kind: 'refused' | 'failed' }>
 
 export function hasFailed(reply: TargetReply): reply is FailedReply {
@@ -16,8 +16,8 @@ export function hasFailed(reply: TargetReply): reply is FailedReply {
 }
 
 /**
- * What the client gets when a target it depends on failed. A target's own refusal goes through as it is: its 401 carries the
- * challenge, its 404 says that the session is over. `id` undefined: it was no request.
+ * The response to the client if a required target failed. A refusal of the target itself is forwarded: its 401 has the challenge, its 404
+ * means that the session is over. `id` undefined: the message was not a request.
  */
 export function answerFailure(exchange: Exchange, failed: FailedReply, id: MessageId | undefined): ServedAnswer {
   if (failed.kind === 'refused') return passThrough(failed.response)
@@ -43,7 +43,7 @@ function rejectionOf(failure: TargetFailure): RejectionCode {
   }
 }
 
-/** A stream broke after its response had begun; only log and decision record can still say why. */
+/** Records that a stream broke after its response had begun; only log and decision record can still show it. */
 export function noteFailure(exchange: Exchange, error: unknown): void {
   exchange.refusalDetail = error instanceof Error ? error.message : 'the stream from a target failed'
   if (exchange.mcp !== undefined) exchange.mcp.errorCode = INTERNAL_ERROR

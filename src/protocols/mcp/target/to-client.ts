@@ -13,21 +13,21 @@ import type { Session } from '../session/session-state.ts'
 import type { TargetMessage } from './call-target.ts'
 import { publicUri } from './naming.ts'
 
-/** How many requests of a target can be taken back at a time. */
+/** How many requests of a target are remembered for cancellation. */
 const MAX_REFERENCES = 256
 
-/** Translates what one target sends on one stream into what the client may see. */
+/** Translates the messages of one target on one stream for the client. */
 export class ToClient {
   readonly #request: McpRequest
   readonly #session: Pick<Session, 'key'>
   readonly #target: SessionTarget
   readonly #relaysAnswers: boolean
-  /** The last requests of the target on this stream, by its own id: a later cancellation names it. */
+  /** The last requests of the target on this stream, by the id of the target, for later cancellations. */
   readonly #references = new Map<string, string>()
 
   /**
-   * @param relaysAnswers answers to requests of other streams may come on this one; otherwise whoever reads the stream takes the one
-   *   answer that belongs here, and all others are dropped: targets know each other's ids, and a client would believe any of them
+   * @param relaysAnswers responses to requests of other streams may arrive on this one. Otherwise the reader of the stream takes the one
+   * response that belongs to it, and all others are dropped: targets know each other's ids, and a client would accept any response
    */
   constructor(request: McpRequest, session: Pick<Session, 'key'>, target: SessionTarget, relaysAnswers = false) {
     this.#request = request
@@ -36,7 +36,7 @@ export class ToClient {
     this.#relaysAnswers = relaysAnswers
   }
 
-  /** The text for the client; undefined for what only the target and the gateway understand. Untouched messages are not rewritten. */
+  /** The text for the client; undefined for messages between target and gateway only. Unchanged messages are not serialized again. */
   translate({ message }: TargetMessage): string | undefined {
     if (message === undefined) return undefined
     switch (message.kind) {
@@ -51,7 +51,7 @@ export class ToClient {
 
   #drop(): undefined {
     const { exchange, deps } = this.#request
-    // The exchange of a client that left may serve another request already.
+    // The exchange of a client that disconnected may serve another request already.
     if (exchange.mcp === undefined || deps.signal.aborted) return
     exchange.mcp.strayAnswers ??= new Map()
     const { name } = this.#target.plan
@@ -64,7 +64,7 @@ export class ToClient {
     return { ...json, id: sealed, ...(params && { params: this.#sealProgressToken(params) }) }
   }
 
-  /** As far as there is memory for it. A target that takes an older request back is not understood. */
+  /** Limited by memory. Cancellations of older requests are ignored. */
   #remember(key: string, sealed: string): void {
     this.#forget(key)
     if (this.#references.size >= MAX_REFERENCES) this.#forget(this.#references.keys().next().value!)

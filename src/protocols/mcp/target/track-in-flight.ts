@@ -3,14 +3,14 @@ import { idKey, type MessageId } from '../message/json-rpc.ts'
 import type { McpMemory } from '../session/mcp-memory.ts'
 import type { Session } from '../session/session-state.ts'
 
-/** Remembers who is working on a request, so that its cancellation goes only there (decision B70). @returns forgets it */
+/** Records which targets process a request, so that its cancellation goes only to them (decision B70). @returns removes the record */
 export function trackInFlight(
   memory: McpMemory,
   session: Session,
   id: MessageId,
   targets: readonly SessionTarget[],
 ): () => void {
-  // Without a session nobody can cancel.
+  // Without a session a request cannot be cancelled.
   if (session.id === '') return () => {}
   const key = inFlightKey(session, id)
   memory.inFlight.set(
@@ -20,7 +20,7 @@ export function trackInFlight(
   return () => memory.inFlight.delete(key)
 }
 
-/** Names of the targets that work on the request; undefined when this worker does not know. */
+/** Names of the targets that process the request; undefined if this worker has no record. */
 export function targetsInFlight(memory: McpMemory, session: Session, id: MessageId): readonly string[] | undefined {
   return memory.inFlight.get(inFlightKey(session, id))
 }
