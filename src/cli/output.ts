@@ -1,13 +1,16 @@
-// The only place where commands write: what they were asked for to standard output, complaints to standard error.
+import { escapeUnseenInLines } from '#base/visible-text.ts'
+
+// The only place where commands write: what they were asked for to standard output, complaints to standard error. Objects and requests
+// may be anybody's: what a terminal would obey is escaped.
 
 /** A line of what a command was asked for. */
 export function print(line: string): void {
-  console.log(line)
+  console.log(escapeUnseenInLines(line))
 }
 
 /** A line about a command that could not do all it was asked for. */
 export function complain(message: string): void {
-  console.error(`gatewright: ${message}`)
+  console.error(escapeUnseenInLines(`gatewright: ${message}`))
 }
 
 /** Where a running gateway logs. */

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { escapeUnseen } from '#base/visible-text.ts'
 
 /** A place in a file; line and column count from 1. */
 export interface FilePosition {
@@ -15,7 +16,8 @@ export interface FileProblem extends ConfigProblem, FilePosition {
 
 /** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`. What is in no file has no place. */
 export function formatProblem({ file, line, column, severity, path, message, code }: FileProblem): string {
-  const where = path === '' ? '' : `${path}: `
-  const at = file === '' ? '' : `${file}:${line}:${column}: `
+  // Names of files and fields may have line breaks, and would then look like further problems.
+  const where = path === '' ? '' : `${escapeUnseen(path)}: `
+  const at = file === '' ? '' : `${escapeUnseen(file)}:${line}:${column}: `
   return `${at}${severity}: ${where}${message} [${code}]`
 }

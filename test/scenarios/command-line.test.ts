@@ -191,3 +191,23 @@ test('explain on a port where nobody listens', async () => {
   expect(code).toBe(1)
   expect(stdout).toBe('no Gateway listens on port 9; listeners: 127.0.0.1:8080\n')
 })
+
+test('what objects name is shown as one line for each problem, without what a terminal would obey', async () => {
+  const folder = await createObjectsFolder({
+    'all.yaml': `apiVersion: v1
+kind: "Ser\\e[2J\\x9b2Jvice"
+metadata: { name: a }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: b }
+"x\\nall.yaml:1:1: error: y": 1
+`,
+  })
+  const { stdout } = await gatewright('lint', '-f', folder.path)
+  await folder.remove()
+  const lines = stdout.split('\n')
+  expect(lines.some((line) => line.includes('Ser\\u001b[2J\\u009b2Jvice'))).toBe(true)
+  expect(lines.some((line) => line.includes('x\\u000aall.yaml:1:1: error: y: unknown field'))).toBe(true)
+  expect(lines.filter((line) => line.startsWith('all.yaml'))).toEqual([])
+})

@@ -1,3 +1,4 @@
+import { escapeUnseen } from '#base/visible-text.ts'
 import type { Json } from '#exchange/exchange.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -22,8 +23,6 @@ export interface LineFormat {
 const UNSAFE = /[\s"=\\\p{Cc}\p{Cf}\p{Cs}]|^$/u
 /** Most values have none of them, and are told so sooner. */
 const PLAIN = /^[!#-<>-[\]-~]+$/
-/** Of those, what JSON leaves as it is. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** `<time>\tinfo\trequest k=v k=v` */
 export const TEXT_LINE: LineFormat = {
@@ -39,22 +38,16 @@ export const TEXT_LINE: LineFormat = {
 }
 
 function indent(line: string): string {
-  return `    ${line.replace(UNSEEN, escapeCharacter)}\n`
+  return `    ${escapeUnseen(line)}\n`
 }
 
 function quoteUnsafe(value: string): string {
   return PLAIN.test(value) || !UNSAFE.test(value) ? value : quote(value)
 }
 
-function quote(value: string): string {
-  return JSON.stringify(value).replace(UNSEEN, escapeCharacter)
-}
-
-function escapeCharacter(character: string): string {
-  return character
-    .split('')
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .join('')
+/** A value as JSON, without what people who read it in a terminal would not see. */
+function quote(value: Json): string {
+  return escapeUnseen(JSON.stringify(value))
 }
 
 /** One object with flat dotted keys. */
@@ -63,9 +56,9 @@ export const JSON_LINE: LineFormat = {
   message: (epochMs, level, message) =>
     `{"level":"${level}","time":"${formatTimestamp(epochMs)}","scope":"gateway","message":${JSON.stringify(message)}`,
   key: (name) => `,${JSON.stringify(name)}:`,
-  text: JSON.stringify,
+  text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
   number: JSON.stringify,
-  foreign: (name, value) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  foreign: (name, value) => `,${quote(name)}:${quote(value)}`,
   end: '}\n',
   below: () => undefined,
 }
