@@ -61,9 +61,8 @@ test('what is sent: a GET with a deadline', async () => {
   ])
 })
 
-const manyKeys = JSON.stringify({
-  keys: Array.from({ length: 1001 }, (_, i) => ({ ...KEY.jwk, kid: `k${i}` })),
-})
+const manyKeys = (kidOf: (i: number) => string) =>
+  JSON.stringify({ keys: Array.from({ length: 1001 }, (_, i) => ({ ...KEY.jwk, kid: kidOf(i) })) })
 
 const failures: [what: string, said: Said, failure: string][] = [
   ['no answer', { failure: new CallError('timeout') }, 'timeout'],
@@ -77,7 +76,8 @@ const failures: [what: string, said: Said, failure: string][] = [
   ['an empty set', { body: '{"keys":[]}' }, 'the response has no usable key'],
   ['no usable key', { body: keySetOf({ kty: 'PQ', kid: 'q' }) }, 'keys[0] is not used: its key type is not supported'],
   ['not UTF-8', { body: Uint8Array.of(0x7b, 0xff) }, 'the response is not UTF-8'],
-  ['too many keys', { body: manyKeys }, 'the response has more than 1000 keys'],
+  ['too many keys', { body: manyKeys((i) => `k${i}`) }, 'has more than 1000 keys'],
+  ['too many keys of one name', { body: manyKeys(() => 'k') }, 'has more than 1000 keys'],
 ]
 for (const [what, said, failure] of failures) {
   test(`${what}: ${failure}`, async () => {

@@ -6,8 +6,6 @@ import type { KeySetAddress } from '#policies/shared/authentication/remote-key-s
 /** For the whole call (decision A-62). */
 const DEADLINE_MS = 10_000
 const MAX_BYTES = 1024 * 1024
-/** Every thread imports every key; issuers have only a few. */
-const MAX_KEYS = 1000
 
 /** A valid key set, or why there is none, for operators. */
 export type FetchedKeySet = { readonly text: string } | { readonly failure: string }
@@ -52,7 +50,6 @@ async function readAnswer(response: CallResponse, importKey: ImportKey): Promise
   const text = readText(bytes)
   if (text === undefined) return { failure: 'the response is not UTF-8' }
   const { keys, faults } = readKeySet(text, importKey)
-  if (keys.size > MAX_KEYS) return { failure: `the response has more than ${MAX_KEYS} keys` }
   if (keys.size > 0) return { text }
   const why = faults.length === 0 ? '' : ` (${faults.slice(0, 3).join('; ')})`
   return { failure: `the response has no usable key${why}` }

@@ -29,6 +29,9 @@ interface Unusable {
 
 const FOR_SOMETHING_ELSE: Unusable = { fault: undefined }
 
+/** Every thread imports every key, and tries all of one `kid`; issuers have only a few. */
+const MAX_KEYS = 1000
+
 /** Reads a JSON Web Key Set (RFC 7517, 5). Keys that cannot be used are left out; the others work (decision A-56). */
 export function readKeySet(text: string, importKey: ImportKey): KeySet {
   const members = membersOf(text)
@@ -51,7 +54,8 @@ function membersOf(text: string): readonly unknown[] | string {
   } catch {
     return 'is not JSON'
   }
-  return isObject(set) && Array.isArray(set.keys) ? set.keys : 'is not a JSON Web Key Set: it has no array "keys"'
+  if (!isObject(set) || !Array.isArray(set.keys)) return 'is not a JSON Web Key Set: it has no array "keys"'
+  return set.keys.length > MAX_KEYS ? `has more than ${MAX_KEYS} keys` : set.keys
 }
 
 function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid: string }) | Unusable {
