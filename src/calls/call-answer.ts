@@ -1,24 +1,24 @@
 import { CallError, type CallFailure, type CallResponse } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
+import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink, BodySource, ClientStream } from '#net/stream.ts'
-
-/** What a piece costs besides its bytes: an answer may come in very many. */
-const PIECE_BYTES = 64
 
 /** More than this waits in memory for nobody: the upstream is paused. */
 const MAX_QUEUED_BYTES = 262_144
 
-/** An answer to a call; its body is read piece by piece, and the upstream waits while nobody reads. */
+/**
+ * An answer to a call; its body is read piece by piece, and the upstream waits while nobody reads. What came since the last piece was read is
+ * one piece: an answer of many tiny chunks costs no object for each.
+ */
 export class CallAnswer implements CallResponse, BodySink {
   readonly status: number
   readonly headers: [name: string, value: string][] = []
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #stream: ClientStream
-  readonly #claim: BodyClaim
   readonly #ended: (failure: CallFailure | undefined) => void
-  #queue: Uint8Array[] = []
-  #queuedBytes = 0
+  /** What has come and was not read. */
+  readonly #held: HeldBytes
   #over = false
   #failure: Abort | undefined
   #wake: (() => void) | undefined
@@ -28,7 +28,8 @@ export class CallAnswer implements CallResponse, BodySink {
     const { head, body } = stream
     this.status = head.status
     head.each((name, value) => this.headers.push([name, value]))
-    this.#claim = claim
+    // A read may bring more than the bound.
+    this.#held = new HeldBytes(claim, 2 * MAX_QUEUED_BYTES)
     this.#stream = stream
     this.#ended = ended
     body.pipe(this)
@@ -39,12 +40,12 @@ export class CallAnswer implements CallResponse, BodySink {
   }
 
   get backed(): boolean {
-    return this.#queuedBytes >= MAX_QUEUED_BYTES
+    return this.#held.length >= MAX_QUEUED_BYTES
   }
 
+  /** What has come is kept even where there is no room: whoever reads it asks for room, and gives up then. */
   bytes(buffer: Buffer, start: number, end: number): void {
-    this.#queue.push(Uint8Array.prototype.slice.call(buffer, start, end))
-    this.#count(end - start + PIECE_BYTES)
+    this.#held.appendAnyway(buffer, start, end)
     this.#wake?.()
   }
 
@@ -71,20 +72,13 @@ export class CallAnswer implements CallResponse, BodySink {
     return { [Symbol.asyncIterator]: () => ({ next: () => this.#next(), return: () => this.#giveUp() }) }
   }
 
-  /** What has come is kept even where there is no room: whoever reads it asks for room, and gives up then. */
-  #count(bytes: number): void {
-    this.#queuedBytes += bytes
-    if (bytes > 0) this.#claim.takeAnyway(bytes)
-    else this.#claim.give(-bytes)
-  }
-
   async #next(): Promise<IteratorResult<Uint8Array>> {
     for (;;) {
-      const piece = this.#queue.shift()
-      if (piece !== undefined) {
+      if (this.#held.length > 0) {
         const wasBacked = this.backed
-        this.#count(-piece.length - PIECE_BYTES)
-        if (wasBacked && !this.backed) this.source?.resume()
+        const piece = this.#held.bytes
+        this.#held.drop()
+        if (wasBacked) this.source?.resume()
         return { done: false, value: piece }
       }
       if (this.#failure !== undefined) throw new CallError(this.#failure)
@@ -97,8 +91,7 @@ export class CallAnswer implements CallResponse, BodySink {
 
   async #giveUp(): Promise<IteratorResult<Uint8Array>> {
     this.abort('cancelled')
-    this.#queue = []
-    this.#count(-this.#queuedBytes)
+    this.#held.drop()
     return { done: true, value: undefined }
   }
 }
