@@ -21,7 +21,6 @@ const FLOODS = 'test/floods/collections.test.ts'
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'calls/call-answer headers': 'message',
-  'calls/call-answer #queue': { bound: '256 KiB, of the memory for bodies', flood: 'src/calls/calls.test.ts' },
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',
     flood: 'src/calls/call-room.test.ts',
