@@ -1,41 +1,12 @@
 import { expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
-import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink } from '../stream.ts'
+import { Giver } from '../testing/giver.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { roomFor } from '../testing/room-for.ts'
 import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FilteredBody } from './filtered-body.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
-
-class Giver implements BodySource {
-  readonly kind: BodyKind
-  readonly length: number
-  paused = false
-  sink!: BodySink
-
-  constructor(kind: BodyKind, length: number) {
-    this.kind = kind
-    this.length = length
-  }
-
-  pipe(sink: BodySink): void {
-    sink.source = this
-    this.sink = sink
-  }
-
-  pause(): void {
-    this.paused = true
-  }
-
-  resume(): void {
-    this.paused = false
-  }
-
-  give(text: string): void {
-    this.sink.bytes(Buffer.from(text), 0, text.length)
-    if (this.sink.backed) this.pause()
-  }
-}
 
 /** Numbers the pieces that pass, so that a filter that is begun again would show. */
 class Numbering extends ForwardingSink {

@@ -1,38 +1,11 @@
 import { expect, test } from 'vitest'
 import { Head } from '../http/head.ts'
-import { BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
+import { Giver } from '../testing/giver.ts'
 import { TextSink } from '../testing/recording-handler.ts'
 import { roomFor } from '../testing/room-for.ts'
 import { collectBody, collectStart, type PartialBody } from './collect-body.ts'
 import { FixedBody } from './fixed-body.ts'
 import { KeptBody } from './kept-body.ts'
-
-/** A body that the test gives piece by piece. */
-class Giver implements BodySource {
-  readonly kind = BODY_CHUNKED
-  readonly length = -1
-  readonly trails = true
-  paused = false
-  sink!: BodySink
-
-  pipe(sink: BodySink): void {
-    sink.source = this
-    this.sink = sink
-  }
-
-  pause(): void {
-    this.paused = true
-  }
-
-  resume(): void {
-    this.paused = false
-  }
-
-  give(text: string): void {
-    this.sink.bytes(Buffer.from(text), 0, text.length)
-    if (this.sink.backed) this.pause()
-  }
-}
 
 test('a body is given to one receiver after another, with what comes meanwhile and behind it', () => {
   const giver = new Giver()
