@@ -1,6 +1,19 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 
+/** How each test file runs, also when a mutant is tried (test/mutation). */
+export const TEST_SETTINGS = {
+  pool: 'threads',
+  // Files share their workers, so that a module is evaluated once per worker and not once per file.
+  isolate: false,
+  setupFiles: ['test/support/left-behind.ts'],
+  restoreMocks: true,
+  // Not setImmediate: `base/turn.ts` would wait forever for one that a test never ran.
+  fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} satisfies TestProjectInlineConfiguration['test']
+
 /** Tests of the wire, which run with both kinds of transports (docs/decisions/0123-transport-probe.md). */
 const WIRE = [
   'src/net/{forwarding,forwarding-connections,independent-peers}.test.ts',
@@ -8,22 +21,7 @@ const WIRE = [
 ]
 
 function project(name: string, include: string[], env: Record<string, string> = {}): TestProjectInlineConfiguration {
-  return {
-    test: {
-      name,
-      include,
-      env,
-      pool: 'threads',
-      // Files share their workers, so that a module is evaluated once per worker and not once per file.
-      isolate: false,
-      setupFiles: ['test/support/left-behind.ts'],
-      restoreMocks: true,
-      // Not setImmediate: `base/turn.ts` would wait forever for one that a test never ran.
-      fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
-      testTimeout: 30_000,
-      hookTimeout: 60_000,
-    },
-  }
+  return { test: { name, include, env, ...TEST_SETTINGS } }
 }
 
 export default defineConfig({

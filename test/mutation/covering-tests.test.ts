@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeSource } from '../architecture/source-tree.ts'
-import { coveringTests } from './covering-tests.ts'
+import { coveringTests, fieldTests } from './covering-tests.ts'
 
 const FILES = Object.entries({
   'net/a.ts': '',
@@ -8,6 +8,8 @@ const FILES = Object.entries({
   'net/b.ts': "import './a.ts'",
   'net/b.test.ts': "import './b.ts'",
   'proxy/c.test.ts': "import '#net/a.ts'",
+  'policies/schema.ts': "import { object } from '#schema/index.ts'",
+  'api/traffic-fields.test.ts': "import '#test/support/field.ts'",
   'proxy/d.test.ts': "import type { A } from '#net/a.ts'",
 }).map(([path, text]) => describeSource(path, text))
 
@@ -18,4 +20,9 @@ test.each<[path: string, most: number, tests: readonly string[]]>([
   ['proxy/unknown.ts', 9, []],
 ])('tests of %s, at most %i', (path, most, tests) => {
   expect(coveringTests(FILES, path, most)).toEqual(tests)
+})
+
+test('what declares fields meets the tests of the fields', () => {
+  expect(fieldTests(FILES, 'policies/schema.ts')).toEqual(['api/traffic-fields.test.ts'])
+  expect(fieldTests(FILES, 'net/a.ts')).toEqual([])
 })

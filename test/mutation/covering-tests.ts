@@ -1,6 +1,17 @@
 import { posix } from 'node:path'
 import type { SourceFile } from '../architecture/source-tree.ts'
 
+const FIELD_TESTS = /^api\/[\w-]+-fields\.test\.ts$/
+
+/**
+ * The tests of the fields of the API, for a file that declares some with `#schema`. They reach it by objects as users write them, through support
+ * outside of `src/`.
+ */
+export function fieldTests(files: readonly SourceFile[], path: string): string[] {
+  const declares = files.find((file) => file.path === path)?.edges.some(({ to }) => to === 'schema/index.ts') === true
+  return declares ? files.map((file) => file.path).filter((each) => FIELD_TESTS.test(each)) : []
+}
+
 /**
  * Tests that run what `path` says, nearest first: by the number of imports between them, then by the folders they share.
  * Scenarios are left out, which run other processes.

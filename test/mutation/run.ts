@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { readSourceTree, type SourceFile } from '../architecture/source-tree.ts'
 import { ACCEPTED, type Accepted, findAccepted, lineOf } from './accepted.ts'
 import { CORE, isIn } from './areas.ts'
-import { coveringTests } from './covering-tests.ts'
+import { coveringTests, fieldTests } from './covering-tests.ts'
 import { applyMutant, type Mutant, mutantsOf } from './mutate.ts'
 import { sample } from './sample.ts'
 import { Trials } from './trials.ts'
@@ -36,7 +36,7 @@ interface Work {
 }
 
 const files = readSourceTree(SOURCES)
-const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0 }
+const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0, broken: 0 }
 const started = performance.now()
 const queue = chooseWork(files.filter(({ forTests }) => !forTests))
 console.log(`${queue.reduce((sum, { mutants }) => sum + mutants.length, 0)} mutants in ${queue.length} files`)
@@ -47,7 +47,7 @@ console.log(
 )
 const outdated = ACCEPTED.filter((entry) => !isMutant(entry))
 for (const { file, line } of outdated) console.log(`accepted.ts: no such mutant any more: src/${file} | ${line}`)
-process.exitCode = counts.survived + counts.uncovered + outdated.length > 0 ? 1 : 0
+process.exitCode = counts.survived + counts.uncovered + counts.broken + outdated.length > 0 ? 1 : 0
 
 function isMutant(entry: Accepted): boolean {
   if (!files.some(({ path }) => path === entry.file)) return false
@@ -81,30 +81,40 @@ async function tryMutants(): Promise<void> {
 }
 
 async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise<void> {
-  const all = coveringTests(files, path, FARTHER * Number(values.tests)).map((test) => join(SOURCES, test))
-  const tests = all.slice(0, Number(values.tests))
-  const farther = all.slice(tests.length)
+  const covering = coveringTests(files, path, FARTHER * Number(values.tests))
+  const tests = covering.slice(0, Number(values.tests)).map(absolute)
+  const farther = [...fieldTests(files, path), ...covering.slice(tests.length)].map(absolute)
   if (tests.length === 0) {
     counts.uncovered += mutants.length
     return console.log(`${path}: no test imports it`)
   }
-  const file = join(SOURCES, path)
+  const file = absolute(path)
   const begun = performance.now()
   const broken = await trials.run({ file, text: source, tests }, FIRST_LIMIT_MS)
-  if (broken !== undefined) throw new Error(`${path}: its tests fail without a mutant: ${broken}`)
+  if (broken !== undefined) {
+    counts.broken++
+    return console.log(`${path}: its tests fail without a mutant: ${broken}`)
+  }
   const limitMs = Math.max(LEAST_LIMIT_MS, 2 * (performance.now() - begun))
+  const found = { killed: 0, accepted: 0, survived: 0 }
   for (const mutant of mutants) {
     const text = applyMutant(source, mutant)
     const noticed =
       (await trials.run({ file, text, tests }, limitMs)) !== undefined ||
       (farther.length > 0 && (await trials.run({ file, text, tests: farther }, FARTHER * limitMs)) !== undefined)
-    if (noticed) counts.killed++
-    else judgeSurvivor(path, source, mutant)
+    const verdict = noticed ? 'killed' : judgeSurvivor(path, source, mutant)
+    counts[verdict]++
+    found[verdict]++
   }
+  console.log(`${path}: ${mutants.length} tried, ${found.killed} killed, ${found.accepted} accepted`)
 }
 
-function judgeSurvivor(path: string, source: string, mutant: Mutant): void {
-  if (findAccepted(ACCEPTED, path, source, mutant) !== undefined) return void counts.accepted++
-  counts.survived++
+function absolute(path: string): string {
+  return join(SOURCES, path)
+}
+
+function judgeSurvivor(path: string, source: string, mutant: Mutant): 'accepted' | 'survived' {
+  if (findAccepted(ACCEPTED, path, source, mutant) !== undefined) return 'accepted'
   console.log(`src/${path}:${mutant.line}: ${mutant.original} -> ${mutant.replacement}   | ${lineOf(source, mutant)}`)
+  return 'survived'
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createVitest, type TestSequencer } from 'vitest/node'
+import { TEST_SETTINGS } from '../../vitest.config.ts'
 
 /** A text for a file, and the tests that are to notice. Paths are absolute. */
 export interface Trial {
@@ -29,11 +30,13 @@ class GivenOrder implements TestSequencer {
 const vitest = await createVitest(
   {
     root: join(import.meta.dirname, '..', '..'),
+    // Of a configuration with projects, Vitest gives the plugin below to none of them.
+    config: false,
+    ...TEST_SETTINGS,
     watch: false,
     reporters: [{}],
     bail: 1,
     maxWorkers: 1,
-    isolate: true,
     // It knows modules by what the disk holds.
     fsModuleCache: false,
     sequence: { sequencer: GivenOrder },

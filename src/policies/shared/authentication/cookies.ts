@@ -6,8 +6,7 @@ export function cookieValues(fields: readonly string[], name: string): string[] 
   const values: string[] = []
   for (const field of fields) {
     for (const pair of field.split(';')) {
-      const equals = pair.indexOf('=')
-      if (equals >= 0 && trimSpace(pair.slice(0, equals)) === name) values.push(trimSpace(pair.slice(equals + 1)))
+      if (nameOf(pair) === name) values.push(trimSpace(pair.slice(pair.indexOf('=') + 1)))
     }
   }
   return values
@@ -35,7 +34,7 @@ function pairsOf(head: Head): string[] {
 
 function nameOf(pair: string): string | undefined {
   const equals = pair.indexOf('=')
-  return equals < 0 ? undefined : trimSpace(pair.slice(0, equals))
+  return equals === -1 ? undefined : trimSpace(pair.slice(0, equals))
 }
 
 function writePairs(head: Head, pairs: readonly string[]): void {

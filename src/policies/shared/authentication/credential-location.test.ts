@@ -131,6 +131,7 @@ const cookies: [fields: string[], found: string | typeof INVALID | undefined, re
   [['key='], undefined, []],
   [['a=1'], undefined, ['cookie: a=1']],
   [['a=1;b'], undefined, ['cookie: a=1;b']],
+  [['keyx; key=abc'], 'abc', ['cookie: keyx']],
   [['; key=abc; ;'], 'abc', []],
   [['key=a; key=b'], INVALID, []],
   [[], undefined, []],
