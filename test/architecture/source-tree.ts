@@ -20,12 +20,13 @@ export interface Edge {
   readonly line: number
 }
 
-export function readSourceTree(folder: string): SourceFile[] {
+/** @param prefix of the paths, for a folder beside `src/` */
+export function readSourceTree(folder: string, prefix = ''): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts'))
     .toSorted()
-    .map((path) => describeSource(path, readFileSync(join(folder, path), 'utf8')))
+    .map((path) => describeSource(`${prefix}${path}`, readFileSync(join(folder, path), 'utf8')))
 }
 
 /** @param path below `src/` */

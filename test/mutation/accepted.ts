@@ -20,13 +20,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same choice: with nothing tried, chooseAgain draws once more among the serving, then among all',
   },
   {
-    file: 'policies/backend/health/compile.ts',
-    line: 'const DURATION_MS = 3000',
-    original: '3000',
-    replacement: '(3000 + 1)',
-    reason: 'never used: the schema has the default and refuses what is no duration',
-  },
-  {
     file: 'policies/traffic/api-key-authentication/run.ts',
     line: 'const holder = key === INVALID ? undefined : (plan.presented.get(key) ?? findHolder(plan, key))',
     original: 'key === INVALID',

@@ -10,6 +10,9 @@ const FILES = Object.entries({
   'proxy/c.test.ts': "import '#net/a.ts'",
   'policies/schema.ts': "import { object } from '#schema/index.ts'",
   'api/traffic-fields.test.ts': "import '#test/support/field.ts'",
+  '../test/support/e.ts': "import '#policies/schema.ts'",
+  '../test/registry.test.ts': "import './support/e.ts'",
+  'proxy/e.test.ts': "import '#test/support/e.ts'",
   'proxy/d.test.ts': "import type { A } from '#net/a.ts'",
 }).map(([path, text]) => describeSource(path, text))
 
@@ -17,6 +20,7 @@ test.each<[path: string, most: number, tests: readonly string[]]>([
   ['net/a.ts', 9, ['net/a.test.ts', 'proxy/c.test.ts', 'net/b.test.ts']],
   ['net/a.ts', 1, ['net/a.test.ts']],
   ['net/b.ts', 9, ['net/b.test.ts']],
+  ['policies/schema.ts', 9, ['proxy/e.test.ts', '../test/registry.test.ts']],
   ['proxy/unknown.ts', 9, []],
 ])('tests of %s, at most %i', (path, most, tests) => {
   expect(coveringTests(FILES, path, most)).toEqual(tests)

@@ -3,22 +3,16 @@ import type { SourceFile } from '../architecture/source-tree.ts'
 
 const FIELD_TESTS = /^api\/[\w-]+-fields\.test\.ts$/
 
-/**
- * The tests of the fields of the API, for a file that declares some with `#schema`. They reach it by objects as users write them, through support
- * outside of `src/`.
- */
+/** The tests of the fields of the API, for a file that declares some with `#schema`. They reach it from afar, by objects as users write them. */
 export function fieldTests(files: readonly SourceFile[], path: string): string[] {
   const declares = files.find((file) => file.path === path)?.edges.some(({ to }) => to === 'schema/index.ts') === true
   return declares ? files.map((file) => file.path).filter((each) => FIELD_TESTS.test(each)) : []
 }
 
-/**
- * Tests that run what `path` says, nearest first: by the number of imports between them, then by the folders they share.
- * Scenarios are left out, which run other processes.
- */
+/** Tests that run what `path` says, nearest first: by the number of imports between them, then by the folders they share. */
 export function coveringTests(files: readonly SourceFile[], path: string, most: number): string[] {
   const importers = Map.groupBy(
-    files.flatMap(({ path: from, edges }) => edges.filter(({ typeOnly }) => !typeOnly).map(({ to }) => ({ from, to }))),
+    files.flatMap((file) => importedBy(file).map((to) => ({ from: file.path, to }))),
     ({ to }) => to,
   )
   const distances = new Map([[path, 0]])
@@ -30,6 +24,15 @@ export function coveringTests(files: readonly SourceFile[], path: string, most: 
     .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || steps(path, a) - steps(path, b))
     .slice(0, most)
     .map(([file]) => file)
+}
+
+/** Files that run when the given one does, also outside of `src/`. */
+function importedBy({ edges, imports }: SourceFile): string[] {
+  const support = imports.filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith('#test/'))
+  return [
+    ...edges.filter(({ typeOnly }) => !typeOnly).map(({ to }) => to),
+    ...support.map(({ specifier }) => specifier.replace('#test/', '../test/')),
+  ]
 }
 
 /** Folders that are left and entered between two files. */

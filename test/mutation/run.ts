@@ -36,6 +36,9 @@ interface Work {
 }
 
 const files = readSourceTree(SOURCES)
+// Scenarios run the gateway in processes of their own, which read the disk.
+const beside = readSourceTree(join(SOURCES, '..', 'test'), '../test/').filter(({ path }) => !path.includes('/scenarios/'))
+const allFiles = [...files, ...beside]
 const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0, broken: 0 }
 const started = performance.now()
 const queue = chooseWork(files.filter(({ forTests }) => !forTests))
@@ -81,9 +84,9 @@ async function tryMutants(): Promise<void> {
 }
 
 async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise<void> {
-  const covering = coveringTests(files, path, FARTHER * Number(values.tests))
+  const covering = coveringTests(allFiles, path, FARTHER * Number(values.tests))
   const tests = covering.slice(0, Number(values.tests)).map(absolute)
-  const farther = [...fieldTests(files, path), ...covering.slice(tests.length)].map(absolute)
+  const farther = [...fieldTests(allFiles, path), ...covering.slice(tests.length)].map(absolute)
   if (tests.length === 0) {
     counts.uncovered += mutants.length
     return console.log(`${path}: no test imports it`)

@@ -11,8 +11,6 @@ export interface HealthSetting {
   readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
 }
 
-const DURATION_MS = 3000
-
 export function compileHealth(
   sources: readonly PolicySource<BackendHealthSpec>[],
   context: CompileContext,
@@ -44,7 +42,7 @@ function compileCondition(
 
 function compileEviction(spec: EvictionSpec): EvictionSettings {
   return {
-    durationMs: parseDuration(spec.duration) ?? DURATION_MS,
+    durationMs: parseDuration(spec.duration)!,
     restoreHealth: fraction(spec.restoreHealth),
     consecutiveFailures: spec.consecutiveFailures,
     healthThreshold: fraction(spec.healthThreshold),

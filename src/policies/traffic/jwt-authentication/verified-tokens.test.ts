@@ -20,8 +20,12 @@ test('large tokens are fewer', () => {
   const tokens = new VerifiedTokens()
   const large = (i: number) => `${i}`.padStart(16_384, 'x')
   for (let i = 0; i < 1000; i++) tokens.add(large(i), token)
-  const found = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, i) => tokens.get(large(from + i))).filter((kept) => kept !== undefined).length
-  // Four million characters are 256 of them: two generations whole, and what the young one has.
-  expect([found(0, 512), found(768, 1000)]).toEqual([0, 232])
+  // Four million characters are 256 of them: the young generation holds 232, the old one 256.
+  expect([511, 512, 999].map((i) => tokens.get(large(i)) === token)).toEqual([false, true, true])
+})
+
+test('a generation has 2048 tokens', () => {
+  const tokens = new VerifiedTokens()
+  for (let i = 0; i <= 4096; i++) tokens.add(`${i}`, token)
+  expect([0, 2047, 2048, 4096].map((i) => tokens.get(`${i}`) === token)).toEqual([false, false, true, true])
 })
