@@ -37,7 +37,9 @@ interface Work {
 
 const files = readSourceTree(SOURCES)
 // Scenarios run the gateway in processes of their own, which read the disk.
-const beside = readSourceTree(join(SOURCES, '..', 'test'), '../test/').filter(({ path }) => !path.includes('/scenarios/'))
+const beside = readSourceTree(join(SOURCES, '..', 'test'), '../test/').filter(
+  ({ path }) => !path.includes('/scenarios/'),
+)
 const allFiles = [...files, ...beside]
 const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0, broken: 0 }
 const started = performance.now()

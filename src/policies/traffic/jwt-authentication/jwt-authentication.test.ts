@@ -437,8 +437,8 @@ test('places that one policy reaches share what was verified; a changed policy s
   expect(checks).toBe(2)
 })
 
-const UNUSED = 'key-set-fault'
-const DEAD = 'key-set-unusable'
+const UNUSED = 'warning key-set-fault'
+const DEAD = 'error key-set-unusable'
 const keySets: [what: string, inline: string, works: boolean, problems: [code: string, message: string][]][] = [
   [
     'no JSON',
@@ -510,7 +510,9 @@ for (const [what, text, works, problems] of keySets) {
   verifies('traffic.jwtAuthentication.jwks/inline', `key set: ${what}`, () => {
     const policy = policyWith({ providers: [{ issuer: ISSUER, jwks: { inline: text } }] })
     expect(policy.judge(GOOD)).toBe(works ? 'proceed' : TOKEN_FAILURES['no-keys'])
-    expect(policy.context.problems.map(({ code, message, path }) => [code, message, path])).toEqual(
+    expect(
+      policy.context.problems.map(({ severity, code, message, path }) => [`${severity} ${code}`, message, path]),
+    ).toEqual(
       problems.map(([code, message]) => [
         code,
         expect.stringContaining(message),
