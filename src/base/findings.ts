@@ -132,7 +132,7 @@ export const FINDINGS = {
       'target-section-unknown': 'The target has no section of this name.',
       'target-selects-nothing': 'The target selector matches no object.',
       'overridden-by-tie': 'Another policy of the same level takes precedence.',
-      'overridden-in-part': 'Another policy of the same level overrides a part of this one.',
+      'overridden-in-part': 'A setting with higher precedence overrides a part of this one, which has no effect there.',
     },
   },
   setting: {

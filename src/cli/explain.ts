@@ -7,13 +7,15 @@ import { explainRelay } from '#engine/explain/explain-relay.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import { reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
+import { refusalOf } from '#net/http/head-outcome.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import { wholePlan } from '#plan/delta.ts'
 import { FileStore } from '#store/files.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
-import { formatExplanation } from './format-explanation.ts'
+import { formatExplanation, formatRefusal } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
 import { loadPlan } from './load-plan.ts'
 import { complain, print } from './output.ts'
@@ -58,6 +60,10 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
     return EXIT.findings
   }
   const head = buildHead(`${method} ${targetIn(text)}`, url, flags)
+  if (typeof head === 'number') {
+    show([`${method} ${text}`, '', formatRefusal(reject(refusalOf(head)))].join('\n'))
+    return EXIT.findings
+  }
   const body = flags.data === undefined ? undefined : Buffer.from(flags.data)
   const explanation = await explainRequest({ nowMs: clock.now(), plan, socket }, buildExchange(head, body, url, socket))
   show(formatExplanation({ method, url: text, explanation, store, showsSecrets: secrets === undefined }))
@@ -111,17 +117,17 @@ function targetIn(text: string): string {
   return escaped === '' || escaped.startsWith('?') ? `/${escaped}` : escaped
 }
 
-/** The request as a client would send it, read by the parser of the wire. */
-function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head {
+/** The request as a client would send it, read by the parser of the wire; a number when the parser refuses it (`head-outcome.ts`). */
+function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head | number {
+  const broken = header.find((field) => !field.includes(':'))
+  if (broken !== undefined) throw new UsageError(`-H ${broken} is not a header field, such as 'name: value'`)
   const has = (name: string) => header.some((field) => field.toLowerCase().startsWith(`${name}:`))
   const fields = [...header]
   if (!has('host')) fields.unshift(`host: ${url.host}`)
   if (data !== undefined && !has('content-type')) fields.push('content-type: application/json')
   if (data !== undefined) fields.push(`content-length: ${Buffer.byteLength(data)}`)
   const text = `${methodAndTarget} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
-  const head = parseHeadText(Buffer.from(text).toString('latin1'))
-  if (typeof head === 'number') throw new UsageError('the request is not valid HTTP; the gateway would refuse it')
-  return head
+  return parseHeadText(Buffer.from(text).toString('latin1'))
 }
 
 function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socket: LiveSocket): Exchange {

@@ -1,7 +1,7 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
-import { refusalStatus } from '#exchange/outcome.ts'
+import { type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import type { TraceStep } from '#exchange/trace.ts'
 import type { FileStore } from '#store/files.ts'
 import {
@@ -92,11 +92,9 @@ function formatOutcome(
   { outcome, upstream, spoken, protocol }: Explanation,
   hide: (message: string) => string,
 ): string[] {
-  if (outcome?.kind === 'refusal') {
-    const status = refusalStatus(outcome)
-    const detail = outcome.detail === undefined ? '' : `: ${outcome.detail}`
-    return [`response  ${status} ${outcome.body ?? REJECTIONS[outcome.code].text} (${outcome.code}${detail})`]
-  }
+  const lines = protocol?.lines ?? []
+  const gap = lines.length === 0 ? [] : ['']
+  if (outcome?.kind === 'refusal') return [...lines, ...gap, formatRefusal(outcome)]
   if (outcome?.kind === 'answer') {
     const body = typeof outcome.body === 'string' ? outcome.body : Buffer.from(outcome.body ?? []).toString()
     return [
@@ -105,15 +103,16 @@ function formatOutcome(
       ...indent(body),
     ]
   }
-  const lines = protocol?.lines ?? []
   if (upstream === undefined || spoken === undefined) return [...lines]
   const sent = Buffer.from(upstream, 'latin1').toString()
-  return [
-    ...lines,
-    ...(lines.length === 0 ? [] : ['']),
-    `request to the backend, over ${SPOKEN[spoken]}`,
-    ...indent(hide(sent)),
-  ]
+  return [...lines, ...gap, `request to the backend, over ${SPOKEN[spoken]}`, ...indent(hide(sent))]
+}
+
+/** What a client that is refused gets, and why. */
+export function formatRefusal(refusal: Refusal): string {
+  const { code, detail, body } = refusal
+  const why = detail === undefined ? code : `${code}: ${detail}`
+  return `response  ${refusalStatus(refusal)} ${body ?? REJECTIONS[code].text} (${why})`
 }
 
 function indent(text: string): string[] {

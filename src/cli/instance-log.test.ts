@@ -166,7 +166,7 @@ test('problems of files are logged whenever they change, and what stays in force
   const broken = (log: InstanceLog) => log.objectsChanged([problem], stale('Gateway/default/main'))
   const fine = (log: InstanceLog) => log.objectsChanged([], [])
   expect(saying(broken)).toEqual([
-    'error the files have problems; objects with errors are left out errors=1 warnings=0',
+    'error the files have problems; objects with errors keep their last valid version, if they have one errors=1 warnings=0',
     'error problem at=a.yaml:1:2 code=invalid-yaml problem=m',
     'warn a file has errors; its last good objects stay in force file=a.yaml objects=Gateway/default/main',
   ])
@@ -182,7 +182,12 @@ test('problems of files are logged whenever they change, and what stays in force
     'info a file is in use again file=a.yaml',
   ])
   expect(jsonOf(broken).slice(0, 3)).toEqual([
-    { level: 'error', message: 'the files have problems; objects with errors are left out', errors: 1, warnings: 0 },
+    {
+      level: 'error',
+      message: 'the files have problems; objects with errors keep their last valid version, if they have one',
+      errors: 1,
+      warnings: 0,
+    },
     { level: 'error', message: 'problem', at: 'a.yaml:1:2', code: 'invalid-yaml', problem: 'm' },
     {
       level: 'warn',

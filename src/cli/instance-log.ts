@@ -149,7 +149,7 @@ export class InstanceLog implements InstanceEvents {
 
 const SUMMARIES = {
   files: {
-    wrong: 'the files have problems; objects with errors are left out',
+    wrong: 'the files have problems; objects with errors keep their last valid version, if they have one',
     right: 'all problems of the files are resolved',
   },
   objects: {

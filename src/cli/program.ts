@@ -63,7 +63,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
       '[METHOD] URL, such as GET http://localhost:8080/path; tcp://host:port or tls://host:port for a connection',
     )
     .requiredOption('-f, --file <path>', FILES, collect)
-    .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect, [])
+    .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
     .exitOverride()

@@ -27,6 +27,11 @@ export function hostAddress({ host, port }: HostAndPort, section?: string, tls =
   return { host: bare, port, unixPath: undefined, section, hostname, tls, version: undefined }
 }
 
+/** Pages of other sites can reach a loopback listener through the user's browser (decision B81). @param address an IP address */
+export function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || address.startsWith('127.')
+}
+
 function isIpAddress(host: string): boolean {
   return host.includes(':') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host)
 }

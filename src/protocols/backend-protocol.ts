@@ -77,7 +77,11 @@ export interface ProtocolRun {
   /** Formats a refusal for clients of the protocol. Not called for a refusal with a configured body. */
   refuse?(exchange: Exchange, refusal: Refusal): Refusal
   /** How the protocol handles a request. @param endpoint undefined where the protocol serves the request itself */
-  explain?(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined
+  explain?(
+    exchange: Exchange,
+    endpoint: EndpointName | undefined,
+    boundToLoopback: boolean,
+  ): ProtocolExplanation | undefined
 }
 
 export type Serve = (exchange: Exchange, body: Uint8Array | undefined, services: ServeServices) => Promise<ServedAnswer>
@@ -143,6 +147,8 @@ export interface ServedAnswer {
 /** For `explain`. */
 export interface ProtocolExplanation {
   readonly lines: readonly string[]
+  /** When the protocol serves the request itself and refuses it. */
+  readonly refusal?: Refusal | undefined
 }
 
 /** State of a protocol that lasts between requests of one worker; created on first use. */

@@ -1,6 +1,7 @@
 import { runResponsePolicies } from '#engine/request/decide.ts'
 import { reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
+import { isLoopbackAddress } from '#protocols/address.ts'
 import type { Serve, ServedAnswer } from '#protocols/backend-protocol.ts'
 import type { InFlight } from './in-flight.ts'
 import { PumpedBody } from './pumped-body.ts'
@@ -31,7 +32,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     claim: bodies.claim,
     signal: flight.signal,
     maxKept: readsToolCalls ? maxBufferBytes : undefined,
-    boundToLoopback: isLoopback(decision.listener!.item.address),
+    boundToLoopback: isLoopbackAddress(decision.listener!.item.address),
   })
   const served = await serving.catch((error: unknown) => {
     if (flight.isWaiting) throw error
@@ -39,11 +40,6 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
   if (served === undefined) return
   if (!flight.isWaiting) return endUnwanted(served)
   await send(flight, served)
-}
-
-/** Pages of other sites can reach a loopback listener through the user's browser (decision B81). */
-function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.')
 }
 
 async function send(flight: InFlight, served: ServedAnswer): Promise<void> {

@@ -84,7 +84,10 @@ test.each([
   [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
   [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is not a URL with scheme http, https, tcp or tls'],
   [['explain', '-f', 'examples/quickstart', 'GET', 'http://a/', 'more'], 'expected [METHOD] URL, got 3 words'],
-  [['explain', '-f', 'examples/quickstart', 'http://localhost:8080/', '-H', 'no colon'], 'not valid HTTP'],
+  [
+    ['explain', '-f', 'examples/quickstart', 'http://localhost:8080/', '-H', 'no colon'],
+    '-H no colon is not a header field',
+  ],
 ])('%j is a usage error', async (words, message) => {
   const { code, stderr } = await gatewright(...words)
   expect(code).toBe(2)
@@ -168,6 +171,17 @@ test('explain takes the path as it was typed, and shows how it is matched', asyn
   expect(refused.code).toBe(1)
 })
 
+test.each([
+  ['delete', [], 'response  501 not implemented (method-not-implemented)'],
+  ['GET', ['-H', 'host: a', '-H', 'host: b'], 'response  400 invalid host (host-invalid)'],
+  ['GET', ['-H', 'x-a: \u0001'], 'response  400 malformed request (malformed-request)'],
+])('explain of a request that the parser refuses: %s %j', async (method, flags, line) => {
+  const { code, stdout } = await gatewright(
+    ...['explain', '-f', 'examples/quickstart', method, 'http://localhost:8080/', ...flags],
+  )
+  expect([code, stdout]).toEqual([1, `${method} http://localhost:8080/\n\n${line}\n`])
+})
+
 test('explain of a refusal says which step refused, and exits 1', async () => {
   const { code, stdout } = await gatewright(
     'explain',
@@ -179,6 +193,17 @@ test('explain of a refusal says which step refused, and exits 1', async () => {
   expect(code).toBe(1)
   expect(stdout).toMatch(/post-routing +apiKeyAuthentication +refuse: api-key-missing/)
   expect(stdout).toContain('response  401 authentication required (api-key-missing)')
+})
+
+test.each([
+  ['GET', [], 0, '  request: opens the stream of messages of the session'],
+  ['POST', ['-d', '{'], 1, '(mcp-message-invalid: the body is not JSON)'],
+  ['PUT', [], 1, 'response  405 method not allowed (method-not-allowed)'],
+])('explain of %s to an MCP backend, %o: exit code %i', async (method, flags, expected, line) => {
+  const url = 'http://localhost:8080/mcp'
+  const { code, stdout } = await gatewright('explain', '-f', 'examples/quickstart', method, url, ...flags)
+  expect(stdout).toContain(line)
+  expect(code).toBe(expected)
 })
 
 test('explain tells that objects have problems: what is left out shows nowhere else', async () => {

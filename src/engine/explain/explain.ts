@@ -8,6 +8,7 @@ import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
+import { isLoopbackAddress } from '#protocols/address.ts'
 import type { ProtocolExplanation } from '#protocols/backend-protocol.ts'
 import { backendTargets } from '../backend/backend-targets.ts'
 import { chooseEndpoint } from '../backend/balance.ts'
@@ -91,6 +92,8 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
   if (sends) outcome = await attempt(exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
+  const protocol = outcome === undefined ? explainProtocol(exchange, decision) : undefined
+  outcome ??= protocol?.refusal
   return {
     path: { received, matched: matchedPath(received) },
     listener: listener?.item,
@@ -104,8 +107,16 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
     spoken: sends && outcome === undefined ? spokenTo(exchange, decision) : undefined,
-    protocol: outcome === undefined ? decision.backend?.protocol.explain?.(exchange, decision.endpoint) : undefined,
+    protocol,
   }
+}
+
+function explainProtocol(
+  exchange: Exchange,
+  { backend, endpoint, listener }: Decision,
+): ProtocolExplanation | undefined {
+  const boundToLoopback = listener !== undefined && isLoopbackAddress(listener.item.address)
+  return backend?.protocol.explain?.(exchange, endpoint, boundToLoopback)
 }
 
 function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http'] {

@@ -9,21 +9,33 @@ const plan = compileTestMcp({ targets: [{ name: 'a', path: '/x' }, { name: 'b' }
   { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "secret"'] } } },
 ]).plan
 
-function explain(message: unknown, at = plan) {
-  const peer = {
-    remoteAddress: '',
-    remotePort: 0,
-    rawAddress: '',
-    rawPort: 0,
-    localAddress: '',
-    localPort: 0,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  }
-  const exchange = new Exchange(Head.request('POST', '/mcp'), peer)
+const peer = {
+  remoteAddress: '',
+  remotePort: 0,
+  rawAddress: '',
+  rawPort: 0,
+  localAddress: '',
+  localPort: 0,
+  secure: false,
+  serverName: undefined,
+  certificate: undefined,
+}
+
+/** A POST as clients send it, unless `head` says otherwise. */
+function explain(message: unknown, at = plan, head = postHead()) {
+  const exchange = new Exchange(head, peer)
   const text = typeof message === 'string' ? message : JSON.stringify(message)
   return explainMcp(at, exchange, new TextEncoder().encode(text))
+}
+
+function postHead(): Head {
+  return headOf('POST', { accept: 'application/json, text/event-stream', 'content-type': 'application/json' })
+}
+
+function headOf(method: string, fields: Readonly<Record<string, string>> = {}): Head {
+  const head = Head.request(method, '/mcp')
+  for (const [name, value] of Object.entries(fields)) head.append(name, value)
+  return head
 }
 
 const request = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 1, method, ...(params && { params }) })
@@ -52,16 +64,45 @@ test('initialize is sent with a revision that the gateway speaks', () => {
 })
 
 test.each([
-  [request('tools/call', { name: 'a_secret' }), 'refused with status 400: by backend.mcp.authorization'],
-  [request('tools/call', { name: 'c_x' }), 'refused with status 400: the name belongs to no target'],
-  [request('tools/call'), 'refused with status 200: the parameters do not identify an item'],
+  [request('tools/call'), 'refused: the parameters do not identify an item'],
   [request('x'), 'refused: the method is not supported'],
   [request('ping'), 'answered by the gateway'],
-  ['[]', 'refused: the body is batch'],
-  ['', 'refused: the body is not-json'],
   [{ jsonrpc: '2.0', id: 1, result: {} }, 'sent to the target whose request it answers, found by the id'],
 ])('%o: %s', (message, note) => {
   expect(explain(message)).toMatchObject({ requests: [], note })
+})
+
+test.each([
+  [request('tools/call', { name: 'a_secret' }), 'by backend.mcp.authorization'],
+  [request('tools/call', { name: 'c_x' }), 'the name belongs to no target'],
+  ['[]', 'the body is a batch of messages'],
+  ['', 'the body is not JSON'],
+])('%o is refused: %s', (message, detail) => {
+  expect(explain(message)).toMatchObject({ requests: [], note: 'refused', refusal: { status: 400, detail } })
+})
+
+test.each([
+  ['GET', 'opens the stream of messages of the session'],
+  ['DELETE', 'ends the session, also at every target'],
+])('%s has no message: %s', (method, note) => {
+  expect(explain('', plan, headOf(method))).toEqual({ method: undefined, requests: [], note })
+})
+
+test.each([
+  ['GET', { accept: 'text/html' }, 406, 'mcp-not-acceptable', 'mcp: not acceptable'],
+  ['PUT', {}, 405, 'method-not-allowed', 'method not allowed'],
+  ['POST', { 'content-type': 'text/plain' }, 415, 'mcp-content-type', 'mcp: unsupported media type'],
+  ['POST', { 'content-type': 'application/json' }, 400, 'mcp-message-invalid', 'mcp: invalid message'],
+])('%s %o is refused as at run time: %i %s', (method, fields, status, code, body) => {
+  const { requests, refusal } = explain('{', plan, headOf(method, fields))
+  expect({ requests, refusal }).toMatchObject({ requests: [], refusal: { status, code, body } })
+})
+
+test('a page that names another host is refused at a loopback listener', () => {
+  const head = postHead()
+  head.authority = 'tools.example'
+  const exchange = new Exchange(head, peer)
+  expect(explainMcp(plan, exchange, undefined, true).refusal?.code).toBe('mcp-origin-refused')
 })
 
 test('without sessions there are fewer methods', () => {

@@ -1,11 +1,16 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import type { Exchange, JsonObject } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
 import { initializeText } from './answer/answer-initialize.ts'
 import { prepareItem } from './answer/answer-item.ts'
+import { checkRequest } from './check-request.ts'
 import type { McpPlan, McpTargetPlan } from './config/mcp-plan.ts'
-import { parseMessage, type RequestMessage } from './message/json-rpc.ts'
+import { readMessage, refuseUnreadable } from './handle-post.ts'
+import type { RequestMessage } from './message/json-rpc.ts'
 import { type MethodRoute, methodRoute, needsSession } from './message/methods.ts'
+import { checkRevision } from './session/find-session.ts'
 
 /** The requests to targets for one message, for `explain`. */
 export interface McpExplanation {
@@ -15,6 +20,8 @@ export interface McpExplanation {
   readonly requests: readonly McpTargetRequest[]
   /** One sentence that describes the handling. */
   readonly note: string
+  /** What the client gets when the gateway refuses the request; a JSON-RPC error with status 200 is none. */
+  readonly refusal?: Refusal
 }
 
 export interface McpTargetRequest {
@@ -25,15 +32,33 @@ export interface McpTargetRequest {
 }
 
 /**
- * Explains how a POST with this body would be handled, without sending anything. Assumes a valid session in which every target takes part.
- * Authorization rules are evaluated with `exchange`, whose `mcp` facts are set as at run time.
+ * Explains how a request would be handled, without sending anything. Assumes a valid session in which every target takes part.
+ * Evaluates authorization rules with `exchange`, and fills its `mcp` and `refusal` as at run time.
  */
-export function explainMcp(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
-  const message = parseMessage(new TextDecoder().decode(body ?? new Uint8Array(0)))
-  if (message.kind === 'unreadable') {
-    return answered(undefined, `refused: ${message.detail ?? `the body is ${message.problem}`}`)
+export function explainMcp(
+  plan: McpPlan,
+  exchange: Exchange,
+  body: Uint8Array | undefined,
+  boundToLoopback = false,
+): McpExplanation {
+  exchange.mcp = { ...NO_MCP }
+  const refused = checkRequest({ plan, exchange }, boundToLoopback)
+  if (refused !== undefined) return explainRefusal(exchange, undefined, refused)
+  switch (exchange.request.method) {
+    case 'POST':
+      return explainPost(plan, exchange, body)
+    case 'GET':
+      return answered(undefined, 'opens the stream of messages of the session')
+    default:
+      return answered(undefined, 'ends the session, also at every target')
   }
-  if (plan.refusal !== undefined) return answered(undefined, `refused: ${plan.refusal}`)
+}
+
+function explainPost(plan: McpPlan, exchange: Exchange, body: Uint8Array | undefined): McpExplanation {
+  const message = readMessage(body)
+  if (message.kind === 'unreadable') return explainRefusal(exchange, undefined, refuseUnreadable({ exchange }, message))
+  const unsupported = checkRevision(exchange, message.kind === 'request' ? message.id : null)
+  if (unsupported !== undefined) return explainRefusal(exchange, undefined, unsupported)
   switch (message.kind) {
     case 'response':
       return answered(undefined, 'sent to the target whose request it answers, found by the id')
@@ -97,13 +122,21 @@ function explainItem(
 ): McpExplanation {
   exchange.mcp = { ...NO_MCP, method: message.method }
   const item = prepareItem({ plan, exchange }, message, itemIn)
-  if ('status' in item) {
-    const why = exchange.refusalDetail ?? 'the parameters do not identify an item'
-    return answered(message.method, `refused with status ${item.status}: ${why}`)
-  }
+  if ('status' in item) return explainRefusal(exchange, message.method, item)
   const { target, params } = item
   const requests = sendAll([target], { ...message.json, params })
   return { method: message.method, requests, note: `target ${target.name} owns the item` }
+}
+
+function explainRefusal(
+  exchange: Exchange,
+  method: string | undefined,
+  { status, headers, body }: ServedAnswer,
+): McpExplanation {
+  const { refusal: code, refusalDetail: detail } = exchange
+  if (code === undefined) return answered(method, 'refused: the parameters do not identify an item')
+  const text = body instanceof Uint8Array ? new TextDecoder().decode(body).trimEnd() : undefined
+  return { ...answered(method, 'refused'), refusal: reject(code, { status, detail, headers, body: text }) }
 }
 
 function answered(method: string | undefined, note: string): McpExplanation {
@@ -116,7 +149,7 @@ function sendAll(targets: readonly McpTargetPlan[], message: JsonObject): McpTar
 
 /** Lines of text for `explain`: the requests that the gateway would send. */
 export function describeMcp({ method, requests, note }: McpExplanation): string[] {
-  const lines = ['MCP, terminated at the gateway', `  ${method ?? 'message'}: ${note}`]
+  const lines = ['MCP, terminated at the gateway', `  ${method ?? 'request'}: ${note}`]
   for (const { target, method: verb, path, message } of requests) {
     lines.push(`  to ${target}: ${verb} ${path}`, `    ${JSON.stringify(message)}`)
   }

@@ -5,7 +5,6 @@ import { answerItem, prepareItem } from './answer/answer-item.ts'
 import { answerList } from './answer/answer-list.ts'
 import { answerError, answerMessages, refuse, refuseRequest } from './answer/mcp-answer.ts'
 import type { McpRequest } from './mcp-request.ts'
-import { accepts, mediaTypeOf } from './message/accept.ts'
 import {
   errorText,
   INVALID_REQUEST,
@@ -27,8 +26,6 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /** Serves a POST: one JSON-RPC message of the client. */
 export async function handlePost(request: McpRequest, body: Uint8Array | undefined): Promise<ServedAnswer> {
   const { exchange } = request
-  const refused = checkMediaTypes(request)
-  if (refused !== undefined) return refused
   const message = readMessage(body)
   if (message.kind === 'unreadable') return refuseUnreadable(request, message)
   if (exchange.mcp !== undefined && message.kind !== 'response') exchange.mcp.method = message.method
@@ -50,18 +47,8 @@ export async function handlePost(request: McpRequest, body: Uint8Array | undefin
   }
 }
 
-/** A response may be JSON or a stream; the protocol requires clients to accept both. */
-function checkMediaTypes({ exchange }: McpRequest): ServedAnswer | undefined {
-  const head = exchange.request
-  const accept = head.joined('accept')
-  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
-    return refuse(exchange, 'mcp-not-acceptable')
-  }
-  if (mediaTypeOf(head.joined('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
-  return undefined
-}
-
-function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage {
+/** The message in the body of a POST. */
+export function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage {
   try {
     return parseMessage(body === undefined ? '' : decoder.decode(body))
   } catch {
@@ -70,13 +57,25 @@ function readMessage(body: Uint8Array | undefined): Message | UnreadableMessage 
   }
 }
 
-function refuseUnreadable({ exchange }: McpRequest, { problem, detail, id }: UnreadableMessage): ServedAnswer {
+/** Why a body is no message, for operators. */
+const UNREADABLE = {
+  'not-json': 'the body is not JSON',
+  batch: 'the body is a batch of messages',
+  'not-a-message': 'the body is not a JSON-RPC message',
+  ambiguous: 'the message is ambiguous',
+} as const satisfies Record<UnreadableMessage['problem'], string>
+
+/** A body that is no message, or an ambiguous one. */
+export function refuseUnreadable(
+  { exchange }: Pick<McpRequest, 'exchange'>,
+  { problem, detail, id }: UnreadableMessage,
+): ServedAnswer {
   if (detail !== undefined) {
     const error = { id, code: INVALID_REQUEST, message: detail }
     return refuseRequest(exchange, { code: 'mcp-message-ambiguous', detail }, error)
   }
   const json = problem === 'batch' ? { json: errorText(null, INVALID_REQUEST, 'batch not supported') } : {}
-  return refuse(exchange, 'mcp-message-invalid', { detail: `the body is ${problem}`, ...json })
+  return refuse(exchange, 'mcp-message-invalid', { detail: UNREADABLE[problem], ...json })
 }
 
 /** An `initialize` within a session begins a new session, as without the header: otherwise two sessions would have one id. */

@@ -28,9 +28,10 @@ export const mcp = {
     return {
       serve: (exchange, body, { worker, ...services }) =>
         handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(worker) }),
-      explain: (exchange) => {
+      explain: (exchange, _endpoint, boundToLoopback) => {
         const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
-        return { lines: describeMcp(explainMcp(plan, exchange, body)) }
+        const explanation = explainMcp(plan, exchange, body, boundToLoopback)
+        return { lines: describeMcp(explanation), refusal: explanation.refusal }
       },
     }
   },

@@ -20,7 +20,7 @@ export function findSession({ plan, exchange, deps }: McpRequest): Session | Ser
 }
 
 /** Refuses methods that need a session on a backend without sessions (decision B66). */
-export function checkHasSessions({ plan, exchange }: McpRequest): ServedAnswer | undefined {
+export function checkHasSessions({ plan, exchange }: Pick<McpRequest, 'plan' | 'exchange'>): ServedAnswer | undefined {
   if (plan.sessionRouting === 'Stateful') return undefined
   return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
 }

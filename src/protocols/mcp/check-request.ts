@@ -1,0 +1,71 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { matchedPathOf } from '#net/http/path-form.ts'
+import type { ServedAnswer } from '../backend-protocol.ts'
+import { refuse } from './answer/mcp-answer.ts'
+import { isMeantForLoopback } from './loopback.ts'
+import type { McpRequest } from './mcp-request.ts'
+import { accepts, mediaTypeOf } from './message/accept.ts'
+import { allowedMethods, checkHasSessions, checkRevision } from './session/find-session.ts'
+
+type RequestOfClient = Pick<McpRequest, 'plan' | 'exchange'>
+
+/** Checks that depend neither on the message nor on the session. @returns the refusal, if there is one */
+export function checkRequest(request: RequestOfClient, boundToLoopback: boolean): ServedAnswer | undefined {
+  return checkPlace(request, boundToLoopback) ?? checkMethod(request)
+}
+
+function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolean): ServedAnswer | undefined {
+  const head = exchange.request
+  if (plan.refusal !== undefined) return refuse(exchange, 'policy-invalid', { detail: plan.refusal })
+  if (boundToLoopback && !isMeantForLoopback(head.authority, head.joined('origin'))) {
+    return refuse(exchange, 'mcp-origin-refused')
+  }
+  if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
+    return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
+  }
+  const path = matchedPathOf(head.target)
+  // Clients look for OAuth metadata here; "not found" means that there is none.
+  if (path.startsWith('/.well-known/')) return refuse(exchange, 'route-not-found')
+  if (isLegacyEntry(exchange, path)) {
+    return refuse(exchange, 'method-not-implemented', {
+      detail: 'the HTTP+SSE transport of revision 2024-11-05 is not implemented',
+    })
+  }
+  return undefined
+}
+
+function checkMethod(request: RequestOfClient): ServedAnswer | undefined {
+  const { plan, exchange } = request
+  switch (exchange.request.method) {
+    case 'POST':
+      return checkMediaTypes(request)
+    case 'GET':
+      return checkHasSessions(request) ?? checkAcceptsStream(request) ?? checkRevision(exchange, null)
+    case 'DELETE':
+      return checkHasSessions(request) ?? checkRevision(exchange, null)
+    default:
+      return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
+  }
+}
+
+/** The endpoint of the older transport (decision B82). Only clients of the newer one send a session header. */
+function isLegacyEntry({ request }: Exchange, path: string): boolean {
+  if (!path.endsWith('/sse') || request.has('mcp-session-id')) return false
+  return request.method === 'GET' || (request.method === 'POST' && /[?&]sessionId=/.test(request.target))
+}
+
+/** A response may be JSON or a stream; the protocol requires clients to accept both. */
+function checkMediaTypes({ exchange }: RequestOfClient): ServedAnswer | undefined {
+  const head = exchange.request
+  const accept = head.joined('accept')
+  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
+    return refuse(exchange, 'mcp-not-acceptable')
+  }
+  if (mediaTypeOf(head.joined('content-type')) !== 'application/json') return refuse(exchange, 'mcp-content-type')
+  return undefined
+}
+
+function checkAcceptsStream({ exchange }: RequestOfClient): ServedAnswer | undefined {
+  if (accepts(exchange.request.joined('accept'), 'text/event-stream')) return undefined
+  return refuse(exchange, 'mcp-not-acceptable')
+}
