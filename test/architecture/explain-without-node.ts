@@ -74,7 +74,7 @@ function newExchange() {
   )
   const head = Head.request('POST', '/v1/chat/completions')
   for (const [field, value] of [
-    ['host', 'gateway.test'],
+    ['host', 'localhost'],
     ['content-type', 'application/json'],
     ['content-length', `${body.length}`],
   ] as const) {
