@@ -1,13 +1,13 @@
 import ipaddr from 'ipaddr.js'
 
-/** A range that addresses cannot be given out of. */
+/** A range that cannot be used as an address pool. */
 export class BadAddressPool extends Error {
   override readonly name = 'BadAddressPool'
 }
 
 /**
- * Gives every Gateway a loopback address of its own, so that several can listen on one port. The address follows from the order in
- * which Gateways are first seen, and stays while the process lives.
+ * Assigns each Gateway its own loopback address, so that several can listen on one port. Addresses are assigned in the order in which
+ * Gateways are first seen, and stay the same for the life of the process.
  */
 export class AddressPool {
   readonly #network: number
@@ -28,7 +28,7 @@ export class AddressPool {
   addressOf(gateway: string): string {
     const known = this.#given.get(gateway)
     if (known !== undefined) return known
-    // The network's own address is left out.
+    // The address of the network itself is skipped.
     const next = this.#given.size + 1
     if (next >= this.#size) throw new BadAddressPool(`no address is left for Gateway ${gateway}`)
     const number = this.#network + next

@@ -16,7 +16,7 @@ interface Parts {
   readonly planVersion: number
 }
 
-/** How the instance is doing, for `/status`. */
+/** The state of the instance, for `/status`. */
 export function describeStatus({
   store,
   findings: all,

@@ -6,9 +6,9 @@ import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 
-/** What an instance tells whoever logs. */
+/** Events of an instance, for the log. */
 export interface InstanceEvents {
-  /** What no text may show from now on; told before anything else. */
+  /** The secrets that no text may show from now on; reported before anything else. */
   secrets(secrets: KnownSecrets): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
   translated(findings: readonly Finding[], store: FileStore): void
@@ -16,11 +16,11 @@ export interface InstanceEvents {
     version: number,
     listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
   ): void
-  /** Something that nothing else here stands for. */
+  /** Any other log message. */
   message(level: Level, message: string, fields: LogFields): void
   workerReplaced(name: string, why: ReplacedFor, cause: string): void
   accessLog(worker: string, state: LogState): void
-  /** A label of the metrics has too many values at a place (gateway, listener, route, rule); further ones count as `other`. */
+  /** A label has too many values at a place (gateway, listener, route, rule); further values count as `other`. */
   labelFolded(label: string, place: readonly string[]): void
   bug(decisionId: string, stack: string): void
 }

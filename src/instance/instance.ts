@@ -30,19 +30,19 @@ import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 
 const SLOTS = 65_536
-/** A change of so many objects leaves garbage worth collecting. */
+/** A change of at least this many objects leaves garbage worth collecting. */
 const BIG_CHANGE = 1000
-/** A listener whose port is taken is tried again this often. */
+/** Interval of retries for a listener whose port is in use. */
 const RETRY_SOCKETS_MS = 2000
 
-/** One running gateway: objects from files, control, proxy workers, and the servers for operators. */
+/** A running gateway: objects from files, control, proxy workers, and the servers for operators. */
 export class Instance {
   readonly #options: InstanceOptions
   readonly #events: InstanceEvents
   readonly #store: FileStore
   readonly #publisher: PlanPublisher
   readonly #metrics: MetricsReader
-  /** What the main thread itself counts. */
+  /** The metrics of the main thread. */
   readonly #ownMetrics: MetricsWriter
   readonly #workers: WorkerPool
   readonly #translator: Translator
@@ -52,9 +52,9 @@ export class Instance {
   readonly #secretIndex = new SecretIndex()
   #secrets = new KnownSecrets()
   #appliedVersion = 0
-  /** To be told when the newest plan is in force. */
+  /** Called when the newest plan is in force. */
   readonly #waiting: (() => void)[] = []
-  /** Plans go to the workers one after the other, since opening sockets takes time. */
+  /** Plans are sent to the workers one after the other, because opening sockets takes time. */
   #publishing: Promise<void> = Promise.resolve()
   #retry: { cancel(): void } | undefined
   #started = false
@@ -119,7 +119,7 @@ export class Instance {
   }
 
   /**
-   * Starts everything; resolves when the first plan is in force and its sockets are open or known to be taken.
+   * Starts everything. Resolves when the first plan is in force and each of its sockets is open or known to be in use.
    * @throws PortInUse, NotLoopback, BadAddressPool
    */
   static async start(options: InstanceOptions, events: InstanceEvents): Promise<Instance> {
@@ -156,7 +156,7 @@ export class Instance {
     return this.#store
   }
 
-  /** Everything that is wrong with the objects. */
+  /** All problems of the objects. */
   get findings(): readonly Finding[] {
     return this.#translator.findings
   }
@@ -165,23 +165,23 @@ export class Instance {
     return this.#workers
   }
 
-  /** How long a shutdown that began now would wait. */
+  /** How long a shutdown would wait if it began now. */
   get shutdownTimes(): ShutdownTimes {
     return shutdownTimes(this.#publisher.items.values(), this.#options.shutdown)
   }
 
-  /** Reads the files again and opens the access log anew. */
+  /** Reads the files again and reopens the access log. */
   reload(): void {
     this.#store.reload()
     this.#workers.reopenLog()
   }
 
-  /** Called once when somebody asks for a shutdown on the admin port. */
+  /** Called once when a client of the admin port requests a shutdown. */
   onQuit(quit: () => void): void {
     this.#quit = quit
   }
 
-  /** Stops taking traffic, lets requests in flight end, stops everything. */
+  /** Stops accepting traffic, waits for requests in flight, stops everything. */
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
     this.#retry?.cancel()
@@ -222,7 +222,7 @@ export class Instance {
 
   #takeObjects(): void {
     const change = this.#store.takeChange()
-    // Nothing that is said from now on shows a secret of the objects.
+    // From now on no output shows a secret of the objects.
     this.#secrets = this.#secretIndex.take(change)
     this.#events.secrets(this.#secrets)
     this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
@@ -261,7 +261,7 @@ export class Instance {
     this.#retrySockets()
   }
 
-  /** A port that is taken may become free without any object changing. */
+  /** A port that is in use may become free without a change of objects. */
   #retrySockets(): void {
     this.#retry?.cancel()
     this.#retry = undefined
@@ -278,7 +278,7 @@ export class Instance {
     if (findings !== undefined) this.#events.translated(findings, this.#store)
   }
 
-  /** Resolves when all workers run on the newest plan. */
+  /** Resolves when all workers run with the newest plan. */
   #untilApplied(): Promise<void> {
     if (this.#appliedVersion >= this.#publisher.version) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push(resolve))

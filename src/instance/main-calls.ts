@@ -13,7 +13,7 @@ import { importKey } from '#workers/import-key.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 
-/** Memory for responses that have arrived and are not read yet. */
+/** Memory for responses that have arrived but are not read yet. */
 const BODY_BYTES = 16 * 1024 * 1024
 
 interface Parts {
@@ -24,7 +24,7 @@ interface Parts {
   readonly bug: (error: unknown) => void
 }
 
-/** The calls that the main thread makes for all workers: to key-set servers (decision A-62). */
+/** The calls that the main thread makes for all workers, to key-set servers (decision A-62). */
 export class MainCalls {
   readonly #publisher: PlanPublisher
   readonly #pool: ClientPool
@@ -68,18 +68,18 @@ export class MainCalls {
     })
   }
 
-  /** The publisher has taken in a change of the plan. */
+  /** Called after the publisher has processed a change of the plan. */
   planChanged(): void {
     this.#facts.forget()
     this.#fetcher.take(this.#publisher.keySetChange)
   }
 
-  /** Requests of a worker wait for keys that it does not know. */
+  /** Requests of a worker wait for keys that it does not have. */
   askForKeySet(id: string): void {
     this.#fetcher.ask(id)
   }
 
-  /** The key sets that were tried. */
+  /** The key sets that were requested at least once. */
   get keySets(): readonly KeySetReport[] {
     return [...this.#reports.values()]
   }

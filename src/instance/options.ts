@@ -1,15 +1,15 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
 
-/** How one instance is set up; the command line and tests fill it in. */
+/** Settings of one instance; the command line and tests set them. */
 export interface InstanceOptions {
   /** Files and folders with objects. */
   readonly files: readonly string[]
   /** Proxy workers. */
   readonly workers: number
-  /** Where listeners and the metrics and readiness servers bind. */
+  /** Address for listeners and for the metrics and readiness servers. */
   readonly bind: string
-  /** A range of loopback addresses; every Gateway gets one of its own. */
+  /** A range of loopback addresses; each Gateway gets its own. */
   readonly addressPool: string | undefined
   readonly logFormat: 'text' | 'json'
   /** File that access-log lines are appended to; undefined: standard output. */
@@ -18,13 +18,13 @@ export interface InstanceOptions {
   readonly admin: HostPort
   readonly metrics: HostPort
   readonly readiness: HostPort
-  /** How long a shutdown waits at least and at most, whatever the Gateways say; undefined: as they say. */
+  /** Minimum and maximum duration of a shutdown, which take precedence over those of the Gateways; undefined: those of the Gateways. */
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
-  /** Memory for the bodies that a worker gathers, in bytes; undefined: a share of what there is. */
+  /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
   readonly bodyMemoryBytes: number | undefined
-  /** How workers read and write connections without TLS. */
+  /** Transport for connections without TLS. */
   readonly transport: TransportSetting
 }
 

@@ -14,8 +14,8 @@ import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
 /**
- * Stands between translation and the workers: checks the plan, assigns shared slots to its state, finds out which sockets can be
- * opened. One change after the other.
+ * Processes changes between translation and the workers: checks the plan, assigns shared slots to its state, and checks which sockets can
+ * be opened. It processes one change after the other.
  */
 export class PlanPublisher {
   readonly #directory: SlotDirectory
@@ -24,9 +24,9 @@ export class PlanPublisher {
   readonly #refused = new Map<string, string>()
   readonly #items = new Map<string, PlanItem>()
   readonly #listeners = new Map<string, ListenerItem>()
-  /** Changed since the workers were last sent something. */
+  /** Items changed since the last update of the workers. */
   readonly #changed = new Set<string>()
-  /** Keys of the items with secrets in them, as the workers know them. */
+  /** Keys of the items with secrets that the workers have. */
   readonly #withSecrets = new Set<string>()
   readonly #changedSlots = new Map<string, number | undefined>()
   readonly #keySets = new RemoteKeySets(importKey)
@@ -53,7 +53,7 @@ export class PlanPublisher {
     return [...this.#listeners.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** Takes a change in. @returns all problems of the objects whose policies or backends compile otherwise than before, by key */
+  /** Processes a change. @returns all problems of the objects whose policies or backends compile differently than before, by key */
   take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     this.#version = delta.version
     for (const key of delta.removed) this.#replace(key, undefined)
@@ -68,12 +68,12 @@ export class PlanPublisher {
     return problems
   }
 
-  /** What the last change was to the key sets that are to be fetched. */
+  /** The effect of the last change on the key sets to fetch. */
   get keySetChange(): KeySetChange {
     return this.#keySetChange
   }
 
-  /** What is known of a key set now. @returns problems, as `take` does */
+  /** Processes the current state of a key set. @returns problems, as `take` does */
   learnKeySet(news: KeySetNews): ReadonlyMap<string, readonly Finding[]> {
     this.#keySets.learn(news)
     return this.#check.learnKeySet(news.id)
@@ -83,7 +83,7 @@ export class PlanPublisher {
     this.#keySets.forget(id)
   }
 
-  /** A backend as the gateway itself calls it. */
+  /** A backend for calls of the gateway itself. */
   calledBackend(key: string): LiveBackend | undefined {
     return this.#check.calledBackend(key)
   }
@@ -96,7 +96,7 @@ export class PlanPublisher {
     else this.#listeners.delete(key)
   }
 
-  /** Tries the sockets that are not open yet. @returns what to tell the workers: everything since the last time */
+  /** Tries the sockets that are not open yet. @returns the update for the workers: everything since the last one */
   async publish(): Promise<Published> {
     const wanted = new Map([...this.#listeners.values()].map((item) => [socketOf(item), item]))
     for (const socket of [...this.#open]) if (!wanted.has(socket)) this.#open.delete(socket)
@@ -159,7 +159,7 @@ export class PlanPublisher {
     return this.#refused
   }
 
-  /** A worker could not open a socket that was free a moment ago. */
+  /** A worker could not open a socket that was free before. */
   lost(socket: string, message: string): void {
     this.#open.delete(socket)
     this.#refused.set(socket, message)

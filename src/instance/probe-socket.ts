@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 
 /**
- * Whether a socket can be opened. Workers share their sockets with `SO_REUSEPORT`, with which a second gateway on the same port
- * would go unnoticed and take half of the connections; so the port is tried alone first.
+ * Checks whether a socket can be opened. Workers share their sockets with `SO_REUSEPORT`, with which a second gateway on the same port
+ * would take half of the connections without an error. Therefore the port is first opened exclusively.
  * @returns why it cannot be opened
  */
 export function probeSocket(host: string, port: number): Promise<string | undefined> {

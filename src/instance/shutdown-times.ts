@@ -1,20 +1,20 @@
 import type { PlanItem } from '#plan/item.ts'
 import type { InstanceOptions } from './options.ts'
 
-/** In milliseconds from the beginning of the shutdown. */
+/** In milliseconds since the start of the shutdown. */
 export interface ShutdownTimes {
-  /** Until then connections are accepted. */
+  /** Connections are accepted until then. */
   readonly minMs: number
-  /** What is left then is cut. */
+  /** Remaining requests are cut off then. */
   readonly maxMs: number
 }
 
-/** In seconds. On a machine without a balancer nobody has to notice first (decision A-117). */
+/** Defaults in seconds. Outside a cluster no load balancer has to notice the shutdown first (decision A-117). */
 const UNSAID = { min: 0, max: 60 }
 
 /**
- * How long a shutdown waits. One process serves all Gateways, so it is as patient as the most patient of them, and one that says
- * nothing counts with 0 and 60 seconds. Variables of the environment are stronger, each for itself (decision A-118).
+ * How long a shutdown waits. One process serves all Gateways, so the largest times apply; a Gateway without times counts with 0 and 60
+ * seconds. Each environment variable takes precedence (decision A-118).
  */
 export function shutdownTimes(plan: Iterable<PlanItem>, environment: InstanceOptions['shutdown']): ShutdownTimes {
   const said = [...plan].flatMap((item) => (item.kind === 'gateway' ? [item.shutdown ?? UNSAID] : []))
@@ -24,7 +24,7 @@ export function shutdownTimes(plan: Iterable<PlanItem>, environment: InstanceOpt
   return { minMs, maxMs: Math.max(minMs, cutAt(maxMs)) }
 }
 
-/** Something is left for closing by force, before whoever gave the time kills the process; not at the expense of the minimum. */
+/** Leaves time to close by force before the supervisor kills the process, but never reduces the minimum. */
 function cutAt(maxMs: number): number {
   return maxMs > 10_000 ? maxMs - 5000 : Math.min(maxMs, Math.max(maxMs - 1000, 1000))
 }

@@ -2,9 +2,9 @@ const ROUNDS = 8
 const HALF = 2 ** 32
 
 /**
- * Numbers the decisions of one worker and names them to strangers. An id is its number under a keyed permutation of 64 bits (a Feistel
- * network): no two are alike, and without the key, which never leaves the worker, none tells how many decisions there were or what
- * the next one is called. It is computed only when somebody reads it.
+ * Numbers the decisions of one worker and creates their public ids. An id is the encrypted number (a keyed permutation of 64 bits, a
+ * Feistel network). Ids are unique. Without the key, which never leaves the worker, an id shows neither the number of decisions nor the
+ * next id. It is computed only when it is read.
  */
 export class DecisionIds {
   readonly #keys = crypto.getRandomValues(new Uint32Array(2 * ROUNDS))
@@ -15,7 +15,7 @@ export class DecisionIds {
     return ++this.#last
   }
 
-  /** What a response field and a record call the decision: 16 hexadecimal digits. */
+  /** The id of a decision in response headers and records: 16 hexadecimal digits. */
   idOf(number: number): string {
     let left = Math.floor(number / HALF) >>> 0
     let right = number >>> 0
@@ -29,7 +29,7 @@ export class DecisionIds {
   }
 }
 
-/** Spreads each bit over all 32 (the finalizer of MurmurHash3, keyed once more in its middle). */
+/** Diffuses each bit over all 32 (the finalizer of MurmurHash3, with an additional key). */
 function mix(bits: number, key: number): number {
   let mixed = Math.imul(bits ^ (bits >>> 16), 0x85eb_ca6b)
   mixed = Math.imul((mixed ^ (mixed >>> 13)) + key, 0xc2b2_ae35)

@@ -1,13 +1,13 @@
 import type { Attempt } from '#exchange/exchange.ts'
 import type { DecisionIds } from './decision-ids.ts'
 
-/** What the gateway decided about one request; never holds credentials, bodies or prompts. */
+/** The decision about one request; never contains credentials, bodies or prompts. */
 export interface DecisionRecord {
-  /** What a refusal shows to its client (`DecisionIds`). */
+  /** The id that a refusal shows to its client (`DecisionIds`). */
   id: string
   /** Name of the worker that decided. */
   worker: string
-  /** When it ended, milliseconds since the epoch. */
+  /** Time of its end, milliseconds since the epoch. */
   time: number
   method: string
   authority: string
@@ -19,7 +19,7 @@ export interface DecisionRecord {
   backend: string
   endpoint: string
   status: number
-  /** Code of the refusal; empty when there was none. */
+  /** Code of the refusal; empty without a refusal. */
   code: string
   detail: string
   reason: string
@@ -29,20 +29,20 @@ export interface DecisionRecord {
   outputTokens: number
 }
 
-/** Decision records of the workers that answered in time. */
+/** Decision records of the workers that responded in time. */
 export interface GatheredRecords {
   /** Newest first. */
   readonly records: readonly DecisionRecord[]
-  /** Names of the workers that did not answer. */
+  /** Names of the workers that did not respond. */
   readonly unanswered: readonly string[]
 }
 
-/** A record in the ring; its id is put together only when somebody looks. */
+/** A record in the ring; its id is computed only when it is read. */
 interface KeptRecord extends DecisionRecord {
   number: number
 }
 
-/** The last decisions of one worker. Records are made once and overwritten, so keeping them allocates nothing. */
+/** The last decisions of one worker. Records are created once and then overwritten, so that recording allocates nothing. */
 export class DecisionRing {
   readonly #records: KeptRecord[] = []
   readonly #worker: string
@@ -56,12 +56,12 @@ export class DecisionRing {
     this.#capacity = capacity
   }
 
-  /** Keeps a decision about something that was no request; what is not given is empty. */
+  /** Records a decision about something that is not a request; absent values are empty. */
   keep(decision: Partial<KeptRecord>): void {
     Object.assign(this.take(), emptyRecord(), decision)
   }
 
-  /** The record to fill for the next decision; the oldest one when the ring is full. */
+  /** The record to fill for the next decision; the oldest one if the ring is full. */
   take(): KeptRecord {
     const at = this.#next
     this.#next = (at + 1) % this.#capacity

@@ -2,14 +2,14 @@ import { REJECTIONS, type Reason } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Observed } from './observer.ts'
 
-/** A request or relayed connection that has ended, as the fields of log, metrics and record are read from it (`fields.ts`). */
+/** A completed request or relayed connection, from which `fields.ts` reads the fields of log, metrics and record. */
 export class Ended {
   readonly request: Observed
   readonly exchange: Exchange
-  /** When, in milliseconds since the epoch. */
+  /** Time of the end, in milliseconds since the epoch. */
   readonly timeMs: number
   readonly durationMs: number
-  /** What went wrong although nothing was refused, in words for operators. */
+  /** A failure that is not a refusal, for operators. */
   readonly note: string | undefined
 
   constructor(request: Observed, timeMs: number, durationMs: number, note: string | undefined) {
@@ -36,7 +36,7 @@ export class Ended {
     return this.request.decisionId
   }
 
-  /** What the catalogue says, and the detail behind it. */
+  /** The text of the catalogue with the detail. */
   get error(): string | undefined {
     const { refusal, refusalDetail } = this.exchange
     if (refusal === undefined) return this.note
@@ -44,7 +44,7 @@ export class Ended {
     return refusalDetail === undefined ? text : `${text}: ${refusalDetail}`
   }
 
-  /** What the decision record says besides. */
+  /** The additional detail of the decision record. */
   get detail(): string | undefined {
     const { refusal, refusalDetail } = this.exchange
     return refusal === undefined ? this.note : (refusalDetail ?? this.note)

@@ -12,29 +12,29 @@ import type { DecisionRecord } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
 import { isUnknownItem, MCP_METHODS, METHODS } from './metrics/known-values.ts'
 
-// Everything that is told of a request or connection: names and readings stand here and nowhere else. The order is that of the line.
+// All fields of requests and connections: only this file defines their names and values. Fields are in the order of the log line.
 
-/** One fact. */
+/** One field. */
 export interface Field<S, N extends string = string> {
   /** Key in the access log. */
   readonly name: N
-  /** Undefined and empty text: not known. */
+  /** Undefined and empty text: unknown. */
   read(subject: S): string | number | undefined
-  /** The log leaves this value out: it says nothing. */
+  /** Default value, which the log omits. */
   readonly usual?: string | number
   /** False: not in the access log. */
   readonly logged?: false
   /** Label in metrics. */
   readonly label?: string
-  /** The only values of the label, but for `other`. A value that a client made up could fill the limit of series. */
+  /** The only values of the label besides `other`. Without it, values invented by clients could exhaust the limit of series. */
   readonly labelValues?: ReadonlySet<string>
   /** Clients or backends choose the value of the label (decision A-113). */
   readonly chosenByPeers?: true
-  /** Member of the decision record that holds the same value; the record is filled by hand, since that costs the least. */
+  /** Member of the decision record with the same value. The record is filled by separate code, which is fastest. */
   readonly record?: keyof DecisionRecord
 }
 
-/** Fields with one subject, which is looked up once; without it they are all unknown. */
+/** Fields with a common subject, which is looked up once; without it all of them are unknown. */
 export interface Group<E, S extends object = object, N extends string = string> {
   of(event: E): S | undefined
   readonly fields: readonly Field<S, N>[]
@@ -42,13 +42,13 @@ export interface Group<E, S extends object = object, N extends string = string> 
   readonly constant?: true
 }
 
-/** A message or connection that ended before it was a request. */
+/** A message or connection that ended before it became a request. */
 export interface Unread extends Outcome {
   readonly peer: Peer
   readonly place: Place
-  /** 0: nothing was answered. */
+  /** 0: no response was sent. */
   readonly status: number
-  /** How many before it had no line. */
+  /** Number of earlier messages without a line. */
   readonly untold: number
 }
 
@@ -57,7 +57,7 @@ export interface Denied extends Pick<Outcome, 'error' | 'reason'> {
   readonly peer: Peer
 }
 
-/** Names of configuration; empty: did not come so far. */
+/** Names from the configuration; empty: not reached. */
 interface Place {
   readonly gateway: string
   readonly listener: string
@@ -66,7 +66,7 @@ interface Place {
   readonly backend?: string
 }
 
-/** How it ended. */
+/** The outcome. */
 interface Outcome {
   readonly error: string | undefined
   readonly reason: Reason
@@ -111,13 +111,13 @@ const HTTP = fields<Ended>()([
     read: ({ exchange: { version } }) => (version === '2' ? 'HTTP/2' : version === '1.1' ? 'HTTP/1.1' : 'HTTP/1.0'),
   },
 ])
-/** 0: nothing was sent. */
+/** 0: no response was sent. */
 const STATUS = fields<{ readonly status: number }>()([
   { name: 'http.status', record: 'status', label: 'status', usual: 0, read: ({ status }) => status },
 ])
 const GRPC = fields<Ended>()([{ name: 'grpc.status', read: ({ exchange }) => readGrpcStatus(exchange) }])
 
-/** A subject is one only at its issuer. */
+/** A subject is unique only within its issuer. */
 const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?: unknown } }>()([
   { name: 'jwt.iss', read: ({ claims: { iss } }) => (typeof iss === 'string' ? iss : undefined) },
   { name: 'jwt.sub', read: ({ claims: { sub } }) => (typeof sub === 'string' ? sub : undefined) },
@@ -194,7 +194,7 @@ const ATTEMPTS = fields<readonly Attempt[]>()([
   { name: 'retry.replayed', read: (all) => [...new Set(all.flatMap(({ replayed }) => replayed ?? []))].join(',') },
   {
     name: 'retry.maybe_processed',
-    // The last one was not sent again.
+    // The last attempt was not resent.
     read: (all) => (all.slice(0, -1).some(({ maybeProcessed }) => maybeProcessed) ? 'true' : undefined),
   },
   { name: 'upstream.failure', read: (all) => all.at(-1)?.failure },
@@ -219,7 +219,7 @@ export const ENDED = [
   group(({ exchange }: Ended) => exchange.peer, [...SOURCE, ...IDENTITY], { constant: true }),
   group((ended: Ended) => (isRequest(ended) ? undefined : ended.exchange.peer), CONNECTION),
   group((ended: Ended) => (isRequest(ended) ? ended : undefined), [...HTTP, ...STATUS]),
-  // Over HTTP/1 no client can speak gRPC.
+  // HTTP/1 does not support gRPC.
   group((ended: Ended) => (ended.exchange.version === '2' ? ended : undefined), GRPC),
   group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN),
   group(self, PROTOCOL),
@@ -234,14 +234,14 @@ export const ENDED = [
 
 export type FieldName = (typeof ENDED)[number]['fields'][number]['name']
 
-/** The line of a message that the wire refused, or of a connection that broke. */
+/** The line of a message that the HTTP parser refused, or of a broken connection. */
 export const UNREAD = [
   group(({ place }: Unread) => place, PLACE),
   group(({ peer }: Unread) => peer, [...SOURCE, ...DESTINATION]),
   group((unread: Unread) => unread, [...STATUS, ...CAUSE, ...DECISION, ...UNTOLD]),
 ]
 
-/** The line of a connection that network authorization closed, or that failed before it could carry anything. */
+/** The line of a connection that network authorization closed, or that failed before it carried traffic. */
 export const DENIED = [
   group(({ peer }: Denied) => peer, [...SOURCE, ...DESTINATION]),
   group((denied: Denied) => denied, CAUSE),
@@ -263,7 +263,7 @@ function self(ended: Ended): Ended {
   return ended
 }
 
-/** Of a relayed connection there is no request. */
+/** A relayed connection has no request. */
 function isRequest({ exchange }: Ended): boolean {
   return exchange.originalMethod !== ''
 }
@@ -277,7 +277,7 @@ function itemName({ name }: McpFacts): string | undefined {
   return name === undefined ? undefined : hideCredentialParameters(name)
 }
 
-/** A session id opens its session; the log only has to tell sessions apart. */
+/** A session id gives access to its session; the log only needs to distinguish sessions. */
 function shortSession(id: string | undefined): string | undefined {
   return id === undefined ? undefined : sha256OfByteText(id).slice(0, 12)
 }
@@ -287,7 +287,7 @@ function msPerToken({ exchange: { llm }, durationMs }: Ended): number | undefine
   return (durationMs - llm.timeToFirstTokenMs) / llm.outputTokens
 }
 
-/** To the microsecond. */
+/** With microsecond precision. */
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 1000) / 1_000_000
 }

@@ -5,39 +5,39 @@ import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
 
-/** A request that has ended, as its owner in the proxy shows it. */
+/** A completed request, as the proxy passes it. */
 export interface Observed {
   readonly exchange: Exchange
-  /** Status sent to the client; 0 when none was. */
+  /** Status sent to the client; 0 without a response. */
   readonly status: number
-  /** `host:port` of the last attempt; undefined when none was made. */
+  /** `host:port` of the last attempt; undefined without an attempt. */
   readonly endpointLabel: string | undefined
-  /** Leads from a refusal's response field to its record; made only when asked for. */
+  /** Links the header of a refusal to its record; computed only when it is read. */
   readonly decisionId: string
-  /** The number in it. */
+  /** The number of the decision. */
   readonly decisionNumber: number
-  /** What policies of the listener say about observing; undefined when no listener was found. */
+  /** Settings of the listener's policies for observation; undefined if no listener was found. */
   readonly settings: ObserveSettings | undefined
 }
 
-/** A relayed connection that has ended. There is no request in its exchange. */
+/** A closed relayed connection. Its exchange has no request. */
 export interface ObservedRelay extends Observed {
   readonly protocol: 'tcp' | 'tls'
-  /** From the client, and to it. */
+  /** From the client, and to the client. */
   readonly receivedBytes: number
   readonly sentBytes: number
 }
 
-/** Where a connection came in. */
+/** Where a connection arrived. */
 export interface IncomingConnection {
   readonly peer: Peer
-  /** Empty when several share the socket and nothing tells them apart before a request does. */
+  /** Empty if several Gateways share the socket and only a request distinguishes them. */
   readonly gateway: string
   readonly listener: string
   readonly protocol: 'http' | 'https' | 'tcp' | 'tls'
 }
 
-/** A message that was refused before it became a request, or a connection that broke before there was any. */
+/** A message that was refused before it became a request, or a connection that failed before it had one. */
 export interface UnreadRequest {
   readonly place: IncomingConnection
   readonly decisionNumber: number
@@ -46,43 +46,43 @@ export interface UnreadRequest {
 /** `frontend.accessLog` and `frontend.metrics` of one listener, compiled. */
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
-  /** Custom labels of every metric that belongs to a request. */
+  /** Custom labels of all request metrics. */
   readonly metricLabels: readonly { readonly name: string; readonly expression: Expression }[]
 }
 
 export interface AccessLogSettings {
-  /** A line is written only when this is true; undefined: always. */
+  /** A line is written only if this is true; undefined: always. */
   readonly filter: Expression | undefined
-  /** Default fields that a line is without; also those whose place one of `add` takes. */
+  /** Default fields that a line omits, including those that a field of `add` replaces. */
   readonly remove: ReadonlySet<string>
-  /** Members of an added value may take the place of default fields too. */
+  /** Members of an added value may replace default fields, too. */
   readonly mayCover: boolean
   readonly add: readonly { readonly name: string; readonly expression: Expression }[]
 }
 
-/** Hears what happens to requests; decides what becomes log, metric or record. Never throws, never waits. */
+/** Receives events of requests and connections, and turns them into log, metrics and records. Never throws and never waits. */
 export interface Observer {
-  /** `broken`: why the client did not get a whole response, in words for operators. */
+  /** `broken`: why the client did not get a complete response, for operators. */
   ended(request: Observed, sentBytes: number, broken: string | undefined): void
-  /** `aborted`: why the connection did not end in order. */
+  /** `aborted`: why the connection did not end normally. */
   relayEnded(relay: ObservedRelay, aborted: Abort | undefined): void
-  /** A connection over which HTTP was served has ended. */
+  /** A connection that served HTTP was closed. */
   connectionEnded(place: IncomingConnection, receivedBytes: number, sentBytes: number): void
   /** A TLS handshake has succeeded. */
   handshakeEnded(place: IncomingConnection, durationMs: number): void
   /**
-   * The wire refused a message.
-   * @param unread tells of one that never became a request; without it `ended` does
-   * @returns the id of its record, when one is kept
+   * The HTTP parser refused a message.
+   * @param unread set if the message never became a request; otherwise `ended` reports it
+   * @returns the id of its record, if there is one
    */
   refusedByWire(code: WireRefusal, unread?: UnreadRequest): string | undefined
-  /** A client broke the protocol of its connection, or flooded it. @param detail never what a client wrote */
+  /** A client violated the protocol of its connection, or flooded it. @param detail never contains text of the client */
   connectionBroken(unread: UnreadRequest, fault: ConnectionFault, detail: string): void
   /** Network authorization closed a connection. */
   connectionDenied(peer: Peer, why: string): void
   /** A connection was closed because its PROXY header or its TLS handshake failed. */
   connectionRefused(peer: Peer, why: ConnectionRefusal): void
-  /** A call that the gateway made by itself is over. */
+  /** A call of the gateway itself has ended. */
   callEnded(call: EndedCall): void
   bug(decisionId: string, error: unknown): void
 }

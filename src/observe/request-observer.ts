@@ -21,19 +21,19 @@ import { WallClock } from './wall-clock.ts'
 
 const RECORDS = 1024
 
-/** Why something had an end before it was a request. */
+/** Why something ended before it became a request. */
 interface Cause extends Pick<Unread, 'status' | 'reason'> {
   readonly code: WireRefusal | ConnectionFault
   readonly error: string
-  /** What the record says besides. */
+  /** Additional detail for the record. */
   readonly detail: string | undefined
 }
 
-/** Messages refused by the wire that have a line and a record: so many at once, and in a second. */
+/** Limit of lines and records for messages that the HTTP parser refused: a burst, and a rate per second. */
 const UNREAD_BURST = 100
 const UNREAD_PER_SECOND = 10
 
-/** Turns the end of every request and relayed connection into an access-log line, metrics and a decision record. */
+/** Turns each completed request and relayed connection into an access log line, metrics and a decision record. */
 export class RequestObserver implements Observer {
   readonly records: DecisionRing
   readonly #log: AccessLog
@@ -41,10 +41,10 @@ export class RequestObserver implements Observer {
   readonly #relays: RelayMetrics
   readonly #writer: MetricsWriter
   readonly #ids: DecisionIds
-  /** For messages that never became requests: they cost their sender next to nothing. */
+  /** For messages that never became requests: they are cheap to send. */
   readonly #unreadAllowance = new Allowance(UNREAD_BURST, UNREAD_PER_SECOND)
   readonly #wallClock = new WallClock()
-  /** How many of them have had neither line nor record since the last that had. */
+  /** Number of messages without line and record since the last one that had them. */
   #untold = 0
   readonly #reportBug: (decisionId: string, error: unknown) => void
 
@@ -101,7 +101,7 @@ export class RequestObserver implements Observer {
     this.#tell(unread, { code: fault, status: 0, error: detail, reason: 'InvalidRequest', detail })
   }
 
-  /** A line and a record, while there are not too many of them. @returns the id of the record */
+  /** Writes a line and a record, within the limit. @returns the id of the record */
   #tell({ place, decisionNumber }: UnreadRequest, why: Cause): string | undefined {
     if (!this.#unreadAllowance.take()) {
       this.#untold++
@@ -191,7 +191,7 @@ function noteOnStrayAnswers({ mcp }: Exchange): string | undefined {
   return `unsolicited responses from targets were dropped: ${counts}`
 }
 
-/** A stream that broke after its response had begun refused nothing any more. */
+/** A stream that broke after its response had begun is not a refusal. */
 function noteOnStream({ refusal, refusalDetail }: Exchange): string | undefined {
   return refusal === undefined ? refusalDetail : undefined
 }

@@ -10,7 +10,7 @@ import type { Peer } from '#net/peer.ts'
 import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 
-/** Support for the tests of this room: requests that have ended. */
+/** Support for the tests of this room: completed requests. */
 
 export const PEER: Peer = {
   remoteAddress: '192.0.2.7',
@@ -44,14 +44,14 @@ export interface ObservedInputs extends Partial<Omit<Observed, 'exchange'>> {
   readonly peer?: Peer
   readonly llm?: Partial<LlmFacts>
   readonly mcp?: Partial<McpFacts>
-  /** What the proxy noted in the exchange. */
+  /** Facts that the proxy records in the exchange. */
   readonly noted?: Partial<
     Pick<Exchange, 'reason' | 'refusal' | 'refusalDetail' | 'attempts' | 'retries' | 'version' | 'a2aMethod'>
   >
   readonly jwt?: Readonly<Record<string, string | number>>
 }
 
-/** A request that has ended; answered 200 by the backend unless the inputs say otherwise. */
+/** A completed request; the backend responded with 200 unless the inputs set something else. */
 export function observed(inputs: ObservedInputs = {}): Observed {
   const { line = 'GET /path', host = 'example.com', headers = {}, place = PLACE, jwt } = inputs
   const { status = 200, endpointLabel, settings, decisionNumber = 7 } = inputs
@@ -71,7 +71,7 @@ export function observed(inputs: ObservedInputs = {}): Observed {
   return { exchange, status, endpointLabel, settings, decisionNumber, decisionId: `w1-${decisionNumber}` }
 }
 
-/** A relayed connection to `db.example.com` that has ended. */
+/** A closed relayed connection to `db.example.com`. */
 export function observedRelay(
   inputs: Partial<Omit<ObservedRelay, 'exchange'>> & Pick<ObservedInputs, 'noted'> = {},
 ): ObservedRelay {

@@ -1,11 +1,11 @@
 import { clock } from '#base/clock.ts'
 
-/** How long after somebody has set the wall clock this one may still show the time before. */
+/** How long the result may be stale after the wall clock was changed. */
 const FRESH_MS = 100
 
-/** Tells the wall-clock time of readings of the monotonic clock: whoever has read one clock need not read the other. */
+/** Converts readings of the monotonic clock to wall-clock time, so that code does not need to read both clocks. */
 export class WallClock {
-  /** What the wall clock is ahead of the monotonic one. */
+  /** Difference between the wall clock and the monotonic clock. */
   #aheadMs = 0
   #readMs = Number.NEGATIVE_INFINITY
 

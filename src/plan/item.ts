@@ -3,9 +3,9 @@ import type { Origin } from '#base/origin.ts'
 import type { BackendSpec, BackendType } from '#protocols/backend-protocols.ts'
 
 /**
- * The plan is what the data plane runs on: a set of plain, serialisable items, one per thing that a user changes. An item points
- * up to its parent by key; nothing lists its children, so that one changed object moves one small item. Keys are unique over
- * all kinds of item. Items are frozen JSON: no functions, no dates, no maps.
+ * The plan is the configuration of the data plane: a set of plain, serialisable items, one per unit that a user edits. An item refers to
+ * its parent by key, and no item lists its children, so that one edited object changes one small item. Keys are unique across all kinds of
+ * items. Items are frozen JSON: no functions, no dates, no maps.
  */
 export type PlanItem =
   | GatewayItem
@@ -19,13 +19,13 @@ export type PlanItem =
   | ConfigMapItem
   | WorkloadItem
 
-/** A Gateway of ours, as far as it is more than its listeners. Key: `Gateway/<namespace>/<name>`. */
+/** A Gateway of this controller, without its listeners. Key: `Gateway/<namespace>/<name>`. */
 export interface GatewayItem {
   readonly kind: 'gateway'
   readonly key: string
   readonly namespace: string
   readonly name: string
-  /** How long its proxy waits when it stops, in seconds; undefined: nobody says (specification 1, 2.5). */
+  /** How long its proxy waits when it stops, in seconds; undefined: not set (specification 1, 2.5). */
   readonly shutdown: { readonly min: number; readonly max: number } | undefined
   readonly origin: Origin
 }
@@ -38,32 +38,35 @@ export interface ListenerItem {
   readonly kind: 'listener'
   readonly key: string
   readonly gateway: ObjectName
-  /** The ListenerSet that brought it, if any. */
+  /** The ListenerSet of the listener, if any. */
   readonly listenerSet: ObjectName | undefined
   readonly name: string
-  /** Where it listens: loopback, `--bind`, or the Gateway's own address. */
+  /** The address of its socket: loopback, `--bind`, or the Gateway's own address. */
   readonly address: string
   readonly port: number
   readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
   /** Empty, exact, or `*.suffix`; lower case. */
   readonly hostname: string
-  /** Where TLS ends: here, or at the backend. Undefined: the protocol has none. */
+  /** Where TLS is terminated: at the gateway, or at the backend. Undefined: the protocol has no TLS. */
   readonly tlsMode: 'Terminate' | 'Passthrough' | undefined
-  /** Keys of the `SecretItem`s with certificates. Empty where TLS is to end here: none is usable, every handshake fails. */
+  /**
+   * Keys of the `SecretItem`s with certificates. If TLS is terminated and the list is empty, no certificate is usable and every handshake
+   * fails.
+   */
   readonly certificates: readonly string[]
-  /** Clients are asked for certificates. */
+  /** The listener requests client certificates. */
   readonly clientValidation?: ClientValidation
   readonly origin: Origin
 }
 
-/** What rules of all routes have. Key: `<Kind>/<namespace>/<name>/<rule index>`. */
+/** Common members of the rules of all routes. Key: `<Kind>/<namespace>/<name>/<rule index>`. */
 interface RuleItem {
   readonly key: string
   readonly rule: number
   readonly ruleName: string | undefined
   /** RFC 3339; empty for objects from files (they count as oldest). */
   readonly created: string
-  /** The listeners that it is attached to, each with the hostnames that both sides agree on (empty list: any host). */
+  /** The listeners that the rule is attached to, each with the hostnames that both have in common (empty list: any host). */
   readonly attachments: readonly Attachment[]
   readonly backends: readonly WeightedBackend[]
   readonly origin: Origin
@@ -79,7 +82,10 @@ export interface RouteItem extends RuleItem {
   readonly kind: 'route'
   readonly route: ObjectName & { readonly kind: 'HTTPRoute' | 'GRPCRoute' }
   readonly matches: readonly RouteMatch[]
-  /** Set when the rule cannot be served as it is written (a filter that is unknown, or fits no other): it has no backends then, and requests are answered 500. */
+  /**
+   * Set if the rule cannot be served as written (an unknown filter, or filters that exclude each other). It then has no backends, and
+   * requests get status 500.
+   */
   readonly broken?: string
 }
 
@@ -89,9 +95,9 @@ export interface RelayRouteItem extends RuleItem {
   readonly route: ObjectName & { readonly kind: 'TCPRoute' | 'TLSRoute' }
 }
 
-/** Who vouches for clients, and whether others are let in (Gateway API, FrontendTLSValidation). */
+/** The authorities for client certificates, and whether other clients are accepted (Gateway API, FrontendTLSValidation). */
 export interface ClientValidation {
-  /** Keys of the `ConfigMapItem`s and `SecretItem`s whose `ca.crt` holds the authorities. */
+  /** Keys of the `ConfigMapItem`s and `SecretItem`s with the authorities in `ca.crt`. */
   readonly authorities: readonly string[]
   readonly mode: 'AllowValidOnly' | 'AllowInsecureFallback'
 }
@@ -115,14 +121,14 @@ export interface ValueMatch {
 }
 
 export interface WeightedBackend {
-  /** Key of a `BackendItem`; undefined when the reference is broken: its share of the traffic is refused. */
+  /** Key of a `BackendItem`; undefined if the reference is broken: its share of the traffic is refused. */
   readonly backend: string | undefined
   readonly weight: number
-  /** Place of the reference in the route: `spec.rules[0].backendRefs[1]`. */
+  /** Path of the reference in the route: `spec.rules[0].backendRefs[1]`. */
   readonly path: string
 }
 
-/** How near to the request a policy stands; the higher number wins (specification 1, 2.6; decision A-22). */
+/** Level of a policy; a higher number takes precedence (specification 1, 2.6; decision A-22). */
 export const LEVEL = {
   Gateway: 0,
   ListenerSet: 1,
@@ -163,15 +169,15 @@ interface AnyPolicyItem {
   readonly key: string
   /** Traffic only. */
   readonly phase: Phase | undefined
-  /** Key of what it is attached to, see `plan/target.ts`. */
+  /** Key of its target, see `plan/target.ts`. */
   readonly target: string
   readonly level: LevelName
   readonly origin: Origin
-  /** Where the field stands in its object: `spec.traffic.rateLimit`. */
+  /** Path of the field in its object: `spec.traffic.rateLimit`. */
   readonly path: string
   /** RFC 3339; empty for objects from files. */
   readonly created: string
-  /** Keys of backends that the field names but may not use (no ReferenceGrant, decision A-35): for it, they do not exist. */
+  /** Keys of backends that the field names but must not use (no ReferenceGrant, decision A-35). For this field they do not exist. */
   readonly notPermitted?: readonly string[]
 }
 
@@ -189,9 +195,9 @@ interface AnyBackendItem {
   readonly key: string
   readonly namespace: string
   readonly name: string
-  /** What each of its endpoints may take of a worker, where its annotations say so. */
+  /** Limits of each endpoint in a worker, if its annotations set them. */
   readonly bounds?: { readonly maxConnections?: number; readonly maxWaiting?: number }
-  /** Set when the object cannot be used: routes to it answer 500. */
+  /** Set if the object cannot be used: routes to it respond with 500. */
   readonly broken: string | undefined
   readonly origin: Origin
 }
@@ -200,7 +206,7 @@ interface AnyBackendItem {
 export type ResolvedMcpTarget = BackendSpec<'mcp'>['targets'][number]
 
 /**
- * Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. A Service of type ExternalName has one, whose
+ * Ready addresses of one Service port. Key: `Endpoints/<namespace>/<service>/<port>`. A Service of type ExternalName has one address, whose
  * host is a DNS name.
  */
 export interface EndpointsItem {
@@ -232,14 +238,16 @@ export interface ConfigMapItem {
   readonly origin: Origin
 }
 
-/** A pod, for expressions that ask which one a caller is; there only while some expression does. Key: `Workload/<namespace>/<pod>`. */
+/**
+ * A Pod, for expressions that read the client's Pod; in the plan only while such an expression exists. Key: `Workload/<namespace>/<pod>`.
+ */
 export interface WorkloadItem {
   readonly kind: 'workload'
   readonly key: string
   readonly namespace: string
   readonly name: string
   readonly serviceAccount: string
-  /** IP addresses in canonical form; no other pod of the plan has one of them. */
+  /** IP addresses in canonical form; no two Pods of the plan have the same. */
   readonly addresses: readonly string[]
   readonly origin: Origin
 }

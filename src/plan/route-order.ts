@@ -1,6 +1,6 @@
 import type { RelayRouteItem, RouteItem } from './item.ts'
 
-/** Of two rules that fit equally well, the one to prefer: the older route, then namespace/name, then the earlier rule (decision A-52). */
+/** Order of two rules that match equally well: the older route first, then namespace/name, then the earlier rule (decision A-52). */
 export function byPrecedence(a: RouteItem | RelayRouteItem, b: RouteItem | RelayRouteItem): number {
   return (
     compareText(a.created, b.created) ||

@@ -1,8 +1,8 @@
 import type { ObjectName } from './item.ts'
 
 /**
- * Keys of the places that policies attach to. They are plain text so that items stay serialisable, and each is a prefix of what
- * lies inside it: `Gateway/default/main` contains `Gateway/default/main/http`.
+ * Keys of the targets of policies. They are text so that items stay serialisable. Each is a prefix of the keys inside it:
+ * `Gateway/default/main` contains `Gateway/default/main/http`.
  */
 export function gatewayTarget(gateway: ObjectName): string {
   return `Gateway/${gateway.namespace}/${gateway.name}`
@@ -16,14 +16,14 @@ export function listenerSetTarget(set: ObjectName, listener?: string): string {
   return `ListenerSet/${set.namespace}/${set.name}${listener === undefined ? '' : `/${listener}`}`
 }
 
-/** Policies attach to routes for requests only (decision A-26); those for connections lie between backends and listeners all the same. */
+/** Policies attach only to routes for requests (decision A-26), but routes for connections are also between backends and listeners. */
 export type RouteKind = 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute' | 'TLSRoute'
 
 export function routeTarget(kind: RouteKind, route: ObjectName, ruleName?: string): string {
   return `${kind}/${route.namespace}/${route.name}${ruleName === undefined ? '' : `/${ruleName}`}`
 }
 
-/** The rule itself, named or not: what its own filters attach to. */
+/** The rule itself, with or without a name: target of its own filters. */
 export function ruleTarget(kind: RouteKind, route: ObjectName, rule: number): string {
   return `${kind}/${route.namespace}/${route.name}#${rule}`
 }

@@ -1,17 +1,17 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
-/** Part of the memory of the machine, or of the container, that bodies of all workers may take. */
+/** Share of the memory of the machine, or of the container, that the bodies of all workers may use. */
 const MEMORY_SHARE = 1 / 4
-/** Part of what V8 lets a worker have that its bodies may come to: what is read from them stands there. */
+/** Share of the worker's heap limit that buffered bodies may use: the data that is read from them is on the heap. */
 const HEAP_SHARE = 1 / 4
 
-/** What there is, in bytes. */
+/** The available memory, in bytes. */
 export interface Memory {
   readonly machineBytes: number
-  /** What a container may use; 0, or more than there is: it has no bound. */
+  /** Limit of the container; 0, or more than the machine has: no limit. */
   readonly containerBytes: number
-  /** What V8 lets one worker have. */
+  /** Heap limit of one worker. */
   readonly heapBytes: number
 }
 
@@ -23,7 +23,7 @@ export function availableMemory(): Memory {
   }
 }
 
-/** Memory for the bodies that one of `workers` gathers, in bytes, where nobody has said how much that is. */
+/** Memory for the bodies that one of `workers` buffers, in bytes, if no setting gives it. */
 export function bodyMemoryOf({ machineBytes, containerBytes, heapBytes }: Memory, workers: number): number {
   const usableBytes = containerBytes === 0 ? machineBytes : Math.min(containerBytes, machineBytes)
   return Math.floor(Math.min((usableBytes * MEMORY_SHARE) / workers, heapBytes * HEAP_SHARE))

@@ -1,6 +1,6 @@
 import type { LogFields } from '#observe/log/application-log.ts'
 
-/** Takes the warnings of the runtime in this thread, which it would write as text of its own. */
+/** Redirects the warnings of the runtime in this thread, which it would print as text. */
 export function catchWarnings(take: (fields: LogFields) => void): void {
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message, ...more }) => {

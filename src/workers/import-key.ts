@@ -1,7 +1,7 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { PublicJwk, SignatureAlgorithm, VerifyingKey } from '#base/verifying-key.ts'
 
-/** An `ImportKey` on the cryptography of Node: synchronous, for a check takes microseconds. */
+/** An `ImportKey` with the cryptography of Node. It is synchronous, because a check takes microseconds. */
 export function importKey(jwk: PublicJwk): VerifyingKey | undefined {
   const key = publicKeyOf(jwk)
   if (key === undefined) return undefined
@@ -11,7 +11,7 @@ export function importKey(jwk: PublicJwk): VerifyingKey | undefined {
   }
 }
 
-/** How the signature itself is written, by family (RFC 7518, 3.3 to 3.5; RFC 8037, 3.1). */
+/** Encodings of the signature by family (RFC 7518, 3.3 to 3.5; RFC 8037, 3.1). */
 const FORMS: Readonly<Record<string, object>> = {
   RS: { padding: constants.RSA_PKCS1_PADDING },
   PS: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
@@ -19,7 +19,7 @@ const FORMS: Readonly<Record<string, object>> = {
   Ed: {},
 }
 
-/** Ed25519 has its digest built in. */
+/** Ed25519 includes its digest. */
 function digestOf(algorithm: SignatureAlgorithm): string | null {
   return algorithm === 'EdDSA' ? null : `sha${algorithm.slice(2)}`
 }
@@ -28,7 +28,7 @@ function publicKeyOf(jwk: PublicJwk): KeyObject | undefined {
   try {
     return createPublicKey({ format: 'jwk', key: { ...jwk } })
   } catch {
-    // A point that is not on its curve, text that is not base64url ...
+    // Invalid key, for example a point that is not on its curve, or text that is not base64url.
     return undefined
   }
 }

@@ -21,11 +21,11 @@ import { releaseMemory } from './release-memory.ts'
 import { createSealer } from './sealer.ts'
 import { countTurns } from './watchdog.ts'
 
-/** Entry of a proxy thread: hears of plans from the main thread and serves traffic on them. */
+/** Entry of a proxy thread: receives plans from the main thread and serves traffic with them. */
 const start = workerData as WorkerStart
 const port = parentPort!
 
-/** Characters of a first plan that leave garbage worth collecting before there is traffic. */
+/** Size of a first plan, in characters, whose garbage is worth collecting before there is traffic. */
 const BIG_PLAN = 1_000_000
 
 catchWarnings((fields) => warn('runtime warning', fields))
@@ -34,7 +34,7 @@ let hasGarbage = false
 const secretsByItem = new Map<string, readonly string[]>()
 let secrets: KnownSecrets | undefined
 const metrics = new MetricsWriter((news) => tell({ kind: 'metrics', news }))
-/** Those of the plan. Prepared for the first line of the log that is written after one has changed. */
+/** The secrets of the plan. Prepared for the first log line after a change. */
 function knownSecrets(): KnownSecrets {
   secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
   return secrets
@@ -103,7 +103,7 @@ async function takePlan(message: PlanMessage): Promise<FromWorker> {
   return { kind: 'applied', version: delta.version, failed }
 }
 
-/** @returns the answer */
+/** @returns the reply */
 async function hear(message: ToWorker): Promise<FromWorker | undefined> {
   if (message.kind === 'plan') return takePlan(message)
   if (message.kind === 'spent') {
@@ -119,23 +119,23 @@ async function hear(message: ToWorker): Promise<FromWorker | undefined> {
   return undefined
 }
 
-/** By now the message is garbage as well. */
+/** At this point the message is garbage as well. */
 function reply(answer: FromWorker | undefined): void {
   if (hasGarbage) releaseMemory()
   hasGarbage = false
   if (answer !== undefined) tell(answer)
 }
 
-// One message after the other: a plan is fully in force before the next one is looked at.
+// One message after the other: a plan is fully in force before the next message is processed.
 let last: Promise<void> = Promise.resolve()
 port.on('message', (message: ToWorker) => {
-  // Operators do not wait for a plan or a drain.
+  // Questions of operators do not wait for a plan or a drain.
   if (message.kind === 'records') {
     tell({ kind: 'records', question: message.question, records: observer.records.list() })
   } else if (message.kind === 'reopen-log') {
     lines.reopen()
   } else if (message.kind === 'key-set') {
-    // Requests wait for it.
+    // Not queued, because requests wait for it.
     proxy.learnKeySet(message.news)
   } else if (message.kind === 'key-set-dropped') {
     proxy.forgetKeySet(message.id)

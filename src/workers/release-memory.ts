@@ -8,8 +8,8 @@ type CollectGarbage = (how: {
 }) => void
 
 /**
- * Gives the memory back that the garbage of a big piece of work took: the engine keeps it for more work of that size, which
- * may never come. Stops the thread for about a millisecond per megabyte in use.
+ * Returns the memory of the garbage that a big task left: V8 keeps it for later tasks of that size, which may never come. Blocks the thread
+ * for about a millisecond per megabyte of live memory.
  */
 export function releaseMemory(): void {
   v8.setFlagsFromString('--expose-gc')

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Sealer } from '#base/sealer.ts'
 
-/** First byte of everything sealed; another one when the form ever changes. */
+/** First byte of every sealed text; changes with the format. */
 const VERSION = 1
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -11,15 +11,15 @@ const TAG_BYTES = 16
 export interface SessionKeys {
   /** Seals and opens. */
   readonly current: Uint8Array
-  /** Only opens: what was sealed before the key was changed. */
+  /** Only opens texts that were sealed before the key was changed. */
   readonly previous: Uint8Array | undefined
 }
 
 /**
- * Reads `SESSION_KEY` and `GATEWRIGHT_SESSION_KEY_PREVIOUS`. Without the first a random key is made, once for the whole instance:
- * its workers share it, other replicas and later runs do not.
+ * Reads `SESSION_KEY` and `GATEWRIGHT_SESSION_KEY_PREVIOUS`. Without the first, it creates a random key for the instance: its workers share
+ * the key; other replicas and later runs do not have it.
  *
- * @throws Error that names the variable when a value is not 64 hexadecimal digits; a start-up error
+ * @throws Error with the name of the variable if a value is not 64 hexadecimal digits; a start-up error
  */
 export function readSessionKeys(environment: Readonly<Record<string, string | undefined>>): SessionKeys {
   return {
@@ -35,13 +35,13 @@ function readKey(environment: Readonly<Record<string, string | undefined>>, name
   return Buffer.from(text, 'hex')
 }
 
-/** Seals with AES-256-GCM under a random nonce: version, nonce, ciphertext, tag, as base64url. */
+/** Seals with AES-256-GCM and a random nonce: version, nonce, ciphertext, tag, as base64url. */
 export function createSealer({ current, previous }: SessionKeys): Sealer {
   return {
     seal: (bytes) => seal(current, bytes),
     open: (text) => {
       const sealed = Buffer.from(text, 'base64url')
-      // Decoding skips what is no base64url; only the exact text counts, or one session would have many names.
+      // Decoding skips invalid characters. Only the exact text is accepted; otherwise one session would have many ids.
       if (sealed.toString('base64url') !== text) return undefined
       return open(current, sealed) ?? (previous === undefined ? undefined : open(previous, sealed))
     },
@@ -66,7 +66,7 @@ function open(key: Uint8Array, sealed: Buffer): Uint8Array | undefined {
   try {
     decipher.final()
   } catch {
-    // Wrong key or changed text; both are what strangers send.
+    // Wrong key or modified text; clients may send both.
     return undefined
   }
   return opened

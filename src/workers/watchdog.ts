@@ -1,12 +1,12 @@
 import { clock } from '#base/clock.ts'
 
-/** A worker whose loop has not turned for this long is replaced. */
+/** A worker whose event loop has been blocked for this long is replaced. */
 const STUCK_AFTER_MS = 10_000
-/** How often both sides count a turn in this time. */
+/** Number of turns that both sides count in this time. */
 const TURNS = 20
 
 interface Watched {
-  /** Written by the worker alone, once in every `turnMs`. */
+  /** Written only by the worker, once in every `turnMs`. */
   readonly turns: Int32Array
   seen: number
   /** Turns of the main thread since the worker's last one. */
@@ -14,12 +14,12 @@ interface Watched {
 }
 
 /**
- * Finds workers whose event loop no longer turns. Time counts in turns of the main thread's own loop, not of a clock: while the
- * machine sleeps, or the main thread itself gets no processor time, no worker is late.
+ * Finds workers with a blocked event loop. Time is measured in turns of the main thread's own loop, not with a clock: while the machine
+ * sleeps, or the main thread itself gets no processor time, no worker is late.
  */
 export class Watchdog {
   readonly stuckAfterMs: number
-  /** How often a worker counts a turn, in milliseconds. */
+  /** Interval in which a worker counts a turn, in milliseconds. */
   readonly turnMs: number
   readonly #onStuck: (name: string) => void
   readonly #watched = new Map<string, Watched>()
@@ -33,7 +33,7 @@ export class Watchdog {
     this.#timer = clock.after(this.turnMs, this.#turn)
   }
 
-  /** @returns one Int32, which the worker counts up; it is watched from its first turn on, since loading code takes time */
+  /** @returns one Int32 that the worker increments. Watching begins with its first turn, because loading code takes time */
   watch(name: string): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
     this.#watched.set(name, { turns: new Int32Array(memory), seen: 0, missed: 0 })
@@ -61,11 +61,11 @@ export class Watchdog {
   }
 }
 
-/** The worker's side: counts turns of its own loop, and keeps nothing alive. */
+/** Runs in the worker: counts turns of its own loop. Its timer does not keep the thread alive. */
 export function countTurns(memory: SharedArrayBuffer, turnMs: number): void {
   const turns = new Int32Array(memory)
   const count = () => {
-    // 0 means that it has not begun.
+    // 0 means that the worker has not begun.
     if (Atomics.add(turns, 0, 1) === -1) Atomics.add(turns, 0, 1)
   }
   count()

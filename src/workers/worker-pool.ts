@@ -12,24 +12,24 @@ import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from '
 import { TicketKeys } from './ticket-keys.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** What the data plane is to run on. */
+/** The plan for the data plane. */
 export interface Published extends PlanUpdate {
   readonly sockets: readonly string[]
-  /** For a worker that knows nothing yet. */
+  /** The whole plan, for a new worker. */
   readonly everything: () => PlanUpdate
 }
 
-/** What changed since the version before. */
+/** The changes since the previous version. */
 export interface PlanUpdate {
   readonly delta: PlanDelta
   readonly slots: SlotChange
   readonly secrets: SecretChange
 }
 
-/** `died`: its thread ended. `stuck`: its event loop no longer turned. */
+/** `died`: its thread ended. `stuck`: its event loop was blocked. */
 export type ReplacedFor = 'died' | 'stuck'
 
-/** How tests differ from a gateway. */
+/** Settings for tests. */
 export interface WorkerPoolTuning {
   readonly stuckAfterMs?: number
   readonly answerMs?: number
@@ -38,39 +38,39 @@ export interface WorkerPoolTuning {
 }
 
 export interface WorkerPoolEvents {
-  /** All workers run on this version; `failed`: sockets that some worker could not open. */
+  /** All workers run with this version; `failed`: sockets that some worker could not open. */
   applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void
-  /** A worker died, or its loop got stuck, and another one is being started. */
+  /** A worker died or was stuck, and another one is being started. */
   replaced(name: string, why: ReplacedFor, cause: string): void
   metrics(worker: string, news: MetricsNews): void
-  /** Its thread is gone: nothing more comes of it, and it counts nothing any more. */
+  /** Its thread has ended: it sends no more messages and counts nothing more. */
   ended(worker: string): void
-  /** Traffic shows something about a backend of the plan of that version. */
+  /** A fact from traffic about a backend of the plan of that version. */
   fact(version: number, fact: BackendFact): void
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
-  /** Requests of a worker wait for keys that it does not know. */
+  /** Requests of a worker wait for keys that it does not have. */
   askedForKeySet(id: string): void
   /** A worker has something to log. */
   message(level: Level, message: string, fields: LogFields): void
-  /** A request met a bug; its client was told the id. */
+  /** A request hit a bug; its client got the id. */
   bug(decisionId: string, stack: string): void
 }
 
-// A request passes through many small functions; the compiler may join more of them than it does by itself. Set before the first
-// thread begins (docs/decisions/0120-wire.md).
+// A request passes through many small functions; V8 inlines more of them with this budget. Set before the first thread starts
+// (docs/decisions/0120-wire.md).
 v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
 
-/** A worker that died before it served gets its successor after this time. */
+/** Delay before a worker that died before it served is replaced. */
 const RESPAWN_MS = 1000
 
-/** A thread that goes on so long after the maximum, in code that does not return, is ended. */
+/** A thread that is still running this long after the maximum, because its code does not return, is terminated. */
 const CLOSING_MS = 500
 
-/** How long a worker may take to answer a question of an operator. */
+/** Time limit of a worker for a question of an operator. */
 const ANSWER_MS = 2000
 
-/** What all workers are started with. */
+/** Common settings of all workers. */
 type CommonStart = Omit<WorkerStart, 'name' | 'ticketKeys' | 'turns' | 'turnMs'>
 
 interface Member {
@@ -80,15 +80,15 @@ interface Member {
   failed: readonly { readonly socket: string; readonly message: string }[]
 }
 
-/** A worker that was asked for its records; `undefined`: it did not answer in time. */
+/** A worker that was asked for its records; `undefined`: it did not respond in time. */
 interface Question {
   readonly member: Member
   readonly answer: (records: readonly DecisionRecord[] | undefined) => void
 }
 
 /**
- * The proxy workers of one instance. Each listens on the same sockets; one that dies is replaced by a new one on the current plan,
- * and the others go on.
+ * The proxy workers of one instance. All of them listen on the same sockets. A worker that dies is replaced by a new one with the current
+ * plan, and the others continue.
  */
 export class WorkerPool {
   readonly #start: CommonStart
@@ -100,7 +100,7 @@ export class WorkerPool {
   readonly #watchdog: Watchdog
   readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
-  /** For workers that begin later; by id. */
+  /** For later workers; by id. */
   readonly #keySets = new Map<string, KeySetNews>()
   #nextName = 1
   #nextQuestion = 1
@@ -115,7 +115,7 @@ export class WorkerPool {
     for (let i = 0; i < count; i++) this.#spawn()
   }
 
-  /** The threads and the plan that each runs on. */
+  /** The threads, and the plan version of each. */
   get members(): { readonly name: string; readonly planVersion: number }[] {
     return [...this.#members.values()].map(({ name, version }) => ({ name, planVersion: version }))
   }
@@ -135,7 +135,7 @@ export class WorkerPool {
     this.#tellAll({ kind: 'key-set-dropped', id })
   }
 
-  /** The newest decision records of all workers; those of a worker that does not answer in time are missing. */
+  /** The newest decision records of all workers, without those of workers that do not respond in time. */
   async records(): Promise<GatheredRecords> {
     const members = [...this.#members.values()]
     const answers = await Promise.all(members.map((member) => this.#recordsOf(member)))
@@ -145,12 +145,12 @@ export class WorkerPool {
     }
   }
 
-  /** Opens the file of the access log anew. */
+  /** Reopens the file of the access log. */
   reopenLog(): void {
     this.#tellAll({ kind: 'reopen-log' })
   }
 
-  /** Stops accepting after `minMs`, lets requests finish until `maxMs`, ends the threads. Resolves when all have ended. */
+  /** Stops accepting after `minMs`, lets requests finish until `maxMs`, then ends the threads. Resolves when all have ended. */
   async drain(minMs: number, maxMs: number): Promise<void> {
     this.#closing = true
     this.#ticketKeys.close()
@@ -203,7 +203,7 @@ export class WorkerPool {
     thread.postMessage(planMessage(published.everything(), published.sockets))
   }
 
-  /** Replaced at once: a thread that is stuck in native code may take its time to end. */
+  /** The worker is replaced at once: a thread that is stuck in native code may take long to end. */
   #end(name: string): void {
     const member = this.#members.get(name)
     if (member === undefined) return
@@ -217,7 +217,7 @@ export class WorkerPool {
     this.#forgetQuestions(member)
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
-    // One that cannot even start would die again at once.
+    // A worker that cannot start would die again at once.
     if (member.version > 0) this.#spawn()
     else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn())
   }
@@ -274,7 +274,7 @@ export class WorkerPool {
     })
   }
 
-  /** A worker that is gone takes its records with it. */
+  /** The records of an ended worker are lost. */
   #forgetQuestions(member: Member): void {
     for (const question of this.#questions.values()) if (question.member === member) question.answer([])
   }

@@ -12,8 +12,8 @@ import { LineFields } from './line-fields.ts'
 const NO_SECRETS: SecretHider = { hide: (text) => text, hideValues: (text) => text }
 
 /**
- * Writes the access-log line of a request or relayed connection (docs/behaviour/http.md, "Access log"). Absent values are left out; values are those
- * received.
+ * Writes the access log line of a request or relayed connection (docs/behaviour/http.md, "Access log"). Absent values are omitted. Values
+ * are those received from the client.
  */
 export class AccessLog {
   readonly #format: LineFormat
@@ -22,7 +22,7 @@ export class AccessLog {
   readonly #ended: LineFields<Ended>
   readonly #unread: LineFields<Unread>
   readonly #denied: LineFields<Denied>
-  /** The fields of requests whose listener removes some. */
+  /** The fields of requests for listeners that remove some. */
   readonly #endedBySettings = new WeakMap<AccessLogSettings, LineFields<Ended>>()
 
   constructor(format: LineFormat, write: (line: string) => void, secrets: SecretHider = NO_SECRETS) {
@@ -34,7 +34,7 @@ export class AccessLog {
     this.#denied = new LineFields<Denied>(DENIED, format, secrets)
   }
 
-  /** @returns false when the filter kept the line back */
+  /** @returns false if the filter omits the line */
   log(ended: Ended): boolean {
     const settings = ended.request.settings?.accessLog
     const format = this.#format
@@ -42,18 +42,18 @@ export class AccessLog {
       this.#write(format.start(ended.timeMs) + this.#ended.write(ended) + format.end)
       return true
     }
-    // What a caller can bring to its limit does not hide him.
+    // A filter that exceeds its limit does not suppress the line: a client must not be able to hide its requests.
     if (settings.filter !== undefined && !settings.filter.isTrue(ended.exchange, true)) return false
     this.#write(this.#lineWith(settings, ended))
     return true
   }
 
-  /** A connection that was closed before there was a request (decisions ). */
+  /** A connection that was closed before it had a request (decisions ). */
   logConnection(peer: Peer, error: string, reason: Reason): void {
     this.#line(this.#denied.write({ peer, error, reason }))
   }
 
-  /** Stands for lines that could not be written. */
+  /** The line that replaces lines that could not be written. */
   lossLine(lines: number): string {
     const format = this.#format
     return (
@@ -64,7 +64,7 @@ export class AccessLog {
     )
   }
 
-  /** A message that the wire refused, or a connection that broke. */
+  /** A message that the HTTP parser refused, or a broken connection. */
   logUnread(unread: Unread): void {
     this.#line(this.#unread.write(unread))
   }
@@ -76,7 +76,7 @@ export class AccessLog {
   #lineWith(settings: AccessLogSettings, ended: Ended): string {
     const format = this.#format
     const secrets = this.#secrets
-    // Written first: only its own names tell which default fields a flattened value takes the place of.
+    // Written first: only its member names determine which default fields a flattened value replaces.
     const covered = settings.mayCover ? new Set<string>() : undefined
     let added = ''
     if (settings.add.length > 0) {

@@ -2,11 +2,11 @@ import { clock } from '#base/clock.ts'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { JSON_LINE, type LineFormat, TEXT_LINE } from './field-line.ts'
 
-/** From what needs somebody to what only explains. */
+/** From the most to the least severe. */
 export const LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
 
-/** Values by name; what is undefined or empty is left out. */
+/** Values by name; undefined and empty values are omitted. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>
 
 export interface LogSettings {
@@ -16,8 +16,8 @@ export interface LogSettings {
 }
 
 /**
- * What the gateway tells of itself, as lines like those of the access log. Messages are constants, so that they can be counted and
- * searched for; what changes stands in fields. No value shows a secret, whoever wrote it.
+ * The log of the gateway itself, in the format of the access log. Messages are constants, so that they can be counted and searched;
+ * variable values are in fields. No value shows a secret.
  */
 export class ApplicationLog {
   readonly #format: LineFormat
@@ -31,7 +31,7 @@ export class ApplicationLog {
     this.#write = write
   }
 
-  /** What no line may show from now on. */
+  /** Sets the secrets that no line may show from now on. */
   hide(secrets: SecretHider): void {
     this.#secrets = secrets
   }

@@ -2,26 +2,26 @@ import { escapeUnseen } from '#base/visible-text.ts'
 import type { Json } from '#exchange/exchange.ts'
 import { formatTimestamp } from './timestamp.ts'
 
-/** Builds one line of fields by hand; a logging library would cost as much as half a proxied request. */
+/** Formats one line of fields. A logging library would cost as much as half a proxied request. */
 export interface LineFormat {
-  /** Everything before the first field of a line of the access log. */
+  /** The start of an access log line, up to the first field. */
   start(epochMs: number): string
-  /** The same of a message of the gateway itself. */
+  /** The same for a message of the gateway itself. */
   message(epochMs: number, level: string, message: string): string
-  /** What stands before the value of a field of ours. */
+  /** The text before the value of a default field. */
   key(name: string): string
   text(value: string): string
   number(value: number): string
-  /** A whole field whose name is not ours: users and tokens choose it. */
+  /** A whole field with a foreign name: from the configuration or from a token. */
   foreign(name: string, value: Json): string
   end: string
-  /** A value of several lines as people read it, to stand under the line; undefined: it stands in the line. */
+  /** A multi-line value in the format for people, printed below the line; undefined: it is part of the line. */
   below(value: string): string | undefined
 }
 
-/** Characters that need quotes in a text line: some would look like the next field, others would be obeyed by a terminal. */
+/** Characters that need quotes in a text line: some would look like the next field, others would control a terminal. */
 const UNSAFE = /[\s"=\\\p{Cc}\p{Cf}\p{Cs}]|^$/u
-/** Most values have none of them, and are told so sooner. */
+/** A faster check for the usual values, which have none of them. */
 const PLAIN = /^[!#-<>-[\]-~]+$/
 
 /** `<time>\tinfo\trequest k=v k=v` */

@@ -2,7 +2,7 @@ import type { SecretHider } from '#base/known-secrets.ts'
 import type { Field, Group } from '../fields.ts'
 import type { LineFormat } from './field-line.ts'
 
-/** A field with what stands before its value; all of one shape, which is what makes them fast. */
+/** A field with the text before its value. All columns have the same shape, which makes them fast. */
 interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
   readonly key: string
   readonly usual: string | number | undefined
@@ -11,11 +11,11 @@ interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
 interface Columns<E> {
   readonly of: (event: E) => object | undefined
   readonly columns: readonly Column[]
-  /** What stands in the line for each subject, if that is always the same. */
+  /** The cached text for each subject, if it never changes. */
   readonly texts: WeakMap<object, string> | undefined
 }
 
-/** The fields of one kind of line in one format: chosen when it is configured, only read and joined for each event. */
+/** The fields of one kind of line in one format. They are selected at configuration time; each event only reads and joins them. */
 export class LineFields<E> {
   readonly #format: LineFormat
   readonly #secrets: SecretHider
@@ -40,7 +40,7 @@ export class LineFields<E> {
       .filter(({ columns }) => columns.length > 0)
   }
 
-  /** Values that are unknown are left out. @param covered names whose place another field of this line takes */
+  /** Unknown values are omitted. @param covered names that another field of this line replaces */
   write(event: E, covered?: ReadonlySet<string>): string {
     let line = ''
     for (const { of, columns, texts } of this.#groups) {

@@ -3,48 +3,48 @@ import type { LogTarget } from './log-file.ts'
 
 const FLUSH_BYTES = 64 * 1024
 const FLUSH_AFTER_MS = 50
-/** How often to try again while the disk is full. */
+/** Interval of retries while the disk is full. */
 const RETRY_MS = 1000
-/** What may wait in memory while the log cannot be written; older lines are kept, newer ones lost and counted. */
+/** Limit of queued bytes while the log cannot be written. Older lines are kept; newer ones are dropped and counted. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
-/** Most bytes that a UTF-16 unit takes in UTF-8. */
+/** Maximum number of UTF-8 bytes for one UTF-16 unit. */
 const BYTES_PER_UNIT = 3
-/** Room for what is gathered, and for the line that completes it. */
+/** Space for collected lines, and for the line that completes them. */
 const USUAL_BYTES = 2 * FLUSH_BYTES
 const NEWLINE = 10
-/** Nobody will ever read what is written here: it does not wait. */
+/** The reader is gone for good, so writing is not retried. */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EBADF'])
 const SLOW = 'the reader is too slow'
 
-/** What a writer tells of itself. */
+/** Events of a writer. */
 export interface LineWriterEvents {
-  /** Lines can no longer be written, or no longer all of them; told once. */
+  /** Lines, or some of them, can no longer be written; reported once. */
   failing(cause: string): void
-  /** All is well again. `lines`: how many were lost in between. */
+  /** Writing works again. `lines`: the number of lines lost in between. */
   resumed(lines: number): void
-  /** So many lines were lost just now. */
+  /** That many lines were lost just now. */
   lost(lines: number): void
-  /** The writer is closed while lines cannot be written. `lines`: how many were lost since that began. */
+  /** The writer is closed while lines cannot be written. `lines`: the number of lines lost since the failure began. */
   ended(lines: number): void
-  /** The line that stands in the log for those that were lost. */
+  /** The line in the log that replaces lost lines. */
   lossLine(lines: number): string
 }
 
-/** Collects lines and writes them in large pieces. Never blocks on a slow reader and never throws. */
+/** Collects lines and writes them in large chunks. Never blocks on a slow reader and never throws. */
 export class LineWriter {
   readonly #target: LogTarget
   readonly #events: LineWriterEvents
-  /** Lines are encoded one by one: text that is put together from many pieces is read fastest while it is new. */
+  /** Each line is encoded immediately: a string made of many pieces is fastest to read while it is in the cache. */
   #bytes: Buffer = Buffer.allocUnsafeSlow(USUAL_BYTES)
   #length = 0
-  /** With so many bytes it is time to write. */
+  /** Write when this many bytes are collected. */
   #flushAt = FLUSH_BYTES
   #timer: NodeJS.Timeout | undefined
-  /** Why lines are not written; undefined: they are. */
+  /** The cause of the failure; undefined: lines are written. */
   #failure: string | undefined
   /** Lines lost since the failure began. */
   #lost = 0
-  /** What was written last ended within a line. */
+  /** The last write ended within a line. */
   #isMidLine = false
 
   constructor(target: LogTarget, events: LineWriterEvents) {
@@ -80,7 +80,7 @@ export class LineWriter {
     if (failure === undefined && isRightFile && this.#failure !== undefined) this.#resume()
   }
 
-  /** Opens the file at the path anew, since somebody says that it is another. */
+  /** Reopens the file at the path, because it was reported as changed. */
   reopen(): void {
     this.#follow(() => {
       this.#target.reopen()
@@ -89,7 +89,7 @@ export class LineWriter {
     this.flush()
   }
 
-  /** Writes what can be written now. A slow reader is still waited for, a full disk is not. */
+  /** Writes as much as possible. It waits for a slow reader, but not for a full disk. */
   close(): void {
     this.flush()
     if (this.#failure === undefined || this.#failure === SLOW) return
@@ -98,7 +98,7 @@ export class LineWriter {
     this.#events.ended(this.#lost)
   }
 
-  /** @returns false when another file is to be written to and cannot be opened */
+  /** @returns false if another file must be written and cannot be opened */
   #follow(step: () => boolean): boolean {
     try {
       if (step()) this.#beginFile()
@@ -110,7 +110,7 @@ export class LineWriter {
     }
   }
 
-  /** The rest of a line whose beginning stands in another file belongs nowhere. */
+  /** The rest of a line is dropped if its beginning is in another file. */
   #beginFile(): void {
     if (!this.#isMidLine) return
     this.#isMidLine = false
@@ -129,7 +129,7 @@ export class LineWriter {
     this.#length += this.#bytes.write(line, this.#length)
   }
 
-  /** @returns why something is left; undefined also for a slow reader */
+  /** @returns why bytes remain; undefined also for a slow reader */
   #writeAll(): string | undefined {
     let written = 0
     let failure: string | undefined
@@ -139,7 +139,7 @@ export class LineWriter {
       }
     } catch (error) {
       const code = codeOf(error)
-      // A pipe whose reader is slow; the rest waits.
+      // A pipe with a slow reader; the rest waits.
       if (code !== 'EAGAIN') failure = code
     }
     if (written > 0) this.#isMidLine = this.#bytes[written - 1] !== NEWLINE

@@ -1,29 +1,29 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { clock } from '#base/clock.ts'
 
-/** How often to look whether the file at the path is still the one that is written to. */
+/** Interval of checks whether the path still refers to the open file. */
 const LOOK_MS = 1000
 
-/** Where lines go. */
+/** The target of lines. */
 export interface LogTarget {
   readonly descriptor: number
-  /** Called before lines are written. @returns whether they go to another file from now on */
+  /** Called before lines are written. @returns whether later lines go to another file */
   follow(): boolean
-  /** Opens the path anew. */
+  /** Reopens the path. */
   reopen(): void
   close(): void
 }
 
 export const STANDARD_OUTPUT: LogTarget = { descriptor: 1, follow: () => false, reopen: () => {}, close: () => {} }
 
-/** A file that lines are appended to. Whoever rotates it renames or removes it; then a new one is begun at the path. */
+/** A file to which lines are appended. When it is renamed or removed for rotation, a new file is created at the path. */
 export class LogFile implements LogTarget {
   readonly #path: string
   #descriptor: number
   #lookedMs = clock.monotonic()
   #isOther = false
 
-  /** @throws when it cannot be opened */
+  /** @throws if it cannot be opened */
   constructor(path: string) {
     this.#path = path
     this.#descriptor = openSync(path, 'a')
@@ -33,12 +33,12 @@ export class LogFile implements LogTarget {
     return this.#descriptor
   }
 
-  /** @throws when another file is there and cannot be opened; the one before stays in use */
+  /** @throws if there is another file that cannot be opened; the previous one stays in use */
   follow(): boolean {
     const nowMs = clock.monotonic()
     if (nowMs - this.#lookedMs >= LOOK_MS) {
       if (!this.#isAtPath()) this.reopen()
-      // Not before: a file that cannot be opened is tried again with the next lines.
+      // Set only now: opening a file that failed is retried with the next lines.
       this.#lookedMs = nowMs
     }
     const isOther = this.#isOther

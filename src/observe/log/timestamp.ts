@@ -1,7 +1,7 @@
 let lastMs = -1
 let lastText = ''
 
-/** RFC 3339 in UTC with microseconds; the last one is kept, since many lines share a millisecond. */
+/** RFC 3339 in UTC with microseconds. The last result is cached, because many lines have the same millisecond. */
 export function formatTimestamp(epochMs: number): string {
   if (epochMs === lastMs) return lastText
   lastMs = epochMs

@@ -4,34 +4,34 @@ import { PLACE_FIELDS } from './metrics.ts'
 
 const PLACE_LABELS = labelled(PLACE_FIELDS).labels
 
-/** Values that peers choose have series of their own up to this number, for one label at one place (decision A-113). */
+/** Maximum number of values chosen by peers that have their own series, for one label at one place (decision A-113). */
 const MAX_VALUES = 200
-/** Stands for all further values. */
+/** Replaces all further values. */
 const OTHER = 'other'
-/** Values that the gateway itself writes; they do not count. */
+/** Values of the gateway itself; they do not count. */
 const OWN_VALUES: ReadonlySet<string> = new Set([OTHER, 'unknown', 'overflow'])
 
-/** Where the values of a metric stand that matter here. */
+/** Positions of the relevant values of a metric. */
 interface Positions {
   readonly place: readonly number[]
   readonly chosen: readonly number[]
 }
 
 /**
- * Bounds the values of labels that clients or backends choose: names of models and tools, and whatever the expressions of custom
- * labels read. All metrics share the count, so a value that one metric shows is shown by the others as well.
+ * Bounds the values of labels that clients or backends choose: names of models and tools, and the values that expressions of custom labels
+ * read. All metrics share the count, so a value with its own series in one metric has one in the others, too.
  */
 export class ChosenValues {
   readonly #known = new Map<string, Set<string>>()
   readonly #positions = new Map<Metric, Positions>()
   readonly #onFolded: (label: string, place: readonly string[]) => void
 
-  /** @param onFolded told of each value that is counted as `other`, with the values of the place labels */
+  /** @param onFolded called for each value that is counted as `other`, with the values of the place labels */
   constructor(onFolded: (label: string, place: readonly string[]) => void) {
     this.#onFolded = onFolded
   }
 
-  /** @returns the values with `other` in place of those that are one too many; the same array when none is */
+  /** @returns the values with `other` for those that exceed the limit; the same array if none does */
   fold(metric: Metric, values: readonly string[], customNames: readonly string[]): readonly string[] {
     const { place, chosen } = this.#positionsOf(metric)
     if (chosen.length === 0 && customNames.length === 0) return values

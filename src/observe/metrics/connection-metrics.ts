@@ -3,7 +3,7 @@ import type { IncomingConnection } from '../observer.ts'
 import { unknownIfEmpty } from './labels.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 
-/** Counts a connection that has ended, and its bytes. */
+/** Counts a closed connection and its bytes. */
 export function countConnection(
   writer: MetricsWriter,
   place: IncomingConnection,

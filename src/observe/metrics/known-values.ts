@@ -31,7 +31,7 @@ export const MCP_METHODS: ReadonlySet<string> = new Set([
   'notifications/roots/list_changed',
 ])
 
-/** JSON-RPC and MCP errors that say that there is nothing of this name. */
+/** JSON-RPC and MCP errors for unknown names. */
 const UNKNOWN_ITEM: ReadonlySet<number | undefined> = new Set([-32602, -32002])
 
 export function isUnknownItem(errorCode: number | undefined): boolean {

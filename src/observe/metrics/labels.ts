@@ -3,7 +3,7 @@ import type { Ended } from '../ended.ts'
 import { ENDED, type Field, type FieldName, type Group } from '../fields.ts'
 import type { ObserveSettings } from '../observer.ts'
 
-/** A field of an ended request as a label: the name, and how its value is read. */
+/** A field of a completed request as a label: its name and its reader. */
 interface Label {
   readonly name: string
   readonly chosenByPeers: boolean
@@ -31,7 +31,7 @@ function labelValue(field: Field<object>, subject: object): string {
   return field.labelValues === undefined || field.labelValues.has(text) ? text : 'other'
 }
 
-/** Labels of a metric that show fields of an ended request, behind labels of its own. */
+/** Labels of a metric for fields of a completed request, after the metric's other labels. */
 export function labelled(
   fields: readonly FieldName[],
   ...own: readonly string[]
@@ -43,7 +43,7 @@ export function labelled(
   }
 }
 
-/** Their values, in the same order. */
+/** Readers of their values, in the same order. */
 export function labelReader(fields: readonly FieldName[]): (ended: Ended) => string[] {
   const labels = fields.map(labelOf)
   return (ended) => labels.map(({ read }) => read(ended))
@@ -63,7 +63,7 @@ export function customNames(settings: ObserveSettings | undefined): readonly str
     : settings.metricLabels.map(({ name }) => name)
 }
 
-/** A failing expression gives `unknown` (specification 2, 2.1). */
+/** A failing expression yields `unknown` (specification 2, 2.1). */
 export function customValues(exchange: Exchange, settings: ObserveSettings | undefined): readonly string[] {
   if (settings === undefined || settings.metricLabels.length === 0) return NONE
   return settings.metricLabels.map(({ expression }) => expression.text(exchange) ?? 'unknown')

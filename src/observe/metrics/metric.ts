@@ -1,17 +1,19 @@
-/** What a metric is; the list of all of them is `metrics.ts`. */
+/** The definition of a metric; `metrics.ts` lists all metrics. */
 export interface Metric {
   /** Without the prefix `gatewright_`; counters end in `_total`. */
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
-  /** Those of them whose values clients or backends choose. Custom labels always count among these. */
+  /** Labels whose values clients or backends choose. Custom labels always count among these. */
   readonly chosenByPeers?: readonly string[]
-  /** Upper bounds of a histogram, ascending; the last, infinite one is implied. */
+  /** Upper bounds of a histogram, ascending, without the last, infinite one. */
   readonly buckets?: readonly number[]
 }
 
-/** 64-bit cells that one series of a metric takes: a counter or gauge one; a histogram its buckets, the infinite one, and the sum. */
+/**
+ * Number of 64-bit cells in a series of a metric. A counter or gauge has one; a histogram has its buckets, the infinite one, and the sum.
+ */
 export function cellsOf(metric: Metric): number {
   return metric.type !== 'histogram' ? 1 : metric.buckets!.length + 2
 }

@@ -5,37 +5,36 @@ import { MAX_SERIES, type MetricsNews, type SeriesAddress } from './metrics-writ
 
 const PREFIX = 'gatewright_'
 
-/** Where the numbers of a series are, and the labels under which they are shown. */
+/** The numbers of a series, and the labels with which they are shown. */
 interface Known extends Omit<SeriesAddress, 'page'> {
   readonly cells: Float64Array
 }
 
-/** The numbers of a worker that runs. */
+/** The numbers of a running worker. */
 interface Running {
   readonly pages: Float64Array[]
   readonly series: Known[]
 }
 
 export interface MetricsReaderEvents {
-  /** A text without secrets, for values that peers choose. */
+  /** Removes secrets from values that peers choose. */
   hide(text: string): string
-  /** A value that a worker still told from others is counted as `other`, since all workers together have too many. */
+  /** A value that has its own series in a worker is counted as `other`, because all workers together have too many. */
   folded(label: string, place: readonly string[]): void
-  /** The same, by a worker or here, for the first time at this place. */
+  /** The same, in a worker or here, for the first time at this place. */
   firstFolded(label: string, place: readonly string[]): void
 }
 
 /**
- * Sums the numbers of all workers when somebody scrapes. What workers counted that have ended is kept in one sum, so counters never go
- * back, and their pages go. Each worker bounds the values of labels and the number of series for itself; here the same bounds hold for
- * the sum.
+ * Sums the numbers of all workers at each scrape. The numbers of ended workers are kept in one sum, so that counters never decrease, and
+ * their pages are freed. Each worker bounds its label values and series; here the same bounds apply to the sum.
  */
 export class MetricsReader {
   readonly #events: MetricsReaderEvents
   readonly #chosen: ChosenValues
   readonly #labelSets = new Map<MetricId, Set<string>>()
   readonly #running = new Map<string, Running>()
-  /** The sums of all workers that have ended, by metric and labels. */
+  /** The sums of all ended workers, by metric and labels. */
   readonly #ended = new Map<string, Known>()
 
   constructor(events: MetricsReaderEvents) {
@@ -58,7 +57,7 @@ export class MetricsReader {
     running.series.push({ metric, customNames, offset, values: this.#bounded(news.series), cells: pages[page]! })
   }
 
-  /** It has told and counted the last. */
+  /** The worker has sent and counted its last numbers. */
   ended(worker: string): void {
     for (const series of this.#running.get(worker)?.series ?? []) {
       const { metric, values, customNames } = series
@@ -105,7 +104,7 @@ export class MetricsReader {
 }
 
 function sumByLabels(series: readonly Known[], metric: Metric): { labels: string; cells: Float64Array }[] {
-  // All series of a metric carry the same label names: the union over Gateways (decision A-113).
+  // All series of a metric have the same label names: the union over Gateways (decision A-113).
   const custom = [...new Set(series.flatMap(({ customNames }) => customNames))].sort()
   const sums = new Map<string, { labels: string; cells: Float64Array }>()
   for (const one of series) {

@@ -3,28 +3,28 @@ import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
 
 const PAGE_CELLS = 8192
-/** More series than this per metric share one series with the label value `overflow` (decision A-113). */
+/** Further series of a metric share one series with the label value `overflow` (decision A-113). */
 export const MAX_SERIES = 10_000
-/** Longer label values are cut: clients choose some of them (names of models and tools, header fields). */
+/** Longer label values are truncated: clients choose some of them (names of models and tools, headers). */
 const MAX_VALUE_LENGTH = 256
 
-/** What a worker tells the main thread about where its numbers are. */
+/** Tells the main thread where the numbers of a worker are. */
 export interface MetricsNews {
-  /** A new page of cells; pages are numbered from 0 in the order in which they come. */
+  /** A new page of cells; pages are numbered from 0 in order of arrival. */
   readonly page?: SharedArrayBuffer
   readonly series?: SeriesAddress
 }
 
 export interface SeriesAddress {
   readonly metric: MetricId
-  /** Values of the metric's labels, then of the custom ones. */
+  /** Values of the metric's labels, then of custom labels. */
   readonly values: readonly string[]
   readonly customNames: readonly string[]
   readonly page: number
   readonly offset: number
 }
 
-/** One series; adding to it is one or two array writes in memory that only this worker writes. */
+/** One series. Adding to it is one or two array writes in memory that only this worker writes. */
 export class Series {
   readonly #cells: Float64Array<SharedArrayBuffer>
   readonly #offset: number
@@ -41,7 +41,7 @@ export class Series {
     this.#cells[this.#offset]! += amount
   }
 
-  /** Gauges; one thread alone writes one. */
+  /** Gauges; only one thread may write each of them. */
   set(value: number): void {
     this.#cells[this.#offset] = value
   }
@@ -56,7 +56,7 @@ export class Series {
   }
 }
 
-/** Gives out series of one worker. Look a series up once and keep it: the hot path only adds. */
+/** Creates the series of one worker. Look up a series once and keep it: the hot path only adds. */
 export class MetricsWriter {
   readonly #tell: (news: MetricsNews) => void
   readonly #series = new Map<string, Series>()
@@ -78,7 +78,7 @@ export class MetricsWriter {
     const folded = this.#chosen.fold(METRICS[metric], values, customNames)
     if (folded !== values) return this.series(metric, folded, customNames)
     const count = this.#counts.get(metric) ?? 0
-    // All of them: a client may have chosen one of the values.
+    // Replaces all values, because a client may have chosen any of them.
     if (count >= MAX_SERIES && values.some((value) => value !== 'overflow')) {
       return this.series(
         metric,

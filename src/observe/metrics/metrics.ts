@@ -3,15 +3,15 @@ import type { Metric } from './metric.ts'
 
 /** Durations of requests, seconds. */
 const DURATION = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80]
-/** What takes a few round trips, seconds. */
+/** For operations of a few round trips, seconds. */
 const CONNECTION_DURATION = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const LLM_DURATION = Array.from({ length: 14 }, (_, i) => Number((0.01 * 2 ** i).toFixed(2)))
 const FIRST_TOKEN = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Fields that say where in the configuration a request was. */
+/** Fields for the place of a request in the configuration. */
 export const PLACE_FIELDS = ['gateway', 'listener', 'route', 'route_rule'] as const
-/** Fields of an ended request that are the labels of its metrics (`fields.ts`). */
+/** Fields of a completed request that are labels of its metrics (`fields.ts`). */
 export const REQUEST_FIELDS = ['backend', 'protocol', 'http.method', 'http.status', 'reason', ...PLACE_FIELDS] as const
 export const LLM_FIELDS = [
   'gen_ai.operation.name',

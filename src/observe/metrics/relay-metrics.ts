@@ -9,7 +9,7 @@ import { countUpstreamFailures } from './upstream-metrics.ts'
 
 const readLabels = labelReader(REQUEST_FIELDS)
 
-/** Counts relayed connections; they are no requests, but their time counts like that of one. */
+/** Counts relayed connections. They are not requests, but use the metrics of requests. */
 export class RelayMetrics {
   readonly #writer: MetricsWriter
 

@@ -7,7 +7,7 @@ import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
 
-/** How many series a place remembers, and by how long a text: with labels of their own, clients may choose both. */
+/** Maximum number of series that a place caches, and the longest key: clients may influence both with custom labels. */
 const MAX_KNOWN = 1000
 const MAX_KEY_LENGTH = 1024
 
@@ -16,7 +16,7 @@ const readLlmLabels = labelReader(LLM_FIELDS)
 const readMcpLabels = labelReader(MCP_FIELDS)
 const readPlaceLabels = labelReader(PLACE_FIELDS)
 
-/** The series of requests that agree on every label. */
+/** The series of requests with the same labels. */
 interface RequestSeries {
   readonly requests: Series
   readonly duration: Series
@@ -25,14 +25,14 @@ interface RequestSeries {
 }
 
 interface PlaceSeries {
-  /** Most requests of a place end like the one before. */
+  /** Most requests of a place have the same labels as the previous one. */
   last:
     | { readonly method: string; readonly status: number; readonly reason: string; readonly series: RequestSeries }
     | undefined
   readonly byLabels: Map<string, RequestSeries>
 }
 
-/** The series of LLM calls that agree on every label; each begins when there is something to count in it. */
+/** The series of LLM calls with the same labels; each is created when it is first needed. */
 class LlmSeries {
   readonly #writer: MetricsWriter
   readonly #call: Pick<LlmFacts, 'operation' | 'provider' | 'requestModel' | 'responseModel'>
@@ -82,11 +82,11 @@ class LlmSeries {
   }
 }
 
-/** Counts requests. Series are found by the identity of the names, so that nothing is looked up by name for each request. */
+/** Counts requests. Series are found by the identity of the names, so no request causes a look-up by name. */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
   readonly #places = new WeakMap<PlanNames, PlaceSeries>()
-  /** Most LLM calls of a place are like the one before. */
+  /** Most LLM calls of a place have the same labels as the previous one. */
   readonly #lastLlm = new WeakMap<PlanNames, LlmSeries>()
 
   constructor(writer: MetricsWriter) {
@@ -130,7 +130,7 @@ export class RequestMetrics {
   #findSeries(known: Map<string, RequestSeries>, ended: Ended): RequestSeries {
     const { exchange, status, reason } = ended
     const custom = customValues(exchange, ended.request.settings)
-    // What of the labels differs among the requests of a place.
+    // The labels that differ between requests of a place.
     const method = METHODS.has(exchange.originalMethod) ? exchange.originalMethod : ''
     const key =
       custom.length === 0 ? `${method}${status}${reason}` : `${method}${status}${reason}\n${custom.join('\n')}`

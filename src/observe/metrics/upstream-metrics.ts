@@ -6,7 +6,7 @@ import type { MetricsWriter } from './metrics-writer.ts'
 const readBackend = labelReader(['backend'])
 const readPlace = labelReader(PLACE_FIELDS)
 
-/** Counts the attempts to which no response came, by their cause, of which there is a fixed number. */
+/** Counts the attempts without a response by cause. The set of causes is fixed. */
 export function countUpstreamFailures(writer: MetricsWriter, ended: Ended): void {
   const { exchange, request } = ended
   for (const { failure } of exchange.attempts ?? []) {

@@ -39,7 +39,7 @@ export interface PathMap {
   readonly clientPrefix: string
   /** Prefix of the agent that `clientPrefix` replaces. */
   readonly upstreamPrefix: string
-  /** Folder of the card for clients. Paths outside the prefix are mapped below it. */
+  /** Path below which clients see the card. Paths outside the prefix are mapped below it, too. */
   readonly clientBase: string
 }
 
