@@ -33,7 +33,7 @@ import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
 const ODD_PATH = /\/\/|%2f|%5c|#/i
 
 /**
- * As the Gateway API has it for `Exact` and `PathPrefix`: what servers could read in two ways is no path to match. Nor is one that no
+ * As in the Gateway API for `Exact` and `PathPrefix`: a path that servers could read differently is invalid, and so is a path that no
  * request can have (decision A-51).
  */
 function checkPath(match: { readonly type: string; readonly value: string }, path: string): readonly ConfigProblem[] {

@@ -18,7 +18,7 @@ import { type ServiceObject, service } from './service.ts'
 import { type TCPRouteObject, tcpRoute } from './tcp-route.ts'
 import { type TLSRouteObject, tlsRoute } from './tls-route.ts'
 
-/** The objects of each kind that the gateway knows. */
+/** The objects of each known kind. */
 export interface ObjectsByKind {
   ProxyBackend: ProxyBackendObject
   ProxyParameters: ProxyParametersObject
@@ -45,7 +45,7 @@ export type KindName = keyof ObjectsByKind
 /** An object of a known kind; `kind` tells which. */
 export type KnownObject = ObjectsByKind[KindName]
 
-/** What is known about a kind. */
+/** Properties of a kind. */
 export interface KindInfo {
   /** Empty for the core group. */
   readonly group: string
@@ -53,12 +53,12 @@ export interface KindInfo {
   readonly plural: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
-  /** Accepted versions; the first is the one that is stored. */
+  /** Accepted versions; the first is the stored version. */
   readonly versions: readonly [string, ...string[]]
   readonly namespaced: boolean
-  /** One of our own kinds: unknown fields are refused. */
+  /** A kind of this gateway: unknown fields are refused. */
   readonly own: boolean
-  /** The status is written by the gateway, so one that comes with an object is not taken over. */
+  /** The gateway writes the status, so the status of a loaded object is ignored. */
   readonly statusIsOurs: boolean
   readonly schema: TSchema
 }
@@ -131,7 +131,7 @@ export const KINDS: readonly KindInfo[] = [
 
 const BY_KIND: ReadonlyMap<string, KindInfo> = new Map(KINDS.map((info) => [info.kind, info]))
 
-/** Kind names are unique over all groups that the gateway knows. */
+/** Kind names are unique across all known groups. */
 export function findKind(kind: string): KindInfo | undefined {
   return BY_KIND.get(kind)
 }

@@ -1,21 +1,21 @@
 import type { ApiObject } from './object.ts'
 
-/** Objects that came or changed, and those that went, as they were last. */
+/** Objects that were added or changed, and the last state of removed objects. */
 export interface ObjectChange {
   readonly set: readonly ApiObject[]
   readonly removed: readonly ApiObject[]
 }
 
-/** Collects changes until somebody takes them; what changes several times counts once. */
+/** Collects changes until they are taken; several changes of an object count once. */
 export class ObjectChanges {
-  /** What each object was when changes were last taken; undefined: it was not there. */
+  /** Each object as of the last call of `take`; undefined: it did not exist. */
   readonly #before = new Map<string, ApiObject | undefined>()
 
   note(key: string, before: ApiObject | undefined): void {
     if (!this.#before.has(key)) this.#before.set(key, before)
   }
 
-  /** @param objects as they are now, by key */
+  /** @param objects current objects by key */
   take(objects: ReadonlyMap<string, ApiObject>): ObjectChange {
     const set: ApiObject[] = []
     const removed: ApiObject[] = []

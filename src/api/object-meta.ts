@@ -70,7 +70,7 @@ const fields = openObject({
   selfLink: optional(text(), 'Deprecated. The platform no longer uses it.'),
 })
 
-/** The platform's ObjectMeta. Tools write nulls and fields of their own into it, so it is open. */
+/** The platform's ObjectMeta. Tools add nulls and other fields, so unknown fields are accepted. */
 export const objectMeta = withRule(fields, {
   reads: ['labels', 'annotations'],
   description: 'Keys of labels and annotations must be qualified names.',

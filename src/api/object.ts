@@ -3,14 +3,14 @@ import type { Origin } from '#base/origin.ts'
 import { object, openObject, type Parsed, required, type TSchema, text } from '#schema/index.ts'
 import { type ObjectMeta, objectMeta } from './object-meta.ts'
 
-/** An object of any kind: what all of them have, and where it came from. */
+/** An object of any kind: the common members, and its origin. */
 export interface ApiObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: StoredMeta
   readonly spec?: unknown
   readonly status?: unknown
-  /** Not part of the API: which file (and line) or store the object came from. */
+  /** Not part of the API: the file (and line) or store of the object. */
   readonly origin: Origin
 }
 
@@ -31,7 +31,7 @@ function envelope<const Kind extends string>(kind: Kind) {
   }
 }
 
-/** One of our own kinds: unknown fields outside `metadata` are refused. */
+/** A kind of this gateway: unknown fields outside `metadata` are refused. */
 export function ownKind<const Kind extends string, Members extends Record<string, TSchema>>(
   kind: Kind,
   members: Members,
@@ -39,7 +39,7 @@ export function ownKind<const Kind extends string, Members extends Record<string
   return object({ ...envelope(kind), ...members })
 }
 
-/** A kind of the platform that we only read: unknown fields are kept and reported as warnings. */
+/** A kind of the platform that is only read: unknown fields are kept and reported as warnings. */
 export function platformKind<const Kind extends string, Members extends Record<string, TSchema>>(
   kind: Kind,
   members: Members,

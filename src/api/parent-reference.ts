@@ -12,7 +12,7 @@ import {
   sectionName,
 } from '#schema/index.ts'
 
-/** The platform's ParentReference: what a route attaches to, and what a status speaks about. */
+/** The platform's ParentReference: the parent of a route, or the subject of a status entry. */
 export const parentReference = openObject({
   group: defaulted(groupName(), 'gateway.networking.k8s.io', 'API group of the parent.'),
   kind: defaulted(kindName(), 'Gateway', 'Kind of the parent.'),

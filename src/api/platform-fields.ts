@@ -24,7 +24,7 @@ import {
 } from '#schema/index.ts'
 import { parentReference } from './parent-reference.ts'
 
-/** Fields of the platform that this gateway does not read; naming them keeps them from being reported as unknown. */
+/** Platform fields that this gateway does not read. They are declared so that they are not reported as unknown. */
 export function unread<const Names extends readonly string[]>(
   ...names: Names
 ): Record<Names[number], TOptional<TUnknown>> {
@@ -77,7 +77,7 @@ export const objectReference = openObject({
   namespace: optional(namespaceName(), 'Namespace of the object. When unset, the namespace of the referring object.'),
 })
 
-/** A reference to an object of the own namespace. */
+/** A reference to an object in the same namespace. */
 export const typedLocalReference = openObject({
   group: required(groupName(), 'API group of the object.'),
   kind: required(kindName(), 'Kind of the object.'),
@@ -92,7 +92,7 @@ export const backendReferenceFields = {
   port: optional(port(), 'Port of the Service. Required for a Service.'),
 }
 
-/** Where a filter or a callout sends requests. */
+/** The backend of a filter or a callout. */
 export const openBackendReference = withRule(openObject(backendReferenceFields), SERVICE_PORT_RULE)
 
 export const weight = defaulted(
@@ -101,10 +101,10 @@ export const weight = defaulted(
   'Weight of the backend: its share of the traffic relative to the other weights.',
 )
 
-/** How a route compares a header, a query parameter or a gRPC method. */
+/** How a route matches a header, a query parameter or a gRPC method. */
 export const matchType = defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is matched.')
 
-/** Headers that a route's match names. */
+/** Headers in the match of a route. */
 export const headerMatches = listMap(
   'name',
   openObject({
@@ -115,7 +115,7 @@ export const headerMatches = listMap(
   { max: 16 },
 )
 
-/** What all routes have in common. */
+/** Common fields of all routes. */
 export const routeFields = {
   parentRefs: optional(list(parentReference, { max: 32 }), 'Gateways or ListenerSets that the route attaches to.'),
   useDefaultGateways: optional(text(), 'Whether the route also attaches to default Gateways.'),

@@ -74,7 +74,7 @@ const podStatus = openObject({
   ),
 })
 
-/** Read for one thing only: which pod a caller's address belongs to. */
+/** Used only to find the Pod of a client address. */
 export const pod = platformKind('Pod', {
   spec: optional(podSpec, 'Desired state.'),
   status: optional(podStatus, 'Observed state.'),

@@ -36,8 +36,8 @@ import { transformation } from '#policies/traffic/transformation/index.ts'
 import { BACKEND_PROTOCOLS } from '#protocols/backend-protocols.ts'
 
 /**
- * Every field of the three sections and of the route filters, by section and name, in the order of the specification. Adding a policy
- * adds a line here and one in `policy-order.ts`; the API, its references and secrets, merging and checks follow from the definitions.
+ * Every field of the three sections and of the route filters, by section and name, in the order of the specification. To add a policy, add
+ * a line here and one in `policy-order.ts`; the API, its references and secrets, merging and checks are derived from the definitions.
  */
 export const POLICIES = {
   frontend: {
@@ -88,7 +88,7 @@ export const POLICIES = {
 export type PolicySection = keyof typeof POLICIES
 export type FieldOf<Section extends PolicySection> = keyof (typeof POLICIES)[Section] & string
 
-/** What users write in a field, schema defaults applied. */
+/** The value of a field as users write it, with schema defaults. */
 export type SpecOf<
   Section extends PolicySection,
   Field extends FieldOf<Section>,

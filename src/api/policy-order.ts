@@ -1,11 +1,11 @@
 import type { POLICIES } from './policy-fields.ts'
 
 /**
- * In which order policies act on a request (docs/behaviour/http.md, "Order"). Order is data: one line per field, with its reason.
- * The compiler proves that every field has its place.
+ * The order in which policies process a request (docs/behaviour/http.md, "Order"). It is data: one line per field, with its reason. The
+ * compiler proves that every field has a position.
  */
 
-/** Before a route is known; only these can act then (decision A-25). */
+/** Before the route is selected; only these fields can act then (decision A-25). */
 export const PRE_ROUTING = [
   'cors', // answers preflights, which carry no credentials
   'jwtAuthentication', // establishes who calls ...
@@ -17,7 +17,7 @@ export const PRE_ROUTING = [
   'transformation', // last: what it writes decides the route
 ] as const
 
-/** After the route is known. */
+/** After the route is selected. */
 export const POST_ROUTING = [
   'timeouts', // only noted here; the clock starts with the first backend attempt
   'cors', // answers preflights, and queues headers that later refusals must carry
@@ -39,22 +39,22 @@ export const POST_ROUTING = [
   'directResponse', // answers, last
 ] as const
 
-/** For every attempt, once the endpoint is known. */
+/** For every attempt, after the endpoint is selected. */
 export const BACKEND = [
   'extAuth', // may still refuse before credentials are added
   'auth', // adds the gateway's credentials
   'transformation', // sees the request as the backend will
 ] as const
 
-/** The way back. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
+/** Order of response policies. Chains run in the order post-routing, backend, pre-routing; within a chain in this order. */
 export const RESPONSE = ['headerModifiers', 'transformation', 'extProc', 'cors', 'rateLimit', 'extAuth'] as const
 
-/** The fields of a section that act on requests. */
+/** The fields of a section that process requests. */
 export type Acting<Section> = {
   [F in keyof Section]: Section[F] extends { readonly kind: 'steps' } ? F : never
 }[keyof Section]
 
-/** Those of them that act on responses too. */
+/** The fields of a section that process responses, too. */
 export type Answering<Section> = {
   [F in Acting<Section>]: Section[F] extends { compile(...args: never): infer Run }
     ? 'response' extends keyof NonNullable<Run>
@@ -63,7 +63,7 @@ export type Answering<Section> = {
     : never
 }[Acting<Section>]
 
-/** Does not compile where a field has no place. */
+/** Does not compile if a field has no position. */
 export type Complete<Missing extends never> = Missing
 
 export type OrderIsComplete = [

@@ -26,14 +26,14 @@ const section = {
   ),
 }
 
-/** An entry of `targetRefs`: an object of the own namespace. */
+/** An entry of `targetRefs`: an object in the same namespace. */
 export const policyTargetReference = object({
   ...place,
   name: required(objectName(), 'Name of the target.'),
   ...section,
 })
 
-/** An entry of `targetSelectors`: all objects of a kind in the own namespace that have the labels. */
+/** An entry of `targetSelectors`: all objects of a kind in the same namespace that have the labels. */
 export const policyTargetSelector = object({
   ...place,
   matchLabels: required(mapOf(text()), 'Labels and values that a target must have. An empty map selects all objects.'),
@@ -43,7 +43,7 @@ export const policyTargetSelector = object({
 export type PolicyTargetReference = Parsed<typeof policyTargetReference>
 export type PolicyTargetSelector = Parsed<typeof policyTargetSelector>
 
-/** What a policy can be attached to (decisions A-26, A-27), by kind, with the group. */
+/** Kinds that a policy can target (decisions A-26, A-27), with their groups. */
 const TARGET_GROUPS = {
   Gateway: 'gateway.networking.k8s.io',
   ListenerSet: 'gateway.networking.k8s.io',
@@ -56,7 +56,7 @@ const TARGET_GROUPS = {
 
 export type TargetKind = keyof typeof TARGET_GROUPS
 
-/** Where each section may stand. */
+/** The targets that each section allows. */
 export const SECTION_TARGETS = {
   frontend: ['Gateway'],
   traffic: ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'InferencePool'],
@@ -69,7 +69,7 @@ export interface Target {
   readonly sectionName?: string
 }
 
-/** Each target is of a kind that policies know, all of a list are of one kind, and sections of Services are ports. */
+/** Checks that each target has a known kind, that all targets of a list have the same kind, and that sections of Services are ports. */
 export function checkTargets(targets: readonly Target[], path: string): readonly ConfigProblem[] {
   const found = targets.flatMap((target, index) => checkTarget(target, itemPath(path, index)))
   const first = targets[0]

@@ -14,7 +14,7 @@ import { conditions } from './condition.ts'
 import { type ObjectOf, ownKind } from './object.ts'
 import { backendFull } from './policy-sections.ts'
 
-/** The kinds of destination; a ProxyBackend is exactly one of them. */
+/** The types of destinations; a ProxyBackend has exactly one. */
 const DESTINATIONS = ['ai', 'static', 'dynamicForwardProxy', 'mcp', 'aws', 'a2a'] as const
 export type Destination = (typeof DESTINATIONS)[number]
 
@@ -56,7 +56,7 @@ function checkPoliciesFit(spec: View, path: string): readonly ConfigProblem[] {
   return found
 }
 
-/** An agent runtime takes signed requests or a bearer token, not the tokens of other clouds (decision B92). */
+/** An agent runtime accepts signed requests or a bearer token, not the tokens of other clouds (decision B92). */
 function checkRuntimeCredentials(spec: View, path: string): readonly ConfigProblem[] {
   if (spec.aws === undefined) return []
   const at = fieldPath(path, 'policies.auth')
@@ -95,13 +95,13 @@ export const proxyBackend = ownKind('ProxyBackend', {
 })
 
 export type ProxyBackendSpec = Parsed<typeof proxyBackendSpec>
-/** An entry of `mcp.targets`, what one of them selects, and one that is written out. */
+/** An entry of `mcp.targets`: a selector, or a static target. */
 export type McpTargetSelectorSpec = NonNullable<ProxyBackendSpec['mcp']>['targets'][number]
 export type McpSelectorSpec = NonNullable<McpTargetSelectorSpec['selector']>
 export type McpTargetSpec = NonNullable<McpTargetSelectorSpec['static']>
 export type ProxyBackendObject = ObjectOf<typeof proxyBackend>
 
-/** Which of the destinations it is. */
+/** The type of the destination. */
 export function destinationOf({ spec }: ProxyBackendObject): Destination {
   const type = DESTINATIONS.find((name) => spec[name] !== undefined)
   if (type === undefined) throw new Error('a ProxyBackend without a destination was admitted')

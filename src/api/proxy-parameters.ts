@@ -17,8 +17,8 @@ import {
 import { envVars, resourceRequirements } from './container-fields.ts'
 import { type ObjectOf, ownKind } from './object.ts'
 
-// Defaults of this kind stay out of the stored object: the values of a GatewayClass and of a Gateway are merged field by field,
-// and a default written into the Gateway's object would hide the value of its class.
+// Defaults of this kind are not added to the stored object: the values of a GatewayClass and of a Gateway are merged field by field, and a
+// default in the object of the Gateway would hide the value of its class.
 
 const logging = object({
   level: optional(text(), 'Log level: one level, or a comma-separated list of module=level entries. When unset, info.'),

@@ -30,7 +30,7 @@ interface Targets {
 
 type Section = keyof typeof SECTION_TARGETS
 
-/** Both target lists with their paths; only one of them is set in a valid policy, but each is checked. */
+/** Both target lists with their paths. A valid policy has only one of them, but both are checked. */
 function targetsOf(spec: Targets, path: string): { readonly target: Target; readonly at: string }[] {
   const at = (field: 'targetRefs' | 'targetSelectors') =>
     (spec[field] ?? []).map((target, index) => ({ target, at: itemPath(fieldPath(path, field), index) }))
@@ -44,7 +44,7 @@ function checkTargetLists(spec: Targets, path: string): readonly ConfigProblem[]
   ]
 }
 
-/** Every section of the policy must be allowed at the kind of target (decision A-27). */
+/** Every section of the policy must be allowed for the kind of target (decision A-27). */
 function checkSections(spec: Targets & { readonly [S in Section]?: unknown }, path: string): readonly ConfigProblem[] {
   const [first] = targetsOf(spec, path)
   if (first === undefined || !(SECTION_TARGETS.backend as readonly string[]).includes(first.target.kind)) return []
@@ -73,7 +73,7 @@ function checkFrontendHasNoSection(
     })
 }
 
-/** A member of a part of the object that may be of any shape: its own schema has reported that. */
+/** A member of a value with any shape; its own schema reports wrong shapes. */
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
 }
@@ -88,7 +88,7 @@ function checkPhaseTarget(spec: Targets & { readonly traffic?: unknown }, path: 
   return [problem(fieldPath(path, 'traffic.phase'), 'target-not-allowed', message)]
 }
 
-/** `ai` and `mcp` describe backends of those kinds, which a Service is not; `mcp` speaks about the whole backend. */
+/** `ai` and `mcp` apply only to backends of these types, not to Services; `mcp` applies to a whole backend. */
 function checkBackendKinds(spec: Targets & { readonly backend?: unknown }, path: string): readonly ConfigProblem[] {
   const at = fieldPath(path, 'backend')
   const targets = targetsOf(spec, path).map(({ target }) => target)
@@ -128,7 +128,7 @@ const fields = object({
   backend: optional(backendFull, 'Policies for connections and requests to backends.'),
 })
 
-/** Rules that look at the targets and ask of the sections only what stands in them. */
+/** Rules that check sections against targets. */
 const TARGET_RULES = [
   { description: 'All targets must have the same, supported kind.', check: checkTargetLists },
   { description: 'Each section supports only certain kinds of target.', check: checkSections },

@@ -104,7 +104,7 @@ const SETTINGS = {
   ExtensionRef: 'extensionRef',
 } as const
 
-/** A filter carries the settings of its type and no others. */
+/** A filter must have the settings of its type and no others. */
 function checkFilter(
   filter: { readonly type: string } & Readonly<Record<string, unknown>>,
   path: string,

@@ -1,6 +1,6 @@
 import { clock } from './clock.ts'
 
-/** How much of something that costs us more than its sender is put up with: `burst` at once, `perSecond` for as long as it likes. */
+/** A rate limit for events that cost the gateway more than their sender: `burst` at once, then `perSecond`. */
 export class Allowance {
   readonly #burst: number
   readonly #perSecond: number
@@ -13,7 +13,7 @@ export class Allowance {
     this.#left = burst
   }
 
-  /** @returns false when it is used up */
+  /** @returns false if the limit is reached */
   take(): boolean {
     const nowMs = clock.monotonic()
     this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#atMs) / 1000) * this.#perSecond)

@@ -1,4 +1,4 @@
-/** Bytes of base64url text (RFC 4648, 5), padded or not. @returns undefined when it is something else */
+/** Bytes of base64url text (RFC 4648, 5), with or without padding. @returns undefined for other text */
 export function decodeBase64Url(text: string): Uint8Array | undefined {
   if (!/^[\w-]*={0,2}$/.test(text)) return undefined
   try {

@@ -23,8 +23,8 @@ const QUANTITY = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]+)|(Ki|Mi|Gi|
 const MAX_BYTE_SIZE = 4_294_967_295
 
 /**
- * Reads a `ByteSize` (specification 1, 2.2; decision A-04): a Kubernetes quantity or an integer, fractions rounded up.
- * @returns bytes in 1..4294967295, or undefined when the form or the range is wrong
+ * Parses a `ByteSize` (specification 1, 2.2; decision A-04): a Kubernetes quantity or an integer, with fractions rounded up.
+ * @returns bytes in 1..4294967295, or undefined if the format or the range is wrong
  */
 export function parseByteSize(value: string | number): number | undefined {
   const bytes = typeof value === 'number' ? value : parseQuantity(value)

@@ -6,7 +6,7 @@
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The UTF-8 bytes of a text. Plain ASCII, the usual case, is returned as it is. */
+/** The UTF-8 bytes of a text as byte text. ASCII text, the usual case, is returned unchanged. */
 export function toByteText(text: string): string {
   if (isAscii(text)) return text
   let byteText = ''
@@ -14,14 +14,14 @@ export function toByteText(text: string): string {
   return byteText
 }
 
-/** Reads byte text as UTF-8; what is no UTF-8 becomes U+FFFD. */
+/** Decodes byte text as UTF-8; invalid sequences become U+FFFD. */
 export function fromByteText(byteText: string): string {
   return isAscii(byteText) ? byteText : decoder.decode(bytesOf(byteText))
 }
 
 /**
- * Without the spaces, tabs and line ends around it. `trim()` is not for byte text: it takes the byte A0, which ends the UTF-8 of `à`,
- * for a space.
+ * Removes spaces, tabs and line ends at both ends. `trim()` is wrong for byte text: it would remove the byte A0, which ends the UTF-8 form
+ * of `à`.
  */
 export function trimSpace(text: string): string {
   let start = 0

@@ -1,7 +1,7 @@
-/** Kept, because looking up the global costs more than reading the time. */
+/** Cached, because looking up the global costs more than reading the time. */
 const timeline = globalThis.performance
 
-/** 25 days; a timer that is given more fires at once. */
+/** About 25 days; a timer with a longer delay fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The only file that reads the time or starts a timer; tests replace `clock.now` and `clock.monotonic`. */
@@ -10,7 +10,7 @@ export const clock = {
   now: (): number => Date.now(),
   /** Monotonic, milliseconds with fractions. */
   monotonic: (): number => timeline.now(),
-  /** Calls `run` once, `ms` milliseconds from now. For rare waits; limits of every request use the wheel of `net/`. */
+  /** Calls `run` once, `ms` milliseconds from now. Only for rare waits; time limits of requests use the wheel of `net/`. */
   after: (ms: number, run: () => void): { cancel(): void } => {
     let timer: ReturnType<typeof setTimeout>
     const wait = (leftMs: number): void => {

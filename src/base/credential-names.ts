@@ -1,7 +1,7 @@
-/** Stands where a secret stood. */
+/** Replaces a secret. */
 export const REDACTED = '<redacted>'
 
-/** Fields of requests and responses that carry credentials by convention; lower case. */
+/** Request and response headers that carry credentials by convention; lower case. */
 const FIELDS: ReadonlySet<string> = new Set([
   'api-key',
   'apikey',
@@ -34,7 +34,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'x-xsrf-token',
 ])
 
-/** Query parameters that do; lower case, `_` for `-`. */
+/** Query parameters that carry credentials by convention; lower case, `_` for `-`. */
 const PARAMETERS = [
   'access_key',
   'access_token',
@@ -74,26 +74,26 @@ const PARAMETERS = [
 ]
 const PARAMETER_SET: ReadonlySet<string> = new Set(PARAMETERS)
 
-/** Says no to almost every other query at once; an escape may spell a name in another way. */
+/** A fast check that excludes almost all other queries. An escape can hide a name from it. */
 const MAYBE = /token|key|secret|pass|pwd|sig|auth|cred|code|jwt|assertion|%/i
 const IN_TEXT = new RegExp(`([?&](?:${PARAMETERS.join('|').replaceAll('_', '[_-]')})=)[^&#\\s"'<>\\\\]+`, 'gi')
 
-/** Whether a field carries a credential by its name, in any case. */
+/** Whether the name of a header indicates a credential, in any letter case. */
 export function isCredentialField(name: string): boolean {
   return FIELDS.has(name.toLowerCase())
 }
 
-/** Whether a query parameter does. */
+/** Whether the name of a query parameter indicates a credential. */
 export function isCredentialParameter(name: string): boolean {
   return PARAMETER_SET.has(name.toLowerCase().replaceAll('-', '_'))
 }
 
-/** False when no parameter of the query carries a credential by its name. */
+/** False if no parameter name of the query indicates a credential. */
 export function mayNameCredential(query: string): boolean {
   return MAYBE.test(query)
 }
 
-/** A text of any kind without the credentials in the queries of its URLs. */
+/** Removes the credentials in URL queries from any text. */
 export function hideCredentialParameters(text: string): string {
   return text.includes('=') ? text.replace(IN_TEXT, `$1${REDACTED}`) : text
 }

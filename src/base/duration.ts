@@ -1,12 +1,12 @@
-/** Milliseconds per unit of the Gateway API duration form (GEP-2257). */
+/** Milliseconds per unit of Gateway API durations (GEP-2257). */
 const UNIT_MS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
 const WHOLE = /^(?:\d{1,5}(?:h|ms|m|s)){1,4}$/
 const GROUP = /(\d{1,5})(h|ms|m|s)/g
 
 /**
- * Reads a `Duration` (specification 1, 2.2; decision A-03): 1 to 4 groups of 1 to 5 digits and a unit `h`, `m`, `s` or `ms`.
- * @returns milliseconds, or undefined when the text has another form
+ * Parses a `Duration` (specification 1, 2.2; decision A-03): 1 to 4 groups of 1 to 5 digits and a unit `h`, `m`, `s` or `ms`.
+ * @returns milliseconds, or undefined if the text has another format
  */
 export function parseDuration(text: string): number | undefined {
   if (!WHOLE.test(text)) return undefined

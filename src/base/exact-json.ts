@@ -1,9 +1,9 @@
-/** A number as it was written, because a double is written otherwise; `JSON.stringify` writes it out unchanged. */
+/** The source text of a number that a double would print differently. `JSON.stringify` writes it unchanged. */
 export interface RawNumber {
   readonly rawJSON: string
 }
 
-/** ECMAScript's JSON source text access, which the type library does not know yet. */
+/** ECMAScript's JSON source text access, which the type library does not have yet. */
 interface SourceTextJson {
   parse(text: string, revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown
   /** Missing in older browsers. */
@@ -13,19 +13,19 @@ interface SourceTextJson {
 const json = JSON as unknown as SourceTextJson
 
 /**
- * Finds every number that a double is written otherwise than: many digits, `-0`, `1.0`, `1e3`. May also find such things in strings, and
- * numbers that a double keeps, which only costs time.
+ * Finds every number that a double would print differently: many digits, `-0`, `1.0`, `1e3`. It may also match in strings and match exact
+ * numbers, which only costs time.
  */
 const DELICATE_NUMBER = /(?:^|[:,[\s])(?:-0|-?(?:[\d.]{16}|\d+\.\d*0(?!\d)|\d+(?:\.\d+)?[eE]))/
 
-/** Whether reading a text exactly takes long: there is some number to look at one by one. */
+/** Whether exact parsing of a text is slow: some of its numbers must be examined one by one. */
 export function isDelicate(text: string): boolean {
   return DELICATE_NUMBER.test(text)
 }
 
 /**
- * Parses JSON so that writing it again keeps every number: what passes through the gateway may hold 64-bit identifiers, and may care
- * about `1.0`.
+ * Parses JSON so that serializing it preserves every number: forwarded messages may contain 64-bit identifiers, and receivers may
+ * distinguish `1.0` from `1`.
  *
  * @throws SyntaxError
  */
@@ -37,13 +37,15 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON?.(value) === true
 }
 
-/** The nearest double of a number of either kind; undefined for anything else. */
+/** The nearest double of a number of either kind; undefined for other values. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   return isRawNumber(value) ? Number(value.rawJSON) : undefined
 }
 
-/** What `JSON.stringify` writes as this number; the text itself, and so a JSON string, where the runtime cannot. */
+/**
+ * A value that `JSON.stringify` writes as this number. If the runtime does not support it, the text itself, which becomes a JSON string.
+ */
 export function rawNumber(text: string): RawNumber | string {
   return json.rawJSON?.(text) ?? text
 }

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from './config-problem.ts'
 import type { Origin } from './origin.ts'
 
-/** A problem together with the object that it is in: what `lint` and the terminal print, and what statuses are made of. */
+/** A problem with its object. `lint` and the terminal print findings, and statuses summarize them. */
 export interface Finding extends ConfigProblem {
   readonly origin: Origin
 }

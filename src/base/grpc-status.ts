@@ -8,7 +8,7 @@ const UNAVAILABLE = 14
 const UNIMPLEMENTED = 12
 const UNKNOWN = 2
 
-/** What a gRPC client is told instead of an HTTP status (docs/behaviour/http.md, "Refusals"). */
+/** The gRPC status that replaces an HTTP status (docs/behaviour/http.md, "Refusals"). */
 const BY_HTTP_STATUS: Readonly<Record<number, number>> = {
   400: INTERNAL,
   401: UNAUTHENTICATED,
@@ -21,10 +21,10 @@ const BY_HTTP_STATUS: Readonly<Record<number, number>> = {
   504: UNAVAILABLE,
 }
 
-/** Refusals whose HTTP status says less than their code. */
+/** Refusals whose code determines the gRPC status more precisely than their HTTP status. */
 const BY_CODE: Partial<Record<RejectionCode, number>> = { 'no-valid-backends': UNAVAILABLE }
 
-/** The gRPC status of a refusal that other clients see as `httpStatus`. */
+/** The gRPC status of a refusal whose HTTP status is `httpStatus`. */
 export function grpcStatusOf(code: RejectionCode, httpStatus: number): number {
   return BY_CODE[code] ?? BY_HTTP_STATUS[httpStatus] ?? UNKNOWN
 }

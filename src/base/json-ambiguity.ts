@@ -2,14 +2,14 @@ import { foldCase } from './fold-case.ts'
 import { skipSpace, skipValue, walkElements, walkMembers } from './json-text.ts'
 
 /**
- * What is read of an object, and so must have one reading for everybody: no member twice, and none that differs from a member that is
- * read only in case. Some take the first of two members, some the last, and some (Go) do not care about case.
+ * Describes the parts of an object that the gateway reads. They must be unambiguous: no member may occur twice, or differ from a member
+ * that is read only in letter case. Some parsers take the first of two members, some the last, and some (Go) ignore letter case.
  */
 export interface ObjectShape {
-  /** Members that are read; what is read inside of them, where they hold an object or a list of objects. */
+  /** Members that are read, each with the shape of its value, if that is an object or a list of objects. */
   readonly members: ReadonlyMap<string, ObjectShape | undefined>
   readonly folded: ReadonlySet<string>
-  /** The same for all other members. */
+  /** Shape of the values of all other members. */
   readonly others: ObjectShape | undefined
 }
 
@@ -27,16 +27,16 @@ export const EXACT_NAMES: ObjectShape = {
   },
 }
 
-/** A member with more than one reading. */
+/** A member that parsers may read differently. */
 export interface AmbiguousMember {
   readonly key: string
-  /** How many objects it stands in: 1 for a member of the outermost one. */
+  /** Nesting depth: 1 for a member of the outermost object. */
   readonly depth: number
 }
 
 /**
- * The first member of a JSON object that readers may take for different ones. The text must be well-formed.
- * @throws RangeError when objects of the shape are nested too deep
+ * The first ambiguous member of a JSON text. The text must be well-formed.
+ * @throws RangeError if objects of the shape are nested too deep
  */
 export function findAmbiguousMember(text: string, shape: ObjectShape): AmbiguousMember | undefined {
   const search = new Search(text)
@@ -52,7 +52,7 @@ class Search {
     this.#text = text
   }
 
-  /** @returns the index after the value; -1 also when the search is over */
+  /** @returns the index after the value; -1 also if the search is over */
   walkValue(at: number, shape: ObjectShape | undefined, depth: number): number {
     if (shape === undefined) return skipValue(this.#text, at)
     switch (this.#text[at]) {

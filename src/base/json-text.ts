@@ -1,6 +1,6 @@
 /**
- * Places of the parts of a JSON text, without building anything of it. A text that is no JSON is noticed only where the way on depends
- * on it: -1 stands for "does not go on". All of it takes time in proportion to the text.
+ * Finds positions in a JSON text without building values. Invalid JSON is detected only where the scan depends on it; it then returns -1.
+ * All functions take linear time.
  */
 
 const QUOTE = 0x22
@@ -13,9 +13,9 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
 /**
- * Visits the members of the object that starts at `at`, those of equal name one by one.
- * @param visit takes the key and where the value starts; says where it ends (`skipValue`), so that nothing need be walked twice
- * @returns the index after the object; -1 when there is no whole object
+ * Visits the members of the object that starts at `at`, including duplicates.
+ * @param visit gets the key and the start of the value; returns the end of the value (`skipValue`), so that nothing is scanned twice
+ * @returns the index after the object; -1 if there is no complete object
  */
 export function walkMembers(text: string, at: number, visit: (key: string, start: number) => number): number {
   if (text.charCodeAt(at) !== OPEN_BRACE) return -1
@@ -49,7 +49,7 @@ export function walkElements(text: string, at: number, visit: (start: number) =>
   }
 }
 
-/** Index of the first character from `at` on that is no JSON whitespace. */
+/** Index of the first character from `at` on that is not JSON whitespace. */
 export function skipSpace(text: string, at: number): number {
   while (isSpace(text.charCodeAt(at))) at++
   return at
@@ -98,7 +98,7 @@ function endsScalar(char: number): boolean {
   return char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET || isSpace(char)
 }
 
-/** A key with escapes that mean nothing stands for itself. */
+/** A key with invalid escapes is used as it is. */
 function decodeKey(literal: string): string {
   if (!literal.includes('\\')) return literal
   try {

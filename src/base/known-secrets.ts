@@ -1,40 +1,39 @@
 import { fromByteText } from './byte-text.ts'
 import { hideCredentialParameters, isCredentialParameter, REDACTED } from './credential-names.ts'
 
-/** A shorter value would be found by chance in texts that have nothing to do with it. */
+/** Shorter values would match unrelated text by chance. */
 const MIN_LENGTH = 8
-/** Of one line among several; words of a configuration file are shorter, or have other characters. */
+/** A line of a multi-line value that may be a secret; lines of configuration files are usually shorter or have other characters. */
 const LINE = /^[\w+/=:$.~!-]{16,}$/
 
 const BASE = 0x01_00_01_93
-/** `BASE` to the power of `MIN_LENGTH`: what the character that leaves the window has come to. */
+/** `BASE` to the power of `MIN_LENGTH`: the weight of the character that leaves the window. */
 const LEAVING = Array.from({ length: MIN_LENGTH }).reduce<number>((power) => Math.imul(power, BASE), 1)
 const FILTER_BITS = 0xffff
 
-/** Of the five samples of four characters that begin a value of eight or more, one stands at a multiple of five in any text. */
+/** One of the first five 4-character samples of a value is at a multiple of five in any text. */
 const SAMPLE = 4
 const STRIDE = MIN_LENGTH - SAMPLE + 1
 const SAMPLE_BITS = 18
 
-/** Takes secrets out of texts. */
+/** Removes secrets from texts. */
 export interface SecretHider {
-  /** The text without values of secrets, and without the credentials in queries of URLs. */
+  /** The text without values of secrets and without credentials in URL queries. */
   hide(text: string): string
-  /** The text without values of secrets; cheap enough for every field of a log. */
+  /** The text without values of secrets; cheap enough for every log field. */
   hideValues(text: string): string
 }
 
 /**
- * Hides the values of secrets in texts that leave the gateway, wherever they stand. Most texts are turned away by a few samples; in
- * the others all values are looked for in one pass: every window of eight characters has a hash that follows from that of the window
- * before (Rabin and Karp).
+ * Hides the values of secrets in texts that leave the gateway, at any position. A few samples exclude most texts. In the others one pass
+ * searches for all values: each window of eight characters has a rolling hash (Rabin-Karp).
  */
 export class KnownSecrets implements SecretHider {
   /** By the hash of their first characters, longest first. */
   readonly #values = new Map<number, string[]>()
-  /** Samples of the beginnings of values, a bit for each hash. */
+  /** Samples of the beginnings of values, one bit per hash. */
   readonly #samples = new Uint8Array(2 ** (SAMPLE_BITS - 3))
-  /** Most windows are turned away here. */
+  /** Excludes most windows. */
   readonly #filter = new Uint8Array((FILTER_BITS + 1) / 8)
 
   /** @param secrets values of Secrets, and secrets written in other objects, as byte text */
@@ -113,7 +112,7 @@ function hashAt(text: string, start: number): number {
   return hash
 }
 
-/** Every way in which a value may stand in a text: as it is, and as base64, JSON and URLs write it. */
+/** All forms of a value in a text: verbatim, and in base64, JSON and URL encoding. */
 function spellingsOf(secret: string): string[] {
   const value = fromByteText(secret)
   const parts = [value, value.trim(), ...partsOf(value.trim())].filter((part) => part.length >= MIN_LENGTH)
@@ -125,7 +124,7 @@ function spellingsOf(secret: string): string[] {
   return [...spelled, ...(secret.length >= MIN_LENGTH ? [btoa(secret)] : [])]
 }
 
-/** What of a value is a secret by itself: the key of an entry for API keys, the token behind a scheme, lines of PEM and htpasswd. */
+/** The parts of a value that are secrets on their own: the key of an API key entry, the token after a scheme, lines of PEM and htpasswd. */
 function partsOf(value: string): string[] {
   if (value.startsWith('{')) return membersOf(value)
   const [, token] = /^[A-Za-z]+ +(\S+)$/.exec(value) ?? []
@@ -137,7 +136,7 @@ function partsOf(value: string): string[] {
   return passwordOf(value)
 }
 
-/** `user:password`, as htpasswd and Basic credentials write it. */
+/** The password of `user:password`, as in htpasswd and Basic credentials. */
 function passwordOf(line: string): string[] {
   const colon = line.indexOf(':')
   return colon < 0 || line.startsWith('//', colon + 1) ? [] : [line.slice(colon + 1)]

@@ -1,4 +1,4 @@
-/** The object that a piece of configuration came from; what people are shown when they ask "who said so". */
+/** The object that a piece of configuration comes from; shown to users as the source of a setting. */
 export interface Origin {
   readonly kind: string
   readonly namespace: string
@@ -9,7 +9,7 @@ export interface Origin {
   readonly line?: number
 }
 
-/** `ProxyPolicy default/keys (policies.yaml:12)`, `GatewayClass gatewright` for what is in no namespace. */
+/** `ProxyPolicy default/keys (policies.yaml:12)`; `GatewayClass gatewright` for objects without namespace. */
 export function describeOrigin(origin: Origin): string {
   const place =
     origin.file === undefined ? '' : ` (${origin.file}${origin.line === undefined ? '' : `:${origin.line}`})`

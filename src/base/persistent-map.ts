@@ -1,12 +1,12 @@
 /**
- * A map by text that never changes: a change makes a new one that shares nearly everything with it. Its cost depends on the number of
- * changed keys, not on the size of the map (amortised).
+ * An immutable map with text keys. A change creates a new map that shares nearly all of its data with the old one. The cost depends on the
+ * number of changed keys, not on the size of the map (amortised).
  */
 export class PersistentMap<V> {
   static readonly EMPTY: PersistentMap<never> = new PersistentMap([new Map<string, never>()], 0)
 
   readonly size: number
-  /** As many as a power of two; each holds the keys whose hash ends with its index. */
+  /** A power of two of them; each has the keys whose hash ends with its index. */
   readonly #buckets: readonly ReadonlyMap<string, V>[]
 
   private constructor(buckets: readonly ReadonlyMap<string, V>[], size: number) {
@@ -22,7 +22,7 @@ export class PersistentMap<V> {
     for (const bucket of this.#buckets) yield* bucket.values()
   }
 
-  /** The map with these values in place of what was there; undefined takes a key away. */
+  /** The map with these values; undefined removes a key. */
   with(changes: ReadonlyMap<string, V | undefined>): PersistentMap<V> {
     if (changes.size === 0) return this
     const buckets = [...this.#roomFor(changes.size)]
@@ -45,7 +45,7 @@ export class PersistentMap<V> {
     return new PersistentMap(buckets, size)
   }
 
-  /** The buckets, more of them when there would be too many keys in each. */
+  /** The buckets; more of them if they would have too many keys. */
   #roomFor(added: number): readonly ReadonlyMap<string, V>[] {
     let count = this.#buckets.length
     while (this.size + added > count * MOST_PER_BUCKET) count *= 2
@@ -60,7 +60,7 @@ export class PersistentMap<V> {
 
 const MOST_PER_BUCKET = 32
 
-/** Only the configuration decides which keys there are, so no client can fill one bucket. */
+/** Keys come only from the configuration, so no client can fill one bucket. */
 function hashOf(key: string): number {
   let hash = 0
   for (let i = 0; i < key.length; i++) hash = (Math.imul(hash, 31) + key.charCodeAt(i)) | 0

@@ -1,6 +1,6 @@
 /**
- * Why a request was refused. The code is public and stable; status, text and log reason are decided here and nowhere else.
- * `reason` is the coarse vocabulary of access log and metrics (docs/behaviour/http.md, "Refusals").
+ * Why a request was refused. Codes are public and stable. Status, text and log reason are defined only here. `reason` is the coarse
+ * vocabulary of access log and metrics (docs/behaviour/http.md, "Refusals").
  */
 export const REJECTIONS = {
   // reading the request
@@ -87,5 +87,5 @@ export const REJECTIONS = {
 
 export type RejectionCode = keyof typeof REJECTIONS
 
-/** The coarse reason in logs and metrics; `Upstream` and `DirectResponse` are the two that are no refusals. */
+/** The coarse reason in logs and metrics; `Upstream` and `DirectResponse` are the two that are not refusals. */
 export type Reason = (typeof REJECTIONS)[RejectionCode]['reason'] | 'Upstream' | 'DirectResponse'

@@ -1,13 +1,13 @@
 import { parseExactJson } from './exact-json.ts'
 
 /**
- * Protects texts that leave the gateway and come back (session ids, cursors, references to requests): nobody else can read or
- * make one. All workers and replicas that share a key open each other's.
+ * Protects texts that leave the gateway and come back (session ids, cursors, references to requests): clients can neither read nor create
+ * them. Workers and replicas with the same key can open each other's texts.
  */
 export interface Sealer {
   /** Encrypted and authenticated, as base64url text. */
   seal(bytes: Uint8Array): string
-  /** Undefined for anything that no known key has sealed. */
+  /** Undefined for a text that no known key has sealed. */
   open(text: string): Uint8Array | undefined
 }
 
@@ -18,7 +18,7 @@ export function sealJson(sealer: Sealer, value: object): string {
   return sealer.seal(encoder.encode(JSON.stringify(value)))
 }
 
-/** What `sealJson` made; the caller knows the shape by a member `k` that every use has for itself. */
+/** Opens a text of `sealJson`. The member `k`, which is different for each use, ensures the type. */
 export function openJson<Shape extends { readonly k: string }>(
   sealer: Sealer,
   kind: Shape['k'],

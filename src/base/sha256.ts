@@ -8,10 +8,10 @@ const INITIAL = Int32Array.from(firstPrimes(8), (prime) => fractionBits(Math.sqr
 const BLOCK = 64
 const schedule = new Int32Array(64)
 const state = new Int32Array(8)
-/** The message with its padding; kept for the next one as long as it is large enough. */
+/** The padded message; reused while it is large enough. */
 let message = new Uint8Array(4 * BLOCK)
 
-/** A longer message gets memory of its own, which does not stay. */
+/** A longer message gets temporary memory. */
 const MAX_KEPT = 65_536
 
 /** SHA-256 (FIPS 180-4), synchronous and without Node APIs. @returns 32 bytes */

@@ -1,4 +1,4 @@
-/** The candidate nearest to a misspelt word, if one is near enough to be meant; for "did you mean" texts. */
+/** The candidate that is most similar to a misspelled word, if it is similar enough; for "did you mean" texts. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   let best: string | undefined
@@ -13,7 +13,7 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Edits (insert, delete, replace) between two words. */
+/** Edit distance (insert, delete, replace) between two words. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

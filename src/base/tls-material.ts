@@ -1,15 +1,15 @@
 /**
- * What only a TLS library can tell of PEM material, handed to those who have none. Each function says what is wrong, without a word of
- * what is secret; undefined: nothing. The time does not count: a certificate that has expired is sound.
+ * Checks of PEM material that need a TLS library, passed in as functions. Each returns a description of the fault without any secret;
+ * undefined: no fault. Time does not matter: an expired certificate is not a fault.
  */
 export interface TlsMaterialCheck {
-  /** A certificate, possibly with its chain, and its key: whether a TLS peer can prove itself with them. */
+  /** A certificate, optionally with its chain, and its key: whether a TLS peer can use them to authenticate. */
   pairFault(cert: string, key: string): string | undefined
-  /** Certificates that vouch for others. */
+  /** Certificates of authorities. */
   authoritiesFault(pem: string): string | undefined
 }
 
-/** Where there is no TLS library: what has the form of PEM is believed. */
+/** For use without a TLS library: accepts everything in PEM format. */
 export const UNCHECKED_MATERIAL: TlsMaterialCheck = {
   pairFault: () => undefined,
   authoritiesFault: () => undefined,

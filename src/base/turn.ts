@@ -1,31 +1,31 @@
-/** Something with output that may still grow in this turn of the event loop. */
+/** An object with pending output, which may grow in this turn of the event loop. */
 export interface Flushable {
   flush(): void
 }
 
-/** A turn that brought no more than this is over soon anyway: what it wrote is not held back. */
+/** A turn with at most this many outputs ends soon, so its output is not deferred. */
 const FEW = 3
-/** So many such turns in a row, and the next ones are not waited for. */
+/** After this many such turns in a row, output is not deferred. */
 const QUIET_TURNS = 4
-/** Of so much output that did not wait, one does, to see what else comes in its turn. */
+/** Every 16th output is deferred even so, to sample the load of the turn. */
 const PROBED = 16
-/** When so much waits, it has waited long enough. */
+/** With this many outputs waiting, flush at once. */
 const MOST = 128
 
-/** Kept at its length: shrinking an array and growing it again costs more than what it is for. */
+/** Keeps its length: shrinking and growing an array is expensive. */
 const waiting: (Flushable | null)[] = []
 let count = 0
 let flushed = 0
-/** The end of the turn has been asked for. */
+/** The end of the turn is scheduled. */
 let scheduled = false
 let inEvent = false
 let quietTurns = QUIET_TURNS
 let unprobed = 0
 
 /**
- * Has `item` flushed when everything that came in this turn of the event loop has been worked through. What is written meanwhile
- * leaves in one write; and writes that follow each other closely find their readers awake, which saves the kernel waking them. As
- * long as turns bring little, what grew between `beginEvent` and `endEvent` is flushed there.
+ * Flushes `item` at the end of this turn of the event loop. Output that grows meanwhile leaves in one write, and consecutive writes find
+ * their readers awake, which saves the kernel the cost of waking them. While turns have little work, output that grew between `beginEvent`
+ * and `endEvent` is flushed at `endEvent`.
  */
 export function flushLater(item: Flushable): void {
   waiting[count++] = item
@@ -34,12 +34,12 @@ export function flushLater(item: Flushable): void {
   setImmediate(endTurn)
 }
 
-/** An event that may bring output is being worked on; `endEvent` must follow, whatever happens. */
+/** Call before handling an event that may produce output; `endEvent` must follow in every case. */
 export function beginEvent(): void {
   inEvent = true
 }
 
-/** Flushes what need not wait. */
+/** Flushes output that is not deferred. */
 export function endEvent(): void {
   inEvent = false
   if (count >= MOST) quietTurns = 0
@@ -55,7 +55,7 @@ function endTurn(): void {
   flushAll()
 }
 
-/** Flushes now. Flushing one may make another wait, behind it; one that throws holds up no other. */
+/** Flushes now. Flushing one object may add others. An object that throws does not stop the others. */
 export function flushAll(): void {
   try {
     while (flushed < count) {

@@ -1,4 +1,4 @@
-/** The part of the WebAssembly JavaScript interface that is used here; TypeScript has it only among the types of browsers. */
+/** The used part of the WebAssembly JavaScript interface; TypeScript declares it only for browsers. */
 declare namespace WebAssembly {
   class Memory {
     /** Sizes in pages of 64 KiB. */

@@ -4,8 +4,8 @@ import { UsageError } from './usage-error.ts'
 const BODY_MEMORY = 'GATEWRIGHT_BODY_MEMORY'
 
 /**
- * Memory for the bodies that a worker gathers, in bytes; undefined: a share of what there is.
- * @throws UsageError when the variable makes no sense
+ * Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory.
+ * @throws UsageError if the variable is invalid
  */
 export function bodyMemory(environment: Readonly<Record<string, string | undefined>>): number | undefined {
   const text = environment[BODY_MEMORY]

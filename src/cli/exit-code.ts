@@ -1,7 +1,7 @@
-/** How a command ended. */
+/** Exit codes of commands. */
 export const EXIT = {
   ok: 0,
-  /** Something was found (lint), or the gateway could not do its work. */
+  /** Findings (lint), or the gateway could not run. */
   findings: 1,
   /** The command line is wrong. */
   usage: 2,

@@ -25,11 +25,11 @@ export interface ExplainFlags {
   readonly file: readonly string[]
   readonly header?: readonly string[]
   readonly data?: string
-  /** Shows credentials as they are. */
+  /** Shows credentials in clear text. */
   readonly showSecrets?: boolean
 }
 
-/** Shows what a gateway on these objects would do with one request or connection. No socket is opened. */
+/** Shows how a gateway with these objects would handle one request or connection. Opens no socket. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
@@ -70,7 +70,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   return explanation.outcome?.kind === 'refusal' ? EXIT.findings : EXIT.ok
 }
 
-/** An object that is left out shows nowhere in the explanation. */
+/** An object that is left out does not appear in the explanation. */
 function warnOfProblems(store: FileStore, findings: readonly Finding[]): void {
   const { lines, ...counts } = findingLines(store, findings)
   if (lines.length === 0) return
@@ -97,7 +97,7 @@ function isConnection({ protocol }: URL): boolean {
   return protocol === 'tcp:' || protocol === 'tls:'
 }
 
-/** What a client would name in the TLS handshake; addresses are not named (RFC 6066, 3). */
+/** The server name that a client sends in the TLS handshake; none for IP addresses (RFC 6066, 3). */
 function serverNameOf({ protocol, hostname }: URL): string {
   const isSecured = protocol === 'https:' || protocol === 'tls:'
   return isSecured && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname.toLowerCase() : ''
@@ -108,8 +108,8 @@ function portOf(url: URL): number {
 }
 
 /**
- * Path and query of a URL as they were typed: `URL` resolves dot segments, which the gateway refuses. What a target cannot hold is
- * escaped, as clients do.
+ * Path and query of a URL as typed: `URL` would resolve dot segments, which the gateway refuses. Characters that a target must not contain
+ * are escaped, as clients do.
  */
 function targetIn(text: string): string {
   const target = /^[^:]*:\/*[^/?#\\]*([^#]*)/.exec(text)?.[1] ?? ''
@@ -117,7 +117,7 @@ function targetIn(text: string): string {
   return escaped === '' || escaped.startsWith('?') ? `/${escaped}` : escaped
 }
 
-/** The request as a client would send it, read by the parser of the wire; a number when the parser refuses it (`head-outcome.ts`). */
+/** The request of a client, parsed like requests from the network; a status if the parser refuses it (`head-outcome.ts`). */
 function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head | number {
   const broken = header.find((field) => !field.includes(':'))
   if (broken !== undefined) throw new UsageError(`-H ${broken} is not a header field, such as 'name: value'`)
@@ -152,7 +152,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   return exchange
 }
 
-/** The request is here as a whole; a response never comes. */
+/** The request body is complete; there is never a response body. */
 function readerOf(body: Uint8Array | undefined): BodyReader {
   return {
     async readRequestBody(exchange) {

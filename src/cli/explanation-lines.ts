@@ -4,12 +4,12 @@ import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import type { PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import type { FileStore } from '#store/files.ts'
 
-// What explanations of requests and of connections have in common.
+// Common parts of explanations of requests and of connections.
 
-/** Where a field stands, in brackets behind what is said of it; nothing for objects that came from elsewhere. */
+/** Source position of a field, in parentheses; empty for objects that are not from files. */
 export type Where = (origin: Origin, path: string) => string
 
-/** As `policies.yaml:12`. */
+/** Formats positions like `policies.yaml:12`. */
 export function locator(store: FileStore): Where {
   return (origin, path) => position(store, origin, path)
 }

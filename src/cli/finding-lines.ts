@@ -3,22 +3,22 @@ import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 
-/** Problems in the order of their places, each as lines for a terminal, and how many of each severity. */
+/** Problems sorted by position, each as lines for a terminal, and the number of problems of each severity. */
 export type ProblemLines = { readonly lines: string[]; readonly problems: readonly FileProblem[] } & Readonly<
   Record<'errors' | 'warnings' | 'advised', number>
 >
 
 interface LineOptions {
-  /** Tell also what is advised. */
+  /** Include advice. */
   readonly advice?: boolean | undefined
 }
 
-/** Everything wrong with the files of a store and with what their objects mean together. */
+/** All problems of the files of a store and of the configuration in them. */
 export function findingLines(store: FileStore, findings: readonly Finding[], options?: LineOptions): ProblemLines {
   return problemLines([...store.problems(), ...placeFindings(store, findings)], options)
 }
 
-/** By file and line. */
+/** Sorted by file and line. */
 export function problemLines(problems: readonly FileProblem[], { advice = false }: LineOptions = {}): ProblemLines {
   const placed = problems.filter(({ severity }) => advice || severity !== 'advice')
   const number = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
@@ -57,7 +57,7 @@ function describeName(origin: Finding['origin']): string {
   return describeOrigin({ kind: origin.kind, namespace: origin.namespace, name: origin.name })
 }
 
-/** Further lines of a message (an expression and a caret under it) stand below the line that editors read. */
+/** Further lines of a message (an expression and a caret under it) follow the line that editors parse. */
 function formatFinding(problem: FileProblem): string {
   const [first = '', ...more] = problem.message.split('\n')
   return [formatProblem({ ...problem, message: first }), ...more.map((line) => `    ${line}`)].join('\n')

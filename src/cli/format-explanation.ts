@@ -17,15 +17,15 @@ import { hideCredentials } from './hide-credentials.ts'
 
 export interface ExplanationText {
   readonly method: string
-  /** As it was typed. */
+  /** As typed. */
   readonly url: string
   readonly explanation: Explanation
   readonly store: FileStore
-  /** Credentials of messages are shown as they are. */
+  /** Shows credentials of messages in clear text. */
   readonly showsSecrets: boolean
 }
 
-/** An explanation for a person: top-down, in the order in which a request meets things. */
+/** An explanation as text, in the order of processing. */
 export function formatExplanation({ method, url, explanation, store, showsSecrets }: ExplanationText): string {
   const where = locator(store)
   return [
@@ -44,7 +44,7 @@ export function formatExplanation({ method, url, explanation, store, showsSecret
   ].join('\n')
 }
 
-/** Only where rules see another path than was sent. */
+/** Only if the path that rules match differs from the received path. */
 function formatPath({ path: { received, matched } }: Explanation): string[] {
   return received === matched ? [] : [`path      ${received} is matched as ${matched}`, '']
 }

@@ -12,13 +12,13 @@ import {
 
 export interface RelayExplanationText {
   readonly url: URL
-  /** Empty: the client names none. */
+  /** Empty: the client sends none. */
   readonly serverName: string
   readonly explanation: RelayExplanation
   readonly store: FileStore
 }
 
-/** An explanation for a person: top-down, in the order in which a connection meets things. */
+/** An explanation as text, in the order of processing. */
 export function formatRelayExplanation({ url, serverName, explanation, store }: RelayExplanationText): string {
   const where = locator(store)
   return [

@@ -3,8 +3,8 @@ import { redactTarget } from '#exchange/redact-target.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 
 /**
- * A message without the credentials in its head: those of fields and query parameters that carry some by convention, and those at
- * `places`, where the gateway wrote some. The body stays.
+ * Removes the credentials from the head of a message: those in headers and query parameters that carry credentials by convention, and those
+ * at `places`, where the gateway wrote some. The body is unchanged.
  */
 export function hideCredentials(message: string, places: readonly WrittenCredential[]): string {
   const end = message.indexOf('\r\n\r\n')
@@ -20,7 +20,7 @@ export function hideCredentials(message: string, places: readonly WrittenCredent
   return [hideInTarget(start, namesOf('queryParameter')), ...hidden].join('\r\n') + (end < 0 ? '' : message.slice(end))
 }
 
-/** Of a start line; that of a response has no target, and nothing that looks like one. */
+/** For a start line. That of a response has no target, and nothing that looks like one. */
 function hideInTarget(start: string, parameters: readonly string[]): string {
   const [method = '', target = '', ...rest] = start.split(' ')
   return [method, redactTarget(target, parameters), ...rest].join(' ')

@@ -11,12 +11,12 @@ import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { placeFindings, problemLines } from './finding-lines.ts'
 
-/** Logs what happens to an instance. What several workers tell, or what is still so, is logged once. */
+/** Logs the events of an instance. Events that several workers report, and unchanged states, are logged once. */
 export class InstanceLog implements InstanceEvents {
   readonly #log: ApplicationLog
-  /** What was logged last of files, and of what their objects mean. */
+  /** The last logged problems of files, and of the objects in them. */
   readonly #known = { files: '', objects: '' }
-  /** Objects kept from before, by file. */
+  /** Objects kept from a previous version, by file. */
   #kept = new Map<string, string>()
   #bound = new Map<string, string | undefined>()
   #running = false
@@ -52,7 +52,7 @@ export class InstanceLog implements InstanceEvents {
     this.#problems('objects', placeFindings(store, findings))
   }
 
-  /** Everything that is wrong, whenever it has changed. */
+  /** Logs all problems when they have changed. */
   #problems(where: keyof typeof SUMMARIES, found: readonly FileProblem[]): void {
     const { problems, lines, errors, warnings } = problemLines(found)
     const text = lines.join('\n')
@@ -162,7 +162,7 @@ const UNWRITTEN = 'the access log cannot be written; lines are queued in memory,
 
 const MOST_NAMES = 5
 
-/** Names of objects, so many that a line holds them. */
+/** Names of objects, limited to a readable number. */
 function nameSome(objects: readonly string[]): string {
   const more = objects.length - MOST_NAMES
   return `${objects.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`

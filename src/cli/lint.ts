@@ -5,7 +5,7 @@ import { count, countProblems, findingLines } from './finding-lines.ts'
 import { loadPlan } from './load-plan.ts'
 import { print } from './output.ts'
 
-/** Checks objects as a gateway would read them, without running anything. */
+/** Checks objects as a gateway would, without running one. */
 export function lint({ file, verbose }: { readonly file: readonly string[]; readonly verbose?: true }): ExitCode {
   const store = new FileStore(file)
   const { findings } = loadPlan(store)

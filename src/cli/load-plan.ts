@@ -11,19 +11,19 @@ import { importKey } from '#workers/import-key.ts'
 
 const SLOTS = 65_536
 
-/** What the objects of a store mean, with everything that is wrong with them. */
+/** The plan of the objects of a store, with all findings. */
 export interface LoadedPlan {
   readonly items: ReadonlyMap<string, PlanItem>
   readonly findings: readonly Finding[]
   readonly state: SharedState
 }
 
-/** Translates and checks, with memory of its own for buckets and health. */
+/** Translates and checks, with separate memory for buckets and health. */
 export function loadPlan(store: FileStore): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
-  // Nobody fetches here: what a gateway would find there, only the gateway learns.
+  // Key sets are not fetched here; only a gateway does that.
   const keySets = new RemoteKeySets(importKey)
   const state: SharedState = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL })

@@ -8,7 +8,7 @@ export interface LogFlags {
   readonly logLevel?: string
 }
 
-/** How the gateway logs: flags are stronger than the environment. The format is that of the access log too. */
+/** Log settings of the gateway; flags take precedence over the environment. The format also applies to the access log. */
 export function logSettings(flags: LogFlags, environment: Readonly<Record<string, string | undefined>>): LogSettings {
   const { GATEWRIGHT_LOG_FORMAT: format, GATEWRIGHT_LOG_LEVEL: level } = environment
   return {
@@ -17,7 +17,7 @@ export function logSettings(flags: LogFlags, environment: Readonly<Record<string
   }
 }
 
-/** The first of these settings that is given. */
+/** The first of these settings that is set. */
 function oneOf<T extends string>(
   values: readonly T[],
   ...settings: readonly (readonly [name: string, text: string | undefined])[]

@@ -1,21 +1,21 @@
 import { escapeUnseenInLines } from '#base/visible-text.ts'
 
-// The only place where commands write: what they were asked for to standard output, complaints to standard error. Objects and requests
-// may be anybody's: what a terminal would obey is escaped.
+// Only this file writes output of commands: results to standard output, errors to standard error. Objects and requests may come from
+// anyone, so characters that control a terminal are escaped.
 
-/** A line of what a command was asked for. */
+/** Prints a line of the result. */
 export function print(line: string): void {
   console.log(escapeUnseenInLines(line))
 }
 
-/** A line about a command that could not do all it was asked for. */
+/** Prints a line about a failure. */
 export function complain(message: string): void {
   console.error(escapeUnseenInLines(`gatewright: ${message}`))
 }
 
-/** Where a running gateway logs. */
+/** The log output of a running gateway. */
 export function openStandardError(): (text: string) => void {
-  // Where it leads may be closed, a terminal above all; a gateway that nobody hears goes on.
+  // Standard error may be closed, for example a terminal. The gateway keeps running.
   process.stderr.on('error', () => {})
   return (text) => void process.stderr.write(text)
 }

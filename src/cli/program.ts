@@ -22,7 +22,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
   }
 }
 
-/** Each command loads what it needs when it is called: `version` and help answer at once. */
+/** Each command loads its modules when it runs, so `version` and help respond at once. */
 function buildProgram(end: (code: ExitCode) => void): Command {
   const program = new Command('gatewright')
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')

@@ -29,7 +29,7 @@ export interface RunFlags extends LogFlags {
   readonly addressPool?: string
 }
 
-/** Runs a gateway until it is told to stop. */
+/** Runs a gateway until it is stopped. */
 export async function run(flags: RunFlags): Promise<ExitCode> {
   const settings = logSettings(flags, process.env)
   const options = toOptions(flags, settings, process.env)

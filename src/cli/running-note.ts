@@ -4,8 +4,7 @@ import type { Instance } from '#instance/instance.ts'
 import { VERSION } from '#instance/version.ts'
 
 /**
- * Notes in the state folder that a gateway runs and where its servers listen, for scripts and tools; `gateway.json`, readable by
- * its owner only.
+ * Writes `gateway.json` to the state folder, with the addresses of the running gateway, for scripts and tools. Only its owner can read it.
  */
 export function writeRunningNote(folder: string, instance: Instance): { remove(): void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -6,8 +6,8 @@ const MIN = 'CONNECTION_MIN_TERMINATION_DEADLINE'
 const MAX = 'TERMINATION_GRACE_PERIOD_SECONDS'
 
 /**
- * What the variables that the specification names say about a shutdown (specification 1, 2.5 `shutdown`).
- * @throws UsageError when one of them makes no sense
+ * Shutdown times from the variables of the specification (specification 1, 2.5 `shutdown`).
+ * @throws UsageError if one of them is invalid
  */
 export function shutdownVariables(
   environment: Readonly<Record<string, string | undefined>>,

@@ -3,9 +3,9 @@ import { EXIT } from './exit-code.ts'
 
 const STANDARD_STREAMS = [0, 1, 2]
 
-/** What the signals ask of a process, from its first moment on: what comes before the gateway runs is heeded when it does. */
+/** Handles signals from the start of the process. Signals that arrive before the gateway runs take effect when it does. */
 export class Signals {
-  /** Resolves when the gateway is to stop. */
+  /** Resolves when the gateway must stop. */
   readonly stopped: Promise<void>
   readonly #resolve: () => void
   readonly #hangup = watchTerminal()
@@ -18,11 +18,11 @@ export class Signals {
     this.#resolve = resolve
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.stop())
     process.on('SIGHUP', () => this.#hangUp())
-    // Nobody opens a debugger in a gateway. `bin/gatewright` says so to the runtime before it runs a line.
+    // A signal must not open a debugger in a gateway. `bin/gatewright` also disables this in the runtime before any code runs.
     process.on('SIGUSR1', ignore)
   }
 
-  /** What to do at SIGHUP from now on; before there was nothing to read again. */
+  /** Sets the action for SIGHUP; earlier signals are ignored, because there is nothing to reload. */
   onReload(reload: () => void): void {
     this.#reload = reload
   }
@@ -35,17 +35,17 @@ export class Signals {
   }
 
   #hangUp(): void {
-    // The shell may repeat what the system has said.
+    // The shell may repeat a signal of the system.
     if (this.#stopping) return
     if (this.#hangup() === 'stop') this.stop()
     else this.#reload()
   }
 }
 
-/** What SIGHUP means to a process. Call it when the process starts; the result is asked at each signal. */
+/** Decides what SIGHUP means. Call it when the process starts, and call the result at each signal. */
 export function watchTerminal(isTerminal: (descriptor: number) => boolean = isatty): () => 'reload' | 'stop' {
   const atStart = STANDARD_STREAMS.filter(isTerminal)
-  // A terminal that was closed is none any more (POSIX.1-2024, 11.1.10); a process without one can only be sent the signal by hand.
+  // A closed terminal is no longer a terminal (POSIX.1-2024, 11.1.10). A process without a terminal gets the signal only from a command.
   return () => (atStart.length > 0 && !atStart.some(isTerminal) ? 'stop' : 'reload')
 }
 

@@ -3,7 +3,7 @@ import { UsageError } from './usage-error.ts'
 
 const TRANSPORT = 'GATEWRIGHT_TRANSPORT'
 
-/** How connections without TLS are read and written, from the environment. */
+/** The transport for connections without TLS, from the environment. */
 export function transportSetting(environment: Readonly<Record<string, string | undefined>>): TransportSetting {
   const text = environment[TRANSPORT] || 'auto'
   if (text !== 'auto' && text !== 'streams') throw new UsageError(`${TRANSPORT} is ${text}; it must be auto or streams`)

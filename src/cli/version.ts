@@ -2,7 +2,7 @@ import { VERSION } from '#instance/version.ts'
 import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { transportSetting } from './transport-setting.ts'
 
-/** What `version` prints; with `verbose`, on which runtime a gateway runs here, and how it reads and writes connections without TLS. */
+/** Output of `version`; with `verbose`, also the runtime and the transport of connections without TLS. */
 export async function versionLines(verbose: boolean): Promise<readonly string[]> {
   const first = `gatewright ${VERSION}`
   if (!verbose) return [first]

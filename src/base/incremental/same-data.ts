@@ -1,4 +1,4 @@
-/** Whether two pieces of plain data are the same; members that are undefined count as absent. */
+/** Whether two pieces of plain data are equal; undefined members count as absent. */
 export function sameData(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -1,33 +1,33 @@
 import type { NodeWriter, ReadCell, Reader, Sink, Source, WrittenCell } from './table.ts'
 
-/** What the work of one node may do: read tables of earlier stages, and write tables of its own. */
+/** Operations of one node: it reads tables of earlier stages and writes tables of its own stage. */
 export interface Work {
-  /** The rows of a key; the node runs again when they change. */
+  /** Reads the rows of a key; the node runs again when they change. */
   read<Row>(table: Source<Row>, key: string): readonly Row[]
-  /** How many rows a key has; the node runs again when they change. */
+  /** Reads the number of rows of a key; the node runs again when it changes. */
   count(table: Source<unknown>, key: string): number
-  /** Adds a row; what an earlier run wrote and this one does not goes away. */
+  /** Adds a row. Rows of an earlier run that this run does not write are removed. */
   write<Row>(table: Sink<Row>, key: string, row: Row): void
 }
 
 export interface StageDefinition<Row> {
   readonly name: string
-  /** There is a node for each key of these tables that has rows. Their keys differ from each other. */
+  /** The stage has a node for each key with rows in these tables. The tables have no keys in common. */
   readonly each: readonly Source<Row>[]
-  /** The tables that its nodes write. They are complete after the last stage that writes them. */
+  /** The tables that the nodes of the stage write. A table is complete after the last stage that writes it. */
   readonly writes: readonly Sink<never>[]
-  /** Works out what one key means. Reads nothing but its rows and what it asks `work` for. */
+  /** Computes the result of one key. It reads only its rows and what it requests from `work`. */
   run(rows: readonly Row[], work: Work, key: string): void
 }
 
 /**
- * Stages that derive tables from tables, in order. A change runs the nodes again whose inputs changed, and no others. Inputs are what
- * a node has read, not a list kept by hand; a stage can read only what earlier stages have finished, so that one pass suffices.
+ * Stages that derive tables from tables, in order. A change runs only the nodes again whose inputs changed. Inputs are recorded as a node
+ * reads them, not listed by hand. A stage can read only tables of earlier stages, so one pass is enough.
  */
 export class Stages {
   readonly #stages: Stage<never>[] = []
 
-  /** How many nodes have run so far, and how many rows they have read: what the work has come to, on any machine. */
+  /** Number of nodes that have run and of rows that they have read: a measure of work that does not depend on the machine. */
   get work(): number {
     return this.#stages.reduce((sum, stage) => sum + stage.work, 0)
   }
@@ -37,7 +37,7 @@ export class Stages {
     this.#stages.push(stage as unknown as Stage<never>)
   }
 
-  /** Works out what follows from the changes since the last time. */
+  /** Applies the changes since the last call. */
   update(): void {
     for (const stage of this.#stages) stage.update()
   }
@@ -96,7 +96,7 @@ class Stage<Row> {
 
 type RowsByKey = Map<string, never[]>
 
-/** The work on one node after the other. */
+/** The operations for one node after the other. */
 class NodeWork implements Work {
   readonly #stage: string
   readonly #position: number
@@ -112,7 +112,7 @@ class NodeWork implements Work {
   }
 
   begin(node: Node, rows: number): void {
-    // What is left of a run that threw.
+    // Left over from a run that threw.
     for (const [, rows] of this.#written) rows.clear()
     for (const cell of this.#read.splice(0)) cell.removeReader(this.#node!)
     node.forget()
@@ -162,7 +162,7 @@ class NodeWork implements Work {
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** One key of a stage: what it read, and where it wrote. */
+/** One key of a stage, with the cells that it reads and writes. */
 class Node implements Reader, NodeWriter {
   readonly key: string
   readonly #stage: { readonly position: number; touch(key: string): void }
@@ -182,24 +182,24 @@ class Node implements Reader, NodeWriter {
     this.#stage.touch(this.key)
   }
 
-  /** @param cells that it reads already, each once */
+  /** @param cells that the node now reads, each once */
   follow(cells: readonly ReadCell[]): void {
     this.#reads = cells
   }
 
-  /** Follows nothing any more. */
+  /** Stops following all cells. */
   forget(): void {
     for (const cell of this.#reads) cell.removeReader(this)
     this.#reads = NONE
   }
 
-  /** Puts what it wrote in place of what it wrote before. */
+  /** Replaces the rows of the previous run with those of this run. */
   publish(written: readonly (readonly [table: Sink<never>, rows: RowsByKey])[]): void {
     for (const { table, key } of this.#written) {
       if (!written.some(([sink, rows]) => sink === table && rows.has(key))) table.put(key, this, NONE)
     }
     for (const [table, byKey] of written) for (const [key, rows] of byKey) table.put(key, this, rows)
-    // Copied, since a list that was grown is longer than what is in it.
+    // Copied, because a list that has grown has spare capacity.
     this.#written = written.flatMap(([table, byKey]) => [...byKey.keys()].map((key) => table.cellOf(key))).slice()
   }
 

@@ -1,11 +1,13 @@
 import { sameData } from './same-data.ts'
 
-/** Somebody who reads cells, and works again when one of them changes. */
+/** A reader of cells. It runs again when one of them changes. */
 export interface Reader {
   touch(): void
 }
 
-/** Who puts rows at a key: a name for what comes from outside, else a node of a stage. Rows of several stand in the order of their writers. */
+/**
+ * The writer of rows at a key: a name for external input, else a node of a stage. Rows of several writers are in the order of the writers.
+ */
 export type Writer = string | NodeWriter
 
 /** A node of a stage, with the position of the stage. */
@@ -14,24 +16,24 @@ export interface NodeWriter {
   readonly key: string
 }
 
-/** The rows of one key as a reader sees them. */
+/** The rows of one key, as readers see them. */
 export interface ReadCell<Row = unknown> {
-  /** In order; the very same list until they change. */
+  /** In order; the same list until the rows change. */
   readonly rows: readonly Row[]
-  /** Cheaper than the rows, which have an order. */
+  /** Cheaper than the rows, which must be sorted. */
   readonly count: number
-  /** @returns whether it did not read this cell before */
+  /** @returns whether the reader is new for this cell */
   addReader(reader: Reader): boolean
   removeReader(reader: Reader): void
 }
 
-/** The rows of one key as a writer sees them. */
+/** The rows of one key, as writers see them. */
 export interface WrittenCell {
   readonly table: Sink<never>
   readonly key: string
 }
 
-/** A table as those see it who read it. */
+/** A table, as its readers see it. */
 export interface Source<Row> {
   readonly name: string
   /** Position of the last stage that writes it; 0: written from outside. */
@@ -43,7 +45,7 @@ export interface Source<Row> {
   watch(changed: (key: string) => void): void
 }
 
-/** A table as those see it who write it. */
+/** A table, as its writers see it. */
 export interface Sink<Row> {
   readonly name: string
   writtenAt: number
@@ -56,12 +58,12 @@ type Compare<Row> = (a: Row, b: Row) => number
 const NO_ROWS: readonly never[] = Object.freeze([])
 
 /**
- * Rows by key, written by the nodes of one stage (or from outside) and read by those of later ones. Whoever reads a key is run again
- * when its rows change. Rows are plain data: two that have the same members count as the same.
+ * Rows by key, written by the nodes of one stage (or from outside) and read by those of later stages. A reader of a key runs again when its
+ * rows change. Rows are plain data: rows with equal members are equal.
  */
 export class Table<Row> implements Source<Row>, Sink<Row> {
   readonly name: string
-  /** Order of the rows of one key; without it they stand in the order of their writers. */
+  /** Order of the rows of one key; without it they are in the order of their writers. */
   readonly compare: Compare<Row> | undefined
   readonly #cells = new Map<string, Cell<Row>>()
   readonly #watchers: ((key: string) => void)[] = []
@@ -72,17 +74,17 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     this.compare = compare
   }
 
-  /** Calls back when the rows of a key may have changed. */
+  /** Registers a callback for keys whose rows may have changed. */
   watch(changed: (key: string) => void): void {
     this.#watchers.push(changed)
   }
 
-  /** The rows of a key, without following them; the very same list until they change. */
+  /** The rows of a key, without following them; the same list until they change. */
   rows(key: string): readonly Row[] {
     return this.#cells.get(key)?.rows ?? NO_ROWS
   }
 
-  /** Cheaper than the rows, which have an order. */
+  /** Cheaper than the rows, which must be sorted. */
   isEmpty(key: string): boolean {
     return this.#cells.get(key)?.isEmpty ?? true
   }
@@ -91,7 +93,7 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     return [...this.#cells.values()].filter((cell) => !cell.isEmpty).map(({ key }) => key)
   }
 
-  /** Replaces the rows that a writer has put at a key; an empty list takes them away. */
+  /** Replaces the rows of a writer at a key; an empty list removes them. */
   put(key: string, writer: Writer, rows: readonly Row[]): void {
     const before = this.#cells.get(key)?.rowsOf(writer)
     if (before === undefined ? rows.length === 0 : sameRows(before, rows)) return
@@ -99,7 +101,7 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     for (const changed of this.#watchers) changed(key)
   }
 
-  /** The cell of a key, for one who is about to write or follow it. */
+  /** The cell of a key, for a writer or reader. */
   cellOf(key: string): Cell<Row> {
     let cell = this.#cells.get(key)
     if (cell === undefined) {
@@ -109,22 +111,22 @@ export class Table<Row> implements Source<Row>, Sink<Row> {
     return cell
   }
 
-  /** Forgets a cell that nobody writes or reads any more. */
+  /** Removes a cell without writers and readers. */
   close(key: string): void {
     this.#cells.delete(key)
   }
 }
 
 /**
- * The rows of one key. There are several cells for each object, and most have one writer and one reader at most: neither takes a
- * collection of its own.
+ * The rows of one key. There are several cells for each object, and most have at most one writer and one reader, so these are stored
+ * without a collection.
  */
 class Cell<Row> implements ReadCell<Row>, WrittenCell {
   readonly table: Table<Row>
   readonly key: string
   #writer: Writer | undefined
   #rows: readonly Row[] = NO_ROWS
-  /** All writers when there are several. */
+  /** All writers, if there are several. */
   #written: Map<Writer, readonly Row[]> | undefined
   #readers: Reader | Set<Reader> | undefined
   #sorted: readonly Row[] | undefined
@@ -232,7 +234,7 @@ function sameRows(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((row, i) => sameData(row, b[i]))
 }
 
-/** Rows that did not change stay the very same objects, so that what was made of them can stay too. */
+/** Unchanged rows keep their identity, so that results derived from them can be reused. */
 function keepEqual<Row>(before: readonly Row[] | undefined, rows: readonly Row[]): readonly Row[] {
   if (before === undefined) return rows
   return rows.map((row, i) => (i < before.length && sameData(before[i], row) ? before[i]! : row))
