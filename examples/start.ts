@@ -1,47 +1,54 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startUpstreams, type Upstreams } from './upstreams/run.ts'
+import { type RunningGateway, waitForNote } from './wait-for-note.ts'
 
 // `npm start`: the example servers, the gateway with the objects of examples/quickstart before them, and what to try.
 
 const ROOT = join(import.meta.dirname, '..')
-const READY_URL = 'http://127.0.0.1:15021/healthz/ready'
 const READY_WITHIN_MS = 30_000
 
 async function start(): Promise<number> {
   const upstreams = await startUpstreams()
-  const gateway = startGateway()
+  const state = mkdtempSync(join(tmpdir(), 'gatewright-'))
+  process.once('exit', () => rmSync(state, { recursive: true, force: true }))
+  const gateway = startGateway(state)
   const exit = exitCodeOf(gateway)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => gateway.kill(signal))
 
   const gone = new AbortController()
   exit.then(() => gone.abort())
-  const ready = await waitUntilReady(gone.signal)
-  if (ready === 'yes') console.log(describe(upstreams))
-  if (ready === 'no') {
+  const running = await waitForNote(state, gone.signal, READY_WITHIN_MS)
+  const isLate = running === undefined && !gone.signal.aborted
+  if (running !== undefined) console.log(describe(upstreams, running))
+  if (isLate) {
     console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds; stopping it`)
     gateway.kill('SIGTERM')
   }
 
   const code = await exit
   await upstreams.close()
-  return ready === 'no' && code === 0 ? 1 : code
+  return isLate && code === 0 ? 1 : code
 }
 
-function startGateway(): ChildProcess {
+function startGateway(state: string): ChildProcess {
   // The Node that runs this file runs the gateway too, whatever else is on the PATH.
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
-  const gateway = spawn(join(ROOT, 'bin', 'gatewright'), ['run', '-f', join('examples', 'quickstart')], {
-    cwd: ROOT,
-    env: { ...process.env, PATH: path },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    // A group of its own: Ctrl-C reaches it once, from here. The terminal would send it a second one, and a second one
-    // means "do not wait for requests in flight".
-    detached: true,
-  })
+  const gateway = spawn(
+    join(ROOT, 'bin', 'gatewright'),
+    ['run', '-f', join('examples', 'quickstart'), '--state', state],
+    {
+      cwd: ROOT,
+      env: { ...process.env, PATH: path },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      // A group of its own: Ctrl-C reaches it once, from here. The terminal would send it a second one, and a second one
+      // means "do not wait for requests in flight".
+      detached: true,
+    },
+  )
   process.once('exit', () => gateway.kill('SIGKILL'))
   return gateway
 }
@@ -58,27 +65,15 @@ async function exitCodeOf(gateway: ChildProcess): Promise<number> {
   }
 }
 
-/** Asks until the gateway says that it is ready, is gone, or has taken too long. */
-async function waitUntilReady(gone: AbortSignal): Promise<'yes' | 'gone' | 'no'> {
-  const deadline = performance.now() + READY_WITHIN_MS
-  while (performance.now() < deadline) {
-    if (gone.aborted) return 'gone'
-    const response = await fetch(READY_URL).catch(() => undefined)
-    if (response?.status === 200) return gone.aborted ? 'gone' : 'yes'
-    await sleep(100)
-  }
-  return 'no'
-}
-
-function describe(upstreams: Upstreams): string {
+function describe(upstreams: Upstreams, { admin, metricsPort }: RunningGateway): string {
   const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
   const chat = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
   return `
 Gatewright is ready. Ctrl-C stops everything.
 
   http://localhost:8080   the gateway
-  http://127.0.0.1:15000  admin
-  http://127.0.0.1:15020/metrics
+  ${admin}  admin
+  http://127.0.0.1:${metricsPort}/metrics
 
 Behind it:
 
