@@ -117,7 +117,7 @@ function targetIn(text: string): string {
   return escaped === '' || escaped.startsWith('?') ? `/${escaped}` : escaped
 }
 
-/** The request of a client, parsed like requests from the network; a status if the parser refuses it (`head-outcome.ts`). */
+/** The request of a client, parsed like requests from the network; an outcome of `head-outcome.ts` if the parser refuses it. */
 function buildHead(methodAndTarget: string, url: URL, { header = [], data }: ExplainFlags): Head | number {
   const broken = header.find((field) => !field.includes(':'))
   if (broken !== undefined) throw new UsageError(`-H ${broken} is not a header field, such as 'name: value'`)

@@ -1,7 +1,7 @@
-/** What is read of a body before it goes on: nothing, at least its beginning, or the whole of it. */
+/** The part of a body that is read before it is forwarded: nothing, at least its beginning, or all of it. */
 export type BodyUse = false | 'prefix' | true
 
-/** What satisfies all of them. */
+/** The use that satisfies all of them. */
 export function strongestUse(uses: Iterable<BodyUse | undefined>): BodyUse {
   let strongest: BodyUse = false
   for (const use of uses) {

@@ -1,9 +1,9 @@
 import type { FailureCode } from '#net/failure.ts'
 
-/** What a call is for: a label of its metrics, and what decides how many of its kind one destination takes at a time. */
+/** The purpose of a call: a label of its metrics. It also determines how many calls of its kind a destination takes at a time. */
 export type CallPurpose = 'mcp' | 'key-set'
 
-/** A request that the gateway makes by itself: to MCP targets, authorizers, rate-limit services, key-set servers. */
+/** A request of the gateway itself: to MCP targets, authorization servers, rate-limit services, key-set servers. */
 export interface CallRequest {
   readonly purpose: CallPurpose
   readonly method: string
@@ -11,9 +11,9 @@ export interface CallRequest {
   readonly path: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array | undefined
-  /** From sending to the response head; 0: none. A request timeout of the destination's own policies takes its place. */
+  /** Time limit from sending to the response head; 0: none. A request timeout in the destination's own policies replaces it. */
   readonly timeoutMs: number
-  /** From the call to the last byte of the answer, with all that it waits for; unset: none. */
+  /** Time limit from the call to the last byte of the response, including all waits; unset: none. */
   readonly deadlineMs?: number
   readonly signal: AbortSignal
 }
@@ -23,17 +23,17 @@ export interface CallResponse {
   /** Lower-case names, in order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   header(lowerName: string): string | undefined
-  /** Must be read to its end or cancelled (`return()`), or the connection stays busy. */
+  /** Must be read to its end or closed with `return()`; otherwise the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** `no-endpoint`: the destination has no address, or may not be used as it is configured. */
+/** `no-endpoint`: the destination has no address, or its configuration forbids its use. */
 export type CallFailure = FailureCode | 'no-endpoint' | 'backend-auth-failed'
 
 /** Why no response came. */
 export class CallError extends Error {
   readonly failure: CallFailure
-  /** For operators: what the system said. */
+  /** The error of the system, for operators. */
   readonly detail: string | undefined
 
   constructor(failure: CallError['failure'], detail?: string) {
@@ -44,20 +44,20 @@ export class CallError extends Error {
 }
 
 /**
- * Sends a request to a destination of the plan, with the backend policies that belong to it.
- * `destination`: key of a backend (`Service/default/x/80`, `ProxyBackend/default/x`), or of a section of it where the caller has one
+ * Sends a request to a destination of the plan, with the backend policies of the destination.
+ * `destination`: key of a backend (`Service/default/x/80`, `ProxyBackend/default/x`), or of one of its sections
  * (`ProxyBackend/default/x/target`). Rejects with `CallError`.
  */
 export type Call = (destination: string, request: CallRequest) => Promise<CallResponse>
 
-/** A call that has ended, as it is observed. */
+/** A completed call, for observation. */
 export interface EndedCall {
   readonly purpose: CallPurpose
   /** Key of the backend. */
   readonly backend: string
-  /** Status of the answer; undefined: none came. */
+  /** Status of the response; undefined: no response. */
   readonly status: number | undefined
-  /** Why none came, or why it is not whole. */
+  /** Why the response is missing or incomplete. */
   readonly failure: CallFailure | undefined
   readonly durationMs: number
 }

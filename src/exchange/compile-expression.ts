@@ -24,7 +24,7 @@ import { BUDGET_OF, environmentOf, undeliveredAt } from './variables/environment
 
 export interface ExpressionOptions {
   readonly use?: ExpressionUse | undefined
-  /** Where it is written, for operators. */
+  /** Where the expression is written, for operators. */
   readonly where?: string
 }
 
@@ -32,10 +32,10 @@ type Report = (problem: Omit<ConfigProblem, 'path'>) => void
 
 const encoder = new TextEncoder()
 
-/** Another result never counts as true, which is a doubt and no error: the expression still runs (specification 2, 2.2.2). */
+/** A result of another type never counts as true. This is a warning, not an error: the expression still runs (specification 2, 2.2.2). */
 const CONDITION: CompileOptions = { expect: 'bool', unexpected: 'warning' }
 
-/** Compiles CEL for its environment; what is wrong with it is reported, and a broken expression fails whenever it is evaluated. */
+/** Compiles CEL for its environment. Problems are reported; a broken expression fails in every evaluation. */
 export function compileExpression(
   source: string,
   environment: ExpressionEnvironment,
@@ -59,7 +59,7 @@ export function compileExpression(
   return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions, environment, where })
 }
 
-/** Variables that are absent whatever happens; a root as a whole, as in `variables()`, shows what there is. */
+/** Variables that are always absent. A root as a whole, as in `variables()`, has the available values. */
 function reportUndelivered(references: ReadonlySet<string>, environment: ExpressionEnvironment, report: Report): void {
   const undelivered = undeliveredAt(environment)
   for (const path of references) {
@@ -77,10 +77,10 @@ function describe(note: Note, suggestion?: string): string {
 
 const HEADERS = 'request.headers'
 
-/** Fields that the wire takes once only. */
+/** Fields that a message may have only once. */
 const SENT_ONCE: ReadonlySet<string> = new Set(['host', 'content-length'])
 
-/** What is known of an expression beside what it evaluates to. */
+/** Static properties of an expression. */
 interface ExpressionFacts {
   readonly environment: ExpressionEnvironment
   readonly where: string
@@ -219,7 +219,7 @@ function brokenExpression(source: string, where: string): Expression {
   }
 }
 
-/** Units that one call may put together. */
+/** Maximum number of units that one call combines. */
 const CHUNK = 8192
 
 function latin1(bytes: Uint8Array): string {

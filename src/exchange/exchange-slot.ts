@@ -1,6 +1,6 @@
 /**
- * What one policy keeps of a request between its steps. Nobody else can read it, and it goes with the request. A slot is made when the
- * policy is compiled.
+ * State of one policy for one request between its steps. Only that policy can read it, and it ends with the request. A slot is created when
+ * the policy is compiled.
  */
 export class ExchangeSlot<Value> {
   readonly initial: Value
@@ -10,12 +10,12 @@ export class ExchangeSlot<Value> {
   }
 }
 
-/** The slots of one exchange that are not empty. */
+/** The non-empty slots of one exchange. */
 export class ExchangeSlots {
   readonly #values = new Map<ExchangeSlot<unknown>, unknown>()
 
   get<Value>(slot: ExchangeSlot<Value>): Value {
-    // Only `set` with the same slot puts something there.
+    // Only `set` with the same slot stores a value here.
     return this.#values.has(slot) ? (this.#values.get(slot) as Value) : slot.initial
   }
 

@@ -16,11 +16,11 @@ import type { Workloads } from './workload.ts'
 
 const NO_NAMES: readonly string[] = []
 
-/** JSON values as policies and expressions see them. */
+/** JSON values for policies and expressions. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json }
 
-/** Who validated what (specification 1, 5): set by authentication policies, read by later steps and expressions. */
+/** The authenticated identities (specification 1, 5): set by authentication policies, read by later steps and expressions. */
 export interface Identity {
   /** Claims of a validated token, and the token itself for `backend.auth.passthrough`. */
   jwt: { readonly claims: JsonObject; readonly token: string } | undefined
@@ -30,12 +30,12 @@ export interface Identity {
 
 export interface ApiKeyIdentity {
   readonly key: string
-  /** `<namespace>/<Secret>/<entry>`: entries of one name in two Secrets are two callers. */
+  /** `<namespace>/<Secret>/<entry>`: entries with the same name in two Secrets are two clients. */
   readonly entry: string
   readonly metadata: JsonObject
 }
 
-/** Names of where a request is in the configuration; constant per listener and route rule. */
+/** Names of the place of a request in the configuration; constant per listener and route rule. */
 export interface PlanNames {
   readonly gateway: string
   readonly listener: string
@@ -48,7 +48,7 @@ export interface PlanNames {
   readonly protocol: string
 }
 
-/** Stands for no place at all. */
+/** No place. */
 export const NO_PLAN_NAMES: PlanNames = {
   gateway: '',
   listener: '',
@@ -60,46 +60,46 @@ export const NO_PLAN_NAMES: PlanNames = {
   protocol: '',
 }
 
-/** One attempt to reach a backend, as kept for log, metrics and decision record. */
+/** One attempt to reach a backend, for log, metrics and decision record. */
 export interface Attempt {
   readonly endpoint: string
-  /** 0: no response came. */
+  /** 0: no response. */
   readonly status: number
-  /** Why none came: a `FailureCode` of the wire, or of the protocol spoken there. */
+  /** Why there was no response: a `FailureCode` of the network code, or of the backend's protocol. */
   readonly failure: string | undefined
-  /** What the system said about it. */
+  /** The error of the system. */
   readonly detail?: string | undefined
-  /** No response came, but the server may have acted on the request. */
+  /** There was no response, but the server may have processed the request. */
   readonly maybeProcessed?: boolean
-  /** It was sent again by the connections themselves, and why; without it by the retry policy, or not at all. */
+  /** Set if the connection itself resent the request, with the cause. Unset: the retry policy resent it, or nothing did. */
   readonly replayed?: ReplayCause
 }
 
 /**
- * One request in flight: what every step reads and changes. It knows no socket; bodies are read
- * through `bodies`, which the caller of the engine provides.
+ * One request in flight: the state that every step reads and changes. It has no socket; bodies are read through `bodies`, which the caller
+ * of the engine provides.
  */
 export class Exchange {
-  /** The request as it will go on; policies edit it in place. */
+  /** The request that will be forwarded; policies edit it in place. */
   request: Head
-  /** The response head, once there is one. */
+  /** The response head, after it has arrived. */
   response: Head | undefined
-  /** The fields behind the body of the response, when it has ended with some; HTTP/2 only. */
+  /** The trailers of a completed response, if any; HTTP/2 only. */
   trailers: Head | undefined
   readonly peer: Peer
   scheme: 'http' | 'https' = 'http'
   version: '1.0' | '1.1' | '2' = '1.1'
   /** Milliseconds on the monotonic clock. */
   startMonotonicMs = 0
-  /** When the first attempt was sent, and when the last one was answered or failed; monotonic, 0: not yet. */
+  /** When the first attempt was sent, and when the last one got a response or failed; monotonic, 0: not yet. */
   sentMonotonicMs = 0
   answeredMonotonicMs = 0
-  /** Set by whoever makes the exchange. */
+  /** Set by the creator of the exchange. */
   gateway: GatewayIdentity | undefined
-  /** Asked only when an expression reads `source.unverifiedWorkload`; set like `gateway`. */
+  /** Used only if an expression reads `source.unverifiedWorkload`; set like `gateway`. */
   workloads: Workloads | undefined
 
-  /** What steps may ask for while they run; set like `gateway` wherever steps do. */
+  /** Services for running steps; set like `gateway` wherever steps run. */
   context!: RunContext
 
   /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
@@ -107,18 +107,18 @@ export class Exchange {
   originalAuthority = ''
   originalTarget = ''
 
-  /** Reads bodies when a policy needs them; set by whoever owns the message. */
+  /** Reads bodies for policies; set by the owner of the message. */
   bodies!: BodyReader
   /**
-   * The whole body where an expression or protocol needs it; null when it is larger than the limit; undefined when not buffered.
-   * After the end, where log or metrics read it: its beginning, or null when nothing is known of it.
+   * The whole body, if an expression or protocol needs it; null if it exceeds the limit; undefined if it is not buffered. After the end,
+   * for log or metrics: its beginning, or null if nothing is known.
    */
   requestBody: Uint8Array | null | undefined
   responseBody: Uint8Array | null | undefined
-  /** The first bytes of a body that is larger than the limit, where an expression reads only them. */
+  /** The first bytes of a body that exceeds the limit, if expressions read only those. */
   requestBodyPrefix: Uint8Array | undefined
   responseBodyPrefix: Uint8Array | undefined
-  /** A body that a step put in place of the one received; it replaces `requestBody` towards the backend. */
+  /** A body that a step set; it replaces `requestBody` for the backend. */
   newRequestBody: Uint8Array | undefined
   newResponseBody: Uint8Array | undefined
 
@@ -130,41 +130,41 @@ export class Exchange {
   mcp: McpFacts | undefined
   a2aMethod: string | undefined
 
-  /** Of the listener, then of the rule, then of the backend; undefined before there is a listener. */
+  /** Of the listener, then of the rule, then of the backend; undefined before the listener is selected. */
   names: PlanNames | undefined
-  /** The PathPrefix of the route match, for prefix rewrites; undefined when the match was of another type. */
+  /** The PathPrefix of the route match, for prefix rewrites; undefined for other matches. */
   matchedPrefix: string | undefined
-  /** Set by traffic steps for the forwarding that follows. */
+  /** Set by traffic steps for the later forwarding. */
   hostRewrite: 'Auto' | 'None' | undefined
   /** A filter set the host: no automatic rewrite. */
   hostRewritten = false
-  /** `timeouts.request`; 0: there is to be no limit, undefined: nobody says. */
+  /** `timeouts.request`; 0: no limit, undefined: not set. */
   requestTimeoutMs: number | undefined
-  /** The retry policy in force; shape known to `policies/traffic/retry`. */
+  /** The retry policy in force; its details are in `policies/traffic/retry`. */
   retry: RetrySettings | undefined
 
-  /** Token limits that this request counts against, once its number of tokens is known. */
+  /** Token limits that are charged when the number of tokens is known. */
   tokenLimits: readonly TokenLimit[] | undefined
 
-  /** What expressions may still take of the worker's time. */
+  /** Remaining budgets of expressions. */
   #budgets: ExpressionBudgets | undefined
-  /** A limit ended an expression of the step that runs, in words for operators: whoever runs the step refuses. */
+  /** A limit ended an expression of the current step; for operators. The caller of the step refuses the request. */
   exceeded: string | undefined
 
-  /** Response fields queued by policies; written last, with replace semantics. */
+  /** Response headers queued by policies; written last, and they replace existing ones. */
   queuedHeaders: [name: string, value: string][] | undefined
   attempts: Attempt[] | undefined
-  /** Attempts after the first one, by the retry policy or by the connections themselves. */
+  /** Attempts after the first one, by the retry policy or by the connection itself. */
   retries = 0
-  /** Why the gateway refused; undefined when it did not. */
+  /** The code of the refusal; undefined without a refusal. */
   refusal: RejectionCode | undefined
   refusalDetail: string | undefined
   reason: Reason = 'Upstream'
-  /** Only `explain` and sampled requests carry one. */
+  /** Set only for `explain` and sampled requests. */
   trace: Trace | undefined
   #slots: ExchangeSlots | undefined
   #redacted: string[] | undefined
-  /** Made when it is first asked for. */
+  /** Computed on first use. */
   #loggedTarget: string | undefined
 
   constructor(request: Head, peer: Peer) {
@@ -172,53 +172,53 @@ export class Exchange {
     this.peer = peer
   }
 
-  /** Made by the first expression: most requests meet none. */
+  /** Created by the first expression, because most requests evaluate none. */
   get budgets(): ExpressionBudgets {
     this.#budgets ??= new ExpressionBudgets()
     return this.#budgets
   }
 
-  /** What policies keep between their steps. */
+  /** State of policies between their steps. */
   get slots(): ExchangeSlots {
     this.#slots ??= new ExchangeSlots()
     return this.#slots
   }
 
-  /** A credential was read from this query parameter: its value must not be logged (decision A-111). */
+  /** A credential was read from this query parameter, so its value must not be logged (decision A-111). */
   redactQueryParameter(name: string): void {
     this.#loggedTarget = undefined
     if (this.#redacted === undefined) this.#redacted = [name]
     else if (!this.#redacted.includes(name)) this.#redacted.push(name)
   }
 
-  /** The target as received, without credentials. */
+  /** The target as received, with redacted credentials. */
   get loggedTarget(): string {
     this.#loggedTarget ??= redactTarget(this.originalTarget, this.#redacted ?? NO_NAMES)
     return this.#loggedTarget
   }
 
-  /** Queues a response field that beats whatever backend and transformations say. */
+  /** Queues a response header that takes precedence over backend and transformations. */
   queueHeader(name: string, value: string): void {
     if (this.queuedHeaders === undefined) this.queuedHeaders = [[name, value]]
     else this.queuedHeaders.push([name, value])
   }
 }
 
-/** Gathers a body for policies that need it as a whole. The body still goes on to its receiver unless a policy replaced it. */
+/** Buffers a body for policies that need all of it. The body is still forwarded unless a policy replaces it. */
 export interface BodyReader {
   /**
-   * Sets `exchange.requestBody`: null when larger than `maxBytes`. With `prefix` its first bytes are then in
-   * `requestBodyPrefix`, and it can still go on to its receiver. Never settles when the client stops sending.
-   * @returns why it could not be read at all
+   * Sets `exchange.requestBody`: null if it exceeds `maxBytes`. With `prefix` its first bytes are then in `requestBodyPrefix`, and it can
+   * still be forwarded. Never settles if the client stops sending.
+   * @returns a refusal if the body could not be read
    */
   readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
-  /** The same of a response; rejects when it ends early. */
+  /** The same for a response; rejects if it ends early. */
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
 }
 
 /** A limit that is charged afterwards (specification 2, 2.2.8). */
 export interface TokenLimit {
-  /** Takes what is there, at most `count`. */
+  /** Takes `count`, or less if less is available. */
   drain(count: number): void
 }
 

@@ -1,8 +1,8 @@
 import { type Budget, WHOLE_BUDGET } from '#cel/index.ts'
 
 /**
- * Steps that the expressions of one exchange may take together. A request holds its worker three times: on its way, on the way
- * back, and when its end is recorded. Each time has a whole budget, however many expressions share it (decision A-137).
+ * Steps that the expressions of one exchange may use together. A request occupies its worker in three phases: the request, the response,
+ * and the recording of its end. Each phase has a full budget, shared by all its expressions (decision A-137).
  */
 export class ExpressionBudgets {
   readonly request: Budget = { left: WHOLE_BUDGET }

@@ -1,7 +1,7 @@
-/** What a gateway knows of itself: the `env` variables. A fixed set, never the environment of the process. */
+/** The `env` variables: a fixed set of facts about the gateway, never the environment of the process. */
 export interface GatewayIdentity {
   readonly podName: string | undefined
   readonly namespace: string | undefined
-  /** The Gateway that it was deployed for. */
+  /** The Gateway of the deployment. */
   readonly gateway: string | undefined
 }

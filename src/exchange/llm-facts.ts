@@ -1,4 +1,4 @@
-/** What is known of an LLM request and its answer; the `llm` variable of expressions, log fields and token limits. */
+/** Facts about an LLM request and its response: the `llm` variable of expressions, log fields and token limits. */
 export interface LlmFacts extends LlmTokens {
   operation: 'chat' | 'embeddings' | undefined
   provider: string
@@ -9,25 +9,25 @@ export interface LlmFacts extends LlmTokens {
   serviceTier: string | undefined
   /** Milliseconds from the start of the request to the first token of a stream. */
   timeToFirstTokenMs: number | undefined
-  /** The request as it was sent on; undefined where its body was not read. */
+  /** The forwarded request; undefined if its body was not read. */
   readonly request: LlmRequest | undefined
-  /** What the model wrote; undefined while no expression in force reads it. */
+  /** Output of the model; undefined if no expression in force reads it. */
   readonly answer: LlmAnswer | undefined
 }
 
-/** Numbers of tokens as the provider tells them; undefined while unknown. */
+/** Token counts of the provider; undefined while unknown. */
 export interface LlmTokens {
-  /** Cache-inclusive, as is the total (decision B37). */
+  /** Includes cached tokens, as does the total (decision B37). */
   inputTokens: number | undefined
   outputTokens: number | undefined
   totalTokens: number | undefined
-  /** As the provider counts. */
+  /** As counted by the provider. */
   providerInputTokens: number | undefined
   providerTotalTokens: number | undefined
   cachedInputTokens: number | undefined
   cacheCreationInputTokens: number | undefined
   reasoningTokens: number | undefined
-  /** The answer to a request that only asks how many tokens there would be. */
+  /** The response to a request that only counts tokens. */
   countTokens: number | undefined
   inputImageTokens: number | undefined
   inputTextTokens: number | undefined
@@ -56,7 +56,7 @@ export const NO_TOKENS: Readonly<LlmTokens> = {
   outputAudioTokens: undefined,
 }
 
-/** Of a request of which nothing is known. */
+/** For a request without facts. */
 export const NO_LLM: Readonly<LlmFacts> = {
   ...NO_TOKENS,
   operation: undefined,
@@ -70,16 +70,16 @@ export const NO_LLM: Readonly<LlmFacts> = {
   answer: undefined,
 }
 
-/** An LLM request, read from its body when somebody asks and not before. */
+/** An LLM request, parsed lazily from its body. */
 export interface LlmRequest {
-  /** Undefined when the request does not say, or says something else than a number. */
+  /** Undefined if the request does not set it, or the value is not a number. */
   number(parameter: NumberParameter): number | undefined
   text(parameter: 'encoding_format'): string | undefined
-  /** What the model is told, with the configured messages and after masks (decision B97). */
+  /** The prompt, with the configured messages and after masks (decision B97). */
   readonly prompt: readonly PromptEntry[]
 }
 
-/** Parameters by the names that most dialects have for them. */
+/** Parameters, with the names that most dialects use. */
 export type NumberParameter =
   | 'temperature'
   | 'top_p'
@@ -89,10 +89,10 @@ export type NumberParameter =
   | 'max_tokens'
   | 'dimensions'
 
-/** One message, of which only the text counts. */
+/** One message; only its text is included. */
 export type PromptEntry = { readonly role: string; readonly content: string }
 
-/** What a model wrote, as far as it has come. */
+/** Output of a model so far. */
 export interface LlmAnswer {
   /** One for each choice or block of text. */
   readonly completion: readonly string[]
@@ -102,6 +102,6 @@ export interface LlmAnswer {
 export type ToolCall = {
   readonly id: string
   readonly name: string
-  /** Parsed JSON where it is some, else the text. */
+  /** Parsed JSON if it is valid, else the text. */
   readonly arguments: unknown
 }

@@ -1,17 +1,17 @@
 import type { Expression } from './expression.ts'
 
-/** What expressions read of LLM calls that is not there unless somebody asks for it. */
+/** Optional data of LLM calls that expressions read. */
 export interface LlmReads {
-  /** Providers are asked to count tokens (decision B35). */
+  /** The gateway requests token counts from providers (decision B35). */
   readonly tokens: boolean
-  /** What the model writes is kept (decision B97). */
+  /** Output of the model is kept (decision B97). */
   readonly completion: boolean
   readonly toolCalls: boolean
 }
 
 export const READS_NOTHING: LlmReads = { tokens: false, completion: false, toolCalls: false }
 
-/** By their text alone, so it is known when the configuration is. */
+/** Determined from their text alone, at configuration time. */
 export function llmReadsOf(expressions: Iterable<Expression>): LlmReads {
   const references = [...expressions].flatMap((expression) => [...expression.references])
   return {
@@ -23,7 +23,7 @@ export function llmReadsOf(expressions: Iterable<Expression>): LlmReads {
 
 const COUNTED = /^llm\.(?:\w+Tokens|timePerOutputToken)$/
 
-/** What any of them reads. */
+/** The union of the reads. */
 export function joinLlmReads(all: readonly LlmReads[]): LlmReads {
   return {
     tokens: all.some(({ tokens }) => tokens),

@@ -1,15 +1,15 @@
-/** What is known of an MCP message; the `mcp` variable of expressions and log fields. */
+/** Facts about an MCP message: the `mcp` variable of expressions, and log fields. */
 export interface McpFacts {
   method: string | undefined
   sessionId: string | undefined
   target: string | undefined
   resourceType: 'tool' | 'prompt' | 'resource' | undefined
-  /** Tool or prompt name, or resource URI, as the target knows it. */
+  /** Tool or prompt name, or resource URI, as the target names it. */
   name: string | undefined
   errorCode: number | undefined
-  /** Answers of targets to what they were not asked, by target; they were dropped. */
+  /** Unsolicited responses of targets, by target; they were dropped. */
   strayAnswers: Map<string, number> | undefined
-  /** Where the content of a tool call is kept; undefined while no log expression reads it (decision B99). */
+  /** The content of a tool call; undefined if no log expression reads it (decision B99). */
   readonly toolCall: McpToolCall | undefined
 }
 
@@ -25,9 +25,9 @@ export const NO_MCP: McpFacts = {
   toolCall: undefined,
 }
 
-/** What went through a tool, as parsed JSON. Of result and error only one is there, and none of them before the tool has answered. */
+/** The content of a tool call, as parsed JSON. At most one of result and error is set, and neither before the tool has responded. */
 export interface McpToolCall {
-  /** A longer answer is not kept. In characters. */
+  /** Longer responses are not kept. In characters. */
   readonly maxLength: number
   arguments: unknown
   result: unknown

@@ -1,10 +1,10 @@
 import { REJECTIONS, type RejectionCode } from '#base/rejections.ts'
 import type { Head } from '#net/http/head.ts'
 
-/** What a step decided: go on (`proceed`), refuse, or answer instead of the backend. */
+/** The decision of a step: continue (`proceed`), refuse, or respond instead of the backend. */
 export type Outcome = undefined | Refusal | Answer
 
-/** Go on. A plain `undefined`, so that a step that has nothing to say costs nothing. */
+/** Continue. A plain `undefined`, so that a step without a decision costs nothing. */
 export const proceed = undefined
 
 /** The gateway refuses the request. Status and public text come from the catalogue. */
@@ -13,15 +13,15 @@ export interface Refusal {
   readonly code: RejectionCode
   /** For operators: log and decision record only, never the response. */
   readonly detail: string | undefined
-  /** Extra fields of the response, such as a challenge. */
+  /** Additional response headers, such as a challenge. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Instead of the catalogue's status and text, where a policy configures them. */
+  /** Replace the status and text of the catalogue, if a policy configures them. */
   readonly status: number | undefined
   readonly body: string | undefined
   readonly contentType: string | undefined
 }
 
-/** A configured answer (direct response, redirect, preflight): not an error, never converted. */
+/** A configured response (direct response, redirect, preflight): not an error, never converted. */
 export interface Answer {
   readonly kind: 'answer'
   readonly head: Head
@@ -33,7 +33,7 @@ const PLAIN = Object.fromEntries(
   (Object.keys(REJECTIONS) as RejectionCode[]).map((code) => [code, refusal(code, {})]),
 ) as Record<RejectionCode, Refusal>
 
-/** A refusal by its code; without extras it is a shared constant. */
+/** A refusal by its code; without options it is a shared constant. */
 export function reject(code: RejectionCode, extras?: Partial<Omit<Refusal, 'kind' | 'code'>>): Refusal {
   return extras === undefined ? PLAIN[code] : refusal(code, extras)
 }
@@ -50,7 +50,7 @@ function refusal(code: RejectionCode, extras: Partial<Omit<Refusal, 'kind' | 'co
   }
 }
 
-/** Status that the client of a refusal sees, unless it speaks gRPC. */
+/** HTTP status of a refusal for clients that do not use gRPC. */
 export function refusalStatus(refused: Refusal): number {
   return refused.status ?? REJECTIONS[refused.code].status
 }

@@ -1,8 +1,8 @@
 import { isCredentialParameter, mayNameCredential, REDACTED } from '#base/credential-names.ts'
 
 /**
- * Replaces the values of query parameters that carry credentials; everything else stays as it was written.
- * @param names of parameters that do so besides those that do by convention
+ * Redacts the values of query parameters that carry credentials; the rest is unchanged.
+ * @param names of such parameters in addition to the conventional ones
  */
 export function redactTarget(target: string, names: readonly string[]): string {
   const mark = target.indexOf('?')
@@ -18,7 +18,7 @@ function redactParameter(parameter: string, names: readonly string[]): string {
   return names.includes(name) || isCredentialParameter(name) ? `${parameter.slice(0, equals)}=${REDACTED}` : parameter
 }
 
-/** Form decoding; a broken escape names nothing that we know. */
+/** Form decoding. A name with a malformed escape matches no known name. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

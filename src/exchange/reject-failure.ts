@@ -2,7 +2,7 @@ import type { RejectionCode } from '#base/rejections.ts'
 import type { FailureCode } from '#net/failure.ts'
 import { type Refusal, reject } from './outcome.ts'
 
-/** What the client of a request is told that no backend answered (decision A-109). The cause is for operators. */
+/** The refusal for a request without a response of a backend (decision A-109). Only operators see the cause. */
 export function failureRejection(code: FailureCode): RejectionCode {
   switch (code) {
     case 'timeout':
@@ -20,7 +20,7 @@ export function failureRejection(code: FailureCode): RejectionCode {
   }
 }
 
-/** What to do about failures that will not go away by themselves. */
+/** Advice for failures that need a change of configuration. */
 const ADVICE: Partial<Record<FailureCode, string>> = {
   'not-http2': ' (set backend.http.version to HTTP1, or appProtocol of the Service port to http)',
 }

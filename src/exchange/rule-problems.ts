@@ -3,7 +3,7 @@ import type { Expression } from './expression.ts'
 
 type Problem = Omit<ConfigProblem, 'path'>
 
-/** What is doubtful about an expression as a rule of authorization, besides what is wrong with it. */
+/** Warnings about an expression as an authorization rule, in addition to its errors. */
 export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: Expression): readonly Problem[] {
   const { canFail } = expression
   const evasion = expression.evasion(action !== 'Deny')
@@ -13,14 +13,14 @@ export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: E
   ]
 }
 
-/** A Deny rule may fail to evaluate: it does not match then, and what it denies passes (decision A-65). */
+/** A Deny rule whose evaluation can fail: then it does not match, and the request passes (decision A-65). */
 function doubtfulDenial(canFail: string): Problem {
   const [what = '', ...lines] = canFail.split('\n')
   const first = `this Deny rule does not deny when its evaluation fails: ${what}; guard it with has() or in, or add default() or coalesce()`
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 
-/** A caller who sends a field once more changes its text (decision A-132). */
+/** A client can change the text of a header by repeating it (decision A-132). */
 function evadable(action: string, evasion: string): Problem {
   const [what = '', ...lines] = evasion.split('\n')
   const effect = action === 'Deny' ? 'the request is not denied' : 'the request is allowed'

@@ -1,16 +1,16 @@
 import type { Call } from './call.ts'
 
 /**
- * What a step may ask of the machine and of the network while it runs. Whoever runs the steps hands it in, so that no step reaches for
- * a global: the proxy gives what is real, `explain` a clock that stands still and calls that are not made.
+ * Services for running steps. The caller provides them, so that no step uses a global: the proxy provides real ones; `explain` provides a
+ * clock that stands still and makes no calls.
  */
 export interface RunContext {
   /** Milliseconds since the epoch. */
   now(): number
   /** 0 (inclusive) to 1 (exclusive). */
   random(): number
-  /** Aborted when nobody waits for the request any more; made when it is first asked for. */
+  /** Aborted when the request is abandoned; created on first use. */
   readonly signal: AbortSignal
-  /** Calls a backend in the name of the request; made when it is first asked for. */
+  /** Calls a backend on behalf of the request; created on first use. */
   readonly call: Call
 }

@@ -2,17 +2,17 @@ import type { Exchange } from './exchange.ts'
 import type { Outcome } from './outcome.ts'
 
 /**
- * Work on the request; synchronous whenever it can be. A promise of a step must not settle once `exchange.context.signal` is aborted,
- * nor must the step touch the exchange then: it may belong to another request. `afterwards` sees to both.
+ * A request step; synchronous whenever possible. After `exchange.context.signal` is aborted, a promise of a step must not settle, and the
+ * step must not use the exchange. `afterwards` ensures both.
  */
 export type Step = (exchange: Exchange) => Outcome | Promise<Outcome>
 
-/** Work on the response head (and its body where the policy asked for it); cannot refuse, but may replace the answer. */
+/** A response step, on the head (and on the body if the policy reads it). It cannot refuse, but it can replace the response. */
 export type ResponseStep = (exchange: Exchange) => Outcome
 
 /**
- * Goes on with a request when what it waits for has come; never, when nobody waits for the request any more.
- * @param go decides with what has come
+ * Continues a request when a promise settles, unless the request has been abandoned.
+ * @param go decides with the result
  */
 export function afterwards<T>(
   exchange: Exchange,

@@ -1,6 +1,6 @@
 import type { Origin } from '#base/origin.ts'
 
-/** What one step did to one exchange, in words; collected for `explain` only. */
+/** The effect of one step on one exchange, in words; only for `explain`. */
 export interface TraceStep {
   readonly stage: 'pre-routing' | 'routing' | 'post-routing' | 'backend' | 'response'
   readonly name: string
@@ -9,15 +9,15 @@ export interface TraceStep {
   readonly origins: readonly { readonly origin: Origin; readonly path: string }[]
 }
 
-/** Where in a request a credential stands. */
+/** The position of a credential in a request. */
 export interface WrittenCredential {
   readonly kind: 'header' | 'queryParameter' | 'cookie'
   readonly name: string
 }
 
-/** Collects what happened to one exchange. */
+/** Collects what happens to one exchange. */
 export interface Trace {
   step(step: TraceStep): void
-  /** A credential of the gateway was written into this field, query parameter or cookie of the request. */
+  /** The gateway wrote a credential to this header, query parameter or cookie of the request. */
   credential(kind: WrittenCredential['kind'], name: string): void
 }

@@ -1,11 +1,11 @@
-/** A pod, as callers are told apart by it. */
+/** A Pod, for distinguishing clients. */
 export interface Workload {
   readonly name: string
   readonly namespace: string
   readonly serviceAccount: string
 }
 
-/** Finds the pod that has an address. Nothing proves that the caller is that pod: addresses can be forged and are given out again. */
+/** Finds the Pod with an address. This is not authentication: addresses can be forged and are reused. */
 export interface Workloads {
   at(address: string): Workload | undefined
 }

@@ -11,53 +11,53 @@ import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
 
-/** One place where the field is written: its value, and who wrote it there. */
+/** One occurrence of a field: its value and its origin. */
 export interface PolicySource<Spec> {
   readonly spec: Spec
   readonly origin: Origin
   /** `spec.traffic.rateLimit` */
   readonly path: string
-  /** Key of what it is attached to (`plan/target.ts`); the scope of state such as rate-limit buckets. */
+  /** Key of its target (`plan/target.ts`); the scope of state such as rate-limit buckets. */
   readonly target: string
-  /** Keys of backends that it names but may not use (no ReferenceGrant, decision A-35): for it, they do not exist. */
+  /** Keys of backends that it names but must not use (no ReferenceGrant, decision A-35). For this field they do not exist. */
   readonly notPermitted?: readonly string[]
 }
 
-/** Names of fields: of requests, those that a policy goes by, sets or removes; of responses, those that it sets or removes. */
+/** Names of headers that a policy uses: in requests, those that it reads, sets or removes; in responses, those that it sets or removes. */
 export interface PolicyFields {
   readonly request: readonly string[]
   readonly response?: readonly string[]
 }
 
-/** A policy field ready to run on requests. What it does not define costs nothing. */
+/** A compiled policy for requests. Members that are unset cost nothing. */
 export interface RequestRun {
   readonly request?: Step
-  /** What of the body must be there before the first policy of the phase. */
+  /** The part of the body that must be available before the first policy of the phase. */
   readonly readsRequestBody?: BodyUse
-  /** Fields that it has to do with, apart from what its expressions read. */
+  /** Headers that it uses, in addition to those that its expressions read. */
   readonly fields?: PolicyFields
-  /** What its expressions read of an LLM answer. */
+  /** The data of LLM responses that its expressions read. */
   readonly llmReads?: LlmReads
 }
 
-/** One that runs on responses as well: its field has a place in the order of the way back. */
+/** A policy that also processes responses; its field has a position in the order of response policies. */
 export interface PolicyRun extends RequestRun {
-  /** Runs only when the request reached this policy (docs/behaviour/http.md, "The way back"). */
+  /** Runs only if the request reached this policy (docs/behaviour/http.md, "The way back"). */
   readonly response?: ResponseStep
   readonly readsResponseBody?: BodyUse
 }
 
-/** A Secret as policies see it; values are latin-1 text of the bytes. */
+/** A Secret for policies; values are latin-1 text of the bytes. */
 export interface SecretMaterial {
   readonly name: string
   readonly data: Readonly<Record<string, string>>
 }
 
-/** What a policy may ask for while it is compiled. The same in the workers, in `lint`, in `explain` and for the status. */
+/** Services for compiling a policy. The same in the workers, in `lint`, in `explain` and for the status. */
 export interface CompileContext {
-  /** Something will not take effect; `path` is relative to the source (`.local[0].requests`) or empty. */
+  /** Reports a problem; `path` is relative to the source (`.local[0].requests`) or empty. */
   report(source: PolicySource<unknown>, path: string, problem: Omit<ConfigProblem, 'path'>): void
-  /** Compiles CEL; what is wrong with it is reported at `path` of the source. */
+  /** Compiles CEL; problems are reported at `path` of the source. */
   expression(
     source: PolicySource<unknown>,
     path: string,
@@ -65,67 +65,67 @@ export interface CompileContext {
     environment: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression
-  /** In the namespace of the source's object; undefined when it does not exist (not reported). */
+  /** A Secret in the namespace of the source's object; undefined if it does not exist (not reported). */
   secret(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Sorted by name. */
   secretsWithLabels(source: PolicySource<unknown>, labels: Readonly<Record<string, string>>): readonly SecretMaterial[]
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   readonly tlsMaterial: TlsMaterialCheck
-  /** Makes the public key of a token issuer ready for use. */
+  /** Imports the public key of a token issuer. */
   readonly importKey: ImportKey
   /**
-   * The key set that the main thread fetches from there, shared by all who name it; undefined when the reference leads to nothing that
-   * key sets may be fetched from (control reports it).
+   * The key set that the main thread fetches from this address, shared by all policies that refer to it. Undefined if the reference is
+   * invalid for key sets (control reports it).
    */
   remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined
-  /** The bucket of that key, shared by all workers of the instance; an unchanged key and setting keep their level. */
+  /** The bucket with that key, shared by all workers of the instance. It keeps its level while key and settings are unchanged. */
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
 }
 
-/** What every definition of a policy field says; one definition per folder. */
+/** Common members of all definitions of policy fields; one definition per folder. */
 interface FieldDefinition {
-  /** Filters of a route rule are fields of `traffic` too (`urlRewrite`, `requestRedirect` ...), at the strongest level. */
+  /** Filters of a route rule are also fields of `traffic` (`urlRewrite`, `requestRedirect` ...), at the level of highest precedence. */
   readonly section: 'frontend' | 'traffic' | 'backend'
   /** Name of the field in its section. */
   readonly field: string
-  /** Bounds, defaults, documentation, references and secrets of the field; a filter of a route rule has that of the route. */
+  /** Bounds, defaults, documentation, references and secrets of the field. A filter of a route rule uses the schema of the route. */
   readonly schema?: TSchema
   /**
-   * `replace`: the strongest source alone counts. `members`: the same, and the members of the field stand for themselves, so that a
-   * stronger source with other members takes something away (decision A-20, B01). `accumulate`: all sources together (rule sets).
+   * `replace`: only the source of highest precedence applies. `members`: the same, but the members of the field are independent, so a
+   * source with other members hides some (decision A-20, B01). `accumulate`: all sources apply (rule sets).
    */
   readonly merge: 'replace' | 'members' | 'accumulate'
-  /** What is unwise about the field together with another one of its section at the same place. */
+  /** Advice about the field in combination with another one of its section at the same target. */
   readonly together?: {
     readonly with: string
     /** @param other the compiled setting of the other field */
     readonly advise: (source: PolicySource<never>, other: never, context: CompileContext) => void
   }
-  /** Members that count from every level although the field around them is replaced (decision A-21). */
+  /** Members that apply from every level although the field is replaced (decision A-21). */
   readonly accumulates?: readonly string[]
 }
 
-/** A field that acts on requests or responses. `Spec` is derived from the folder's schema. */
+/** A field that processes requests or responses. `Spec` is derived from the schema of the folder. */
 export interface PolicyDefinition<Spec = never, Run extends RequestRun = PolicyRun> extends FieldDefinition {
   readonly kind: 'steps'
   /**
-   * Sources come strongest first; unless they accumulate there is exactly one. Undefined: nothing to do at run time.
-   * Never throws for bad configuration: it reports, and a security policy then returns a run that denies.
+   * Sources are in order of precedence; unless they accumulate there is exactly one. Undefined: nothing to do at run time. Never throws for
+   * bad configuration: it reports, and a security policy then returns a run that denies.
    */
   compile(sources: readonly PolicySource<Spec>[], context: CompileContext): Run | undefined
 }
 
-/** A field whose value something else goes by: a listener, a connection to a backend, what is observed, a protocol. */
+/** A field that configures something else: a listener, a connection to a backend, observation, a protocol. */
 export interface SettingDefinition<Spec = never, Setting = unknown> extends FieldDefinition {
   readonly kind: 'setting'
   /**
-   * Sources as in `PolicyDefinition`; none at all where nobody wrote the field: the result then holds the defaults.
-   * Never throws for bad configuration: it reports, and a security setting then says that nothing may pass.
+   * Sources as in `PolicyDefinition`; none if the field is not set: the result then has the defaults. Never throws for bad configuration:
+   * it reports, and a security setting then refuses everything.
    */
   compile(sources: readonly PolicySource<Spec>[], context: CompileContext): Setting
 }
 
-/** Keeps the types of the schema and of the spec between a folder and the registry. */
+/** Preserves the types of schema and spec between a folder and the registry. */
 export function definePolicy<Spec, Run extends RequestRun, Schema extends TSchema>(
   definition: Omit<PolicyDefinition<Spec, Run>, 'kind'> & { readonly schema: Schema },
 ): PolicyDefinition<Spec, Run> & { readonly schema: Schema } {
@@ -139,7 +139,7 @@ export function defineSetting<Spec, Setting, Schema extends TSchema>(
   return { kind: 'setting', ...definition }
 }
 
-/** A filter of a route rule: no field that a ProxyPolicy can set, so the route has its schema. */
+/** A filter of a route rule. A ProxyPolicy cannot set it, so the route has its schema. */
 export function defineFilter<Spec, Run extends RequestRun>(
   definition: Omit<PolicyDefinition<Spec, Run>, 'kind' | 'section'>,
 ): PolicyDefinition<Spec, Run> {

@@ -19,15 +19,15 @@ import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
 
 type Environments = readonly ExpressionEnvironment[]
 
-/** Variables that come and go together. */
+/** Variables that are available in the same environments. */
 interface Group {
   readonly variables: readonly Declared[]
   readonly environments: Environments
   /** Completes "x is not available here: ..." for the other environments. */
   readonly otherwise: string
-  /** The same for some of them, where another reason is nearer. */
+  /** A more specific reason for some environments. */
   readonly because?: Readonly<Partial<Record<ExpressionEnvironment, string>>>
-  /** Nothing delivers the values in this version, in these environments: they are absent, and lint says so. */
+  /** This version provides no values in these environments: they are absent, and lint reports it. */
   readonly undelivered?: { readonly environments: Environments; readonly why: string }
 }
 
@@ -56,7 +56,7 @@ const UNRECORDED: Group['undelivered'] = {
   why: 'bodies are not recorded for the cost of global rate limits',
 }
 
-/** What each environment may read, and why not the rest (docs/guides/expressions.md). The one table of it. */
+/** The variables of each environment, and why others are not available (docs/guides/expressions.md). The only table of them. */
 const GROUPS: readonly Group[] = [
   { variables: SOURCE, environments: CONNECTED, otherwise: '' },
   { variables: CERTIFICATE, environments: CONNECTED, otherwise: '' },
@@ -115,7 +115,7 @@ const GROUPS: readonly Group[] = [
   { variables: MCP_GUARDRAILS, environments: HTTP, otherwise: '' },
 ]
 
-/** Which steps an expression takes, by its environment. */
+/** The budget of an expression, by its environment. */
 export const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof Omit<ExpressionBudgets, 'reset'>>> = {
   network: 'request',
   request: 'request',
@@ -133,7 +133,7 @@ export const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof Omit<Expres
 
 const environments = new Map<ExpressionEnvironment, Environment<Exchange>>()
 
-/** An environment as expressions are compiled in it; made once. */
+/** The environment in compiled form; created once. */
 export function environmentOf(name: ExpressionEnvironment): Environment<Exchange> {
   let environment = environments.get(name)
   if (environment === undefined) {
@@ -149,7 +149,7 @@ export function environmentOf(name: ExpressionEnvironment): Environment<Exchange
   return environment
 }
 
-/** Every variable there is, as the environment sees it: readable, or with the reason why not. */
+/** Every variable in this environment: readable, or with the reason why not. */
 export function variablesAt(environment: ExpressionEnvironment): readonly (Variable<Exchange> | UnavailableVariable)[] {
   return GROUPS.flatMap(({ variables, environments, otherwise, because }) => {
     if (environments.includes(environment)) return variables
@@ -158,7 +158,7 @@ export function variablesAt(environment: ExpressionEnvironment): readonly (Varia
   })
 }
 
-/** Variables of an environment that can be named and are absent in this version, with the reason. */
+/** Variables of an environment that are declared but absent in this version, with the reason. */
 export function undeliveredAt(environment: ExpressionEnvironment): ReadonlyMap<string, string> {
   const groups = GROUPS.filter(({ undelivered }) => undelivered?.environments.includes(environment))
   return new Map(groups.flatMap(({ variables, undelivered }) => variables.map(({ path }) => [path, undelivered!.why])))

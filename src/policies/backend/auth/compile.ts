@@ -14,7 +14,7 @@ import type { BackendAuthSpec } from './schema.ts'
 
 type Source = PolicySource<BackendAuthSpec>
 
-/** A request never leaves with its credential missing: what cannot be had is refused before anything is sent (decision A-36). */
+/** A request is never sent without its credential: if the credential is not available, the request is refused first (decision A-36). */
 export function compileBackendAuth(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const { passthrough, location: where } = source.spec
@@ -32,7 +32,7 @@ export function compileBackendAuth(sources: readonly Source[], context: CompileC
   return { request: (exchange) => sendCredential(place, credential, exchange), fields: fieldsAt(place) }
 }
 
-/** Byte text of the configured credential, or why there is none. */
+/** Byte text of the configured credential, or why it is not available. */
 function credentialOf(source: Source, location: WritableLocation, context: CompileContext): string | Refusal {
   const { key, secretRef } = source.spec
   if (key !== undefined) return usable(source, '.key', toByteText(key), location, context)

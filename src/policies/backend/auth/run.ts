@@ -9,7 +9,7 @@ import {
 const BEARER = authorizationHeader('Bearer')
 const BASIC = authorizationHeader('Basic')
 
-/** Writes the configured credential; whatever the client sent there is replaced (decision A-103). */
+/** Writes the configured credential; it replaces the value of the client (decision A-103). */
 export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
   exchange.trace?.credential(location.kind, location.name)
   if (writeCredential(location, exchange.request, credential)) return proceed
@@ -17,8 +17,7 @@ export function sendCredential(location: WritableLocation, credential: string, e
 }
 
 /**
- * Adds the credential again that the client sent and that validated: JWT, else API key, else Basic (decision A-102). Where nothing
- * validated the request stays as it is.
+ * Restores the validated credential of the client: JWT, else API key, else Basic (decision A-102). Without one the request is unchanged.
  */
 export function passCredential(location: WritableLocation | undefined, exchange: Exchange): Outcome {
   const { identity } = exchange

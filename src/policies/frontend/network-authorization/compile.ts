@@ -3,11 +3,11 @@ import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileRules, describeDenial, expressionsOf, firstDenial } from '../../shared/authorization/rules.ts'
 import type { NetworkAuthorizationSpec } from './schema.ts'
 
-/** Who may connect; asked once for each connection, with an exchange that has a peer and no request yet. */
+/** Rules for connections; evaluated once per connection, with an exchange that has a peer but no request yet. */
 export interface NetworkAuthorization {
-  /** The rule that denies, in words for the log; undefined: the connection may stay. */
+  /** The rule that denies, for the log; undefined: the connection is allowed. */
   denial(connection: Exchange): string | undefined
-  /** Some rule reads the client certificate: all are asked after the TLS handshake, else before it (decision A-48). */
+  /** Some rule reads the client certificate: all rules are evaluated after the TLS handshake, else before it (decision A-48). */
   readonly readsCertificate: boolean
   /** Some rule reads the address of the socket, which no PROXY header can change. */
   readonly readsRawAddress: boolean
@@ -23,7 +23,7 @@ const CERTIFICATE_FIELDS = [
   'source.certificate',
 ]
 
-/** @returns undefined without rules: everybody may connect */
+/** @returns undefined without rules: all connections are allowed */
 export function compileNetworkAuthorization(
   sources: readonly PolicySource<NetworkAuthorizationSpec>[],
   context: CompileContext,

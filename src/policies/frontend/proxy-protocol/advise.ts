@@ -1,6 +1,6 @@
 import type { CompileContext, PolicySource } from '../../policy.ts'
 
-/** Whoever reaches a port that reads PROXY headers can claim any address, unless rules say who may (decision A-47). */
+/** A client of a port with PROXY headers can claim any address, unless rules restrict the clients (decision A-47). */
 export function adviseRawAddress(
   source: PolicySource<unknown>,
   rules: { readonly readsRawAddress: boolean } | undefined,

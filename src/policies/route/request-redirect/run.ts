@@ -13,8 +13,8 @@ export interface RedirectPlan {
 }
 
 /**
- * Sends the caller to another URL (Gateway API, HTTPRequestRedirectFilter). What the filter does not name stays as
- * the caller sent it; the path of a modifier is that of the routed request, in which the matched prefix is.
+ * Redirects the client (Gateway API, HTTPRequestRedirectFilter). Parts that the filter does not set are those that the client sent; a path
+ * modifier applies to the path of the routed request, which has the matched prefix.
  */
 export function redirect(plan: RedirectPlan, exchange: Exchange): Outcome {
   const target =
@@ -30,8 +30,8 @@ export function redirect(plan: RedirectPlan, exchange: Exchange): Outcome {
 }
 
 /**
- * The port: as configured; else, with a configured scheme, that scheme's own; else the one that the caller used. The scheme's own
- * port is never written.
+ * The port: as configured; else the default port of a configured scheme; else the port of the client. The default port of the scheme is
+ * omitted.
  */
 function authorityOf(plan: RedirectPlan, scheme: 'http' | 'https', original: string): string {
   const { host, port } = splitAuthority(original)

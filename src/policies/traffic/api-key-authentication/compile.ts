@@ -16,7 +16,7 @@ import type { ApiKeyAuthenticationSpec } from './schema.ts'
 
 type Source = PolicySource<ApiKeyAuthenticationSpec>
 
-/** Entries that are wrong are reported; the good ones still work. Without any key nobody is known (decision A-36). */
+/** Invalid entries are reported, and the others still work. Without any key all keys are unknown (decision A-36). */
 export function compileApiKey(sources: readonly Source[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const plan = planApiKey(source, context)

@@ -12,18 +12,18 @@ import type { ApiKeyAuthenticationSpec } from './schema.ts'
 export interface ApiKeyPlan {
   readonly mode: ApiKeyAuthenticationSpec['mode']
   readonly location: CredentialLocation
-  /** Key digest to its holder: equal digests take equal time to find, whatever a stranger guesses. */
+  /** Key digest to its holder: looking up digests takes the same time for any guess. */
   readonly holders: ReadonlyMap<string, KeyHolder>
-  /** Good keys as they were presented, for a digest costs more than all the rest. At most as many as there are holders. */
+  /** Valid keys in the form in which they were sent, because a digest costs more than the rest of the check. At most as many as holders. */
   readonly presented: Map<string, KeyHolder>
   readonly missing: Refusal
   readonly unknown: Refusal
 }
 
-/** Who a key belongs to. */
+/** The owner of a key. */
 export type KeyHolder = Pick<ApiKeyIdentity, 'entry' | 'metadata'>
 
-/** Specification 1, 5.5. Only a key that is known is removed; `Permissive` lets an unknown one travel on (decision A-59). */
+/** Specification 1, 5.5. Only a known key is removed from the request; `Permissive` forwards an unknown one (decision A-59). */
 export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
   const key = readCredential(plan.location, exchange)
   if (key === undefined) return plan.mode === 'Strict' ? plan.missing : proceed

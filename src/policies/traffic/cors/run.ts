@@ -8,7 +8,7 @@ import type { OriginPattern } from './origin-pattern.ts'
 export interface CorsPlan {
   readonly allowsAll: boolean
   readonly origins: readonly OriginPattern[]
-  /** Comma-separated; `*`: whatever is asked for; undefined: none. */
+  /** Comma-separated; `*`: those that the client requests; undefined: none. */
   readonly methods: string | undefined
   readonly headers: string | undefined
   readonly exposed: string | undefined
@@ -18,8 +18,8 @@ export interface CorsPlan {
 }
 
 /**
- * Answers preflights before anybody has to show a credential, and queues what a browser must read on other answers, refusals
- * included (decision A-84).
+ * Responds to preflights before authentication, and queues the headers that a browser needs on other responses, including refusals
+ * (decision A-84).
  */
 export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   const { request } = exchange
@@ -35,7 +35,7 @@ export function runCors(plan: CorsPlan, exchange: Exchange): Outcome {
   return proceed
 }
 
-/** The policy looks at Origin, so that every answer depends on it, also one without an Origin (Fetch, CORS protocol and caches). */
+/** The policy reads Origin, so every response depends on it, even without an Origin (Fetch, CORS protocol and caches). */
 export function varyByOrigin({ response }: Exchange): Outcome {
   if (response === undefined) return proceed
   const named = (response.joined('vary') ?? '').toLowerCase().split(',').map(trimSpace)
@@ -49,7 +49,7 @@ function isAllowed(plan: CorsPlan, origin: string): boolean {
   return parsed !== undefined && plan.origins.some((matches) => matches(parsed))
 }
 
-/** An origin that is not allowed gets the same status without any permission; nothing is forwarded. */
+/** An origin that is not allowed gets the same status without permissions; nothing is forwarded. */
 function preflight(plan: CorsPlan, origin: string | undefined, method: string, { request }: Exchange): Outcome {
   const head = Head.response(200)
   if (origin !== undefined) {
@@ -67,7 +67,7 @@ function preflight(plan: CorsPlan, origin: string | undefined, method: string, {
   return { kind: 'answer', head, body: undefined }
 }
 
-/** `*` means what is asked for, because with credentials a browser takes it literally. */
+/** `*` is replaced by the requested headers, because with credentials a browser takes it literally. */
 function allowedHeaders(plan: CorsPlan, asked: string | undefined): string | undefined {
   if (plan.headers !== '*') return plan.headers
   const names = (asked ?? '')

@@ -6,8 +6,8 @@ import { parseOrigin, splitAuthority, type WebOrigin } from '../../shared/url/we
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Refuses requests that a foreign page made a browser send (specification 2, 2.2.4). It judges the request as received: a
- * transformation must not be able to disarm it (decision A-85).
+ * Refuses cross-site requests of browsers (specification 2, 2.2.4). It checks the request as received, so that a transformation cannot
+ * disable it (decision A-85).
  */
 export function checkCsrf(additional: ReadonlySet<string>, exchange: Exchange): Outcome {
   if (SAFE_METHODS.has(exchange.originalMethod)) return proceed
@@ -29,7 +29,7 @@ export function originKey({ scheme, host, port }: WebOrigin): string {
   return `${scheme}://${host}:${port}`
 }
 
-/** Host and effective port must be equal, the scheme need not: TLS may end before us (decision A-88). */
+/** Host and effective port must be equal, but not the scheme: TLS may be terminated in front of the gateway (decision A-88). */
 function isOwn(origin: WebOrigin, exchange: Exchange): boolean {
   const { host, port } = splitAuthority(exchange.originalAuthority)
   if (origin.host !== host) return false

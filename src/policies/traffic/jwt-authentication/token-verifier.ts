@@ -7,19 +7,19 @@ import { readToken, type UnverifiedToken } from './read-token.ts'
 import type { TokenFailure } from './token-failure.ts'
 import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
 
-/** An issuer whose tokens are accepted (specification 1, 5.3 `JWTProvider`). */
+/** A trusted issuer (specification 1, 5.3 `JWTProvider`). */
 export interface Provider {
   readonly issuer: string
   /** Undefined: any audience. */
   readonly audiences: readonly string[] | undefined
-  /** Written out, or fetched: then its keys change. */
+  /** Inline, or fetched: then its keys change. */
   readonly keySet: KeySet | RemoteKeySet
 }
 
-/** Clocks of issuers may be off by so many seconds (decision A-57). */
+/** Accepted clock skew of issuers, in seconds (decision A-57). */
 const LEEWAY = 60
 
-/** Says which tokens are valid: of a known issuer, signed with one of its keys, for us, and in time. */
+/** Validates tokens: known issuer, signature with one of its keys, audience, and times. */
 export class TokenVerifier {
   readonly #providers: readonly Provider[]
   readonly #verified = new VerifiedTokens()
@@ -35,7 +35,7 @@ export class TokenVerifier {
   verify(text: string, nowMs: number): ValidToken | TokenFailure {
     const now = nowMs / 1000
     const known = this.#verified.get(text)
-    // A key set that was fetched anew may be without the key.
+    // A newly fetched key set may no longer have the key.
     if (known !== undefined && known.keySet.keys === known.keys) return now < known.expires + LEEWAY ? known : 'expired'
     const token = readToken(text)
     if (typeof token === 'string') return token
@@ -50,7 +50,7 @@ export class TokenVerifier {
     return valid
   }
 
-  /** The key sets which, fetched now, may have the key that a token lacks. None for a token that no key would make valid. */
+  /** The key sets that may have the missing key of a token after another fetch. None for a token that no key would make valid. */
   renewable(text: string, nowMs: number): readonly RemoteKeySet[] {
     const token = readToken(text)
     if (typeof token === 'string' || findFailureInTime(token.claims, nowMs / 1000) !== undefined) return []
@@ -60,7 +60,7 @@ export class TokenVerifier {
     })
   }
 
-  /** The issuer that the token names chooses among the providers, and only then the key is looked for (decision A-54). */
+  /** The issuer of the token selects the providers; then the key is looked up in their key sets (decision A-54). */
   #findProvider(token: UnverifiedToken): Provider | TokenFailure {
     const { iss } = token.claims
     if (typeof iss !== 'string') return 'no-issuer'
@@ -69,13 +69,13 @@ export class TokenVerifier {
       if (provider.issuer !== iss) continue
       const found = findFailureWith(provider, token)
       if (found === undefined) return provider
-      // Of several providers with this issuer, the one that has the key knows best.
+      // If several providers have this issuer, the failure of the one with the key is the most specific.
       if (found !== 'unknown-kid' && found !== 'no-keys') failure = found
     }
     return failure
   }
 
-  /** What is wrong with tokens of an issuer as long as no key was found. */
+  /** The failure of tokens of an issuer while no key is found. */
   #failureOfIssuer(issuer: string): TokenFailure {
     const ours = this.#providers.filter((provider) => provider.issuer === issuer)
     if (ours.some(({ keySet }) => isMissing(keySet))) return 'not-fetched'
@@ -94,7 +94,7 @@ function findFailureWith({ keySet, audiences }: Provider, token: UnverifiedToken
   const { keys } = keySet
   const named = keys.get(token.kid)
   if (named === undefined) return keys.size > 0 ? 'unknown-kid' : 'no-keys'
-  // The key says what it signs with; the header can only agree (RFC 8725, 3.1).
+  // The key determines the algorithm; the header must match it (RFC 8725, 3.1).
   const algorithm = token.algorithm as SignatureAlgorithm
   const fitting = named.filter(({ algorithms }) => algorithms.includes(algorithm))
   if (fitting.length === 0) return 'other-algorithm'
@@ -112,7 +112,7 @@ function findFailureInAudience(
   return named.some((one) => typeof one === 'string' && audiences.includes(one)) ? undefined : 'other-audience'
 }
 
-/** RFC 7519, 2, 4.1.4 and 4.1.5; `exp` is required (decision A-57). Times may have fractions, of more digits than a double holds. */
+/** RFC 7519, 2, 4.1.4 and 4.1.5; `exp` is required (decision A-57). Times may be fractions with more digits than a double can hold. */
 function findFailureInTime({ exp, nbf }: JsonObject, now: number): TokenFailure | undefined {
   const expires = numberIn(exp)
   if (expires === undefined) return 'no-expiry'

@@ -1,23 +1,23 @@
 import type { Identity } from '#exchange/exchange.ts'
 import type { KeySet } from '../../shared/authentication/read-key-set.ts'
 
-/** A token that validated. */
+/** A validated token. */
 export interface ValidToken {
   readonly identity: NonNullable<Identity['jwt']>
-  /** Seconds since the epoch; the leeway is not in it. */
+  /** Seconds since the epoch, without the clock skew. */
   readonly expires: number
-  /** Where its key is, and the keys that were there when it was found valid. */
+  /** Its key set, and the keys of the set when the token was validated. */
   readonly keySet: Pick<KeySet, 'keys'>
   readonly keys: KeySet['keys']
 }
 
-/** Two of them fill a few megabytes with tokens of the usual size; of larger ones there are fewer. */
+/** Two generations take a few megabytes for tokens of the usual size; fewer large tokens fit. */
 const PER_GENERATION = 2048
 const CHARS_PER_GENERATION = 4 * 1024 * 1024
 
 /**
- * Tokens that were found valid, by their text: a signature costs a hundred times what looking one up does. Bounded; what was not
- * used for long goes first, in whole generations.
+ * Cache of valid tokens by their text: verifying a signature costs a hundred times as much as a look-up. It is bounded; tokens that were
+ * not used recently are evicted first, in whole generations.
  */
 export class VerifiedTokens {
   readonly #perGeneration: number

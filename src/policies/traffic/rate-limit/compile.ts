@@ -13,7 +13,7 @@ const UNIT_MS = { Seconds: 1000, Minutes: 60_000, Hours: 3_600_000 } as const
 
 interface RateLimitPlan {
   readonly local: LocalLimits
-  /** Refuses what the external service would have to decide on. */
+  /** Refuses requests that an external service would have to decide on. */
   readonly refusesAll: boolean
 }
 
@@ -36,7 +36,7 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
   }
 }
 
-/** The failure mode decides what happens while nobody can be asked (decision A-36). */
+/** The failure mode applies while the external service is not implemented (decision A-36). */
 function refusesGlobal(source: Source, path: string, spec: GlobalRateLimitSpec, context: CompileContext): boolean {
   const refuses = spec.failureMode !== 'FailOpen'
   const effect = refuses
@@ -70,8 +70,8 @@ function bucketSettings(entry: LocalRateLimitSpec): TokenBucketSettings {
 }
 
 /**
- * One bucket per policy, target and entry (decision A-80). The key holds the content of the entry and not its position, so that
- * an entry that did not change keeps its level (decision A-81); equal entries are told apart by counting.
+ * One bucket per policy, target and entry (decision A-80). The key has the content of the entry and not its position, so that an unchanged
+ * entry keeps its level (decision A-81); equal entries are numbered.
  */
 function bucketKeys(
   source: Source,

@@ -8,8 +8,8 @@ export interface LocalLimits {
 }
 
 /**
- * Takes one request from all limits or, if one is exhausted, from none (decision A-79). Token limits need one token left; what
- * the request costs is charged when it is known (`chargeTokens`).
+ * Takes one request from all limits or, if one is exhausted, from none (decision A-79). Token limits must have one token left; the tokens
+ * of the request are charged when they are known (`chargeTokens`).
  */
 export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome {
   const { requests, tokens } = limits
@@ -23,13 +23,13 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   return reject('rate-limited', { headers: [['retry-after', String(retryAfterSeconds(exhausted))]] })
 }
 
-/** Charges what an LLM request used, input and output together; it limits later requests (specification 2, 2.2.8). */
+/** Charges the tokens of an LLM request, input and output together; this limits later requests (specification 2, 2.2.8). */
 export function chargeTokens(exchange: Exchange, total: number): void {
   if (exchange.tokenLimits === undefined) return
   for (const limit of exchange.tokenLimits) limit.drain(total)
 }
 
-/** @returns the first bucket that has nothing left; the others then get back what was taken */
+/** @returns the first exhausted bucket; the taken tokens are then returned to the others */
 function takeFromAll(buckets: readonly TokenBucket[]): TokenBucket | undefined {
   for (let i = 0; i < buckets.length; i++) {
     if (buckets[i]!.take(1)) continue
@@ -54,7 +54,7 @@ function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket
   return tight
 }
 
-/** Headers of one bucket (decision A-82), unless an earlier policy has already told of another one. */
+/** Sets the headers of one bucket (decision A-82), unless an earlier policy has set those of another one. */
 function announce(bucket: TokenBucket | undefined, exchange: Exchange): void {
   if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
@@ -62,7 +62,7 @@ function announce(bucket: TokenBucket | undefined, exchange: Exchange): void {
   exchange.queueHeader('x-ratelimit-reset', String(bucket.resetSeconds()))
 }
 
-/** `resetSeconds` is rounded down; a client that waits must not come too early. */
+/** `resetSeconds` is rounded down; a client must not retry too early. */
 function retryAfterSeconds(bucket: TokenBucket): number {
   return Math.min(bucket.settings.unitMs / 1000, bucket.resetSeconds() + 1)
 }

@@ -6,7 +6,7 @@ import type { RetrySpec } from './schema.ts'
 
 const MAX_ATTEMPTS = 255
 
-/** Only noted here: whether a request can be sent again is known by who sends it (decision A-93). */
+/** Only recorded here: forwarding decides whether a request can be resent (decision A-93). */
 export function compileRetry(sources: readonly PolicySource<RetrySpec>[], context: CompileContext): RequestRun {
   const source = sources[0]!
   const { attempts = 1, codes = [], backoff = '0s' } = source.spec

@@ -4,12 +4,12 @@ import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import type { TimeoutsSpec } from './schema.ts'
 
-/** What a route rule may say itself, besides what a ProxyPolicy can. */
+/** Timeouts in a route rule, in addition to those of a ProxyPolicy. */
 interface RouteTimeouts extends TimeoutsSpec {
   readonly backendRequest?: string
 }
 
-/** Only noted here: the clock starts with the first attempt (decision A-92). On routes other than HTTPRoute without effect. */
+/** Only recorded here: the clock starts with the first attempt (decision A-92). No effect on routes other than HTTPRoute. */
 export function compileTimeouts(
   sources: readonly PolicySource<RouteTimeouts>[],
   context: CompileContext,
