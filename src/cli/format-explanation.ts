@@ -51,10 +51,12 @@ function formatPath({ path: { received, matched } }: Explanation): string[] {
 
 const MISSES_SHOWN = 12
 
-function formatRoute({ route, nearMisses }: Explanation, where: Where): string[] {
+function formatRoute({ route, nearMisses, outcome }: Explanation, where: Where): string[] {
   const lines: string[] = []
-  if (route === undefined) lines.push('route     no route matches')
-  else {
+  if (route === undefined) {
+    const isTried = outcome?.kind === 'refusal' && outcome.code === 'route-not-found'
+    lines.push(isTried ? 'route     no route matches' : 'route     not reached')
+  } else {
     const { item, match } = route
     lines.push(`route     ${describeRule(item, where)}`)
     lines.push(`          matches ${describePath(match)}${match.method === undefined ? '' : ` with ${match.method}`}`)
@@ -65,7 +67,8 @@ function formatRoute({ route, nearMisses }: Explanation, where: Where): string[]
     lines.push(`          not ${nameOf(item.origin)}, rule ${item.rule} ${describePath(match)}: ${why}`)
   }
   const far = others.length - Math.min(near.length, MISSES_SHOWN)
-  if (far > 0) lines.push(`          ${far} other ${far === 1 ? 'match is' : 'matches are'} for other paths`)
+  const other = near.length > 0 || route !== undefined ? ' other' : ''
+  if (far > 0) lines.push(`          ${far}${other} ${far === 1 ? 'match is' : 'matches are'} for other paths`)
   return [...lines, '']
 }
 

@@ -168,6 +168,7 @@ test('explain takes the path as it was typed, and shows how it is matched', asyn
   expect(code).toBe(0)
   const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
   expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path has a dot segment)')
+  expect(refused.stdout).toContain('\nroute     not reached\n')
   expect(refused.code).toBe(1)
 })
 
