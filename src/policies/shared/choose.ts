@@ -7,14 +7,14 @@ export type SectionOf<P> =
   | (P & { readonly conditional?: undefined })
   | { readonly conditional: readonly { readonly condition?: string | undefined; readonly policy: P }[] }
 
-/** One way that the section may go. */
+/** One alternative of the section. */
 export interface Choice<T> {
-  /** Undefined: always, the fallback. */
+  /** Undefined: always applies, the fallback. */
   readonly condition: Expression | undefined
   readonly policy: T
 }
 
-/** Compiles a section to its choices; one that is not conditional has a single choice without condition. */
+/** Compiles a section to its alternatives; a section that is not conditional has one without condition. */
 export function compileChoices<P, T>(
   source: PolicySource<SectionOf<P>>,
   context: CompileContext,
@@ -34,7 +34,7 @@ export function compileChoices<P, T>(
   })
 }
 
-/** The first choice whose condition is true; a condition that fails is not true (decision A-31). */
+/** The first alternative whose condition is true; a condition that fails is not true (decision A-31). */
 export function choose<T>(choices: readonly Choice<T>[], exchange: Exchange): T | undefined {
   for (const { condition, policy } of choices) {
     if (condition === undefined || condition.isTrue(exchange)) return policy
@@ -42,14 +42,14 @@ export function choose<T>(choices: readonly Choice<T>[], exchange: Exchange): T 
   return undefined
 }
 
-/** All expressions that decide between the choices. */
+/** All conditions of the alternatives. */
 export function conditionsOf(choices: readonly Choice<unknown>[]): Expression[] {
   return choices.flatMap(({ condition }) => condition ?? [])
 }
 
 /**
- * Warns of a wrapper that requests can get around: each condition can fail, and there is no fallback (decision A-31).
- * For sections that restrict; `otherwise` says what happens to such a request.
+ * Warns if every condition can fail and there is no fallback, so that requests can bypass the section (decision A-31). For restrictive
+ * sections; `otherwise` describes the effect on such a request.
  */
 export function warnWithoutFallback(
   source: PolicySource<unknown>,

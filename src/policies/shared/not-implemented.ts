@@ -1,6 +1,6 @@
 import type { CompileContext, PolicySource } from '../policy.ts'
 
-/** Says loudly that a part of a policy has no effect in this version; `effect` says what happens instead. */
+/** Reports that a part of a policy is not implemented; `effect` describes the result. */
 export function reportNotImplemented(
   context: CompileContext,
   source: PolicySource<unknown>,

@@ -1,8 +1,8 @@
 import type { CredentialLocation } from './credential-location.ts'
 
 /**
- * What a refusal for want of a credential says besides its text (decision A-53): 401 with `WWW-Authenticate`, or for a credential
- * in `Proxy-Authorization` 407 with `Proxy-Authenticate` (RFC 9110, 11.6 and 11.7).
+ * The challenge of a refusal for a missing or invalid credential (decision A-53): 401 with `WWW-Authenticate`, or for a credential in
+ * `Proxy-Authorization` 407 with `Proxy-Authenticate` (RFC 9110, 11.6 and 11.7).
  */
 export function challengeFor(
   location: CredentialLocation,

@@ -18,11 +18,11 @@ interface HeaderLocation {
   readonly kind: 'header'
   /** Lower case. */
   readonly name: string
-  /** Lower case, without spaces around; empty: the whole value is the credential. */
+  /** Lower case, without surrounding spaces; empty: the whole value is the credential. */
   readonly prefix: string
-  /** The same as it is written. */
+  /** The prefix as written. */
   readonly written: string
-  /** The prefix is an authentication scheme: at least one space stands between it and the credential. */
+  /** The prefix is an authentication scheme, so at least one space follows it. */
   readonly isScheme: boolean
 }
 
@@ -41,10 +41,10 @@ interface ExpressionLocation {
   readonly expression: Expression
 }
 
-/** Several differing credentials, or something that cannot be one: never "absent" (decision A-58). */
+/** Several different credentials, or an invalid one: never treated as absent (decision A-58). */
 export const INVALID = Symbol('invalid credential')
 
-/** Byte text, or undefined when there is none. */
+/** Byte text; undefined: absent. */
 export type Credential = string | typeof INVALID | undefined
 
 /** The `Authorization` header with a scheme: the default of every mechanism. */
@@ -52,7 +52,7 @@ export function authorizationHeader(scheme: 'Bearer' | 'Basic'): WritableLocatio
   return headerLocation('authorization', scheme)
 }
 
-/** Compiles where a credential is read; `path` is the place of `location` in the source. */
+/** Compiles a location for reading; `path` is the path of `location` in the source. */
 export function compileLocation(
   source: PolicySource<unknown>,
   spec: ExtractionLocationSpec,
@@ -65,14 +65,14 @@ export function compileLocation(
   return { kind: 'expression', expression }
 }
 
-/** Compiles where a credential is written. The schema has seen to it that exactly one place is named. */
+/** Compiles a location for writing. The schema ensures that exactly one is set. */
 export function compileWritableLocation(spec: InsertionLocationSpec): WritableLocation {
   if (spec.header !== undefined) return headerLocation(spec.header.name, spec.header.prefix ?? '')
   if (spec.queryParameter !== undefined) return { kind: 'queryParameter', name: spec.queryParameter.name }
   return { kind: 'cookie', name: toByteText(spec.cookie?.name ?? '') }
 }
 
-/** `Bearer` and `Bearer ` mean the same (decision A-58); a prefix such as `sk-` is taken literally. */
+/** `Bearer` and `Bearer ` are equivalent (decision A-58); a prefix such as `sk-` is literal. */
 function headerLocation(name: string, prefix: string): HeaderLocation {
   const lowerName = name.toLowerCase()
   const written = trimSpace(toByteText(prefix))
@@ -81,7 +81,7 @@ function headerLocation(name: string, prefix: string): HeaderLocation {
   return { kind: 'header', name: lowerName, prefix: written.toLowerCase(), written, isScheme }
 }
 
-/** Reads the credential as the request arrived, before any other policy removed or changed it (decision A-59). */
+/** Reads the credential of the request as received, before other policies removed or changed it (decision A-59). */
 export function readCredential(location: CredentialLocation, exchange: Exchange): Credential {
   switch (location.kind) {
     case 'header':
@@ -96,13 +96,13 @@ export function readCredential(location: CredentialLocation, exchange: Exchange)
   }
 }
 
-/** Fields that reading, removing or writing a credential there has to do with. */
+/** Headers that reading, removing or writing a credential at the location uses. */
 export function fieldsAt(location: CredentialLocation): PolicyFields {
   if (location.kind === 'header') return { request: [location.name] }
   return { request: location.kind === 'cookie' ? ['cookie'] : [] }
 }
 
-/** Takes the credential out of the request: the whole header, the parameter, the cookie. */
+/** Removes the credential from the request: the whole header, the parameter, the cookie. */
 export function removeCredential(location: CredentialLocation, head: Head): void {
   if (location.kind === 'header') head.remove(location.name)
   else if (location.kind === 'queryParameter') head.target = withoutQueryParameter(head.target, location.name)
@@ -110,9 +110,8 @@ export function removeCredential(location: CredentialLocation, head: Head): void
 }
 
 /**
- * Writes a credential (byte text), replacing whatever the location held; a prefix that it already has is not doubled (decision
- * A-103).
- * @returns false when the credential cannot stand there; the request is then unchanged
+ * Writes a credential (byte text), replacing the previous value; a prefix that the credential already has is not doubled (decision A-103).
+ * @returns false if the location cannot hold the credential; the request is then unchanged
  */
 export function writeCredential(location: WritableLocation, head: Head, credential: string): boolean {
   if (!canHold(location, credential)) return false
@@ -123,7 +122,7 @@ export function writeCredential(location: WritableLocation, head: Head, credenti
   return true
 }
 
-/** Whether a credential can stand at a location without breaking out of it. */
+/** Whether a location can hold a credential without changing the rest of the request. */
 export function canHold(location: WritableLocation, credential: string): boolean {
   if (location.kind === 'queryParameter') return true
   if (location.kind === 'header') return isFieldValue(withPrefix(location, credential))
@@ -137,7 +136,7 @@ function withPrefix(location: HeaderLocation, credential: string): string {
   return isScheme ? `${written} ${credential}` : `${written}${credential}`
 }
 
-/** Undefined for another scheme: such a value is no credential of this mechanism. */
+/** Undefined for another scheme: such a value is not a credential of this mechanism. */
 function afterPrefix(location: HeaderLocation, value: string): string | undefined {
   const { prefix, isScheme } = location
   if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
@@ -147,7 +146,7 @@ function afterPrefix(location: HeaderLocation, value: string): string | undefine
 
 const SPACE = 32
 
-/** Absent and empty are the same; equal repetitions are one. */
+/** Empty counts as absent; equal repetitions count as one. */
 function onlyOne(found: readonly (string | undefined)[]): Credential {
   let only: string | undefined
   for (const value of found) {

@@ -5,25 +5,25 @@ import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { AuthorizationSpec } from './authorization.ts'
 
-/** One expression of a rule set, with the words for the decision record. */
+/** One expression of a rule set, with its description for the decision record. */
 export interface Rule {
   readonly expression: Expression
   readonly label: string
 }
 
-/** The rules of all policies together (specification 2, 2.2.2). */
+/** The rules of all policies combined (specification 2, 2.2.2). */
 export interface RuleSet {
   readonly deny: readonly Rule[]
   readonly require: readonly Rule[]
   readonly allow: readonly Rule[]
 }
 
-/** Where the rule sets of a source stand, for paths of problems. */
+/** Position of the expressions in a source, for paths of problems. */
 const EXPRESSIONS = '.policy.matchExpressions'
 
 /**
- * Takes the rules of all sources together. Several expressions of one policy: for Allow and Deny any of them, for Require all
- * (decision A-65), so that each expression is a rule of its own.
+ * Combines the rules of all sources. Expressions of one policy are alternatives for Allow and Deny, and all required for Require (decision
+ * A-65), so each expression is a separate rule.
  */
 export function compileRules(
   sources: readonly PolicySource<AuthorizationSpec>[],
@@ -50,15 +50,16 @@ export function expressionsOf(rules: RuleSet): Expression[] {
 
 /** Why a rule set denies. */
 export interface Denial {
-  /** The rule that denied, or `allow` when there are Allow rules and none matched. */
+  /** The rule that denied, or `allow` if there are Allow rules and none matched. */
   readonly rule: Rule | 'allow'
-  /** The rule did not match because it failed; of several Allow rules the first one that did. */
+  /** A rule that did not match because its evaluation failed; of several Allow rules the first one. */
   readonly failed: Rule | undefined
 }
 
 /**
- * Deny, then Require, then Allow (decision A-66). An expression that fails does not match; a Deny rule that does not even compile
- * denies everything (decision A-64). One that a limit ended decides nothing: `exchange.exceeded` says so, and whoever asks denies.
+ * Evaluates Deny, then Require, then Allow rules (decision A-66). An expression that fails does not match. A Deny rule that does not
+ * compile denies everything (decision A-64). An expression that a limit ended has no result: `exchange.exceeded` records it, and the caller
+ * denies.
  * @returns undefined: allowed
  */
 export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefined {
@@ -81,7 +82,7 @@ export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefi
   return { rule: 'allow', failed }
 }
 
-/** For operators: the rule, and why it failed if it did. */
+/** For operators: the rule, and why its evaluation failed, if it did. */
 export function describeDenial({ rule, failed }: Denial, exchange: Exchange): string {
   const what = rule === 'allow' ? 'no Allow rule matched' : rule.label
   if (failed === undefined) return what

@@ -8,8 +8,8 @@ const OPENSSL_NAMES: Readonly<Record<KeyExchangeGroup, string>> = {
 }
 
 /**
- * Groups as OpenSSL lists them, each preferred strictly to those behind it; undefined: its own list.
- * A colon would put them on a level, where the other side's guess wins.
+ * Groups in the list format of OpenSSL, in strict order of preference; undefined: the default list of OpenSSL. Groups separated by a colon
+ * would have equal preference, and the peer's key share would decide.
  */
 export function compileGroups(groups: readonly KeyExchangeGroup[] | undefined): string | undefined {
   if (groups === undefined || groups.length === 0) return undefined

@@ -8,7 +8,7 @@ import { fieldText } from './field-text.ts'
 /** Changes one field or pseudo-header of a message; `head` is that message's. */
 export type FieldEdit = (exchange: Exchange, head: Head) => void
 
-/** `set` of a field: an expression that fails removes it, so that a caller cannot plant the value (decision A-89). */
+/** Sets a header. If the expression fails, the header is removed, so that a client cannot choose the value (decision A-89). */
 export function setField(name: string, value: Expression): FieldEdit {
   return (exchange, head) => {
     const text = textOf(value, exchange)
@@ -17,7 +17,7 @@ export function setField(name: string, value: Expression): FieldEdit {
   }
 }
 
-/** `add` of a field; a failure removes it as with `set`. */
+/** Adds a header value. If the expression fails, the header is removed, as with `set`. */
 export function addField(name: string, value: Expression): FieldEdit {
   return (exchange, head) => {
     const text = textOf(value, exchange)
@@ -30,11 +30,11 @@ export function removeField(name: string): FieldEdit {
   return (_, head) => head.remove(name)
 }
 
-/** Pseudo-headers of requests, and `host`, which is `:authority`. A value that cannot stand there changes nothing. */
+/** Pseudo-headers of requests, and `host`, which is `:authority`. An invalid value changes nothing. */
 export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
   ':method': (value) => (exchange, head) => {
     const method = value.text(exchange)
-    // CONNECT is no method for a path: a request would become a tunnel on its way.
+    // CONNECT is refused: it would turn the request into a tunnel.
     if (method !== undefined && isMethod(method) && method !== 'CONNECT') head.method = method
   },
   ':scheme': (value) => (exchange) => {
@@ -56,7 +56,7 @@ export const RESPONSE_PSEUDO: Readonly<Record<string, (value: Expression) => Fie
   },
 }
 
-/** Setting the host ends the automatic rewrite (decision A-91). */
+/** Setting the host disables the automatic rewrite (decision A-91). */
 function setAuthority(value: Expression): FieldEdit {
   return (exchange, head) => {
     const authority = value.text(exchange)

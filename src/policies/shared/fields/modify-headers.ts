@@ -7,19 +7,16 @@ import type { HttpHeaderFilterSpec } from './header-filter.ts'
 
 type Pair = readonly [lowerName: string, value: string]
 
-/**
- * The platform's HTTPHeaderFilter, ready to apply: fixed values, in the order add, set, remove (docs/behaviour/http.md,
- * "Filters").
- */
+/** The platform's HTTPHeaderFilter, compiled: fixed values, in the order add, set, remove (docs/behaviour/http.md, "Filters"). */
 export interface HeaderModifier {
   readonly add: readonly Pair[]
   readonly set: readonly Pair[]
   readonly remove: readonly string[]
-  /** The value to give to `host`; of a request only. */
+  /** The new value of `host`; only for requests. */
   readonly host: string | undefined
 }
 
-/** What cannot be applied is refused for every request rather than left out. */
+/** A modifier that cannot be applied refuses every request; it is never ignored. */
 export type CompiledModifier = HeaderModifier | Refusal
 
 export function compileHeaderModifier(
@@ -44,7 +41,7 @@ export function isHeaderModifier(compiled: CompiledModifier): compiled is Header
   return !('kind' in compiled)
 }
 
-/** Applies it to a head, except for `host`. */
+/** Applies the modifier to a head, except for `host`. */
 export function modifyHeaders(modifier: HeaderModifier, head: Head): Outcome {
   for (const [name, value] of modifier.add) head.append(name, value)
   for (const [name, value] of modifier.set) head.set(name, value)
@@ -52,7 +49,7 @@ export function modifyHeaders(modifier: HeaderModifier, head: Head): Outcome {
   return proceed
 }
 
-/** Stands for a field that cannot be written; the problem has been reported. */
+/** Replaces a header that cannot be written; the problem has been reported. */
 const BAD: Pair = ['', '']
 const BAD_NAME = ''
 
@@ -79,7 +76,7 @@ function fieldsAt(
   })
 }
 
-/** A name that no header can have is a mistake for another one, which would pass. */
+/** An invalid header name is probably a misspelling of another one, which would not be removed. */
 function removalAt(site: Site, path: string, name: string): string[] {
   if (!isFieldName(name)) {
     reportInvalid(site, path, `${JSON.stringify(name)} is not a valid header name; requests are refused`)

@@ -10,7 +10,7 @@ import {
   tinyString,
 } from '#schema/index.ts'
 
-/** A name and the expression that gives its value: log and trace attributes, metric labels, trace resources. */
+/** A name and the expression for its value: log and trace attributes, metric labels, trace resources. */
 export const attributeAdd = object({
   name: required(shortString(), 'Name of the attribute.'),
   expression: required(celExpression(), 'CEL expression for the value.'),

@@ -2,7 +2,7 @@ import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { AttributeAddSpec } from './attributes.ts'
 
-/** A name and the expression of its value (specification 2, 2.1). What a failure means is up to who evaluates it. */
+/** A name and the expression for its value (specification 2, 2.1). The caller decides what a failure means. */
 export interface Attribute {
   readonly name: string
   readonly expression: Expression

@@ -17,10 +17,10 @@ import {
 } from '../fields/message-field.ts'
 import type { TransformationSpec, TransformSpec } from './transformation.ts'
 
-/** Changes to one message (specification 2, 2.2.3), ready to apply. */
+/** Changes to one message (specification 2, 2.2.3), compiled. */
 export interface Transform {
   readonly metadata: readonly (readonly [key: string, value: Expression])[]
-  /** add, set, remove, in this order. */
+  /** Edits in the order add, set, remove. */
   readonly edits: readonly FieldEdit[]
   readonly body: Expression | undefined
 }
@@ -36,12 +36,12 @@ export interface Transformation {
 
 type Message = 'request' | 'response'
 
-/** One transform being compiled. */
+/** One transform during compilation. */
 interface Site {
   readonly source: PolicySource<unknown>
   readonly context: CompileContext
   readonly message: Message
-  /** Of the transform in the source: `.request`. */
+  /** Path of the transform in the source: `.request`. */
   readonly path: string
   readonly expressions: Expression[]
 }
@@ -70,7 +70,7 @@ export function compileTransformation(
   }
 }
 
-/** What is added leaves the rest of its name as it was. */
+/** Adding keeps existing values, so added names are not included. */
 function namesIn({ set = [], remove = [] }: TransformSpec = {}): string[] {
   return [...set.map(({ name }) => name), ...remove]
 }
@@ -119,14 +119,14 @@ function removal(site: Site, path: string, name: string): FieldEdit[] {
   return [removeField(lowerName)]
 }
 
-/** Accepted, and said to be useless (decision A-06). */
+/** The setting is accepted, and reported as having no effect (decision A-06). */
 function noEffect(site: Site, path: string, why: string): FieldEdit[] {
   const message = `has no effect: ${why}`
   site.context.report(site.source, `${site.path}${path}`, { severity: 'warning', code: 'no-effect', message })
   return []
 }
 
-/** Order of decision A-89: each part sees what the parts before it did. */
+/** In the order of decision A-89: each part sees the results of earlier parts. */
 export function transformRequest(transform: Transform, exchange: Exchange): Outcome {
   applyHead(transform, exchange, exchange.request)
   if (transform.body === undefined) return proceed

@@ -11,14 +11,14 @@ export interface PathModifierSpec {
 }
 
 /**
- * Makes a new request target of the old one and the prefix that the route matched; the query stays.
- * Undefined: it cannot be done, the request is refused.
+ * Computes a new request target from the old one and the prefix that the route matched; the query is unchanged. Undefined: impossible, so
+ * the request is refused.
  */
 export type PathModifier = (target: string, matchedPrefix: string | undefined) => string | undefined
 
 const IMPOSSIBLE: PathModifier = () => undefined
 
-/** A path that can never be written is reported and refuses every request. */
+/** An invalid path is reported and refuses every request. */
 export function compilePathModifier(
   source: PolicySource<unknown>,
   spec: PathModifierSpec,
@@ -43,9 +43,8 @@ function isPath(text: string): boolean {
 }
 
 /**
- * Replaces the prefix that a PathPrefix match found; slashes are neither doubled nor lost, and the result is never empty
- * (docs/behaviour/http.md, "Filters"). Without such a match, or when a policy has changed the path since, there is nothing to
- * replace.
+ * Replaces the prefix of a PathPrefix match. Slashes are neither doubled nor lost, and the result is never empty (docs/behaviour/http.md,
+ * "Filters"). Without such a match, or if a policy has changed the path since, there is nothing to replace.
  */
 function replacePrefix(target: string, matchedPrefix: string | undefined, replacement: string): string | undefined {
   if (matchedPrefix === undefined) return undefined

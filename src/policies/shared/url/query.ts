@@ -1,6 +1,6 @@
 import { toByteText } from '#base/byte-text.ts'
 
-/** Path and query of a request target; the query with its `?`, or empty. */
+/** Path and query of a request target; the query includes its `?`, or is empty. */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const mark = target.indexOf('?')
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) }
@@ -14,7 +14,7 @@ export function queryValues(target: string, name: string): string[] {
   return segmentsOf(target, mark).flatMap((segment) => (nameIn(segment) === wanted ? [valueIn(segment)] : []))
 }
 
-/** The target without all occurrences of a query parameter; everything else stays byte for byte, an empty query goes. */
+/** The target without all occurrences of a query parameter; the rest is unchanged, and an empty query is removed. */
 export function withoutQueryParameter(target: string, name: string): string {
   const mark = target.indexOf('?')
   if (mark < 0) return target
@@ -45,7 +45,7 @@ function valueIn(segment: string): string {
   return equals < 0 ? '' : decode(segment.slice(equals + 1))
 }
 
-/** Form decoding to byte text; an escape that is none stays as it is. */
+/** Form decoding to byte text; invalid escapes are unchanged. */
 function decode(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   return text
@@ -53,7 +53,7 @@ function decode(text: string): string {
     .replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
 }
 
-/** Percent-encodes byte text, everything but the unreserved characters of RFC 3986, 2.3. */
+/** Percent-encodes byte text, except the unreserved characters of RFC 3986, 2.3. */
 function encode(byteText: string): string {
   return byteText.replace(
     /[^-._~0-9A-Za-z]/g,

@@ -1,6 +1,6 @@
 import { withoutPort } from '#net/http/field-syntax.ts'
 
-/** An origin of the web: scheme, host in lower case, and port with the scheme's default filled in (RFC 6454, 4). */
+/** A web origin: scheme, host in lower case, and port, which defaults to that of the scheme (RFC 6454, 4). */
 export interface WebOrigin {
   readonly scheme: 'http' | 'https'
   readonly host: string
@@ -11,7 +11,7 @@ export const DEFAULT_PORT = { http: 80, https: 443 } as const
 
 const ORIGIN = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]\s]+)(?::(\d{1,5}))?$/
 
-/** @returns undefined for `null`, other schemes and everything that is more or less than an origin */
+/** @returns undefined for `null`, other schemes and texts that are not exactly an origin */
 export function parseOrigin(text: string): WebOrigin | undefined {
   const match = ORIGIN.exec(text.toLowerCase())
   if (match === null) return undefined
@@ -19,7 +19,7 @@ export function parseOrigin(text: string): WebOrigin | undefined {
   return { scheme, host, port: port === undefined ? DEFAULT_PORT[scheme] : Number(port) }
 }
 
-/** Host in lower case and port of an authority; the port undefined when it names none. */
+/** Host in lower case and port of an authority; the port is undefined if there is none. */
 export function splitAuthority(authority: string): { readonly host: string; readonly port: number | undefined } {
   const host = withoutPort(authority)
   const port = host === authority ? undefined : Number(authority.slice(host.length + 1))
