@@ -60,15 +60,16 @@ function isMutant(entry: Accepted): boolean {
   return mutants.some((mutant) => findAccepted([entry], entry.file, source, mutant) !== undefined)
 }
 
-/** `core`, `elsewhere`, or paths below `src/`; without any, both of the words. A sample is taken of all but the core. */
+/** `core`, `elsewhere`, paths below `src/`, or lines of files there; nothing: both of the words. A sample is taken of all but the core. */
 function chooseWork(sources: readonly SourceFile[]): Work[] {
   const wanted = positionals.length === 0 ? ['core', 'elsewhere'] : positionals
   const all = sources.map(({ path }) => readWork(path))
   const core = wanted.includes('core') ? all.filter(({ path }) => isIn(CORE, path)) : []
-  const others = all.filter(({ path }) => isIn(wanted, path) || (wanted.includes('elsewhere') && !isIn(CORE, path)))
-  const pairs = others.flatMap(({ path, mutants }) => mutants.map((mutant) => ({ path, mutant })))
-  const chosen = new Set(sample(pairs, Number(values.sample), Number(values.seed)).map(({ mutant }) => mutant))
-  const sampled = others.map((work) => ({ ...work, mutants: work.mutants.filter((mutant) => chosen.has(mutant)) }))
+  const isWanted = (path: string, { line }: Mutant) =>
+    isIn(wanted, path) || wanted.includes(`${path}:${line}`) || (wanted.includes('elsewhere') && !isIn(CORE, path))
+  const others = all.flatMap(({ path, mutants }) => mutants.filter((mutant) => isWanted(path, mutant)))
+  const chosen = new Set(sample(others, Number(values.sample), Number(values.seed)))
+  const sampled = all.map((work) => ({ ...work, mutants: work.mutants.filter((mutant) => chosen.has(mutant)) }))
   return [...core, ...sampled].filter(({ mutants }) => mutants.length > 0)
 }
 
