@@ -16,6 +16,26 @@ test('a definition stands under its own name', () => {
   }
 })
 
+test('the stronger policy replaces a field, but for these', () => {
+  const rules = Object.values(POLICIES)
+    .flatMap((definitions) => Object.values(definitions))
+    .filter(({ merge }) => merge !== 'replace')
+    .map(({ section, field, merge }) => `${section}.${field} ${merge}`)
+  expect(rules).toEqual([
+    'frontend.networkAuthorization accumulate',
+    'traffic.transformation members',
+    'traffic.rateLimit members',
+    'traffic.headerModifiers members',
+    'traffic.timeouts members',
+    'traffic.authorization accumulate',
+    'traffic.requestMirror accumulate',
+    'backend.tls members',
+    'backend.ai members',
+    'backend.transformation members',
+    'backend.mcp members',
+  ])
+})
+
 test('a name that is no field has no definition', () => {
   expect(policyDefinition('traffic', 'rateLimits')).toBeUndefined()
   expect(policyDefinition('traffic', 'toString')).toBeUndefined()

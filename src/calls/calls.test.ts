@@ -409,7 +409,9 @@ test('a backend that is not there, has no endpoint, or cannot be used', async ()
 
 test('an endpoint that fails is evicted, and calls go to the other one', async () => {
   const good = await serve(answering(() => ANSWER))
-  const { call, failed } = callsOfGateway([await freePort(), good], { 'backend.health': { eviction: {} } })
+  const { call, failed } = callsOfGateway([await freePort(), good], {
+    'backend.health': { eviction: { duration: '3s' } },
+  })
   expect(await failureOf(call())).toBe('connection-refused')
   expect(failed).toEqual([expect.stringMatching(/^Service\/default\/idp\/80 127\.0\.0\.1:\d+ connection-refused$/)])
   expect(await bodyOf(await call())).toBe('hello')

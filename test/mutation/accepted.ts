@@ -27,13 +27,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'nobody holds what is no text, and the next line refuses it by itself',
   },
   {
-    file: 'policies/traffic/authorization/run.ts',
-    line: 'const prepared = denial.failed === undefined ? plan.refusals.get(denial.rule) : undefined',
-    original: 'denial.failed === undefined',
-    replacement: 'false',
-    reason: 'the same refusal, made anew: what is prepared saves time',
-  },
-  {
     file: 'net/http1/body-reader.ts',
     line: 'this.#framed = false',
     original: 'this.#framed = false',

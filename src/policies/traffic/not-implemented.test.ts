@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Outcome } from '#exchange/outcome.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { extAuth as backendExtAuth } from '../backend/ext-auth/index.ts'
 import type { PolicyRun, PolicySource } from '../policy.ts'
@@ -23,22 +24,29 @@ interface Compiles<Spec> {
 function tryOut<Spec>(definition: Compiles<Spec>, spec: Spec, headers = {}) {
   const context = contextWith()
   const run = definition.compile([sourceOf(spec)], context)
-  return { code: codeOf(run?.request?.(exchangeWith({ headers }))), reports: context.reports }
+  const outcome = run?.request?.(exchangeWith({ headers })) as Outcome
+  const detail = outcome?.kind === 'refusal' ? outcome.detail : undefined
+  return { code: codeOf(outcome), ...(detail !== undefined && { detail }), reports: context.reports }
 }
 
 const WHOLE = ['not-implemented spec.traffic.field']
+const NO_EXT_AUTH = { code: 'ext-auth-denied', detail: 'extAuth is not implemented yet' }
 
 test('basicAuthentication refuses in every mode', () => {
   for (const mode of ['Strict', 'Optional']) {
     const spec = specFrom(trafficBasicAuthentication, { mode, users: ['u:{SHA}x'] })
-    expect(tryOut(basicAuthentication, spec)).toEqual({ code: 'policy-invalid', reports: WHOLE })
+    expect(tryOut(basicAuthentication, spec)).toEqual({
+      code: 'policy-invalid',
+      detail: 'basicAuthentication is not implemented yet',
+      reports: WHOLE,
+    })
   }
 })
 
 verifies(['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'], 'extAuth: no server, closed', () => {
   const spec = specFrom(trafficExtAuth, HTTP)
-  expect(tryOut(extAuth, spec)).toEqual({ code: 'ext-auth-denied', reports: WHOLE })
-  expect(tryOut(backendExtAuth, spec as never)).toEqual({ code: 'ext-auth-denied', reports: WHOLE })
+  expect(tryOut(extAuth, spec)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
+  expect(tryOut(backendExtAuth, spec as never)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
 })
 
 verifies('traffic.extAuth/fail-open', 'extAuth: no server, open', () => {
@@ -65,7 +73,7 @@ test('extAuth: a condition that does not compile refuses', () => {
   const policy = { ...HTTP, failureMode: 'FailOpen' }
   const spec = specFrom(trafficExtAuth, { conditional: [{ condition: '1 +', policy }] })
   expect(tryOut(extAuth, spec)).toEqual({
-    code: 'ext-auth-denied',
+    ...NO_EXT_AUTH,
     reports: [
       'cel-syntax spec.traffic.field.conditional[0].condition',
       'not-implemented spec.traffic.field.conditional[0].policy',
@@ -74,7 +82,11 @@ test('extAuth: a condition that does not compile refuses', () => {
 })
 
 test('extProc has no failure mode: closed', () => {
-  expect(tryOut(extProc, specFrom(trafficExtProc, SERVER))).toEqual({ code: 'ext-proc-failed', reports: WHOLE })
+  expect(tryOut(extProc, specFrom(trafficExtProc, SERVER))).toEqual({
+    code: 'ext-proc-failed',
+    detail: 'extProc is not implemented yet',
+    reports: WHOLE,
+  })
   const conditional = [{ condition: 'request.headers["x"] == "1"', policy: SERVER }]
   const spec = specFrom(trafficExtProc, { conditional })
   expect(tryOut(extProc, spec, { x: '1' }).code).toBe('ext-proc-failed')

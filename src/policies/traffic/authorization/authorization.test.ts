@@ -202,6 +202,11 @@ test('rules share the steps of their request', () => {
   expect(codeOf(policyOf(rules).run.request!(exchangeWith()))).toBe('authorization-exceeded')
 })
 
+test.each<Rules>([[['Allow', F]], [['Deny', T]], [['Require', F]]])('a refusal is prepared: %j', (...rules) => {
+  const { request } = policyOf(rules).run
+  expect(request!(exchangeWith())).toBe(request!(exchangeWith()))
+})
+
 test('a rule that denies because it failed says why', () => {
   const detailOf = (rules: Rules) => (policyOf(rules).run.request!(exchangeWith()) as { detail?: string }).detail
   const where = 'spec.traffic.field.policy.matchExpressions'
