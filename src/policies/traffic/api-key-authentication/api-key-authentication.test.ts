@@ -230,12 +230,22 @@ for (const [value, sent, outcome, problem] of entries) {
     expect(messages).toEqual(problem === undefined ? [] : [`Secret keys, entry bad: ${problem}`])
     const reports = problem === undefined ? [] : ['api-key-entry-invalid spec.traffic.field.secretRef']
     expect(policy.context.reports).toEqual(reports)
+    for (const { severity } of policy.context.problems) expect(severity).toBe('error')
   })
 }
 
-test('a missing Secret is reported and refuses', () => {
-  const policy = policyWith({}, {})
-  expect(policy.context.reports).toEqual(['secret-missing spec.traffic.field.secretRef'])
+test.each([
+  ['named', {}, '.secretRef', 'Secret keys does not exist; no key is known'],
+  [
+    'with the labels',
+    { secretRef: undefined, secretSelector: { matchLabels: { use: 'keys' } } },
+    '.secretSelector',
+    'no Secret has these labels; no key is known',
+  ],
+])('a missing Secret is reported and refuses: %s', (_, spec, field, message) => {
+  const policy = policyWith(spec, {})
+  const path = `spec.traffic.field${field}`
+  expect(policy.context.problems).toEqual([{ severity: 'error', code: 'secret-missing', path, message }])
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('api-key-unknown')
 })
 

@@ -87,7 +87,7 @@ function secretsOf(source: Source, context: CompileContext): readonly SecretMate
     context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
     return []
   }
-  const selected = context.secretsWithLabels(source, secretSelector?.matchLabels ?? {})
+  const selected = context.secretsWithLabels(source, secretSelector!.matchLabels)
   if (selected.length === 0) {
     const message = 'no Secret has these labels; no key is known'
     context.report(source, '.secretSelector', { severity: 'error', code: 'secret-missing', message })
