@@ -10,28 +10,28 @@ const isServerError = (_: Exchange, status: number) => status >= 500
 const never = () => false
 const always = () => true
 
-/** Health and score of an endpoint of latency 1 s after one more answer. */
+/** Of an endpoint of latency 1 s after one more answer: whether that was healthy, health and latency. */
 function after(isUnhealthy: (exchange: Exchange, status: number) => boolean, status: number | undefined) {
   const health = new EndpointHealth(createSlotMemory(1, false), 0, undefined)
   health.recordHealthy(1000)
-  recordAnswer({ health, isUnhealthy }, EXCHANGE, { status, latencyMs: 0 })
-  return [health.health, Number((health.health / health.score - 1).toFixed(3))]
+  const healthy = recordAnswer({ health, isUnhealthy }, EXCHANGE, { status, latencyMs: 0 })
+  return [healthy, health.health, Number((health.health / health.score - 1).toFixed(3))]
 }
 
 test.each([
-  // condition, status, health, latency in seconds
-  [isServerError, 200, 1, 0.7],
-  [isServerError, 404, 1, 0.7],
-  [isServerError, 500, 0.7, 1],
-  [isServerError, 599, 0.7, 1],
-  [isServerError, undefined, 0.7, 1],
-  [never, 200, 1, 0.7],
-  [never, 499, 1, 0.7],
-  [never, 500, 1, 1],
-  [never, 503, 1, 1],
-  [never, undefined, 0.7, 1],
-  [always, 200, 0.7, 1],
-  [always, undefined, 0.7, 1],
-] as const)('%o, answer %s: health %d, latency %d', (isUnhealthy, status, health, latency) => {
-  expect(after(isUnhealthy, status)).toEqual([health, latency])
+  // condition, status, healthy, health, latency in seconds
+  [isServerError, 200, true, 1, 0.7],
+  [isServerError, 404, true, 1, 0.7],
+  [isServerError, 500, false, 0.7, 1],
+  [isServerError, 599, false, 0.7, 1],
+  [isServerError, undefined, false, 0.7, 1],
+  [never, 200, true, 1, 0.7],
+  [never, 499, true, 1, 0.7],
+  [never, 500, true, 1, 1],
+  [never, 503, true, 1, 1],
+  [never, undefined, false, 0.7, 1],
+  [always, 200, false, 0.7, 1],
+  [always, undefined, false, 0.7, 1],
+] as const)('%o, answer %s: healthy %s, health %d, latency %d', (isUnhealthy, status, healthy, health, latency) => {
+  expect(after(isUnhealthy, status)).toEqual([healthy, health, latency])
 })
