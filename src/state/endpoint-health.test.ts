@@ -315,6 +315,20 @@ test('all workers and routes see one state, each with its own settings', () => {
   expect([without.evicted, one.evicted]).toEqual([false, false])
 })
 
+test.each([false, true])(
+  'a route that never evicts counts for those that do, failures and healthy answers; alone: %s',
+  (alone) => {
+    const memory = createSlotMemory(1, false)
+    const evicting = new EndpointHealth(memory, 0, { ...EVICTION, consecutiveFailures: 2 }, alone)
+    const without = new EndpointHealth(memory, 0, undefined, alone)
+    record(without, '-+')
+    expect(without.health).toBeCloseTo(0.79, 6)
+    expect(evicting.recordUnhealthy()).toBeUndefined()
+    without.recordUnhealthy()
+    expect(evicting.recordUnhealthy()).toBe(3000)
+  },
+)
+
 test('a view that is made later keeps the state', () => {
   const memory = createSlotMemory(1, false)
   record(endpoint({}, memory), '-')
@@ -334,9 +348,9 @@ test('an endpoint that is alone keeps nothing that only a choice needs, and is e
 
   const plain = new EndpointHealth(createSlotMemory(1, false), 0, undefined, true)
   plain.recordUnhealthy()
-  const { health } = plain
   plain.recordHealthy(5000)
-  expect([plain.health, plain.score]).toEqual([health, health])
+  expect(plain.health).toBeCloseTo(0.79, 6)
+  expect(plain.score).toBe(plain.health)
 })
 
 const THREAD = `

@@ -78,14 +78,12 @@ export class EndpointHealth {
 
   /** The head of a healthy answer. @param latencyMs undefined: the answer tells nothing about latency */
   recordHealthy(latencyMs: number | undefined): void {
-    if (this.#alone && this.#eviction === undefined) return
     if (!this.evicted) this.#move(DEFICIT, 0)
     if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MOST))
   }
 
-  /** A healthy response is complete: the count of consecutive failures restarts. A response that breaks off after its head does not reset it. */
+  /** A healthy response is complete: the count of consecutive failures restarts, also for routes that evict when this one does not. A response that breaks off after its head does not reset it. */
   recordCompleted(): void {
-    if (this.#eviction === undefined) return
     // Looks first: a write takes the memory away from the other workers.
     if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)
   }

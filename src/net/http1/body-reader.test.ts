@@ -1,11 +1,14 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { BODY_LENGTH, type BodySink } from '../stream.ts'
 import { BodyReader } from './body-reader.ts'
 
-test('a sink that comes after the body broke off hears of it, and nothing is read for it', () => {
-  const events: string[] = []
-  const reader = new BodyReader({ bodyWanted: () => events.push('wanted'), bodyHeld: () => events.push('held') })
-  const sink: BodySink = {
+let events: string[]
+let reader: BodyReader
+let sink: BodySink
+beforeEach(() => {
+  events = []
+  reader = new BodyReader({ bodyWanted: () => events.push('wanted'), bodyHeld: () => events.push('held') })
+  sink = {
     backed: false,
     source: null,
     takesFramed: false,
@@ -13,9 +16,32 @@ test('a sink that comes after the body broke off hears of it, and nothing is rea
     end: () => events.push('end'),
     abort: (why) => events.push(`abort ${why}`),
   }
+})
+
+test('a sink that comes after the body broke off hears of it, and nothing is read for it', () => {
   reader.start(BODY_LENGTH, 5)
   reader.abort('reset')
   reader.pipe(sink)
   expect(events).toEqual(['abort reset'])
   expect(sink.source).toBe(null)
+})
+
+test('the connection hears once that the body is held, and once that it is wanted', () => {
+  reader.start(BODY_LENGTH, 5)
+  reader.pipe(sink)
+  reader.resume()
+  reader.pause()
+  reader.pause()
+  reader.resume()
+  reader.resume()
+  expect(events).toEqual(['wanted', 'held', 'wanted'])
+})
+
+test('a body that begins has no sink, whatever became of the last one', () => {
+  reader.start(BODY_LENGTH, 5)
+  reader.pipe(sink)
+  reader.start(BODY_LENGTH, 5)
+  expect(reader.flowing).toBe(false)
+  reader.feed(Buffer.from('hello'), 0, 5)
+  expect(events).toEqual(['wanted'])
 })

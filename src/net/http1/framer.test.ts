@@ -171,3 +171,27 @@ test('bytes left are known for a length only', () => {
   framer.start(BODY_CHUNKED, -1)
   expect(framer.left).toBe(-1)
 })
+
+test('a trailer that comes by itself is dropped, and the end stays', () => {
+  const framer = new Framer()
+  framer.start(BODY_CHUNKED, -1)
+  let taken = ''
+  const taker = {
+    bytes: (buffer: Buffer, start: number, end: number) => {
+      taken += buffer.latin1Slice(start, end)
+    },
+  }
+  for (const piece of ['1\r\na\r\n0\r\n', 'x: 1\r\n', 'y: 2\r\n\r\n']) {
+    framer.feed(Buffer.from(piece), 0, piece.length, taker, true)
+  }
+  expect([taken, framer.done]).toEqual(['1\r\na\r\n0\r\n\r\n', true])
+})
+
+test('a body that begins knows nothing of one that broke off', () => {
+  const framer = new Framer()
+  framer.start(BODY_CHUNKED, -1)
+  framer.feed(Buffer.from('00000000'), 0, 8, { bytes: () => {} }, false)
+  framer.start(BODY_CHUNKED, -1)
+  framer.feed(Buffer.from('00000001\r\n'), 0, 10, { bytes: () => {} }, false)
+  expect(framer.bad).toBe(false)
+})
