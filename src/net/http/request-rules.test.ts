@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Head } from './head.ts'
-import { isGrpcRequest } from './request-rules.ts'
+import { isGrpcRequest, isIdempotent } from './request-rules.ts'
 
 test.each<[types: string[], is: boolean]>([
   [['application/grpc'], true],
@@ -20,4 +20,9 @@ test.each<[types: string[], is: boolean]>([
   const head = Head.request('POST', '/')
   for (const type of types) head.append('content-type', type)
   expect(isGrpcRequest(head)).toBe(is)
+})
+
+test('the methods that may be sent twice (RFC 9110, 9.2.2)', () => {
+  const methods = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'POST', 'PATCH', 'CONNECT', 'get']
+  expect(methods.filter(isIdempotent)).toEqual(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 })

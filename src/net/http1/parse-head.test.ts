@@ -43,7 +43,10 @@ const VALID: string[] = [
   withHost('[::ffff:127.0.0.1]:65535'),
   withLines('Content-Length: 0'),
   withLines('Content-Length: 5', 'Content-Length: 5'),
+  withLines('Content-Length: 0', 'Content-Length: 0'),
   withLines('Content-Length:5'),
+  // Of the length and first letter of names that say something.
+  withLines('Hint: 1', 'Timing-Allow-Orig: 1'),
   withLines('Content-Length:   5  '),
   withLines('content-LENGTH: 999999999999999'),
   withLines('Transfer-Encoding: chunked'),
@@ -175,6 +178,7 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, 'GET / HTTP/1.1\r\nHost: a\r\n\rX'],
   [MALFORMED, 'GET / HTTP/1.1\r\n\nHost: a\r\n\r\n'],
   // two framings (CL.TE, TE.CL, TE.TE, CL.CL and their disguises)
+  [MALFORMED, withLines('Content-Length: 0', 'Content-Length: 5')],
   [MALFORMED, withLines('Content-Length: 4', 'Transfer-Encoding: chunked')],
   [MALFORMED, withLines('Transfer-Encoding: chunked', 'Content-Length: 4')],
   [MALFORMED, withLines('Transfer-Encoding: chunked', 'Content-Length: 0')],
@@ -404,6 +408,17 @@ test.each([
   ['one field too many', HEADERS_TOO_LARGE, 'GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nC: d\r\nE: f\r\n\r\n', 100],
 ])('limits: %s', (_, outcome, text, maxHeadBytes) => {
   expect(parsePrefix(text, maxHeadBytes)).toBe(outcome)
+})
+
+test.each([
+  ['request', 'GET /', URI_TOO_LONG, parseRequestHead],
+  ['response', 'HTTP/1.1 200 ', HEADERS_TOO_LARGE, parseResponseHead],
+])('the first line of a %s has the limit of the head, wherever it begins', (_, line, tooLong, parse) => {
+  const outcomeOf = (length: number) => {
+    const bytes = Buffer.from(`${'-'.repeat(80)}${line.padEnd(length, 'x')}`)
+    return parse(bytes, 80, bytes.length, new Head(), { maxHeadBytes: 100, maxHeaders: 3 })
+  }
+  expect([60, 100, 101].map(outcomeOf)).toEqual([INCOMPLETE, INCOMPLETE, tooLong])
 })
 
 test('more fields than the table had room for', () => {
