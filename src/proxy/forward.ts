@@ -275,9 +275,10 @@ function endLate(flight: InFlight): void {
   const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE
   flight.upstream = undefined
   flight.stopWaiting()
-  // An endpoint that did not answer in time is unhealthy (decision A-99).
-  if (upstream !== undefined) recordAttempt(flight, undefined, failure)
+  // An endpoint that did not answer in time is unhealthy (decision A-99). One whose body a policy waits for has been judged by its head.
+  if (upstream !== undefined && exchange.response === undefined) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()
+  flight.healthy = false
   upstream?.cancel()
   respondLocally(flight, reject('request-timeout'))
 }

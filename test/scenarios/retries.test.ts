@@ -97,6 +97,13 @@ const ROUTES: Readonly<Record<string, object>> = {
   pause: { traffic: { retry: { codes: [503], attempts: 2, backoff: '150ms' } } },
   limited: { traffic: { timeouts: { request: '400ms' } } },
   both: { traffic: { timeouts: { request: '1s' }, retry: { codes: [503], attempts: 9, backoff: '300ms' } } },
+  gathered: {
+    traffic: {
+      timeouts: { request: '400ms' },
+      retry: { attempts: 1 },
+      transformation: { response: { set: [{ name: 'x-size', value: 'string(size(response.body))' }] } },
+    },
+  },
   each: { backend: { http: { requestTimeout: '200ms' } } },
   again: { backend: { http: { requestTimeout: '200ms' } }, traffic: { retry: { attempts: 1 } } },
   marked: {
@@ -405,4 +412,13 @@ test('of many requests that fail at the same time a fifth is retried: storms do 
   expect(statuses.filter((status) => status === 200)).toHaveLength(count / 5)
   expect(statuses.filter((status) => status === 503)).toHaveLength(count - count / 5)
   expect(seen).toHaveLength(count + count / 5)
+})
+
+test('a response that a policy waits for when the time is up was one attempt', async () => {
+  deeds = ['begin']
+  const { status, decision } = await ask('gathered')
+  expect([status, seen.length]).toEqual([504, 1])
+  const response = await fetch(`${gateway.url(15_000)}/decisions?limit=50`)
+  const records = (await response.json()) as { id: string; attempts: readonly { status: number }[] }[]
+  expect(records.find(({ id }) => id === decision)?.attempts.map(({ status }) => status)).toEqual([200])
 })
