@@ -47,6 +47,7 @@ const CHUNKED: [text: string, payload: string][] = [
   ['00000005\r\nhello\r\n00000000\r\n\r\n', 'hello'],
   ['5;a\r\nhello\r\n0;b=c\r\n\r\n', 'hello'],
   ['5;a="x;\\"y";b=c;d="";e\r\nhello\r\n0\r\n\r\n', 'hello'],
+  ['1;a="b\tc"\r\nd\r\n0\r\n\r\n', 'd'],
   ['2\r\n\r\n\r\n0\r\n\r\n', '\r\n'],
   ['5\r\n0\r\n\r\n\r\n0\r\n\r\n', '0\r\n\r\n'],
 ]
@@ -115,6 +116,7 @@ const BAD: string[] = [
   '1;a =b\r\na\r\n',
   '1;a= b\r\na\r\n',
   '1;a="b\r\na\r\n',
+  '1;a="b\nc"\r\na\r\n',
   '1;a="b"c\r\na\r\n',
   '1;a=b"c"\r\na\r\n',
   '1;a="\\\r\n"\r\na\r\n',
