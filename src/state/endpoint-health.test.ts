@@ -341,8 +341,9 @@ test('an endpoint that is alone keeps nothing that only a choice needs, and is e
   const evicted = new EndpointHealth(memory, 0, { ...EVICTION, consecutiveFailures: 2 }, true)
   evicted.begin()
   evicted.recordHealthy(5000)
-  expect(evicted.score).toBe(1)
+  expect([evicted.score, memory.inFlight[0]]).toEqual([1, 0])
   evicted.end()
+  expect(memory.inFlight[0]).toBe(0)
   expect(record(evicted, '-+--')).toEqual([undefined, undefined, undefined, 3000])
   expect(evicted.evicted).toBe(true)
 
