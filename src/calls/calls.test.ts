@@ -417,6 +417,14 @@ test('an endpoint that fails is evicted, and calls go to the other one', async (
   expect(await bodyOf(await call())).toBe('hello')
 })
 
+test('a call that has ended makes room, also when it failed', async () => {
+  const port = await serve(answering(() => ANSWER))
+  const { call } = callsOfGateway([port])
+  for (let i = 0; i < 6; i++) expect(await bodyOf(await call({ deadlineMs: 20_000 }))).toBe('hello')
+  const refusing = callsOfGateway([await freePort()])
+  for (let i = 0; i < 6; i++) expect(await failureOf(refusing.call({ deadlineMs: 20_000 }))).toBe('connection-refused')
+})
+
 test('at most four calls for key sets are under way to one backend, and one that is given up makes room', async () => {
   const port = await serve(() => {})
   const { call } = callsOfGateway([port])
