@@ -4,10 +4,7 @@ import type { Peer } from '#net/peer.ts'
 /** In whose name a call is made, for the backend policies of its destination. */
 export type Caller = Pick<Exchange, 'peer' | 'names' | 'identity' | 'metadata' | 'gateway' | 'workloads'>
 
-/**
- * Taken when the call is prepared, not when it is made: some calls end a session after the client has left, and its connection
- * serves another request then.
- */
+/** The part of a request that a call needs: a call that ends a session may outlive the request, and must not keep the rest in memory. */
 export function captureCaller({ peer, names, identity, metadata, gateway, workloads }: Caller): Caller {
   return { peer, names, identity: { ...identity }, metadata, gateway, workloads }
 }

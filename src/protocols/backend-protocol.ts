@@ -100,17 +100,14 @@ export interface ProtocolAttempt {
   /** The parts of an LLM call that limits and expressions in force read. */
   llmReads(exchange: Exchange): LlmReads
   /** Set by `prepare` if the protocol reads or changes the response. */
-  answer: AnswerReader | undefined
+  selectFilter: SelectFilter | undefined
 }
 
-/** Reads the response of one attempt. The head of the response is `exchange.response`. */
-export interface AnswerReader {
-  /**
-   * The filter that the body passes through; undefined: none.
-   * @param claim memory for bytes that the filter holds
-   */
-  filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined
-}
+/**
+ * Selects the filter that the body of the response passes through; undefined: none. The head of the response is `exchange.response`.
+ * @param claim memory for bytes that the filter holds
+ */
+export type SelectFilter = (exchange: Exchange, claim: BodyClaim) => AnswerFilter | undefined
 
 /** Stands between the response of a backend and its receiver: the client, or response policies that buffer the body. */
 export interface AnswerFilter extends BodyFilter {

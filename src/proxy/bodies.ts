@@ -62,7 +62,7 @@ export class Bodies implements BodyReader {
   /** The fields behind a request body that was gathered. */
   #requestTrailers: Head | undefined
   /** The body of the response as its protocol gives it on, and once its beginning was read. */
-  #response: Given | undefined
+  #response: BodySource | undefined
   #requestRecording: RecordingSink | undefined
   #responseRecording: RecordingSink | undefined
   /** What the protocol says afterwards about the stream of the backend. */
@@ -149,7 +149,7 @@ export class Bodies implements BodyReader {
   /** The answer of a backend has begun; its protocol may read and change the body before anybody else sees it. */
   openResponse({ body }: ClientStream): void {
     const { decision, exchange } = this.#owner
-    const filter = decision.answer?.filter(exchange, this.claim)
+    const filter = decision.selectFilter?.(exchange, this.claim)
     this.#filter = filter
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
   }
@@ -165,7 +165,7 @@ export class Bodies implements BodyReader {
   }
 
   readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined> {
-    const source = this.#response as BodySource
+    const source = this.#response!
     return new Promise((resolve) => {
       collect(source, { maxBytes, claim: this.claim }, use, (result) => {
         if (!this.#owner.isWaiting) return

@@ -4,7 +4,7 @@ import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
-import type { AnswerReader, ProtocolAttempt } from '#protocols/backend-protocol.ts'
+import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
@@ -46,7 +46,7 @@ export class Decision implements ProtocolAttempt {
   endpoint: LiveEndpoint | undefined
   readonly backendProgress: Progress = { reached: -1 }
   /** How the protocol of the backend reads the answer. */
-  answer: AnswerReader | undefined
+  selectFilter: SelectFilter | undefined
 
   get maxBufferBytes(): number {
     return this.frontend!.maxBufferBytes

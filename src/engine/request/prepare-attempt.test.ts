@@ -184,7 +184,7 @@ test.each<[what: string, field: FieldName, target: string, spec: object, reads: 
   const policy = policyItem(field, target === 'llm' ? llm.key : target, spec)
   const inputs = { method: 'POST', target: '/v1/chat/completions', body: BODY }
   const { exchange, decision } = await prepared(llm, [policy], inputs)
-  expect(decision.answer).toBeDefined()
+  expect(decision.selectFilter).toBeDefined()
   const kept = exchange.llm!.answer as KeptAnswer | undefined
   kept?.addText(0, 'text')
   kept?.beginCall(0, 'i', 'n')

@@ -26,7 +26,7 @@ export function prepareAttempt(
   decision: Decision,
 ): Outcome | Promise<Outcome> {
   decision.endpoint = endpoint
-  decision.answer = undefined
+  decision.selectFilter = undefined
   if (endpoint.refusal !== undefined) return endpoint.refusal
   const taken = checkNominated(exchange.request, endpoint.chain)
   if (taken !== undefined) return taken

@@ -1,14 +1,6 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { BodyClaim } from '#net/body/body-memory.ts'
 import { hostAddress } from '../address.ts'
-import type {
-  AnswerFilter,
-  AnswerReader,
-  BackendProtocol,
-  EndpointName,
-  ProtocolAttempt,
-  ProtocolRun,
-} from '../backend-protocol.ts'
+import type { BackendProtocol, EndpointName, ProtocolAttempt, ProtocolRun, SelectFilter } from '../backend-protocol.ts'
 import { type A2aBackendSpec, a2aBackend } from './backend-schema.ts'
 import { CardFilter } from './card-filter.ts'
 import { type CardLocation, cardLocation } from './card-location.ts'
@@ -44,7 +36,7 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
     case 'agent-card':
       request.set('accept-encoding', 'identity')
       exchange.a2aMethod = 'agent-card'
-      attempt.answer = new CardReader(cardLocation(exchange, endpoint.label))
+      attempt.selectFilter = cardFilter(cardLocation(exchange, endpoint.label))
       break
     case 'call':
       exchange.a2aMethod = readMethod(request.get('content-type'), exchange.requestBody ?? undefined)
@@ -54,15 +46,10 @@ function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: Proto
   }
 }
 
-class CardReader implements AnswerReader {
-  readonly #place: CardLocation
-
-  constructor(place: CardLocation) {
-    this.#place = place
-  }
-
-  filter({ response }: Exchange, claim: BodyClaim): AnswerFilter | undefined {
+/** Only a card that was found is rewritten. */
+function cardFilter(place: CardLocation): SelectFilter {
+  return ({ response }, claim) => {
     if (response?.status !== 200) return undefined
-    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { place: this.#place, claim }) }
+    return { changesLength: true, into: (sink) => new CardFilter(sink, response, { place, claim }) }
   }
 }

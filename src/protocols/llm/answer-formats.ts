@@ -77,7 +77,7 @@ function usageAnd(build: () => (usage: unknown, facts: LlmFacts) => void, texts:
 export function answerReader(
   { wire, kept }: ResponsePlan,
   facts: LlmFacts,
-  claim?: BodyClaim,
+  claim: BodyClaim,
 ): MemberReader | undefined {
   const format = ANSWERS[wire]
   if (format === undefined) return undefined

@@ -10,7 +10,7 @@ import { ai as policy } from './policy.ts'
 import { prepareLlmRequest, refuseInDialect, routeTypeOf } from './prepare-request.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
-import { LlmAnswerReader } from './read-response.ts'
+import { observeResponse } from './read-response.ts'
 import { bodyNeed } from './route-type.ts'
 
 /** LLM providers in groups of priority (specification 1, 2.4). */
@@ -75,7 +75,7 @@ class LlmRun implements ProtocolRun {
     for (const [name, value] of prepared.headers.set) request.set(name, value)
     if (prepared.body !== undefined) exchange.newRequestBody = prepared.body
     exchange.llm = prepared.facts
-    attempt.answer = new LlmAnswerReader(prepared.response)
+    attempt.selectFilter = (answered, claim) => observeResponse(prepared.response, answered, claim)
     return undefined
   }
 

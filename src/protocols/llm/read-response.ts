@@ -2,25 +2,12 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { isEventStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
-import type { AnswerFilter, AnswerReader } from '../backend-protocol.ts'
+import type { AnswerFilter } from '../backend-protocol.ts'
 import { answerReader, isReadable, STREAMS } from './answer-formats.ts'
 import { JsonAnswer } from './json-answer.ts'
 import type { ResponsePlan } from './prepare-request.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import type { StreamFormat } from './stream-format.ts'
-
-/** Reads the response of a provider; facts go to `exchange.llm`. */
-export class LlmAnswerReader implements AnswerReader {
-  readonly #plan: ResponsePlan
-
-  constructor(plan: ResponsePlan) {
-    this.#plan = plan
-  }
-
-  filter(exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
-    return observeResponse(this.#plan, exchange, claim)
-  }
-}
 
 /**
  * Selects the filter that reads the response in `exchange.response` while it passes; facts go to `exchange.llm`. It keeps no other part of
