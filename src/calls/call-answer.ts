@@ -3,12 +3,12 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink, BodySource, ClientStream } from '#net/stream.ts'
 
-/** More than this waits in memory for nobody: the upstream is paused. */
+/** Unread bytes above which reading from the upstream connection pauses. */
 const MAX_QUEUED_BYTES = 262_144
 
 /**
- * An answer to a call; its body is read piece by piece, and the upstream waits while nobody reads. What came since the last piece was read is
- * one piece: an answer of many tiny chunks costs no object for each.
+ * The response to a call. Its body is read piece by piece; the upstream connection pauses if the reader is slow. All bytes received since the
+ * last read form one piece, so that a response of many tiny chunks needs no object per chunk.
  */
 export class CallAnswer implements CallResponse, BodySink {
   readonly status: number
@@ -17,13 +17,13 @@ export class CallAnswer implements CallResponse, BodySink {
   source: BodySource | null = null
   readonly #stream: ClientStream
   readonly #ended: (failure: CallFailure | undefined) => void
-  /** What has come and was not read. */
+  /** Bytes received and not read yet. */
   readonly #held: HeldBytes
   #over = false
   #failure: Abort | undefined
   #wake: (() => void) | undefined
 
-  /** @param ended called once, with why the answer is not whole if it is not */
+  /** @param ended called once, with the failure if the response is incomplete */
   constructor(stream: ClientStream, claim: BodyClaim, ended: (failure: CallFailure | undefined) => void) {
     const { head, body } = stream
     this.status = head.status
@@ -43,7 +43,7 @@ export class CallAnswer implements CallResponse, BodySink {
     return this.#held.length >= MAX_QUEUED_BYTES
   }
 
-  /** What has come is kept even where there is no room: whoever reads it asks for room, and gives up then. */
+  /** Keeps the bytes even above the memory limit: the reader of the body checks the limit and gives up. */
   bytes(buffer: Buffer, start: number, end: number): void {
     this.#held.appendAnyway(buffer, start, end)
     this.#wake?.()

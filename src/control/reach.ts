@@ -16,7 +16,7 @@ export function gatewaysAround(tables: Tables, work: Work, target: string): read
   return [...found].filter((key) => key.startsWith('Gateway/') && work.read(gateways, key).length > 0).sort()
 }
 
-/** The targets directly around a target: what it is a part of, and who sends to it. */
+/** The direct predecessors of a target: the target that contains it, and those that send traffic to it. */
 function outerOf({ outer, users }: Tables, work: Work, target: string): readonly string[] {
   const whole = isServicePort(target) ? [serviceOf(target)] : []
   return [...work.read(outer, target), ...work.read(users, target), ...whole]

@@ -37,13 +37,13 @@ export interface BodyOwner {
   readonly decision: Decision
   readonly stream: ServerStream
   readonly context: { readonly bodyMemory: BodyMemory }
-  /** Nobody has answered it, and its client is there. */
+  /** It has no response yet, and its client is connected. */
   readonly isWaiting: boolean
-  /** The head of the backend's answer was healthy. */
+  /** The head of the backend's response was healthy. */
   healthy: boolean
 }
 
-/** A body that can be given to a receiver. */
+/** A body that can be sent. */
 export type Given = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
 
 /**
@@ -52,33 +52,34 @@ export type Given = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
  *     client ── gathered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
  *     backend ── read and changed by its protocol ── gathered, replaced ── recorded ──► client
  *
- * Where nobody asks for it, a station is not there: the body streams from one connection to the other. All memory for bodies is claimed here.
+ * Steps that no policy or protocol needs do not exist: then the body streams from one connection to the other. All memory for bodies is claimed
+ * here.
  */
 export class Bodies implements BodyReader {
   readonly #owner: BodyOwner
   #claim: BodyClaim | undefined
-  /** What stands for the body of the client: its beginning was read, or it is kept for another attempt. */
+  /** Replaces the client's body if its beginning was read, or if it is kept for another attempt. */
   #request: PartialBody | KeptBody | undefined
-  /** The fields behind a request body that was gathered. */
+  /** The trailers of a request body that was gathered. */
   #requestTrailers: Head | undefined
-  /** The body of the response as its protocol gives it on, and once its beginning was read. */
+  /** The response body after the protocol, and after its beginning was read. */
   #response: BodySource | undefined
   #requestRecording: RecordingSink | undefined
   #responseRecording: RecordingSink | undefined
-  /** What the protocol says afterwards about the stream of the backend. */
+  /** Knows afterwards whether the stream of the backend was complete. */
   #filter: AnswerFilter | undefined
 
   constructor(owner: BodyOwner) {
     this.#owner = owner
   }
 
-  /** Memory for bodies of this request, given back at its end. */
+  /** Memory for bodies of this request, released at its end. */
   get claim(): BodyClaim {
     this.#claim ??= new BodyClaim(this.#owner.context.bodyMemory)
     return this.#claim
   }
 
-  /** The client's body is there and has not been gathered. */
+  /** The client sends a body, and it has not been gathered. */
   get requestStreams(): boolean {
     const { exchange, stream } = this.#owner
     return exchange.requestBody === undefined && stream.body.kind !== BODY_NONE
@@ -90,12 +91,12 @@ export class Bodies implements BodyReader {
       exchange.requestBody = EMPTY
       return Promise.resolve(undefined)
     }
-    // An attempt may have sent some of it.
+    // An earlier attempt may have sent a part of it.
     const body = this.#request instanceof KeptBody ? this.#request.letGo() : stream.body
     this.#request = undefined
     return new Promise((resolve) => {
       collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
-        // When the client left, nobody waits any more.
+        // Without a waiting request, the promise stays pending and is collected.
         if (!this.#owner.isWaiting || isAbort(result)) return
         if (result === 'no-memory') return resolve(this.#noMemory('request'))
         exchange.requestBody = isWhole(result) ? result.bytes : null
@@ -117,18 +118,18 @@ export class Bodies implements BodyReader {
     return true
   }
 
-  /** Whether the request body can be given once more. */
+  /** Whether the request body can be sent again. */
   get requestRepeats(): boolean {
     return !(this.#request instanceof KeptBody) || this.#request.isWhole
   }
 
-  /** An attempt is over and another one may come. */
+  /** An attempt has ended, and another one may follow. */
   restRequest(): void {
     if (this.#request instanceof KeptBody) this.#request.rest()
   }
 
   /**
-   * The body for the backend. What is in memory goes with its length; fields behind the client's own say nothing about one that took its place.
+   * The body for the backend. A body in memory has a Content-Length. Trailers of the client do not apply to a replaced body.
    */
   requestToSend(): Given {
     const { exchange, stream } = this.#owner
@@ -138,7 +139,7 @@ export class Bodies implements BodyReader {
     return this.#request ?? stream.body
   }
 
-  /** Gives a body to the backend, past a recording if an expression of log or metrics wants one (decision A-49). */
+  /** Sends a body to the backend, and records it if an expression of log or metrics reads it (decision A-49). */
   sendRequest(body: Given, sink: BodySink): void {
     const { recordsRequestBody, maxBufferBytes } = this.#owner.decision.frontend!
     if (!recordsRequestBody || body instanceof FixedBody) return body.pipe(sink)
@@ -146,7 +147,7 @@ export class Bodies implements BodyReader {
     body.pipe(this.#requestRecording)
   }
 
-  /** The answer of a backend has begun; its protocol may read and change the body before anybody else sees it. */
+  /** The response of a backend has begun. Its protocol reads and changes the body before policies and the client see it. */
   openResponse({ body }: ClientStream): void {
     const { decision, exchange } = this.#owner
     const filter = decision.selectFilter?.(exchange, this.claim)
@@ -154,7 +155,7 @@ export class Bodies implements BodyReader {
     this.#response = filter === undefined ? body : new FilteredBody(body, filter)
   }
 
-  /** The body of the backend's answer, for the client. */
+  /** The body of the backend's response, for the client. */
   get response(): Given {
     return this.#response!
   }
@@ -170,7 +171,7 @@ export class Bodies implements BodyReader {
       collect(source, { maxBytes, claim: this.claim }, use, (result) => {
         if (!this.#owner.isWaiting) return
         const broken = isAbort(result) ? result : this.#filter?.broken
-        // Nothing has been sent to the client yet: a stream that broke off is no answer.
+        // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
         if (broken !== undefined && broken !== 'incomplete') return resolve(this.#brokenResponse(broken))
         if (result === 'no-memory') return resolve(this.#noMemory('response'))
         exchange.responseBody = isWhole(result) ? result.bytes : null
@@ -183,7 +184,7 @@ export class Bodies implements BodyReader {
     })
   }
 
-  /** Gives a body to the client, past a recording if an expression of log or metrics wants one: what is recorded is what the client gets. */
+  /** Sends a body to the client, and records it, as the client gets it, if an expression of log or metrics reads it. */
   sendResponse(body: Given): void {
     const { decision, stream, exchange } = this.#owner
     const { response } = stream
@@ -194,7 +195,7 @@ export class Bodies implements BodyReader {
     body.pipe(this.#responseRecording)
   }
 
-  /** After the end, and before anything is logged: what is known of the bodies stands for them. null: nothing of it was read. */
+  /** Sets the bodies that log and metrics read, at the end of the request. null: nothing of the body was read. */
   recordForLog(): void {
     const { exchange, decision, stream } = this.#owner
     if (decision.frontend?.recordsRequestBody) {
@@ -206,12 +207,12 @@ export class Bodies implements BodyReader {
     }
   }
 
-  /** Nobody needs them any more. */
+  /** Releases the memory at the end of the request. */
   release(): void {
     this.#claim?.release()
   }
 
-  /** A backend that breaks off behind the head has not answered (decision A-99). */
+  /** A backend that aborts after the head counts as failed (decision A-99). */
   #brokenResponse(why: Abort): Refusal {
     const { decision } = this.#owner
     this.#owner.healthy = false

@@ -3,7 +3,7 @@ import type { BodySink, BodySource } from '#net/stream.ts'
 import { BODY_CHUNKED, type BodyKind } from '#net/stream.ts'
 import type { Given } from './bodies.ts'
 
-/** Holds a giver back until the sink has drained. */
+/** Waits until the sink has drained. */
 class Gate implements BodySource {
   readonly kind: BodyKind = BODY_CHUNKED
   readonly length = -1
@@ -27,13 +27,13 @@ class Gate implements BodySource {
   }
 }
 
-/** A body that comes in pieces. It stops, and lets the giver end, when `isWanted` turns false. */
+/** A body from an async iterable. It stops, and returns the iterator, when `isWanted` becomes false. */
 export class PumpedBody implements Given {
   readonly kind: BodyKind = BODY_CHUNKED
   readonly length = -1
   readonly #pieces: AsyncIterable<Uint8Array>
   readonly #isWanted: () => boolean
-  /** Settles when the body has ended; rejects with what the giver throws. */
+  /** Settles when the body has ended; rejects with the error of the iterable. */
   ended: Promise<void> = Promise.resolve()
 
   constructor(pieces: AsyncIterable<Uint8Array>, isWanted: () => boolean) {

@@ -4,7 +4,7 @@ import type { Head } from '#net/http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink } from '#net/stream.ts'
 import type { Given } from './bodies.ts'
 
-/** A body that a policy put in place of the one that comes. */
+/** A body that replaces the body of the backend. */
 export class ReplacedBody implements Given {
   readonly kind: BodyKind
   readonly length: number
@@ -13,7 +13,7 @@ export class ReplacedBody implements Given {
   readonly #body: Uint8Array
   readonly #trailers: Head | undefined
 
-  /** `trailers` follow the new body where the old one brings none. */
+  /** @param trailers follow the new body if the replaced one has none */
   constructor(replaced: Given, body: Uint8Array, trailers: Head | undefined) {
     this.trails = replaced.trails === true
     this.kind = body.length === 0 && !this.trails ? BODY_NONE : BODY_LENGTH
@@ -29,8 +29,8 @@ export class ReplacedBody implements Given {
 }
 
 /**
- * Lets a body come to its end, since what it says may count (tokens of a provider) and its connection is used again, and then gives
- * the receiver another one.
+ * Reads the replaced body to its end, because its content may count (tokens of a provider) and its connection is reused. Then sends the new
+ * one.
  */
 class ReplacingSink extends ForwardingSink {
   readonly #body: Uint8Array

@@ -49,7 +49,7 @@ function adopt(exchange: Exchange, { head, body }: Reply): void {
   exchange.newResponseBody = undefined
 }
 
-/** Sends a response of which all is there. */
+/** Sends a complete response. */
 export function sendReply(flight: InFlight, reply: Reply): void {
   const { head } = reply
   const bytes = flight.exchange.newResponseBody ?? reply.body ?? NO_BYTES
@@ -58,8 +58,8 @@ export function sendReply(flight: InFlight, reply: Reply): void {
 }
 
 /**
- * Sends a response: every one ends here.
- * @returns false when the client's connection does not take the head: the client got a refusal instead, and nobody takes the body
+ * Sends a response. All responses are sent here.
+ * @returns false if the head is too large for the client's connection: the client got a refusal instead, and the body is not read
  */
 export function sendBody(flight: InFlight, head: Head, body: Given): boolean {
   writeQueuedHeaders(flight)
@@ -120,7 +120,7 @@ export function fail(flight: InFlight, error: unknown): void {
   else respondLocally(flight, reject('internal-error'))
 }
 
-/** Goes on with what a request has waited for, unless it has been answered meanwhile or its client has left. */
+/** Continues with the result of a promise, unless the request has been answered meanwhile or its client has disconnected. */
 export function whenSettled<Value>(flight: InFlight, pending: Promise<Value>, proceed: (value: Value) => void): void {
   pending
     .then(

@@ -8,7 +8,7 @@ import { PumpedBody } from './pumped-body.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, sendBody, sendReply } from './respond.ts'
 
-/** Serves a request whose protocol ends at the gateway, which makes calls of its own. */
+/** Serves a request whose protocol ends at the gateway. */
 export function serveRequest(flight: InFlight, serve: Serve): void {
   answer(flight, serve).catch((error: unknown) => {
     if (!flight.over) fail(flight, error)
@@ -68,8 +68,8 @@ async function send(flight: InFlight, served: ServedAnswer): Promise<void> {
 }
 
 /**
- * A stream of notifications has no end of its own: nobody would ever be done with it. Its client opens it anew elsewhere.
- * @returns to be called when it has ended, for the signal is that of the worker and outlives it
+ * Ends a stream of notifications when the worker drains: it would never end otherwise, and its client reconnects to another worker.
+ * @returns stops watching; call it when the stream has ended, because the signal of the worker outlives it
  */
 function endWhenDraining(flight: InFlight): () => void {
   const { stream, context } = flight
@@ -84,7 +84,7 @@ function endWhenDraining(flight: InFlight): () => void {
   return () => draining.removeEventListener('abort', end)
 }
 
-/** The client left while its answer was being made. */
+/** Ends a response that is not sent, for example because the client has disconnected. */
 function endUnwanted({ body }: ServedAnswer): void {
   if (body === undefined || body instanceof Uint8Array) return
   body[Symbol.asyncIterator]()

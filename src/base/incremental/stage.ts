@@ -16,7 +16,7 @@ export interface StageDefinition<Row> {
   readonly each: readonly Source<Row>[]
   /** The tables that the nodes of the stage write. A table is complete after the last stage that writes it. */
   readonly writes: readonly Sink<never>[]
-  /** Computes the result of one key. It reads only its rows and what it requests from `work`. */
+  /** Computes the result of one key. It reads only `rows` and the tables that it queries through `work`. */
   run(rows: readonly Row[], work: Work, key: string): void
 }
 

@@ -15,7 +15,7 @@ interface Said {
   readonly failure?: CallError
 }
 
-/** What is fetched from a server that answers so, what it was sent, and how much of its answer was read. */
+/** Fetches from a server with this response. @returns the result, the requests, and how much of the response was read */
 async function fetched({ status = 200, headers = {}, body = GOOD, failure }: Said) {
   const sent: [string, CallRequest][] = []
   let read = 0

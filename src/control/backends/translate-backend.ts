@@ -28,7 +28,7 @@ interface InlineField {
   readonly place: Attachment
 }
 
-/** The member of a ProxyBackend that says what it is, as the plan has it. */
+/** The type of a ProxyBackend, and the member of that name as the plan stores it. */
 type Destined = { [Type in Destination]: Pick<BackendItem<Type>, 'type' | 'spec'> }[Destination]
 
 interface Sectioned {

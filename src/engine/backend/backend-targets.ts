@@ -3,8 +3,8 @@ import { backendTarget } from '#plan/target.ts'
 import { bindProtocol } from './bind-protocol.ts'
 
 /**
- * What policies of a backend attach to, or of one section of it (provider, MCP target). Levels decide between them; within a level
- * the first one wins, so that what is nearer stands first.
+ * The targets whose policies apply to a backend or to one of its sections (provider, MCP target). The level decides which policy wins; within
+ * a level, the first target does.
  */
 export function backendTargets(item: BackendItem, section: string | undefined): string[] {
   if (item.type === 'service') return serviceTargets(item, `${item.spec.port}`)
