@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Exchange } from '#exchange/exchange.ts'
-import { Head } from '#net/http/head.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { type CardLocation, cardLocation } from './card-location.ts'
 import { explainA2a } from './explain-a2a.ts'
 import { type CardResponse, MAX_CARD_BYTES, rewriteCard } from './rewrite-card.ts'
@@ -124,18 +124,7 @@ test('a card that already leads through the gateway keeps its signatures', () =>
 })
 
 function exchangeFor(fields: Record<string, string>, method = 'GET', target = CARD): Exchange {
-  const peer = {
-    remoteAddress: '',
-    remotePort: 0,
-    rawAddress: '',
-    rawPort: 0,
-    localAddress: '',
-    localPort: 0,
-    secure: false,
-    serverName: undefined,
-    certificate: undefined,
-  }
-  const exchange = new Exchange(Head.request(method, target), peer)
+  const exchange = exchangeWith({ method, target })
   exchange.originalAuthority = 'gw.example:8080'
   exchange.originalTarget = `/a2a${target}?x=1`
   for (const [name, value] of Object.entries(fields)) exchange.request.set(name, value)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
 import { initializeMessage } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { explainMcp } from './explain-mcp.ts'
@@ -9,21 +10,9 @@ const plan = compileTestMcp({ targets: [{ name: 'a', path: '/x' }, { name: 'b' }
   { authorization: { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "secret"'] } } },
 ]).plan
 
-const peer = {
-  remoteAddress: '',
-  remotePort: 0,
-  rawAddress: '',
-  rawPort: 0,
-  localAddress: '',
-  localPort: 0,
-  secure: false,
-  serverName: undefined,
-  certificate: undefined,
-}
-
 /** A POST as clients send it, unless `head` says otherwise. */
 function explain(message: unknown, at = plan, head = postHead()) {
-  const exchange = new Exchange(head, peer)
+  const exchange = new Exchange(head, exchangeWith().peer)
   const text = typeof message === 'string' ? message : JSON.stringify(message)
   return explainMcp(at, exchange, new TextEncoder().encode(text))
 }
@@ -101,7 +90,7 @@ test.each([
 test('a page that names another host is refused at a loopback listener', () => {
   const head = postHead()
   head.authority = 'tools.example'
-  const exchange = new Exchange(head, peer)
+  const exchange = new Exchange(head, exchangeWith().peer)
   expect(explainMcp(plan, exchange, undefined, true).refusal?.code).toBe('mcp-origin-refused')
 })
 
