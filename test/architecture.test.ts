@@ -6,6 +6,14 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { DEFAULT_FIELDS } from '#observe/log/default-fields.ts'
 import { METRICS } from '#observe/metrics/metrics.ts'
 import { decisionIds, missingDocuments, unknownDecisions } from './architecture/citations.ts'
+import {
+  brokenLinks,
+  missingPaths,
+  type PageRule,
+  unknownNames,
+  unknownScripts,
+  wordsOf,
+} from './architecture/documents.ts'
 import { findLines, readProjectTexts } from './architecture/project-texts.ts'
 import { MACHINE_PATHS, OTHER_GATEWAYS, PRIVATE_NOTES } from './architecture/rules.ts'
 import { readSourceTree } from './architecture/source-tree.ts'
@@ -31,8 +39,9 @@ import {
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const files = readSourceTree(join(ROOT, 'src'))
 const texts = readProjectTexts(ROOT)
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>
+  scripts: Record<string, string>
 }
 
 const rules: readonly (readonly [name: string, rule: Rule, remedy: string])[] = [
@@ -72,6 +81,30 @@ test('citations can be looked up: decisions', () => {
 
 test('citations can be looked up: documents and their headings', () => {
   expect(missingDocuments(texts)).toEqual([])
+})
+
+const pages = texts.filter(({ path }) => path.endsWith('.md') && !path.startsWith('examples/'))
+const project = {
+  paths: [...texts.map(({ path }) => path), 'LICENSE'],
+  scripts: Object.keys(scripts),
+  words: wordsOf(texts.filter(({ path }) => /\.(?:ts|json)$/.test(path))),
+}
+
+const pageRules: readonly (readonly [name: string, rule: PageRule])[] = [
+  ['files and folders that pages name exist', missingPaths],
+  ['links of pages lead somewhere', brokenLinks],
+  ['commands that pages name are scripts', unknownScripts],
+  ['types, functions and constants that pages name exist', unknownNames],
+]
+
+for (const [name, rule] of pageRules) {
+  test(name, () => expect(rule(pages, project)).toEqual([]))
+}
+
+test('pages about behaviour name what is in src/', () => {
+  const words = wordsOf(texts.filter(({ path }) => path.startsWith('src/')))
+  const described = pages.filter(({ path }) => path === 'docs/architecture.md' || path.startsWith('docs/behaviour/'))
+  expect(unknownNames(described, { ...project, words })).toEqual([])
 })
 
 test('no text has conflict markers of a merge', () => {

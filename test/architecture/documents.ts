@@ -1,0 +1,126 @@
+import { posix } from 'node:path'
+import type { ProjectText } from './project-texts.ts'
+
+/** What pages may refer to. */
+export interface Project {
+  /** Every file of the project, from its root. */
+  readonly paths: readonly string[]
+  /** The scripts of `package.json`. */
+  readonly scripts: readonly string[]
+  /** Every word of the code; words that occur in comments only do not count. */
+  readonly words: ReadonlySet<string>
+}
+
+/** What a page claims and the project does not have: one line for each, with its place. */
+export type PageRule = (pages: readonly ProjectText[], project: Project) => string[]
+
+const FILE = /(?<![\w./@<>*:-])[\w<*][\w.<>*-]*(?:\/[\w.<>*-]+)*\.(?:ts|md)(?![\w/-]|\.\w)/g
+/** Documents are cited by the beginning of their names too; `missingDocuments` looks these up. */
+const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/?)*$/
+const FENCE = /^ *```.*?^ *```/gms
+const CODE = /`([^`\n]+)`/g
+const LINK = /\[[^\]\n]*\]\(([^)\s]+)\)/g
+const NOT_BUILT = /\| (?:not yet|partly: [^|]*) \|$/
+const SCRIPT = /\bnpm run ([\w:]+)/g
+/** Types, functions and constants: `LivePlan`, `prepareLlmRequest`, `RESPONSE_FIELDS`. Words of small letters may be anything. */
+const NAME = /^(?:[A-Z][a-z][A-Za-z\d]*|[a-z]+[A-Z][A-Za-z\d]*|[A-Z]+(?:_[A-Z]+)+)$/
+
+/**
+ * Files that do not exist, and folders in backticks. A path starts at the root, in `src/`, or anywhere below them: `decide.ts`,
+ * `request/decide.ts` and `src/engine/request/decide.ts` are the same file. `<name>` and `*` stand for any name.
+ */
+export const missingPaths: PageRule = (pages, { paths }) => {
+  const folders = new Set(paths.flatMap(foldersOf))
+  const roots = new Set(
+    [...folders].map((folder) => folder.replace(/^src\//, '')).filter((path) => !path.includes('/')),
+  )
+  const isKnown = pathMatcher([...paths, ...folders])
+  return eachLine(pages, (line) => [
+    ...[...line.matchAll(FILE)].map(([path]) => path),
+    ...codesOf(line).filter((code) => FOLDER.test(code) && isFolder(code, roots)),
+  ]).flatMap(({ place, found }) => (isKnown(found) ? [] : [`${place} names ${found}`]))
+}
+
+/** Relative links whose file or heading does not exist. */
+export const brokenLinks: PageRule = (pages, { paths }) => {
+  const known = new Set([...paths, ...paths.flatMap(foldersOf)])
+  const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
+  return pages.flatMap((page) =>
+    eachLine([page], (line) => [...line.matchAll(LINK)].map(([, target]) => target!)).flatMap(({ place, found }) => {
+      if (/^[a-z]+:/.test(found)) return []
+      const [file, anchor] = found.split('#') as [string, string?]
+      const path = file === '' ? page.path : posix.join(posix.dirname(page.path), file).replace(/\/$/, '')
+      if (known.has(path) && (anchor === undefined || anchors.get(path)?.has(anchor) === true)) return []
+      return [`${place} links to ${found}`]
+    }),
+  )
+}
+
+/** Names in backticks that no code has. Rows of `points.md` may name what is not built. */
+export const unknownNames: PageRule = (pages, { words }) =>
+  eachLine(pages, (line) =>
+    NOT_BUILT.test(line) ? [] : codesOf(line).flatMap((code) => code.replace(/\(\)$/, '').split('.')),
+  )
+    .filter(({ found }) => NAME.test(found) && !words.has(found))
+    .map(({ place, found }) => `${place} names ${found}`)
+
+/** Commands `npm run <name>` without a script. */
+export const unknownScripts: PageRule = (pages, { scripts }) =>
+  eachLine(pages, (line) => [...line.matchAll(SCRIPT)].map(([, script]) => script!))
+    .filter(({ found }) => !scripts.includes(found))
+    .map(({ place, found }) => `${place} runs ${found}`)
+
+/** @param texts of code, whose comments are skipped */
+export function wordsOf(texts: readonly ProjectText[]): ReadonlySet<string> {
+  return new Set(
+    texts.flatMap(({ text }) =>
+      text.split('\n').flatMap((line) => (/^\s*(?:\/\/|\/?\*)/.test(line) ? [] : (line.match(/\w+/g) ?? []))),
+    ),
+  )
+}
+
+function codesOf(line: string): string[] {
+  return [...line.matchAll(CODE)].map(([, code]) => code!)
+}
+
+/** `a2a/` is a folder of ours wherever it stands; `text/event-stream` is none, since no folder at a root is named `text`. */
+function isFolder(code: string, roots: ReadonlySet<string>): boolean {
+  return code.endsWith('/') || roots.has(code.split('/')[0]!)
+}
+
+function foldersOf(path: string): string[] {
+  const folder = posix.dirname(path)
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)]
+}
+
+function pathMatcher(paths: readonly string[]): (named: string) => boolean {
+  const all = paths.map((path) => `/${path}`).join('\n')
+  return (named) => {
+    const pattern = named
+      .replace(/\/$/, '')
+      .replace(/[.]/g, '\\.')
+      .replace(/<\w+>|\*/g, '[^/\n]+')
+    return new RegExp(`/${pattern}$`, 'm').test(all)
+  }
+}
+
+/** The anchors that renderers give to headings: lower case, punctuation dropped, hyphens for spaces. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  return new Set(
+    [...text.replace(FENCE, '').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+function eachLine(
+  pages: readonly ProjectText[],
+  find: (line: string) => readonly string[],
+): { readonly place: string; readonly found: string }[] {
+  return pages.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => find(line).map((found) => ({ place: `${path}:${index + 1}`, found }))),
+  )
+}
