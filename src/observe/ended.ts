@@ -2,6 +2,8 @@ import { REJECTIONS, type Reason } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Observed } from './observer.ts'
 
+const NONE: readonly string[] = []
+
 /** A completed request or relayed connection, from which `fields.ts` reads the fields of log, metrics and record. */
 export class Ended {
   readonly request: Observed
@@ -11,6 +13,7 @@ export class Ended {
   readonly durationMs: number
   /** A failure that is not a refusal, for operators. */
   readonly note: string | undefined
+  #customValues: readonly string[] | undefined
 
   constructor(request: Observed, timeMs: number, durationMs: number, note: string | undefined) {
     this.request = request
@@ -18,6 +21,19 @@ export class Ended {
     this.timeMs = timeMs
     this.durationMs = durationMs
     this.note = note
+  }
+
+  /** Names of the custom labels of its listener. */
+  get customNames(): readonly string[] {
+    return this.request.settings?.metricLabels.names ?? NONE
+  }
+
+  /** Their values, evaluated once. A failing expression yields `unknown` (specification 2, 2.1). */
+  get customValues(): readonly string[] {
+    const expressions = this.request.settings?.metricLabels.expressions
+    if (expressions === undefined || expressions.length === 0) return NONE
+    this.#customValues ??= expressions.map((expression) => expression.text(this.exchange) ?? 'unknown')
+    return this.#customValues
   }
 
   get status(): number {

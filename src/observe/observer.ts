@@ -47,7 +47,13 @@ export interface UnreadRequest {
 export interface ObserveSettings {
   readonly accessLog: AccessLogSettings | undefined
   /** Custom labels of all request metrics. */
-  readonly metricLabels: readonly { readonly name: string; readonly expression: Expression }[]
+  readonly metricLabels: CustomLabels
+}
+
+/** Names and expressions in the same order. */
+export interface CustomLabels {
+  readonly names: readonly string[]
+  readonly expressions: readonly Expression[]
 }
 
 export interface AccessLogSettings {

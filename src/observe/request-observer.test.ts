@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DecisionIds } from './decision-ids.ts'
@@ -6,6 +6,8 @@ import { Ended } from './ended.ts'
 import { ENDED, type Group } from './fields.ts'
 import { AccessLog } from './log/access-log.ts'
 import { JSON_LINE } from './log/field-line.ts'
+import type { Metric } from './metrics/metric.ts'
+import { METRICS } from './metrics/metrics.ts'
 import { MetricsReader } from './metrics/metrics-reader.ts'
 import { MetricsWriter } from './metrics/metrics-writer.ts'
 import type { IncomingConnection } from './observer.ts'
@@ -340,12 +342,14 @@ verifies('frontend.metrics/failure-unknown', 'a label whose expression fails is 
   expect(reader.text()).toMatch(/requests_total\{.*,tier="unknown"\} 1/)
 })
 
-test('every metric of a request carries the labels', () => {
+test('every metric of a request carries the labels, which are evaluated once', () => {
   const { end, reader } = observer()
   const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 0, failure: 'reset' }))
+  const settings = settingsOf({ labels: { tier: 'request.headers["tier"]' } })
+  const evaluated = vi.spyOn(settings.metricLabels.expressions[0]!, 'text')
   end(
     {
-      settings: settingsOf({ labels: { tier: 'request.headers["tier"]' } }),
+      settings,
       headers: { tier: 'gold' },
       llm: { inputTokens: 1, outputTokens: 1, timeToFirstTokenMs: 1 },
       mcp: { method: 'm' },
@@ -358,7 +362,12 @@ test('every metric of a request carries the labels', () => {
     .split('\n')
     .filter((line) => line.startsWith('gatewright_'))
   expect(series.filter((line) => !line.includes('tier="gold"'))).toEqual([])
-  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0])).size).toBe(9)
+  const flagged = Object.values<Metric>(METRICS).filter(({ hasCustomLabels }) => hasCustomLabels)
+  expect(new Set(series.map((line) => line.split(/_bucket|_sum|_count|\{/)[0]))).toEqual(
+    new Set(flagged.map(({ name }) => `gatewright_${name}`)),
+  )
+  expect(flagged).toHaveLength(9)
+  expect(evaluated).toHaveBeenCalledOnce()
 })
 
 test('what the wire refused and connections that were denied are counted', () => {

@@ -103,16 +103,17 @@ export interface SettingTexts {
 
 /** Settings as policies would compile them. */
 export function settingsOf({ filter, remove = [], add = {}, labels = {} }: SettingTexts): ObserveSettings {
-  const named = (texts: Readonly<Record<string, string>>, place: ExpressionEnvironment) =>
-    Object.entries(texts).map(([name, text]) => ({ name, expression: expressionOf(text, place) }))
   return {
     accessLog: {
       filter: filter === undefined ? undefined : expressionOf(filter, 'log'),
       remove: removedFields(remove, Object.keys(add)),
       mayCover: mayCoverFields(Object.keys(add)),
-      add: named(add, 'log'),
+      add: Object.entries(add).map(([name, text]) => ({ name, expression: expressionOf(text, 'log') })),
     },
-    metricLabels: named(labels, 'metric'),
+    metricLabels: {
+      names: Object.keys(labels),
+      expressions: Object.values(labels).map((text) => expressionOf(text, 'metric')),
+    },
   }
 }
 

@@ -35,7 +35,7 @@ export function buildFrontendSettings(
   const fields = mergeSection({ section: 'frontend', phase: undefined, targets }, lookups)
   const accessLog = compileSetting(POLICIES.frontend.accessLog, fields, context)
   const metricLabels = compileSetting(POLICIES.frontend.metrics, fields, context)
-  const observed = [...(accessLog?.add ?? []), ...metricLabels].map(({ expression }) => expression)
+  const observed = [...(accessLog?.add ?? []).map(({ expression }) => expression), ...metricLabels.expressions]
   if (accessLog?.filter !== undefined) observed.push(accessLog.filter)
   return {
     ...compileSetting(POLICIES.frontend.http, fields, context),

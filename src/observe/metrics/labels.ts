@@ -1,7 +1,5 @@
-import type { Exchange } from '#exchange/exchange.ts'
 import type { Ended } from '../ended.ts'
 import { ENDED, type Field, type FieldName, type Group } from '../fields.ts'
-import type { ObserveSettings } from '../observer.ts'
 
 /** A field of a completed request as a label: its name and its reader. */
 interface Label {
@@ -53,20 +51,6 @@ function labelOf(field: FieldName): Label {
   const label = LABELS.get(field)
   if (label === undefined) throw new Error(`${field} is no label`)
   return label
-}
-
-const NONE: readonly string[] = []
-
-export function customNames(settings: ObserveSettings | undefined): readonly string[] {
-  return settings === undefined || settings.metricLabels.length === 0
-    ? NONE
-    : settings.metricLabels.map(({ name }) => name)
-}
-
-/** A failing expression yields `unknown` (specification 2, 2.1). */
-export function customValues(exchange: Exchange, settings: ObserveSettings | undefined): readonly string[] {
-  if (settings === undefined || settings.metricLabels.length === 0) return NONE
-  return settings.metricLabels.map(({ expression }) => expression.text(exchange) ?? 'unknown')
 }
 
 export function unknownIfEmpty(value: string): string {

@@ -5,6 +5,8 @@ export interface Metric {
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
+  /** It also has the custom labels of the listener (decision A-113). */
+  readonly hasCustomLabels?: true
   /** Labels whose values clients or backends choose. Custom labels always count among these. */
   readonly chosenByPeers?: readonly string[]
   /** Upper bounds of a histogram, ascending, without the last, infinite one. */

@@ -31,12 +31,19 @@ export const MCP_FIELDS = [
 const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
 
 export const METRICS = {
-  requests: { name: 'requests_total', help: 'Completed requests.', type: 'counter', ...labelled(REQUEST_FIELDS) },
+  requests: {
+    name: 'requests_total',
+    help: 'Completed requests.',
+    type: 'counter',
+    ...labelled(REQUEST_FIELDS),
+    hasCustomLabels: true,
+  },
   duration: {
     name: 'request_duration_seconds',
     help: 'Time from the request head to the last byte of the response. For relayed connections, their duration.',
     type: 'histogram',
     ...labelled(REQUEST_FIELDS),
+    hasCustomLabels: true,
     buckets: DURATION,
   },
   responseBytes: {
@@ -44,18 +51,21 @@ export const METRICS = {
     help: 'Bytes of response bodies sent to clients.',
     type: 'counter',
     ...labelled(REQUEST_FIELDS),
+    hasCustomLabels: true,
   },
   retries: {
     name: 'retries_total',
     help: 'Attempts after the first one.',
     type: 'counter',
     ...labelled(REQUEST_FIELDS),
+    hasCustomLabels: true,
   },
   upstreamFailures: {
     name: 'upstream_failures_total',
     help: 'Attempts that received no response.',
     type: 'counter',
     labels: [...labelled(['backend']).labels, 'failure', ...labelled(PLACE_FIELDS).labels],
+    hasCustomLabels: true,
   },
   calls: {
     name: 'call_duration_seconds',
@@ -142,6 +152,7 @@ export const METRICS = {
     help: 'Tokens of LLM requests, as counted by the provider.',
     type: 'histogram',
     ...labelled(LLM_FIELDS, 'gen_ai_token_type'),
+    hasCustomLabels: true,
     buckets: TOKENS,
   },
   llmDuration: {
@@ -149,6 +160,7 @@ export const METRICS = {
     help: 'Duration of LLM requests in seconds.',
     type: 'histogram',
     ...labelled(LLM_FIELDS),
+    hasCustomLabels: true,
     buckets: LLM_DURATION,
   },
   firstToken: {
@@ -156,6 +168,7 @@ export const METRICS = {
     help: 'Seconds to the first token of streamed LLM responses.',
     type: 'histogram',
     ...labelled(LLM_FIELDS),
+    hasCustomLabels: true,
     buckets: FIRST_TOKEN,
   },
   mcpRequests: {
@@ -163,6 +176,7 @@ export const METRICS = {
     help: 'MCP messages that have a method.',
     type: 'counter',
     ...labelled(MCP_FIELDS),
+    hasCustomLabels: true,
   },
   mcpStrayAnswers: {
     name: 'mcp_stray_answers_total',

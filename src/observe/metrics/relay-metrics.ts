@@ -2,7 +2,7 @@ import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { Ended } from '../ended.ts'
 import type { ObservedRelay } from '../observer.ts'
 import { countConnection } from './connection-metrics.ts'
-import { customNames, customValues, labelReader } from './labels.ts'
+import { labelReader } from './labels.ts'
 import { REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter } from './metrics-writer.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -17,11 +17,11 @@ export class RelayMetrics {
     this.#writer = writer
   }
 
-  record(ended: Ended, { exchange, settings, protocol, receivedBytes, sentBytes }: ObservedRelay): void {
+  record(ended: Ended, { exchange, protocol, receivedBytes, sentBytes }: ObservedRelay): void {
     const { gateway, listener } = exchange.names ?? NO_PLAN_NAMES
     countConnection(this.#writer, { peer: exchange.peer, gateway, listener, protocol }, receivedBytes, sentBytes)
     countUpstreamFailures(this.#writer, ended)
-    const labels = [...readLabels(ended), ...customValues(exchange, settings)]
-    this.#writer.series('duration', labels, customNames(settings)).observe(ended.durationMs / 1000)
+    const labels = [...readLabels(ended), ...ended.customValues]
+    this.#writer.series('duration', labels, ended.customNames).observe(ended.durationMs / 1000)
   }
 }

@@ -2,7 +2,7 @@ import { NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Ended } from '../ended.ts'
 import { METHODS } from './known-values.ts'
-import { customNames, customValues, labelReader } from './labels.ts'
+import { labelReader } from './labels.ts'
 import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
@@ -21,6 +21,8 @@ interface RequestSeries {
   readonly requests: Series
   readonly duration: Series
   readonly bytes: Series
+  /** Created with the first retry. */
+  retries: Series | undefined
   readonly labels: readonly string[]
 }
 
@@ -82,7 +84,10 @@ class LlmSeries {
   }
 }
 
-/** Counts requests. Series are found by the identity of the names, so no request causes a look-up by name. */
+/**
+ * Counts requests. Each place keeps the series that its requests use, so most requests cause no look-up by name; MCP messages and failed
+ * attempts do, once per count.
+ */
 export class RequestMetrics {
   readonly #writer: MetricsWriter
   readonly #places = new WeakMap<PlanNames, PlaceSeries>()
@@ -100,7 +105,8 @@ export class RequestMetrics {
     series.duration.observe(durationMs / 1000)
     if (sentBytes > 0) series.bytes.add(sentBytes)
     if (exchange.retries > 0) {
-      this.#writer.series('retries', series.labels, customNames(ended.request.settings)).add(exchange.retries)
+      series.retries ??= this.#writer.series('retries', series.labels, ended.customNames)
+      series.retries.add(exchange.retries)
     }
     if (exchange.attempts !== undefined) countUpstreamFailures(this.#writer, ended)
     if (exchange.llm !== undefined) this.#recordLlm(ended, exchange.llm)
@@ -110,7 +116,6 @@ export class RequestMetrics {
 
   #seriesOf(ended: Ended): RequestSeries {
     const { exchange, status, reason } = ended
-    const { settings } = ended.request
     const names = exchange.names ?? NO_PLAN_NAMES
     let known = this.#places.get(names)
     if (known === undefined) {
@@ -118,7 +123,7 @@ export class RequestMetrics {
       this.#places.set(names, known)
     }
     const { last } = known
-    const isPlain = settings === undefined || settings.metricLabels.length === 0
+    const isPlain = ended.customNames.length === 0
     if (isPlain && last?.status === status && last.reason === reason && last.method === exchange.originalMethod) {
       return last.series
     }
@@ -129,14 +134,14 @@ export class RequestMetrics {
 
   #findSeries(known: Map<string, RequestSeries>, ended: Ended): RequestSeries {
     const { exchange, status, reason } = ended
-    const custom = customValues(exchange, ended.request.settings)
+    const custom = ended.customValues
     // The labels that differ between requests of a place.
     const method = METHODS.has(exchange.originalMethod) ? exchange.originalMethod : ''
     const key =
       custom.length === 0 ? `${method}${status}${reason}` : `${method}${status}${reason}\n${custom.join('\n')}`
     let series = known.get(key)
     if (series === undefined) {
-      series = this.#create([...readRequestLabels(ended), ...custom], customNames(ended.request.settings))
+      series = this.#create([...readRequestLabels(ended), ...custom], ended.customNames)
       if (known.size < MAX_KNOWN && key.length <= MAX_KEY_LENGTH) known.set(key, series)
     }
     return series
@@ -147,6 +152,7 @@ export class RequestMetrics {
       requests: this.#writer.series('requests', labels, names),
       duration: this.#writer.series('duration', labels, names),
       bytes: this.#writer.series('responseBytes', labels, names),
+      retries: undefined,
       labels,
     }
   }
@@ -160,14 +166,12 @@ export class RequestMetrics {
   }
 
   #llmSeriesOf(ended: Ended, llm: LlmFacts): LlmSeries {
-    const { exchange, request } = ended
-    const { settings } = request
-    const names = exchange.names ?? NO_PLAN_NAMES
-    const isPlain = settings === undefined || settings.metricLabels.length === 0
+    const names = ended.exchange.names ?? NO_PLAN_NAMES
+    const isPlain = ended.customNames.length === 0
     const last = isPlain ? this.#lastLlm.get(names) : undefined
     if (last?.isOf(llm)) return last
-    const labels = [...readLlmLabels(ended), ...customValues(exchange, settings)]
-    const series = new LlmSeries(this.#writer, llm, labels, customNames(settings))
+    const labels = [...readLlmLabels(ended), ...ended.customValues]
+    const series = new LlmSeries(this.#writer, llm, labels, ended.customNames)
     if (isPlain) this.#lastLlm.set(names, series)
     return series
   }
@@ -179,8 +183,7 @@ export class RequestMetrics {
   }
 
   #recordMcp(ended: Ended): void {
-    const { exchange, request } = ended
-    const labels = [...readMcpLabels(ended), ...customValues(exchange, request.settings)]
-    this.#writer.series('mcpRequests', labels, customNames(request.settings)).add(1)
+    const labels = [...readMcpLabels(ended), ...ended.customValues]
+    this.#writer.series('mcpRequests', labels, ended.customNames).add(1)
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf, specFrom } from '../shared/testing.ts'
 import { accessLog } from './access-log/index.ts'
@@ -122,10 +122,30 @@ test('accessLog: what every line begins with cannot be added', () => {
 test('metrics: labels', () => {
   const written = { attributes: { add: [{ name: 'tier', expression: 'request.headers["tier"]' }] } }
   const labels = metrics.compile([sourceOf(specFrom(frontendMetrics, written))], contextWith())
-  expect(
-    labels.map(({ name, expression }) => [name, expression.text(exchangeWith({ headers: { tier: 'gold' } }))]),
-  ).toEqual([['tier', 'gold']])
-  expect(metrics.compile([], contextWith())).toEqual([])
+  expect(labels.names).toEqual(['tier'])
+  expect(labels.expressions.map((one) => one.text(exchangeWith({ headers: { tier: 'gold' } })))).toEqual(['gold'])
+  expect(metrics.compile([], contextWith())).toEqual({ names: [], expressions: [] })
+})
+
+test.each([
+  ['backend', 'backend is a built-in label'],
+  ['failure', 'failure is a built-in label'],
+  ['server', 'server is a built-in label'],
+  ['route.rule', 'route_rule is a built-in label'],
+  ['gen_ai.anything', 'gen_ai_anything is a built-in label'],
+  ['le', 'le is a built-in label'],
+  ['bind', undefined],
+  ['path', undefined],
+  ['7th', '7th is not a valid Prometheus label name'],
+  ['first', 'first is the name of an earlier label'],
+])('metrics: the label %j: %s', (name, problem) => {
+  const context = contextWith()
+  const report = vi.spyOn(context, 'report')
+  const add = ['first', name].map((written) => ({ name: written, expression: 'request.method' }))
+  const { names } = metrics.compile([sourceOf({ attributes: { add } })], context)
+  expect(names).toEqual(problem === undefined ? ['first', name] : ['first'])
+  const messages = report.mock.calls.map(([, , { message }]) => message)
+  expect(messages).toEqual(problem === undefined ? [] : [`${problem}; this label is ignored`])
 })
 
 test('tracing: checked and said to be without effect', () => {

@@ -1,41 +1,37 @@
+import type { Expression } from '#exchange/expression.ts'
+import type { Metric } from '#observe/metrics/metric.ts'
+import { METRICS } from '#observe/metrics/metrics.ts'
+import type { CustomLabels } from '#observe/observer.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { type Attribute, compileAttributes } from '../../shared/transformation/compile-attributes.ts'
+import { compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { MetricsSpec } from './schema.ts'
 
 type Source = PolicySource<MetricsSpec>
 
-/** Labels of the gateway's own metrics; a custom one of the same name would say two things at once (decision A-113). */
+/** Labels of the metrics that also have custom labels (decision A-113). Histograms have the label `le`. */
 const BUILT_IN: ReadonlySet<string> = new Set([
-  'backend',
-  'code',
-  'gateway',
   'le',
-  'listener',
-  'method',
-  'protocol',
-  'reason',
-  'resource',
-  'resource_type',
-  'route',
-  'route_rule',
-  'server',
-  'status',
+  ...Object.values<Metric>(METRICS).flatMap(({ labels, hasCustomLabels }) => (hasCustomLabels ? labels : [])),
 ])
 
 /** Custom labels of the metrics of a request; a failing expression is the value `unknown` (specification 2, 2.1). */
-export function compileMetrics(sources: readonly Source[], context: CompileContext): readonly Attribute[] {
+export function compileMetrics(sources: readonly Source[], context: CompileContext): CustomLabels {
   const source = sources[0]
-  if (source === undefined) return []
+  if (source === undefined) return { names: [], expressions: [] }
   const written = source.spec.attributes.add
   const labels = compileAttributes(source, '.attributes.add', written, 'metric', context)
-  return labels.flatMap(({ name, expression }, i) => {
+  const valid = new Map<string, Expression>()
+  for (const [i, { name, expression }] of labels.entries()) {
     const label = name.replaceAll('.', '_')
-    const problem = labelProblem(label)
-    if (problem === undefined) return [{ name: label, expression }]
+    const problem = valid.has(label) ? `${label} is the name of an earlier label` : labelProblem(label)
+    if (problem === undefined) {
+      valid.set(label, expression)
+      continue
+    }
     const message = `${problem}; this label is ignored`
     context.report(source, `.attributes.add[${i}].name`, { severity: 'error', code: 'invalid-label', message })
-    return []
-  })
+  }
+  return { names: [...valid.keys()], expressions: [...valid.values()] }
 }
 
 function labelProblem(label: string): string | undefined {
