@@ -1,6 +1,7 @@
 import { labelled } from './labels.ts'
 import type { Metric } from './metric.ts'
 import { PLACE_FIELDS } from './metrics.ts'
+import { valuesKey } from './series-key.ts'
 
 const PLACE_LABELS = labelled(PLACE_FIELDS).labels
 
@@ -50,7 +51,7 @@ export class ChosenValues {
 
   #admits(label: string, place: readonly string[], value: string): boolean {
     if (OWN_VALUES.has(value)) return true
-    const key = `${label}\n${place.join('\n')}`
+    const key = valuesKey([label, ...place])
     const known = this.#known.get(key)
     if (known === undefined) {
       this.#known.set(key, new Set([value]))

@@ -2,6 +2,7 @@ import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
 import { MAX_SERIES, type MetricsNews, type SeriesAddress } from './metrics-writer.ts'
+import { seriesKey } from './series-key.ts'
 
 const PREFIX = 'gatewright_'
 
@@ -49,7 +50,7 @@ export class MetricsReader {
     if (news.page !== undefined) pages.push(new Float64Array(news.page))
     if (news.series === undefined) return
     const { metric, values } = news.series
-    if (metric === 'foldedValues' && !this.#labelSets.get(metric)?.has(keyOf(news.series))) {
+    if (metric === 'foldedValues' && !this.#labelSets.get(metric)?.has(seriesKey(news.series))) {
       const [label, ...place] = values
       this.#events.firstFolded(label!, place)
     }
@@ -61,7 +62,7 @@ export class MetricsReader {
   ended(worker: string): void {
     for (const series of this.#running.get(worker)?.series ?? []) {
       const { metric, values, customNames } = series
-      const key = `${metric}\n${keyOf(series)}`
+      const key = seriesKey(series)
       const size = cellsOf(METRICS[metric])
       const sum = this.#ended.get(key) ?? { metric, values, customNames, offset: 0, cells: new Float64Array(size) }
       this.#ended.set(key, sum)
@@ -77,7 +78,7 @@ export class MetricsReader {
     const isChosen = info.chosenByPeers !== undefined || customNames.length > 0
     const shown = isChosen ? series.values.map(this.#events.hide) : series.values
     const values = this.#chosen.fold(info, shown, customNames)
-    const key = keyOf({ values, customNames })
+    const key = seriesKey({ metric, values, customNames })
     const known = this.#labelSets.get(metric) ?? new Set()
     this.#labelSets.set(metric, known)
     if (!known.has(key) && known.size >= MAX_SERIES) return values.map(() => 'overflow')
@@ -118,10 +119,6 @@ function sumByLabels(series: readonly Known[], metric: Metric): { labels: string
 
 function addCells(sum: Float64Array, { cells, offset }: Known): void {
   for (let i = 0; i < sum.length; i++) sum[i]! += cells[offset + i]!
-}
-
-function keyOf({ values, customNames }: Pick<SeriesAddress, 'values' | 'customNames'>): string {
-  return `${customNames.join('\n')}\n\n${values.join('\n')}`
 }
 
 function writeSeries(lines: string[], metric: Metric, labels: string, cells: Float64Array): void {

@@ -1,6 +1,7 @@
 import { ChosenValues } from './chosen-values.ts'
 import { cellsOf, type Metric } from './metric.ts'
 import { METRICS, type MetricId } from './metrics.ts'
+import { type SeriesLabels, seriesKey } from './series-key.ts'
 
 const PAGE_CELLS = 8192
 /** Further series of a metric share one series with the label value `overflow` (decision A-113). */
@@ -15,11 +16,7 @@ export interface MetricsNews {
   readonly series?: SeriesAddress
 }
 
-export interface SeriesAddress {
-  readonly metric: MetricId
-  /** Values of the metric's labels, then of custom labels. */
-  readonly values: readonly string[]
-  readonly customNames: readonly string[]
+export interface SeriesAddress extends SeriesLabels {
   readonly page: number
   readonly offset: number
 }
@@ -72,7 +69,7 @@ export class MetricsWriter {
 
   series(metric: MetricId, values: readonly string[], customNames: readonly string[] = []): Series {
     if (values.some(isLong)) return this.series(metric, values.map(cutShort), customNames)
-    const key = `${metric}\n${customNames.join('\n')}\n\n${values.join('\n')}`
+    const key = seriesKey({ metric, values, customNames })
     const known = this.#series.get(key)
     if (known !== undefined) return known
     const folded = this.#chosen.fold(METRICS[metric], values, customNames)

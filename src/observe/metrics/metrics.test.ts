@@ -57,6 +57,19 @@ test('the same labels are the same series, over all workers; others are another 
   ])
 })
 
+test('values with line breaks do not run into each other', () => {
+  const { reader, writers, lines } = workers(1)
+  writers[0].series('keySetFetched', ['a\nb', 'c']).set(1)
+  writers[0].series('keySetFetched', ['a', 'b\nc']).set(2)
+  const both = [
+    'gatewright_key_set_fetched_timestamp_seconds{backend="a\\nb",path="c"} 1',
+    'gatewright_key_set_fetched_timestamp_seconds{backend="a",path="b\\nc"} 2',
+  ]
+  expect(lines('key_set')).toEqual(both)
+  reader.ended('w1')
+  expect(lines('key_set')).toEqual(both)
+})
+
 test('what workers counted that have ended stays, as one sum and without their pages', () => {
   const { reader, lines } = workers(0)
   const tokens = ['input', ...Array<string>(8).fill('x')]

@@ -5,6 +5,7 @@ import { METHODS } from './known-values.ts'
 import { labelReader } from './labels.ts'
 import { LLM_FIELDS, MCP_FIELDS, PLACE_FIELDS, REQUEST_FIELDS } from './metrics.ts'
 import type { MetricsWriter, Series } from './metrics-writer.ts'
+import { valuesKey } from './series-key.ts'
 import { countUpstreamFailures } from './upstream-metrics.ts'
 
 /** Maximum number of series that a place caches, and the longest key: clients may influence both with custom labels. */
@@ -137,8 +138,7 @@ export class RequestMetrics {
     const custom = ended.customValues
     // The labels that differ between requests of a place.
     const method = METHODS.has(exchange.originalMethod) ? exchange.originalMethod : ''
-    const key =
-      custom.length === 0 ? `${method}${status}${reason}` : `${method}${status}${reason}\n${custom.join('\n')}`
+    const key = `${method}${status}${reason}${valuesKey(custom)}`
     let series = known.get(key)
     if (series === undefined) {
       series = this.#create([...readRequestLabels(ended), ...custom], ended.customNames)
