@@ -10,7 +10,7 @@ import { LivePlan } from './plan/live-plan.ts'
 import { PlanIndex } from './plan/plan-index.ts'
 import type { LiveSocket } from './route/live-listener.ts'
 
-/** Support for the tests of this room: items of a plan written short, and a plan at work on them. */
+/** Test support for the engine: short forms of plan items, and plans in force. */
 
 const MAIN = { namespace: 'default', name: 'main' }
 
@@ -33,7 +33,7 @@ export function listenerItem(more: Partial<ListenerItem> = {}): ListenerItem {
   }
 }
 
-/** A match as one line: `GET prefix /api`, `exact /x`, `pattern /a.*`; without a method any. */
+/** A match from one line: `GET prefix /api`, `exact /x`, `pattern /a.*`; the method is optional. */
 export function matchOf(text: string, more: Partial<RouteMatch> = {}): RouteMatch {
   const words = text.split(' ')
   const [type, value] = words.slice(-2) as [keyof typeof PATH_TYPES, string]
@@ -48,7 +48,7 @@ export function matchOf(text: string, more: Partial<RouteMatch> = {}): RouteMatc
 
 const PATH_TYPES = { exact: 'Exact', prefix: 'PathPrefix', pattern: 'RegularExpression' } as const
 
-/** Rule 0 of HTTPRoute `default/<name>` at listener `http` of Gateway `main`; takes everything and has no backend. */
+/** Rule 0 of HTTPRoute `default/<name>` at listener `http` of Gateway `main`. Matches everything and has no backends. */
 export function routeItem(name: string, more: Partial<RouteItem> = {}): RouteItem {
   const { rule = 0, route = { kind: 'HTTPRoute', namespace: 'default', name } } = more
   return {
@@ -66,7 +66,7 @@ export function routeItem(name: string, more: Partial<RouteItem> = {}): RouteIte
   }
 }
 
-/** A `static` backend `default/<name>` at a loopback port. */
+/** A `static` backend `default/<name>` with a loopback port. */
 export function backendItem(
   name: string,
   more: Readonly<Partial<Record<keyof BackendItem, unknown>>> = {},
@@ -96,7 +96,7 @@ export function toBackend(...names: readonly string[]): RouteItem['backends'] {
 /** `section.field`, or `PreRouting.field` for a traffic field of that phase. */
 export type FieldName = `${'traffic' | 'backend' | 'frontend' | 'PreRouting'}.${string}`
 
-/** One field of a ProxyPolicy, at a target. Its level is that of the target's kind unless given. */
+/** One field of a ProxyPolicy at a target. The default level is that of the target's kind. */
 export function policyItem(
   name: FieldName,
   target: string,
@@ -138,7 +138,7 @@ export function planOf(...items: readonly PlanItem[]): Map<string, PlanItem> {
   return new Map(items.map((item) => [item.key, item]))
 }
 
-/** What makes one plan of another; items that are the very same objects did not change. */
+/** The change from one plan to another. Identical objects are unchanged items. */
 export function changeTo({ items }: PlanIndex, plan: ReadonlyMap<string, PlanItem>): PlanChange {
   return {
     set: [...plan.values()].filter((item) => items.get(item.key) !== item),
@@ -150,7 +150,7 @@ export function indexOf(...items: readonly PlanItem[]): PlanIndex {
   return PlanIndex.EMPTY.after({ set: items, removed: [] })
 }
 
-/** Memory of one thread in which every key gets a slot; it knows no cryptography. */
+/** State of one thread in which every key gets a slot; it has no TLS library. */
 export function stateOf(
   slots = 64,
 ): SharedState & { readonly directory: SlotDirectory; readonly keySets: RemoteKeySets } {
@@ -165,14 +165,14 @@ export function stateOf(
   }
 }
 
-/** A plan at work, and its only socket. */
+/** A plan in force, and its only socket. */
 export function livePlan(...items: readonly PlanItem[]): { readonly plan: LivePlan; readonly socket: LiveSocket } {
   const plan = new LivePlan(stateOf())
   plan.update({ set: items, removed: [] })
   return { plan, socket: plan.sockets.get('127.0.0.1:8080')! }
 }
 
-/** An exchange whose body is read when a policy asks for it; `reads` counts how often. */
+/** An exchange with a body; `reads` counts how often it is read. */
 export function exchangeReading(
   inputs: Omit<ExchangeInputs, 'body'>,
   body: string,
@@ -191,7 +191,7 @@ export function exchangeReading(
   return { exchange, limits }
 }
 
-/** A draw that gives these numbers, one after the other, and then fails. */
+/** A random source that returns these numbers in order, and then throws. */
 export function draws(...numbers: readonly number[]): () => number {
   const left = [...numbers]
   return () => {
@@ -201,7 +201,7 @@ export function draws(...numbers: readonly number[]): () => number {
   }
 }
 
-/** A spec whose rules are these expressions. */
+/** A spec with these expressions as rules. */
 export function rules(
   action: 'Allow' | 'Deny' | 'Require',
   ...matchExpressions: readonly Expression['source'][]

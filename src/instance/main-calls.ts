@@ -55,7 +55,7 @@ export class MainCalls {
         const fetched = news.text === undefined ? {} : { fetchedAt: new Date(news.fetchedMs).toISOString() }
         const failed = news.failure === undefined ? {} : { failure: news.failure }
         this.#reports.set(news.id, { backend, path, ...fetched, ...failed })
-        loop.recompiled(publisher.learnKeySet(news))
+        loop.recompiled(publisher.keySetChanged(news))
       },
       dropped: (address) => {
         const id = keySetId(address)

@@ -74,9 +74,9 @@ export class PlanPublisher {
   }
 
   /** Processes the current state of a key set. @returns problems, as `take` does */
-  learnKeySet(news: KeySetNews): ReadonlyMap<string, readonly Finding[]> {
+  keySetChanged(news: KeySetNews): ReadonlyMap<string, readonly Finding[]> {
     this.#keySets.learn(news)
-    return this.#check.learnKeySet(news.id)
+    return this.#check.keySetChanged(news.id)
   }
 
   forgetKeySet(id: string): void {

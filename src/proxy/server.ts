@@ -162,7 +162,7 @@ export class ProxyServer {
     return failed
   }
 
-  learnKeySet(news: KeySetNews): void {
+  keySetChanged(news: KeySetNews): void {
     this.#keySets.learn(news)
   }
 

@@ -136,7 +136,7 @@ port.on('message', (message: ToWorker) => {
     lines.reopen()
   } else if (message.kind === 'key-set') {
     // Not queued, because requests wait for it.
-    proxy.learnKeySet(message.news)
+    proxy.keySetChanged(message.news)
   } else if (message.kind === 'key-set-dropped') {
     proxy.forgetKeySet(message.id)
   } else last = last.then(() => hear(message)).then(reply)

@@ -67,7 +67,7 @@ test('member-reader', () => {
 test('kept-answer', () => {
   const { claim, most } = memoryOf(30_000)
   const kept = new KeptAnswer({ ...READS_NOTHING, completion: true, toolCalls: true }, 1_000_000)
-  kept.holdIn(claim)
+  kept.areValidFor(claim)
   for (let i = 0; i < 20_000; i++) {
     kept.addText(i, 'text')
     kept.beginCall(i, 'id', 'name')

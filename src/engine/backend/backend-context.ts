@@ -4,24 +4,24 @@ import type { PlanCompileContext, SharedState } from '../merge/compile-context.t
 import type { MergedField } from '../merge/merge.ts'
 import type { Lookups } from '../plan/lookups.ts'
 
-/** Where a backend is used from: the rule's names and what policies of the rule attach to, weakest first. */
+/** The use of a backend by a route rule: the names of the rule, and the targets of policies that apply to it, weakest first. */
 export interface BackendUse {
   readonly reference: WeightedBackend
   readonly names: PlanNames
   readonly targets: readonly string[]
-  /** What is sent there: requests, or the bytes of connections as they are. */
+  /** The traffic it receives: requests, or the raw bytes of relayed connections. */
   readonly carries: 'requests' | 'bytes'
 }
 
-/** What building asks for. */
+/** Inputs of `buildLiveBackend`. */
 export interface BackendContext {
   readonly lookups: Lookups
-  /** For this backend alone. */
+  /** Used for this backend only. */
   readonly context: PlanCompileContext
   readonly state: SharedState
 }
 
-/** What applies to a backend, or to one section of it. */
+/** The policies that apply to a backend, or to one section of it. */
 export interface BackendMerge {
   readonly targets: readonly string[]
   readonly fields: ReadonlyMap<string, MergedField>

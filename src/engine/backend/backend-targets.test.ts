@@ -90,7 +90,7 @@ verifies(
   },
 )
 
-test('the name of an entry reaches all its targets; the name of one target is stronger', async () => {
+test('a policy for an entry applies to all its targets; a policy for one target takes precedence', async () => {
   expect(await timeouts(MCP, 'ProxyBackend/default/m/found')).toEqual([1000, 10_000])
   expect(await timeouts(MCP, 'ProxyBackend/default/m/found', 'ProxyBackend/default/m/svc-80')).toEqual([2000, 10_000])
 })

@@ -3,8 +3,8 @@ import { backendTarget } from '#plan/target.ts'
 import { bindProtocol } from './bind-protocol.ts'
 
 /**
- * The targets whose policies apply to a backend or to one of its sections (provider, MCP target). The level decides which policy wins; within
- * a level, the first target does.
+ * The targets whose policies apply to a backend or to one of its sections (provider, MCP target). Of two policies, the one with the higher
+ * level takes precedence; within a level, the one of the first target.
  */
 export function backendTargets(item: BackendItem, section: string | undefined): string[] {
   if (item.type === 'service') return serviceTargets(item, `${item.spec.port}`)

@@ -9,7 +9,7 @@ interface Endpoint extends Balanced {
   readonly name: string
 }
 
-/** `a` serves with score 1; `!a` is evicted; `a=0.4` has that score. */
+/** An endpoint: `a` is available with score 1, `!a` is evicted, `a=0.4` has that score. */
 function endpoint(text: string): Endpoint {
   const [word, score = '1'] = text.split('=') as [string, string?]
   const evicted = word.startsWith('!')
@@ -74,7 +74,7 @@ verifies(
 )
 
 test.each([
-  // draws, chosen: the better of both, the first of equals
+  // draws, chosen: the endpoint with the higher score, the first one on a tie
   [0, 0.99, 'c'],
   [0.99, 0, 'c'],
   [0, 0, 'a'],
@@ -84,11 +84,11 @@ test.each([
   expect(chosen(groupsOf('a=0.2 b=0.5 c=0.9'), '', draws(one, other))).toBe(expected)
 })
 
-test('equal scores: the first draw', () => {
+test('equal scores: the first draw wins', () => {
   expect(chosen(groupsOf('a b'), '', draws(0.6, 0.1))).toBe('b')
 })
 
-test('the only endpoint of a group takes no draw', () => {
+test('a group with one endpoint needs no random number', () => {
   expect(chosen(groupsOf('a'), '', draws())).toBe('a')
 })
 
@@ -102,12 +102,12 @@ verifies(
     for (let i = 0; i < steps; i++) {
       for (let j = 0; j < steps; j++) counts[chosen(groups, '', draws(i / steps, j / steps))!]!++
     }
-    // Of nine pairs of draws five hold the best, three more the second, one only the third.
+    // Of nine pairs of draws, five include the best endpoint, three of the others the second, and one only the third.
     expect(counts).toEqual({ good: 500, fair: 300, poor: 100 })
   },
 )
 
-test('whatever is drawn, something serves when there is an endpoint, and it is not tried and not evicted if possible', () => {
+test('for any draw, an endpoint is chosen if there is one, preferably one that is neither tried nor evicted', () => {
   const anyName = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
   const anyGroups = fc.uniqueArray(anyName).chain((names) =>
     fc

@@ -1,15 +1,15 @@
 import type { EndpointHealth } from '#state/endpoint-health.ts'
 
-/** Something that requests can be sent to. */
+/** An endpoint, as load balancing sees it. */
 export interface Balanced {
   readonly health: EndpointHealth
 }
 
 /**
- * Chooses an endpoint (specification 1, 2.4 and section 3): the first priority group that has a serving endpoint; in it the better
- * of two random draws. A later attempt prefers endpoints not tried yet, first in the same group, then in the next (decision B94).
- * When every endpoint is evicted, they serve all the same, in the same order.
- * @returns undefined only when there is no endpoint at all
+ * Chooses an endpoint (specification 1, 2.4 and section 3): the better of two random draws from the first priority group that has an
+ * endpoint which is not evicted. A retry prefers endpoints that were not tried yet, first in the same group, then in the next (decision
+ * B94). If every endpoint is evicted, evicted endpoints are chosen in the same order.
+ * @returns undefined only if there is no endpoint
  */
 export function chooseEndpoint<E extends Balanced>(
   groups: readonly (readonly E[])[],
@@ -17,20 +17,20 @@ export function chooseEndpoint<E extends Balanced>(
   random: () => number,
 ): E | undefined {
   for (const group of groups) {
-    const endpoint = drawServing(group, tried, random)
+    const endpoint = drawAvailable(group, tried, random)
     if (endpoint !== undefined) return endpoint
   }
   return tried.length === 0 ? drawAny(groups, random) : chooseAgain(groups, tried, random)
 }
 
-/** Every serving endpoint was tried: an evicted one that was not may answer where none is serving. */
+/** Without an untried endpoint that is not evicted: repeats one that is not evicted, else chooses an evicted one, untried first. */
 function chooseAgain<E extends Balanced>(
   groups: readonly (readonly E[])[],
   tried: readonly E[],
   random: () => number,
 ): E | undefined {
   for (const group of groups) {
-    const endpoint = drawServing(group, [], random)
+    const endpoint = drawAvailable(group, [], random)
     if (endpoint !== undefined) return endpoint
   }
   const untried = groups.map((group) => group.filter((endpoint) => !tried.includes(endpoint)))
@@ -42,7 +42,7 @@ function drawAny<E extends Balanced>(groups: readonly (readonly E[])[], random: 
   return undefined
 }
 
-function drawServing<E extends Balanced>(
+function drawAvailable<E extends Balanced>(
   group: readonly E[],
   tried: readonly E[],
   random: () => number,
@@ -51,11 +51,11 @@ function drawServing<E extends Balanced>(
     const only = group[0]!
     return only.health.evicted || tried.includes(only) ? undefined : only
   }
-  const serving = group.filter((endpoint) => !endpoint.health.evicted && !tried.includes(endpoint))
-  return serving.length === 0 ? undefined : betterOfTwo(serving, random)
+  const available = group.filter((endpoint) => !endpoint.health.evicted && !tried.includes(endpoint))
+  return available.length === 0 ? undefined : betterOfTwo(available, random)
 }
 
-/** Two draws with replacement, so that even the worst endpoint stays reachable. */
+/** Draws with replacement, so that even the endpoint with the lowest score is sometimes chosen. */
 function betterOfTwo<E extends Balanced>(endpoints: readonly E[], random: () => number): E {
   const one = endpoints[Math.floor(random() * endpoints.length)]!
   const other = endpoints[Math.floor(random() * endpoints.length)]!

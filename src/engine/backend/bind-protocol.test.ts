@@ -48,7 +48,7 @@ function endpointsOf(service: string, port: number, ...addresses: EndpointsItem[
   }
 }
 
-test('a Service has its ready endpoints, each known by the name of the Service', () => {
+test('a Service has its ready endpoints, each with the hostname of the Service', () => {
   const two = endpointsOf('s', 80, { host: '10.0.0.1', port: 8080 }, { host: '10.0.0.2', port: 8080 })
   expect(found(SERVICE, two)).toEqual([[at('10.0.0.1', 8080, 's.default.svc'), at('10.0.0.2', 8080, 's.default.svc')]])
 })
@@ -58,7 +58,7 @@ test('a Service without endpoints has no address', () => {
   expect(found(SERVICE, endpointsOf('s', 81, { host: '10.0.0.1', port: 1 }))).toEqual([[]])
 })
 
-test('providers: by priority, each its own section, over TLS unless a host is given otherwise', () => {
+test('providers: by priority, each in its own section, over TLS unless a custom host is configured', () => {
   const groups = [
     {
       providers: [
@@ -83,7 +83,7 @@ test('a single provider is section `backend`', () => {
   expect(found(item)).toMatchObject([[{ section: 'backend', host: 'llm.test' }]])
 })
 
-test('MCP targets: by host, by the first endpoint of a Service; broken ones and empty Services have none', () => {
+test('MCP targets: the host, or the first endpoint of a Service; no address for broken targets and empty Services', () => {
   const targets = [
     { name: 'host', entry: 'host', host: 'mcp.test', port: 1 },
     { name: 'svc', entry: 'svc', backend: 'Service/default/s/80', port: 80 },

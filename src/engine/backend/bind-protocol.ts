@@ -10,12 +10,12 @@ import type {
   SectionNames,
 } from '#protocols/backend-protocol.ts'
 import { type BackendSpec, type BackendType, protocolOf } from '#protocols/backend-protocols.ts'
-import { everySourceOf, type MergedField, sourcesOf } from '../merge/merge.ts'
+import { allSourcesOf, type MergedField, sourcesOf } from '../merge/merge.ts'
 import type { Lookups } from '../plan/lookups.ts'
 
-/** The protocol of one backend of the plan. */
+/** The protocol implementation, bound to one backend of the plan. */
 export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 'responseTimeoutMs' | 'rewritesHost'> {
-  /** The backend as the source of what is reported about it. */
+  /** The backend as the origin of findings. */
   readonly backend: ProtocolBackend<unknown>
   addresses(lookups: Lookups): readonly (readonly Address[])[] | Refusal
   sectionNames(section: string): SectionNames
@@ -51,12 +51,12 @@ function endpointsOf(service: string, lookups: Lookups) {
   return item?.kind === 'endpoints' ? item.addresses : undefined
 }
 
-/** What was merged for a backend, as its protocol asks for it. */
+/** The merged policies of a backend, in the form that protocols read. */
 export function backendSettings(
   fieldsOf: (section: string | undefined) => ReadonlyMap<string, MergedField>,
 ): BackendSettings {
   return {
     of: (field, section) => sourcesOf(field, fieldsOf(section)),
-    everyOf: (field, section) => everySourceOf(field, fieldsOf(section)),
+    everyOf: (field, section) => allSourcesOf(field, fieldsOf(section)),
   }
 }

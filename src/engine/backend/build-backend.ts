@@ -14,12 +14,12 @@ import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protoc
 import { type Connection, compileConnection } from './connection.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
 
-/** Makes a backend ready for the requests of one rule. @returns undefined when the reference is broken or names nothing */
-export function buildLiveBackend(use: BackendUse, scope: BackendContext): LiveBackend | undefined {
+/** Builds a backend for the requests of one rule. @returns undefined if the reference is broken, or the backend does not exist */
+export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveBackend | undefined {
   const { backend } = use.reference
-  const item = backend === undefined ? undefined : scope.lookups.item(backend)
+  const item = backend === undefined ? undefined : inputs.lookups.item(backend)
   if (item?.kind !== 'backend') return undefined
-  const { lookups, context } = scope
+  const { lookups, context } = inputs
   const protocol = bindProtocol(item)
   const names: PlanNames = {
     ...use.names,
@@ -31,9 +31,9 @@ export function buildLiveBackend(use: BackendUse, scope: BackendContext): LiveBa
     item.broken === undefined ? protocol.addresses(lookups) : reject('backend-invalid', { detail: item.broken })
   if ('kind' in found) return { item, names, refusal: found, groups: [], protocol: {}, readers: [] }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, lookups)
-  const reached = { item, protocol, carries: use.carries, alone: found.flat().length === 1 }
+  const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
   const groups = found.map((group) =>
-    group.map((address) => buildEndpoint({ ...reached, address }, merge(address.section), scope)),
+    group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
   )
   const run = protocol.compile(
     backendSettings((section) => merge(section).fields),
@@ -42,7 +42,7 @@ export function buildLiveBackend(use: BackendUse, scope: BackendContext): LiveBa
   return { item, names, refusal: undefined, groups, protocol: run, readers: context.readers }
 }
 
-/** Everything of section `backend` that applies to a backend, or to one section of it. */
+/** Merges section `backend` of all policies that apply to a backend, or to one section of it. */
 function mergeForBackend(
   targets: readonly string[],
   item: BackendItem,
@@ -53,17 +53,17 @@ function mergeForBackend(
   return { targets: all, fields: mergeSection({ section: 'backend', phase: undefined, targets: all }, lookups) }
 }
 
-interface Reached extends Pick<BackendUse, 'carries'> {
+interface EndpointInputs extends Pick<BackendUse, 'carries'> {
   readonly item: BackendItem
   readonly protocol: BoundProtocol
   readonly address: Address
-  /** It is the only one of its backend. */
-  readonly alone: boolean
+  /** The backend has no other endpoint. */
+  readonly isOnlyEndpoint: boolean
 }
 
-function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendContext): LiveEndpoint {
-  const { item, protocol, address, carries } = reached
-  const { lookups, context, state } = scope
+function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inputs: BackendContext): LiveEndpoint {
+  const { item, protocol, address, carries } = endpointInputs
+  const { lookups, context, state } = inputs
   const connection: Connection = compileConnection(
     { address, carries, bounds: item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds } },
     merge.fields,
@@ -81,16 +81,20 @@ function buildEndpoint(reached: Reached, merge: BackendMerge, scope: BackendCont
       lookups,
       context,
     ),
-    health: healthOf(reached, connection, state),
+    health: healthOf(endpointInputs, connection, state),
     isUnhealthy: connection.isUnhealthy,
     requestTimeoutMs: connection.requestTimeoutMs,
     defaultTimeoutMs: protocol.responseTimeoutMs,
   }
 }
 
-function healthOf({ item, address, alone }: Reached, { eviction }: Connection, state: SharedState): EndpointHealth {
+function healthOf(
+  { item, address, isOnlyEndpoint }: EndpointInputs,
+  { eviction }: Connection,
+  state: SharedState,
+): EndpointHealth {
   const key = `Endpoint/${item.key}/${address.section ?? `${address.host}:${address.port}`}`
   const slot = state.slotOf(key)
   if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-  return new EndpointHealth(state.memory, slot, eviction, alone)
+  return new EndpointHealth(state.memory, slot, eviction, isOnlyEndpoint)
 }

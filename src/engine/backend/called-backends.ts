@@ -7,8 +7,8 @@ import { buildLiveBackend } from './build-backend.ts'
 import type { LiveBackend } from './live-backend.ts'
 
 /**
- * A backend as the gateway itself calls it: with the policies that are attached to it, and with none of any route.
- * @returns undefined when there is none of that key
+ * A backend for calls that the gateway itself makes: with the policies that are attached to the backend, without those of routes.
+ * @returns undefined if there is no backend with that key
  */
 export function buildCalledBackend(key: string, lookups: Lookups, state: SharedState): LiveBackend | undefined {
   const reference = { backend: key, weight: 1, path: '' }
@@ -18,7 +18,7 @@ export function buildCalledBackend(key: string, lookups: Lookups, state: SharedS
   )
 }
 
-/** The backends that a thread has called, each kept until something that it was made from changes. */
+/** The backends that a thread has called. Each is rebuilt when one of its inputs changes. */
 export class CalledBackends {
   readonly #state: SharedState
   readonly #backends = new Map<string, Memo<LiveBackend | undefined>>()

@@ -5,12 +5,12 @@ import type { CompileContext } from '#policies/policy.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import { compileSetting } from '../merge/build-chain.ts'
 import type { MergedField } from '../merge/merge.ts'
-import { compileDestinations, type Destinations, type Way } from './destinations.ts'
+import { type AddressUse, compileDestinations, type Destinations } from './destinations.ts'
 
-/** How one address is connected to and judged: the settings of `backend` that are no steps. */
+/** Connection and health settings of one address: the fields of section `backend` that are not steps. */
 export interface Connection {
   readonly destinations: Destinations
-  /** A setting that cannot be honoured: nothing is sent. */
+  /** Set if a setting cannot be applied; then nothing is sent. */
   readonly refusal: Refusal | undefined
   readonly requestTimeoutMs: number
   readonly eviction: EvictionSettings | undefined
@@ -18,7 +18,7 @@ export interface Connection {
 }
 
 export function compileConnection(
-  way: Way,
+  use: AddressUse,
   fields: ReadonlyMap<string, MergedField>,
   context: CompileContext,
 ): Connection {
@@ -28,15 +28,15 @@ export function compileConnection(
   const tls = compileSetting(backend.tls, fields, context)
   const tunnel = compileSetting(backend.tunnel, fields, context)
   return {
-    destinations: compileDestinations(way, { tcp, tls, version: http.version }),
-    refusal: tunnel?.refusal ?? tls?.refusal ?? unanswerable(way, fields),
+    destinations: compileDestinations(use, { tcp, tls, version: http.version }),
+    refusal: tunnel?.refusal ?? tls?.refusal ?? refuseExtAuth(use, fields),
     requestTimeoutMs: http.requestTimeoutMs,
     ...compileSetting(backend.health, fields, context),
   }
 }
 
-/** Nobody can be asked whether bytes may pass; letting them pass unasked would drop a protection. */
-function unanswerable({ carries }: Way, fields: ReadonlyMap<string, MergedField>): Refusal | undefined {
+/** External authorization works on requests only. Relayed connections are refused, because they would bypass it. */
+function refuseExtAuth({ carries }: AddressUse, fields: ReadonlyMap<string, MergedField>): Refusal | undefined {
   if (carries === 'requests' || !fields.has('extAuth')) return undefined
   return reject('policy-invalid', { detail: 'backend.extAuth does not support connections' })
 }

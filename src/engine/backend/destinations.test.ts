@@ -59,7 +59,7 @@ verifies('backend.tcp/keepalive', 'keepalive of the policy holds at every destin
   }
 })
 
-/** A request by what matters: version of the client, TLS, gRPC, upgrade. */
+/** Kinds of requests: client version, TLS, gRPC, upgrade. */
 const REQUESTS = ['1.1', '1.0', '2', '1.1 TLS', '2 TLS', '2 gRPC', '2 TLS gRPC', '1.1 gRPC', '1.1 upgrade'] as const
 
 function exchangeOf(request: string): Exchange {
@@ -86,7 +86,7 @@ function all(to: string, but: Partial<Record<(typeof REQUESTS)[number], string>>
   return { ...Object.fromEntries(REQUESTS.map((request) => [request, to])), ...but }
 }
 
-verifies('backend.http/version-unset-grpc', 'gRPC is spoken over HTTP/2, whoever asks', () => {
+verifies('backend.http/version-unset-grpc', 'gRPC uses HTTP/2, for every client', () => {
   const chosen = spoken({})
   for (const request of ['2 gRPC', '2 TLS gRPC', '1.1 gRPC']) expect(chosen[request]).toBe('http2')
 })
@@ -96,17 +96,25 @@ verifies('backend.http/version-unset-plaintext', 'a plaintext client keeps its v
   expect([chosen['1.0'], chosen['1.1'], chosen['2']]).toEqual(['http1', 'http1', 'http2'])
 })
 
-verifies('backend.http/version-unset-https', 'a client under TLS is spoken for in HTTP/1.1, whatever it speaks', () => {
-  const chosen = spoken({})
-  expect([chosen['1.1 TLS'], chosen['2 TLS']]).toEqual(['http1', 'http1'])
-})
+verifies(
+  'backend.http/version-unset-https',
+  'requests of clients with TLS use HTTP/1.1, whatever version the client uses',
+  () => {
+    const chosen = spoken({})
+    expect([chosen['1.1 TLS'], chosen['2 TLS']]).toEqual(['http1', 'http1'])
+  },
+)
 
-verifies('backend.http/version-unset-app-protocol', 'the port of the Service decides for all', () => {
-  expect(spoken({ appProtocol: 'HTTP1' })).toEqual(all('http1'))
-  expect(spoken({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
-})
+verifies(
+  'backend.http/version-unset-app-protocol',
+  'the appProtocol of the Service port applies to all requests',
+  () => {
+    expect(spoken({ appProtocol: 'HTTP1' })).toEqual(all('http1'))
+    expect(spoken({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
+  },
+)
 
-verifies('backend.http/version', 'what is configured beats the port of the Service', () => {
+verifies('backend.http/version', 'the configured version takes precedence over the Service port', () => {
   expect(spoken({ version: 'HTTP1', appProtocol: 'HTTP2' })).toEqual(all('http1'))
   expect(spoken({ version: 'HTTP2', appProtocol: 'HTTP1' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
 })
@@ -129,7 +137,7 @@ const secured: [configured: Configured, expected: Record<string, string>][] = [
   [{ tls: ['http/1.1'], version: 'HTTP2' }, all('http1 http/1.1')],
   [{ tls: ['other', 'h2'] }, all('negotiated other,h2', { '1.1 upgrade': 'http1 other' })],
 ]
-test.each(secured)('towards a TLS backend with %j the handshake decides', (configured, expected) => {
+test.each(secured)('for a TLS backend with %j, the handshake chooses the version', (configured, expected) => {
   expect(spoken({ tls: true, ...configured })).toEqual(expected)
 })
 
@@ -137,12 +145,12 @@ verifies('backend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in t
   expect(compile({ tls: true }).usual.tls?.alpn).toEqual(['h2', 'http/1.1'])
 })
 
-test('connections that offer other protocols are others', () => {
+test('connections with different ALPN offers are not shared', () => {
   const { usual, grpc, upgrade } = compile({ tls: true })
   expect(new Set([usual.key, grpc.key, upgrade.key]).size).toBe(3)
 })
 
-/** TLS of an address that speaks it by itself, as LLM providers do. */
+/** TLS settings of an address that uses TLS without a policy, such as that of an LLM provider. */
 function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>) {
   const settings = {
     tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
@@ -153,7 +161,7 @@ function tlsOf(address: Partial<Address>, tls?: Partial<BackendTlsSetting>) {
     .tls
 }
 
-test('without a policy the certificate of a provider is verified, for its name and by the authorities of the system', () => {
+test('without a policy, the certificate of a provider must match its hostname and chain to a system CA', () => {
   const verified = { serverName: 'a.test', ca: undefined, cert: undefined, key: undefined, verify: 'full' }
   expect(tlsOf({})).toEqual({ ...verified, alpn: ['h2', 'http/1.1'] })
   expect(tlsOf({ tls: false })).toBeUndefined()

@@ -8,30 +8,30 @@ import type { Address } from '#protocols/address.ts'
 import type { BackendUse } from './backend-context.ts'
 
 /**
- * Where the requests to one address go, by what they are. They differ in what is spoken there, and only where nothing but the
- * request decides that (specification 2, 2.3 `http.version`; decision A-106).
+ * The connection settings of one address, by kind of request. They differ only in the HTTP version, and only if the request alone
+ * determines it (specification 2, 2.3 `http.version`; decision A-106).
  */
 export interface Destinations {
-  /** Of requests that are none of the others. */
+  /** For all other requests. */
   readonly usual: Destination
-  /** Of requests that came over HTTP/2 in plaintext. */
+  /** For requests received over HTTP/2 without TLS. */
   readonly plaintextHttp2: Destination
   readonly grpc: Destination
-  /** Of requests that ask for an upgrade, which only HTTP/1.1 has. */
+  /** For upgrade requests, which exist only in HTTP/1.1. */
   readonly upgrade: Destination
 }
 
-/** @param upgrade the protocol that is asked for; '' without one */
+/** @param upgrade the requested protocol; '' without one */
 export function chooseDestination(destinations: Destinations, exchange: Exchange, upgrade: string): Destination {
   const { request, version, scheme } = exchange
   if (upgrade !== '') return destinations.upgrade
-  // Calls are POSTs; no others are looked into.
+  // gRPC calls are POST requests; other methods need no check.
   if (request.method === 'POST' && isGrpcRequest(request)) return destinations.grpc
   return version === '2' && scheme === 'http' ? destinations.plaintextHttp2 : destinations.usual
 }
 
-/** An address, and what is sent there. */
-export interface Way extends Pick<BackendUse, 'carries'> {
+/** An address and the kind of traffic that is sent to it. */
+export interface AddressUse extends Pick<BackendUse, 'carries'> {
   readonly address: Address
   readonly bounds?: DestinationBounds | undefined
 }
@@ -43,13 +43,13 @@ export interface DestinationSettings {
 }
 
 export function compileDestinations(
-  { address, carries, bounds }: Way,
+  { address, carries, bounds }: AddressUse,
   { tcp, tls, version }: DestinationSettings,
 ): Destinations {
   const { host, port, unixPath } = address
   const { connectTimeoutMs, keepalive } = tcp
   const key = unixPath ?? `${host}:${port}`
-  const place: Destination = {
+  const base: Destination = {
     key,
     host,
     port,
@@ -59,21 +59,21 @@ export function compileDestinations(
     ...(bounds === undefined ? {} : { bounds }),
   }
   const identity = tls === undefined ? systemTls(address) : configuredTls(address, tls)
-  if (carries === 'bytes') return bytesDestinations(identity === undefined ? place : secure(place, identity, tls?.alpn))
+  if (carries === 'bytes') return bytesDestinations(identity === undefined ? base : secure(base, identity, tls?.alpn))
   const decided = version ?? address.version
   return identity === undefined
-    ? plainDestinations(place, decided)
-    : securedDestinations(place, identity, tls?.alpn, decided)
+    ? plainDestinations(base, decided)
+    : securedDestinations(base, identity, tls?.alpn, decided)
 }
 
-/** What relayed bytes speak, nobody here knows. */
+/** The protocol inside relayed bytes is unknown. */
 function bytesDestinations(usual: Destination): Destinations {
   return { usual, plaintextHttp2: usual, grpc: usual, upgrade: usual }
 }
 
-function plainDestinations(place: Destination, version: BackendHttpSpec['version']): Destinations {
-  const http1: Destination = { ...place, http: 'http1' }
-  const http2: Destination = { ...place, http: 'http2' }
+function plainDestinations(base: Destination, version: BackendHttpSpec['version']): Destinations {
+  const http1: Destination = { ...base, http: 'http1' }
+  const http2: Destination = { ...base, http: 'http2' }
   const usual = version === 'HTTP2' ? http2 : http1
   const derived = version === 'HTTP1' ? http1 : http2
   return { usual, plaintextHttp2: derived, grpc: derived, upgrade: http1 }
@@ -82,39 +82,39 @@ function plainDestinations(place: Destination, version: BackendHttpSpec['version
 const H2 = 'h2'
 const HTTP1 = 'http/1.1'
 
-/** What is offered without `alpnProtocols`. */
-const OFFERS = { HTTP1: [HTTP1], HTTP2: [H2], derived: [H2, HTTP1] } as const
+/** The ALPN offer if `alpnProtocols` is not set. */
+const DEFAULT_ALPN = { HTTP1: [HTTP1], HTTP2: [H2], derived: [H2, HTTP1] } as const
 
-/** Under TLS the server chooses; what is configured about the version, and gRPC, which has but one, narrow what is offered. */
+/** With TLS, the server chooses the version. A configured version, and gRPC (HTTP/2 only), restrict the ALPN offer. */
 function securedDestinations(
-  place: Destination,
+  base: Destination,
   identity: DestinationTls,
   alpn: readonly string[] | undefined,
   version: BackendHttpSpec['version'],
 ): Destinations {
-  const offered = alpn ?? OFFERS[version ?? 'derived']
-  const usual = offering(place, identity, offered)
+  const offered = alpn ?? DEFAULT_ALPN[version ?? 'derived']
+  const usual = withAlpn(base, identity, offered)
   const withoutH2 = offered.filter((protocol) => protocol !== H2)
   return {
     usual,
     plaintextHttp2: usual,
-    grpc: alpn === undefined && version === undefined ? offering(place, identity, OFFERS.HTTP2) : usual,
+    grpc: alpn === undefined && version === undefined ? withAlpn(base, identity, DEFAULT_ALPN.HTTP2) : usual,
     upgrade:
       withoutH2.length === offered.length
         ? usual
-        : offering(place, identity, withoutH2.length > 0 ? withoutH2 : [HTTP1]),
+        : withAlpn(base, identity, withoutH2.length > 0 ? withoutH2 : [HTTP1]),
   }
 }
 
-function offering(place: Destination, identity: DestinationTls, alpn: readonly string[]): Destination {
+function withAlpn(base: Destination, identity: DestinationTls, alpn: readonly string[]): Destination {
   const http = !alpn.includes(H2) ? 'http1' : alpn.every((protocol) => protocol === H2) ? 'http2' : 'negotiated'
-  return { ...secure(place, identity, alpn), http }
+  return { ...secure(base, identity, alpn), http }
 }
 
-/** The key tells connections apart that must not be shared: other address, other TLS identity, other protocols. */
-function secure(place: Destination, identity: DestinationTls, alpn: DestinationTls['alpn']): Destination {
+/** Extends the key, so that connections with different TLS settings are not shared. */
+function secure(base: Destination, identity: DestinationTls, alpn: DestinationTls['alpn']): Destination {
   const tls = { ...identity, alpn }
-  return { ...place, key: `${place.key} ${JSON.stringify(tls)}`, tls }
+  return { ...base, key: `${base.key} ${JSON.stringify(tls)}`, tls }
 }
 
 function systemTls(address: Address): DestinationTls | undefined {

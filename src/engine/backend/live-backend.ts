@@ -7,35 +7,35 @@ import type { Chain } from '../request/chain.ts'
 import type { Reader } from '../request/readers.ts'
 import type { Destinations } from './destinations.ts'
 
-/** A backend as one route rule reaches it, with everything that policies say about the way there. */
+/** A backend as used by one route rule, with its merged policies. */
 export interface LiveBackend {
   readonly item: BackendItem
   readonly names: PlanNames
-  /** Set when it cannot be used; every request is refused with it. */
+  /** Set if the backend cannot be used; then every request is refused with it. */
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly LiveEndpoint[])[]
-  /** What its protocol does with requests and answers. */
+  /** How its protocol handles requests and responses. */
   readonly protocol: ProtocolRun
-  /** The expressions of its policies and settings. */
+  /** Expressions of its policies and settings that decide about requests. */
   readonly readers: readonly Reader[]
 }
 
-/** One address that requests can be sent to. */
+/** One address of a backend, with its merged policies and its health. */
 export interface LiveEndpoint extends EndpointName {
   readonly destinations: Destinations
-  /** The connection is configured in a way that cannot be honoured: nothing is sent. */
+  /** Set if a connection setting cannot be applied; then nothing is sent. */
   readonly refusal: Refusal | undefined
-  /** What an automatic host rewrite writes; undefined for addresses and sockets (decision A-91). */
+  /** Written by an automatic host rewrite; undefined for IP addresses and Unix sockets (decision A-91). */
   readonly hostname: string | undefined
-  /** `Auto` unless a policy says otherwise. */
+  /** `hostRewrite` is `Auto` unless a policy sets it. */
   readonly rewritesHost: boolean
   readonly chain: Chain
   readonly health: EndpointHealth
-  /** Judges a response. One that never came is unhealthy whatever this says (decision A-99). */
+  /** Whether a response is unhealthy. A missing response is always unhealthy (decision A-99). */
   readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
-  /** From sending to the response head, as a policy says; 0: none says. */
+  /** Time limit from sending to the response head, set by a policy; 0: not set. */
   readonly requestTimeoutMs: number
-  /** What holds then for most requests; 0: no limit. */
+  /** The limit for most requests if no policy sets one; 0: no limit. */
   readonly defaultTimeoutMs: number
 }

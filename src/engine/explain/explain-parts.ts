@@ -19,11 +19,11 @@ export interface ExplainedEndpoint {
   readonly section: string | undefined
   readonly priority: number
   readonly chosen: boolean
-  /** What it may take of a worker, where its object says so. */
+  /** Connection limits in each worker, if the object sets them. */
   readonly bounds: DestinationBounds | undefined
 }
 
-/** One field in force: who set it, and what lost against it. */
+/** One effective field: the policies that set it, and those that were overridden. */
 export interface EffectivePolicy {
   readonly section: PolicySection
   readonly phase: Phase | undefined
@@ -32,7 +32,7 @@ export interface EffectivePolicy {
   readonly overridden: readonly PolicyItem[]
 }
 
-/** Everything that is merged for these targets. */
+/** All policies that are merged for these targets. */
 export function policiesInForce(
   { section, phase, targets }: Pick<EffectivePolicy, 'section' | 'phase'> & { readonly targets: readonly string[] },
   lookups: Lookups,

@@ -14,20 +14,20 @@ import {
   policiesInForce,
 } from './explain-parts.ts'
 
-/** What the engine would do with one connection, and who said so. */
+/** What the engine would do with one connection, and because of which objects. */
 export interface RelayExplanation {
   readonly listener: ListenerItem
   readonly route: RelayRouteItem | undefined
   readonly policies: readonly EffectivePolicy[]
   readonly backends: readonly ExplainedBackend[]
   readonly endpoints: readonly ExplainedEndpoint[]
-  /** Undefined: it would be relayed. */
+  /** Undefined: the connection would be relayed. */
   readonly refusal: Refusal | undefined
 }
 
-/** Runs the very engine of the proxy on a connection and tells what it did. */
+/** Runs the engine of the proxy on a connection and reports its decision. */
 export function explainRelay(index: PlanIndex, listener: LiveRelayListener, serverName: string): RelayExplanation {
-  // Always the first draw, so that the same question has the same answer.
+  // A fixed draw makes the result reproducible.
   const { rule, backend, endpoint, refusal } = decideRelay({ index, random: () => 0 }, listener, serverName)
   const { item, targets } = listener
   const lookups = new RecordedLookups(index)

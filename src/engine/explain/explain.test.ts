@@ -32,7 +32,7 @@ function explained(
   return explainRequest({ nowMs: 0, ...livePlan(...items) }, exchangeWith(inputs))
 }
 
-test('a request that would be forwarded: place, draws, bytes', async () => {
+test('a request that would be forwarded: listener and rule, chosen backend and endpoint, bytes', async () => {
   const explanation = await explained(PLAN)
   expect(explanation.path).toEqual({ received: '/api/x', matched: '/api/x' })
   expect(explanation.listener?.name).toBe('http')
@@ -56,7 +56,7 @@ test.each([
   expect((await explained([...PLAN, ...items])).spoken).toBe(spoken)
 })
 
-test('near misses say why another rule did not take it', async () => {
+test('near misses say why another rule does not match', async () => {
   const { nearMisses } = await explained(PLAN)
   expect(nearMisses.filter(({ item }) => item === NEAR)).toMatchObject([
     { why: 'method GET is not PUT', takesPath: true },
@@ -103,7 +103,7 @@ test('a refusal: the steps up to it, and nothing is sent', async () => {
   expect(endpoints).toEqual([])
 })
 
-test('no listener, no route: nothing is made up', async () => {
+test('without a listener or a route, the report has neither', async () => {
   const { listener, route, policies, outcome } = await explained([listenerItem({ hostname: 'a.test' })])
   expect({ listener, route, policies }).toEqual({ listener: undefined, route: undefined, policies: [] })
   expect(outcome).toMatchObject({ code: 'listener-not-found' })
@@ -124,19 +124,19 @@ test('a Service without endpoints: refused as the proxy would, and nothing is se
   expect({ upstream, endpoints }).toEqual({ upstream: undefined, endpoints: [] })
 })
 
-test('a body that a policy reads stands in the bytes as it goes on', async () => {
+test('a body that a policy reads is part of the forwarded bytes', async () => {
   const reads = policyItem('traffic.authorization', ROUTE, rules('Require', 'size(request.body) > 0'))
   const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')
   const { upstream } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, reads) }, exchange)
   expect(upstream).toBe('POST /api HTTP/1.1\r\nhost: example.com\r\ncontent-length: 5\r\n\r\nhello')
 })
 
-test('the same question has the same answer, also for a backend of several endpoints', async () => {
+test('the same request has the same result, also for a backend with several endpoints', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => explained(PLAN)))
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
 })
 
-test('an agent card: where it would lead', async () => {
+test('an agent card shows its rewritten URL', async () => {
   const agent = backendItem('b', { type: 'a2a', spec: { host: 'agent.test', port: 9000 } })
   const route = routeItem('r', { backends: toBackend('b') })
   const { protocol, upstream } = await explained([listenerItem(), route, agent], {
@@ -146,7 +146,7 @@ test('an agent card: where it would lead', async () => {
   expect(upstream).toContain('host: agent.test\r\n')
 })
 
-test('a caller is looked up among the pods, as by the proxy', async () => {
+test('the Pod of a client is found by address, as in the proxy', async () => {
   const origin = { kind: 'Pod', namespace: 'shop', name: 'cart-1' }
   const pod: PlanItem = {
     kind: 'workload',
@@ -165,14 +165,14 @@ test('a caller is looked up among the pods, as by the proxy', async () => {
   expect((await explained([...PLAN, rules])).outcome).toMatchObject({ kind: 'refusal', code: 'authorization-denied' })
 })
 
-test('a path is shown as it was sent and as it is matched', async () => {
+test('a path is shown as received and as matched', async () => {
   const { path, route, upstream } = await explained(PLAN, { target: '//%61pi//x%20y?q=%61' })
   expect(path).toEqual({ received: '//%61pi//x%20y', matched: '/api/x%20y' })
   expect(route?.item).toBe(R)
   expect(upstream).toMatch('GET //api//x%20y?q=%61 HTTP/1.1')
 })
 
-test('a key set is not fetched: the step says what a gateway would do', async () => {
+test('no key set is fetched: the step says what a gateway would do', async () => {
   const remote = {
     jwksPath: '/keys',
     cacheDuration: '5m',
@@ -192,7 +192,7 @@ test('a key set is not fetched: the step says what a gateway would do', async ()
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
 })
 
-test('time stands still, chance is none, and nobody is called', async () => {
+test('the clock is fixed, random numbers are constant, and no calls are made', async () => {
   const exchange = exchangeWith({ target: '/api/x' })
   await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
   expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])

@@ -28,39 +28,39 @@ import {
   policiesInForce,
 } from './explain-parts.ts'
 
-/** What the engine would do with one request, and who said so. */
+/** What the engine would do with one request, and because of which objects. */
 export interface Explanation {
-  /** As it was sent, and as routes and expressions see it (decision A-51). */
+  /** As received, and as routes and expressions see it (decision A-51). */
   readonly path: { readonly received: string; readonly matched: string }
   readonly listener: ListenerItem | undefined
   readonly route: { readonly item: RouteItem; readonly match: RouteMatch } | undefined
   readonly nearMisses: readonly NearMiss[]
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
-  /** Where the gateway wrote credentials into what the endpoint would be sent. */
+  /** Where the gateway wrote credentials into the upstream request. */
   readonly credentials: readonly WrittenCredential[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
   readonly backends: readonly ExplainedBackend[]
   /** Endpoints by priority; the chosen one is marked. */
   readonly endpoints: readonly ExplainedEndpoint[]
-  /** Undefined: it would be forwarded. */
+  /** Undefined: the request would be forwarded. */
   readonly outcome: Outcome
-  /** Latin-1 text of what the endpoint would be sent; undefined when nothing is sent, or the protocol ends at the gateway. */
+  /** The upstream request as latin-1 text; undefined if nothing is sent, or if the protocol is served by the gateway itself. */
   readonly upstream: string | undefined
-  /** What that endpoint is spoken to in; undefined when nothing is sent. */
+  /** The HTTP version towards the endpoint; undefined if nothing is sent. */
   readonly spoken: Destination['http']
-  /** What the protocol of the backend makes of it. */
+  /** How the protocol of the backend handles the request. */
   readonly protocol: ProtocolExplanation | undefined
 }
 
 export interface ExplainInputs {
-  /** Milliseconds since the epoch; it stays that time for as long as the explanation takes. */
+  /** Milliseconds since the epoch; the clock stays fixed at this time. */
   readonly nowMs: number
   readonly plan: LivePlan
   readonly socket: LiveSocket
 }
 
-/** Time stands still, nothing is left to chance, and nobody is called: the same question has the same answer. */
+/** A fixed clock, constant random numbers and no calls, so that the result is reproducible. */
 function virtualContext(nowMs: number): RunContext {
   return {
     now: () => nowMs,
@@ -70,10 +70,10 @@ function virtualContext(nowMs: number): RunContext {
   }
 }
 
-/** Always the first draw. */
+/** Always selects the first candidate. */
 const FIRST = () => 0
 
-/** Runs the very engine of the proxy on an exchange and tells what it did. The exchange is changed as by a real request. */
+/** Runs the engine of the proxy on an exchange and reports what it did. The exchange changes as it would for a real request. */
 export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
   const credentials: WrittenCredential[] = []
@@ -133,7 +133,7 @@ async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome>
   return prepareAttempt(endpoint, exchange, decision)
 }
 
-/** Everything that was merged for the request, in the order traffic, backend, frontend. */
+/** All effective policies of the request: traffic, backend, frontend. */
 function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolicy[] {
   const { listener, rule, backend, endpoint } = decision
   if (listener === undefined) return []

@@ -8,7 +8,7 @@ import { buildChain, type Chain, type ChainLink } from '../request/chain.ts'
 import type { PlanCompileContext } from './compile-context.ts'
 import { type MergedField, mergePolicies, sourcesOf } from './merge.ts'
 
-/** Where a chain stands and what may stand in it. */
+/** The stage of a chain and the fields it may contain. */
 export interface ChainPlan {
   readonly stage: Chain['stage']
   readonly section: PolicySection
@@ -17,7 +17,7 @@ export interface ChainPlan {
   readonly targets: readonly string[]
 }
 
-/** Merges what is attached to the targets and compiles it, in order. */
+/** Merges the policies of the targets, and compiles them in execution order. */
 export function buildChainFor(plan: ChainPlan, lookups: Lookups, context: PlanCompileContext): Chain {
   const readersBefore = context.readers.length
   const merged = mergeSection(plan, lookups)
@@ -44,7 +44,7 @@ export function mergeSection(
   })
 }
 
-/** Compiles a setting from what was merged for it; without a source it yields its defaults. */
+/** Compiles a setting from its merged sources; without a source it has its defaults. */
 export function compileSetting<Spec, Setting>(
   definition: SettingDefinition<Spec, Setting>,
   fields: ReadonlyMap<string, MergedField>,

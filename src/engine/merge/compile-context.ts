@@ -16,21 +16,21 @@ import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import { type Reader, readerOf } from '../request/readers.ts'
 
-/** What a thread has of its instance and its machine. */
+/** State of the process and of the thread that compiled policies use. */
 export interface SharedState {
   readonly memory: SlotMemory
-  /** The slot of a key; undefined when none could be given. */
+  /** The slot of a key; undefined if none is left. */
   slotOf(key: string): number | undefined
-  /** Unset where there is no TLS library. */
+  /** Absent if no TLS library is available. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
-  /** Key sets that are fetched. */
+  /** Remote key sets. */
   readonly keySets: { at(address: KeySetAddress): RemoteKeySet }
 }
 
-/** What policies may ask for while they are compiled, answered from the plan. */
+/** The compile context of policies; it answers from the plan. */
 export class PlanCompileContext implements CompileContext {
-  /** The expressions so far by which something is decided about requests. */
+  /** Expressions compiled so far that decide about requests. */
   readonly readers: Reader[] = []
   readonly #lookups: Lookups
   readonly #state: SharedState
@@ -58,12 +58,15 @@ export class PlanCompileContext implements CompileContext {
     source: PolicySource<unknown>,
     path: string,
     text: string,
-    place: ExpressionEnvironment,
+    environment: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
-    const expression = compileExpression(text, place, (problem) => this.report(source, path, problem), { use, where })
-    const reader = readerOf(expression, place, where)
+    const expression = compileExpression(text, environment, (problem) => this.report(source, path, problem), {
+      use,
+      where,
+    })
+    const reader = readerOf(expression, environment, where)
     if (reader !== undefined) this.readers.push(reader)
     return expression
   }
@@ -101,13 +104,16 @@ export class PlanCompileContext implements CompileContext {
   }
 }
 
-/** Relative to the root of the server, with or without its slash (decision A-62). What a request target cannot hold is escaped. */
+/**
+ * Resolves a path relative to the root of the server, with or without a leading slash (decision A-62). Characters that a request target
+ * cannot contain are escaped.
+ */
 function targetOf(jwksPath: string): string {
   const path = jwksPath.startsWith('/') ? jwksPath : `/${jwksPath}`
   return path.toWellFormed().replace(/[^!-~]|#/gu, encodeURIComponent)
 }
 
-/** For the plan at work: problems were reported when the plan was checked, and at run time nobody listens. */
+/** For the plan in force: findings were reported when the plan was checked, and are dropped here. */
 export function quietContext(lookups: Lookups, state: SharedState): PlanCompileContext {
   return new PlanCompileContext(lookups, state, () => {})
 }

@@ -11,19 +11,19 @@ import { readsRequestBody, readsResponseBody } from '#policies/shared/body-use.t
 import type { Lookups } from '../plan/lookups.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 
-/** What `frontend` policies say about one listener. */
+/** The merged `frontend` policies of one listener. */
 export interface FrontendSettings extends FrontendHttpSetting, FrontendTcpSetting, ObserveSettings {
-  /** What expressions of log and metrics read of LLM calls. */
+  /** Data of LLM calls that log and metric expressions read. */
   readonly llmReads: LlmReads
-  /** An expression of the log reads what goes through tools of MCP (decision B99). */
+  /** A log expression reads the content of MCP tool calls (decision B99). */
   readonly readsToolCalls: boolean
-  /** An expression of log or metrics reads bodies, so their beginnings are kept as they pass (decision A-49). */
+  /** A log or metric expression reads bodies, so their first bytes are recorded as they pass (decision A-49). */
   readonly recordsRequestBody: boolean
   readonly recordsResponseBody: boolean
-  /** Who may connect; undefined: everybody. */
+  /** Which connections are accepted; undefined: all. */
   readonly networkAuthorization: NetworkAuthorization | undefined
   readonly tls: FrontendTlsSetting
-  /** Undefined: no PROXY header is expected. */
+  /** Undefined: connections have no PROXY header. */
   readonly proxyProtocol: ProxyProtocolSetting | undefined
 }
 

@@ -15,7 +15,7 @@ const SECTION = 'ProxyBackend/default/b/one'
 
 const ALL = [GATEWAY, LISTENER, ROUTE, RULE, INLINE, BACKEND, SECTION]
 
-/** What was merged, by field: names of the policies in force, and of those that lost. */
+/** The result of a merge, by field: names of the effective policies, and of those that were overridden. */
 function merged(policies: readonly PolicyItem[], request: Partial<MergeRequest> = {}): Record<string, string> {
   const lookups = new RecordedLookups(indexOf(...policies))
   const fields = mergePolicies(lookups, {
@@ -47,7 +47,7 @@ verifies('policy/merge-field-by-field', 'different fields of two policies both a
   expect(merged(policies, { section: 'backend', phase: undefined })).toEqual({ tcp: 'a', tls: 'b' })
 })
 
-verifies('policy/merge-not-deep', 'a field of two policies is that of the winner, whole', () => {
+verifies('policy/merge-not-deep', 'a field that two policies set is taken whole from the one with precedence', () => {
   const policies = [
     policyItem('traffic.rateLimit', GATEWAY, { local: ['l'], global: { domain: 'd' } }, { policy: 'weak' }),
     policyItem('traffic.rateLimit', ROUTE, { local: ['mine'] }, { policy: 'strong' }),
@@ -76,28 +76,34 @@ verifies(
   },
 )
 
-test('a ListenerSet stands between its Gateway and its listener', () => {
+test('the level of a ListenerSet is between its Gateway and its listener', () => {
   const targets = [GATEWAY, 'ListenerSet/default/s', 'ListenerSet/default/s/http']
   const policies = targets.map((target, i) => cors(target, `p${i}`))
   expect(merged(policies, { targets })).toEqual({ cors: 'p2 over p1 p0' })
 })
 
-verifies('policy/precedence-backend', 'for backend, what stands at the destination beats the route', () => {
-  const policies = [
-    tls(GATEWAY, 'gateway'),
-    tls(ROUTE, 'route'),
-    tls(RULE, 'rule'),
-    tls(BACKEND, 'backend'),
-    tls(SECTION, 'section'),
-    tls(BACKEND, 'inline', 'BackendInline'),
-    tls(SECTION, 'section-inline', 'SectionInline'),
-  ]
-  expect(merged(policies, { section: 'backend', phase: undefined })).toEqual({
-    tls: 'section-inline over inline section backend rule route gateway',
-  })
-  const atRoute = policies.slice(0, 4).toReversed()
-  expect(merged(atRoute, { section: 'backend', phase: undefined })).toEqual({ tls: 'backend over rule route gateway' })
-})
+verifies(
+  'policy/precedence-backend',
+  'for section backend, a policy of the destination takes precedence over one of the route',
+  () => {
+    const policies = [
+      tls(GATEWAY, 'gateway'),
+      tls(ROUTE, 'route'),
+      tls(RULE, 'rule'),
+      tls(BACKEND, 'backend'),
+      tls(SECTION, 'section'),
+      tls(BACKEND, 'inline', 'BackendInline'),
+      tls(SECTION, 'section-inline', 'SectionInline'),
+    ]
+    expect(merged(policies, { section: 'backend', phase: undefined })).toEqual({
+      tls: 'section-inline over inline section backend rule route gateway',
+    })
+    const atRoute = policies.slice(0, 4).toReversed()
+    expect(merged(atRoute, { section: 'backend', phase: undefined })).toEqual({
+      tls: 'backend over rule route gateway',
+    })
+  },
+)
 
 verifies(['traffic/phases-never-merge', 'traffic/phases-run-separately'], 'each phase merges for itself', () => {
   const policies = [
@@ -110,7 +116,7 @@ verifies(['traffic/phases-never-merge', 'traffic/phases-run-separately'], 'each 
   expect(merged(policies, { phase: 'PreRouting' })).toEqual({ cors: 'pre over pre-weak' })
 })
 
-test('sections with fields of one name are kept apart', () => {
+test('fields with the same name in different sections are independent', () => {
   const policies = [
     policyItem('traffic.transformation', GATEWAY, {}, { policy: 'traffic' }),
     policyItem('backend.transformation', GATEWAY, {}, { policy: 'backend' }),
@@ -125,14 +131,14 @@ test('sections with fields of one name are kept apart', () => {
   expect(merged(policies, { section: 'frontend', phase: undefined })).toEqual({ tls: 'frontend' })
 })
 
-test('rule sets accumulate from every level, strongest first, and nothing is overridden', () => {
+test('rule sets accumulate from every level, highest first, and none is overridden', () => {
   const policies = [GATEWAY, ROUTE, LISTENER].map((target, i) =>
     policyItem('traffic.authorization', target, {}, { policy: `p${i}` }),
   )
   expect(merged(policies)).toEqual({ authorization: 'p1 p2 p0' })
 })
 
-test('on the same level the older object wins, then namespace, then name; files count as oldest', () => {
+test('on the same level the older object takes precedence, then namespace, then name; files count as oldest', () => {
   const at = (policy: string, created: string, namespace = 'default') =>
     cors(GATEWAY, policy, {
       created,
@@ -151,7 +157,7 @@ test('on the same level the older object wins, then namespace, then name; files 
   expect(merged(policies.toReversed())).toEqual(expected)
 })
 
-test('a policy that reaches a place by two targets counts once, at its strongest level', () => {
+test('a policy that applies by two targets counts once, at its higher level', () => {
   const at = (field: string, policy: string, target: string) =>
     policyItem(`traffic.${field}`, target, {}, { policy, created: policy === 'twice' ? '1' : '0' })
   const policies = [
@@ -164,6 +170,6 @@ test('a policy that reaches a place by two targets counts once, at its strongest
   expect(merged(policies)).toEqual({ authorization: 'twice once', cors: 'twice over once' })
 })
 
-test('targets that nothing is attached to give nothing', () => {
+test('targets without policies have an empty result', () => {
   expect(merged([cors('HTTPRoute/default/other', 'p')])).toEqual({})
 })

@@ -3,27 +3,27 @@ import { LEVEL, type Phase, type PolicyItem } from '#plan/item.ts'
 import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
 import type { Lookups } from '../plan/lookups.ts'
 
-/** One field of a section after merging: who set it, and whom that overrode. */
+/** One field of a section after merging: the policies that set it, and those that were overridden. */
 export interface MergedField {
   readonly field: string
-  /** Strongest first. With merge rule `replace` only the first one counts. */
+  /** Highest precedence first. With merge rule `replace`, only the first one counts. */
   readonly sources: readonly PolicyItem[]
-  /** What lost, strongest first; empty for accumulating fields. */
+  /** Overridden policies, highest precedence first; empty for accumulating fields. */
   readonly overridden: readonly PolicyItem[]
 }
 
 export interface MergeRequest {
   readonly section: PolicySection
-  /** Traffic only; the phases never merge with each other (specification 2, 2.2). */
+  /** Section `traffic` only; the phases never merge with each other (specification 2, 2.2). */
   readonly phase: Phase | undefined
-  /** All places that apply. */
+  /** All targets that apply. */
   readonly targets: readonly string[]
   readonly accumulates: (field: string) => boolean
 }
 
 /**
- * Merges policies field by field of the section, never deeper (specification 1, 2.6): the strongest level wins, within a level the
- * older object, then namespace/name. Rule sets accumulate from every level (decision A-21).
+ * Merges policies field by field of the section, never deeper (specification 1, 2.6): the highest level takes precedence; within a level
+ * the older object, then namespace/name. Rule sets accumulate from every level (decision A-21).
  */
 export function mergePolicies(lookups: Lookups, request: MergeRequest): ReadonlyMap<string, MergedField> {
   const byField = new Map<string, PolicyItem[]>()
@@ -38,7 +38,7 @@ export function mergePolicies(lookups: Lookups, request: MergeRequest): Readonly
   const merged = new Map<string, MergedField>()
   for (const [field, items] of byField) {
     const ordered = items.toSorted((a, b) => LEVEL[b.level] - LEVEL[a.level])
-    // A policy that reaches a place by two targets counts once, at its strongest level (decision A-23).
+    // A policy that applies by two targets counts once, at its higher level (decision A-23).
     const sources = ordered.filter((item, i) => ordered.findIndex((other) => isSameSource(other, item)) === i)
     merged.set(
       field,
@@ -59,7 +59,7 @@ function isSameSource(a: PolicyItem, b: PolicyItem): boolean {
   )
 }
 
-/** The sources of a field that count, strongest first. */
+/** The effective sources of a field, highest precedence first. */
 export function sourcesOf<Spec>(
   definition: FieldWith<Spec>,
   fields: ReadonlyMap<string, MergedField>,
@@ -67,8 +67,8 @@ export function sourcesOf<Spec>(
   return (fields.get(definition.field)?.sources ?? []).filter((item) => isSourceOf(definition, item))
 }
 
-/** The same, followed by those that were overridden. */
-export function everySourceOf<Spec>(
+/** The effective sources, followed by the overridden ones. */
+export function allSourcesOf<Spec>(
   definition: FieldWith<Spec>,
   fields: ReadonlyMap<string, MergedField>,
 ): readonly PolicySource<Spec>[] {
@@ -80,7 +80,7 @@ export function everySourceOf<Spec>(
 
 type FieldWith<Spec> = PolicyDefinition<Spec> | SettingDefinition<Spec>
 
-/** An item of a field has the spec that the schema of its definition admitted. */
+/** Narrows a policy item to the spec type of its field definition; the schema has validated it. */
 export function isSourceOf<Spec>(
   { section, field }: FieldWith<Spec>,
   item: PolicyItem,

@@ -19,14 +19,14 @@ import { PlanIndex } from './plan-index.ts'
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
 
-/** A check and the versions of a plan that it sees, one after the other. */
+/** A check that receives the versions of a plan one after the other. */
 function checker() {
-  const asked: string[] = []
+  const slotKeys: string[] = []
   const state = stateOf()
   const check = new PlanCheck({
     ...state,
     slotOf: (key) => {
-      asked.push(key)
+      slotKeys.push(key)
       return state.slotOf(key)
     },
   })
@@ -34,9 +34,9 @@ function checker() {
   const problems = new Map<string, readonly Finding[]>()
   const slots = new Set<string>()
   return {
-    asked,
+    slotKeys,
     take(...items: readonly PlanItem[]) {
-      asked.length = 0
+      slotKeys.length = 0
       const change = changeTo(index, planOf(...items))
       index = index.after(change)
       const checked = check.take(change)
@@ -57,18 +57,18 @@ function findings(...items: readonly PlanItem[]): string[] {
 const limit = (target: string, more: Partial<PolicyItem> = {}): PolicyItem =>
   policyItem('traffic.rateLimit', target, { local: [{ requests: 1, unit: 'Seconds' }] }, more)
 
-test('a plan without policies and backends has nothing to say and needs no slots', () => {
+test('a plan without policies and backends has no findings and needs no slots', () => {
   expect(checker().take(listenerItem(), routeItem('r'))).toEqual({ findings: [], slots: new Set() })
 })
 
-test('a mistake in a policy is found with its object and path, attached or not', () => {
+test('an error in a policy is reported with its object and path, attached or not', () => {
   const broken = policyItem('traffic.authorization', 'HTTPRoute/default/none', rules('Deny', '1 +'))
   expect(findings(broken)).toEqual([
     'ProxyPolicy policy spec.traffic.authorization.policy.matchExpressions[0]: error cel-syntax',
   ])
 })
 
-test('the same mistake of two policies is said twice', () => {
+test('the same error in two policies is reported twice', () => {
   const of = (policy: string) => policyItem('traffic.authorization', GATEWAY, rules('Deny', '1 +'), { policy })
   expect(findings(of('a'), of('b'))).toHaveLength(2)
 })
@@ -89,12 +89,12 @@ test.each([GATEWAY, ROUTE, 'ProxyBackend/default/b'])(
   },
 )
 
-test('a backend of a type that is not served yet is an error', () => {
+test('a backend type that is not implemented yet is an error', () => {
   const item = backendItem('b', { type: 'aws', spec: {} })
   expect(findings(item)).toEqual(['ProxyBackend b spec.aws: error not-implemented'])
 })
 
-test('why a broken backend is broken was said by whoever found out', () => {
+test('a backend that control marked as broken is not reported again', () => {
   expect(findings(backendItem('b', { broken: 'its reference is broken' }))).toEqual([])
 })
 
@@ -108,17 +108,17 @@ test('slots: one for each bucket at each target, one for each endpoint', () => {
 })
 
 test('what did not change is not compiled again, but keeps its findings and slots', () => {
-  const { take, asked } = checker()
+  const { take, slotKeys } = checker()
   const items = [limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +'))]
   const first = take(...items)
-  expect(asked).toHaveLength(2)
+  expect(slotKeys).toHaveLength(2)
   const second = take(...items, backendItem('c'))
-  expect(asked).toEqual(['Endpoint/ProxyBackend/default/c/127.0.0.1:9000'])
+  expect(slotKeys).toEqual(['Endpoint/ProxyBackend/default/c/127.0.0.1:9000'])
   expect(second.findings).toEqual(first.findings)
   expect([...second.slots]).toEqual(expect.arrayContaining([...first.slots]))
 })
 
-test('what is gone leaves neither findings nor slots behind', () => {
+test('removed items leave neither findings nor slots', () => {
   const { take } = checker()
   take(limit(GATEWAY), backendItem('b'), policyItem('traffic.authorization', ROUTE, rules('Deny', '1 +')))
   expect(take(backendItem('b'))).toEqual({
@@ -127,7 +127,7 @@ test('what is gone leaves neither findings nor slots behind', () => {
   })
 })
 
-test('a reference that appears mends the policy that made it', () => {
+test('when a missing referenced object appears, the policy is valid again', () => {
   const { take } = checker()
   const auth = policyItem('backend.auth', 'ProxyBackend/default/b', { secretRef: { name: 'key' } })
   const secret: PlanItem = {
@@ -144,15 +144,15 @@ test('a reference that appears mends the policy that made it', () => {
   expect(take(auth).findings).toHaveLength(1)
 })
 
-test('a policy that changes a connection is checked with the backend that it is attached to', () => {
-  const { take, asked } = checker()
+test('a connection setting is checked with the backend it is attached to', () => {
+  const { take, slotKeys } = checker()
   const tcp = policyItem('backend.tcp', 'ProxyBackend/default/b', { connectTimeout: '1s' })
   take(backendItem('b'), routeItem('r', { backends: toBackend('b') }))
   take(backendItem('b'), tcp)
-  expect(asked).toHaveLength(1)
+  expect(slotKeys).toHaveLength(1)
 })
 
-test('a port that believes PROXY headers wants rules on who may send them', () => {
+test('a port that accepts PROXY headers should restrict their senders', () => {
   const proxied = policyItem('frontend.proxyProtocol', GATEWAY, { version: 'V2', mode: 'Strict' })
   const allow = (expression: string) => policyItem('frontend.networkAuthorization', GATEWAY, rules('Allow', expression))
   const advice = 'ProxyPolicy policy spec.frontend.proxyProtocol: warning proxy-protocol-unrestricted'
@@ -163,7 +163,7 @@ test('a port that believes PROXY headers wants rules on who may send them', () =
 
 const KEYS = 'ProxyBackend/default/keys'
 
-/** A policy whose keys come from ProxyBackend `keys`. */
+/** A policy whose key set comes from ProxyBackend `keys`. */
 const fetching = (remote: object = {}, more: Partial<PolicyItem> = {}): PolicyItem =>
   policyItem(
     'traffic.jwtAuthentication',
@@ -187,7 +187,7 @@ const fetching = (remote: object = {}, more: Partial<PolicyItem> = {}): PolicyIt
     more,
   )
 
-/** The key sets that a check wants and drops, plan by plan. */
+/** The key sets that a check requests and drops, plan by plan. */
 function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
   const check = new PlanCheck(stateOf())
   let index = PlanIndex.EMPTY
@@ -202,7 +202,7 @@ function keySetsOf(...plans: readonly (readonly PlanItem[])[]) {
 const ID = `${KEYS} /keys`
 const WANTED = `${ID} 300000`
 
-test('key sets are wanted once, again when their server changes, and dropped with the last policy', () => {
+test('key sets are requested once, again when their server changes, and dropped with the last policy', () => {
   const keys = backendItem('keys')
   const policy = fetching()
   const other = fetching({}, { key: 'Policy/other', target: GATEWAY })
@@ -234,11 +234,11 @@ test.each([
   ['/keys', '/keys'],
   ['//keys', '//keys'],
   ['/a b\r\nhost: evil#x', '/a%20b%0D%0Ahost:%20evil%23x'],
-])('the path %s is asked for as %s', (jwksPath, path) => {
+])('the path %s is requested as %s', (jwksPath, path) => {
   expect(keySetsOf([backendItem('keys'), fetching({ jwksPath })])[0]!.wanted).toEqual([`${KEYS} ${path} 300000`])
 })
 
-verifies('traffic.jwtAuthentication.jwks/backendRef-kinds', 'nothing is fetched from anything else', () => {
+verifies('traffic.jwtAuthentication.jwks/backendRef-kinds', 'key sets are fetched only from supported kinds', () => {
   const backendRef = (more: object) => ({ backendRef: { name: 'keys', ...more } })
   const service = backendItem('keys', {
     key: 'Service/default/keys/80',
@@ -254,26 +254,28 @@ verifies('traffic.jwtAuthentication.jwks/backendRef-kinds', 'nothing is fetched 
   expect(keySetsOf([backendItem('keys'), fetching({}, { notPermitted: [KEYS] })])[0]!.wanted).toEqual([])
 })
 
-test('what a key set has become is a finding of the policies that name it', () => {
+test('the state of a key set is a finding of the policies that refer to it', () => {
   const state = stateOf()
   const check = new PlanCheck(state)
   check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
   const learn = (failure: string | undefined) => {
     const news = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
     state.keySets.learn(news)
-    return [...check.learnKeySet(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
+    return [...check.keySetChanged(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
   }
   expect(learn('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
   expect(learn(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
 })
 
-test('a backend as the gateway calls it has its own policies and no others', () => {
+test('a backend that the gateway calls has only its own policies', () => {
   const check = new PlanCheck(stateOf())
   const auth = (target: string, key: string) => policyItem('backend.auth', target, { key })
   check.take({ set: [backendItem('keys'), auth(KEYS, 'own'), auth(GATEWAY, 'of the gateway')], removed: [] })
-  const place = check.calledBackend(KEYS)!
+  const backend = check.calledBackend(KEYS)!
   expect(
-    place.groups.flat().map(({ chain }) => chain.links.map(({ merged }) => merged.sources.map(({ target }) => target))),
+    backend.groups
+      .flat()
+      .map(({ chain }) => chain.links.map(({ merged }) => merged.sources.map(({ target }) => target))),
   ).toEqual([[[KEYS]]])
   expect(check.calledBackend('ProxyBackend/default/gone')).toBeUndefined()
 })

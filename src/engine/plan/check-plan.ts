@@ -17,33 +17,33 @@ import { isSourceOf } from '../merge/merge.ts'
 import type { Lookups } from './lookups.ts'
 import { byPrecedence } from './plan-index.ts'
 
-/** What compiling brought up since the last time. */
+/** The results of a check that changed since the previous one. */
 export interface Checked {
-  /** All problems of the objects whose problems changed, by key of the object. */
+  /** All findings of the objects whose findings changed, by key of the object. */
   readonly problems: ReadonlyMap<string, readonly Finding[]>
-  /** Shared slots that something needs now, and did not before; and those that nothing needs any more. */
+  /** Shared slots that are newly needed, and those that are no longer needed. */
   readonly slots: SlotChange
   readonly keySets: KeySetChange
 }
 
-/** What changed in the key sets that policies name. */
+/** Changes of the key sets that policies refer to. */
 export interface KeySetChange {
-  /** New ones, and those whose backend or duration changed. */
+  /** New key sets, and those whose backend or duration changed. */
   readonly wanted: readonly KeySetAddress[]
-  /** Ids of those that no policy names any more. */
+  /** Ids of key sets that no policy refers to any more. */
   readonly dropped: readonly string[]
 }
 
-/** A key set as a policy names it. */
+/** A key set as one policy refers to it. */
 interface WantedKeySet {
   readonly address: KeySetAddress
-  /** Where it comes from, as that is now. */
+  /** The current version of its backend. */
   readonly backend: PlanItem
 }
 
 /**
- * Compiles every policy and backend of a plan once, as the workers will, to learn what is wrong with them and which shared slots
- * they need. Items that did not change, and whose references did not, are not compiled again.
+ * Compiles every policy and backend of a plan once, as the workers will, to find problems and the shared slots they need. Items are
+ * compiled again only if they or an object they refer to changed.
  */
 export class PlanCheck {
   readonly #items = new Table<PlanItem>('items')
@@ -53,7 +53,7 @@ export class PlanCheck {
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
   readonly #keySets = new Table<WantedKeySet>('keySets')
-  /** How often the state of a key set has changed, by its id. */
+  /** Number of state changes of a key set, by its id. */
   readonly #keySetStates = new Table<number>('keySetStates')
   readonly #stages = new Stages()
   readonly #changedProblems = new Set<string>()
@@ -86,15 +86,18 @@ export class PlanCheck {
     return { problems: this.#takeProblems(), slots: this.#takeSlots(), keySets: this.#takeKeySets() }
   }
 
-  /** Another state of a key set is known to `state.keySets`. @returns what that changed, as `Checked` has it */
-  learnKeySet(id: string): Checked['problems'] {
+  /**
+   * Compiles the policies of a key set again after its state in `state.keySets` changed.
+   * @returns the changed findings, as in `Checked`
+   */
+  keySetChanged(id: string): Checked['problems'] {
     const [times = 0] = this.#keySetStates.rows(id)
     this.#keySetStates.put(id, '', [times + 1])
     this.#stages.update()
     return this.#takeProblems()
   }
 
-  /** A backend as the gateway itself calls it; undefined when there is none of that key. */
+  /** A backend for calls of the gateway; undefined if there is none with that key. */
   calledBackend(key: string): LiveBackend | undefined {
     const lookups: Lookups = {
       item: (key) => this.#items.rows(key)[0],
@@ -150,7 +153,7 @@ export class PlanCheck {
     })
     if (item.kind === 'policy') {
       checkPolicy(item, context)
-      adviseTogether(item, { lookups, context, silent: quietContext(lookups, state) })
+      adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, state) })
     } else checkBackend(item, { lookups, context, state: recording })
   }
 
@@ -196,7 +199,7 @@ export class PlanCheck {
   }
 }
 
-/** Of the same key set, as several policies name it. */
+/** The reference with the shortest cache duration, of all references to one key set. */
 function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
   return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
 }
@@ -206,14 +209,14 @@ function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
   if (definition !== undefined && isSourceOf(definition, item)) definition.compile([item], context)
 }
 
-interface Surroundings {
+interface CheckContext {
   readonly lookups: Lookups
   readonly context: PlanCompileContext
-  /** For what is compiled only to be looked at. */
+  /** Reports nothing, for compiling the other field. */
   readonly silent: PlanCompileContext
 }
 
-function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surroundings): void {
+function adviseOnCombination(item: PolicyItem, { lookups, context, silent }: CheckContext): void {
   const { section, phase, target } = item
   const definition = policyDefinition(section, item.field)
   if (definition?.together === undefined || !isSourceOf(definition, item)) return
@@ -223,13 +226,13 @@ function adviseTogether(item: PolicyItem, { lookups, context, silent }: Surround
   definition.together.advise(item, compileSetting(other, fields, silent) as never, context)
 }
 
-/** As a rule without policies of its own would reach it. */
-function checkBackend(item: BackendItem, scope: Parameters<typeof buildLiveBackend>[1]): void {
+/** Checks a backend as a rule without policies of its own would use it. */
+function checkBackend(item: BackendItem, inputs: Parameters<typeof buildLiveBackend>[1]): void {
   const reference = { backend: item.key, weight: 1, path: '' }
-  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets: [], carries: 'requests' }, scope)
+  const backend = buildLiveBackend({ reference, names: NO_PLAN_NAMES, targets: [], carries: 'requests' }, inputs)
   const { refusal } = backend ?? {}
   if (refusal === undefined || item.broken !== undefined) return
-  scope.context.report(bindProtocol(item).backend, '', {
+  inputs.context.report(bindProtocol(item).backend, '', {
     severity: 'error',
     code: 'not-implemented',
     message: `${refusal.detail ?? refusal.code}; requests to this backend are refused`,

@@ -24,7 +24,7 @@ const S = routeItem('s', { matches: [matchOf('prefix /s')], backends: toBackend(
 const B = backendItem('b')
 const CORS = policyItem('traffic.cors', ROUTE, { allowOrigins: ['*'] })
 
-/** Makes these the items of the plan. */
+/** Replaces the items of the plan. */
 function change(plan: LivePlan, ...items: readonly PlanItem[]): void {
   plan.update(changeTo(plan.index, planOf(...items)))
 }
@@ -45,7 +45,7 @@ function ruleOf(plan: LivePlan, route: string) {
   return routes.ruleOf(attached.find((each) => each.route.route.name === route)!.route)
 }
 
-test('an update with the same items keeps every place and everything memoised there', () => {
+test('an update with the same items keeps every listener and rule with everything memoised in them', () => {
   const plan = planWith(LISTENER, R, S, B, CORS)
   const { index } = plan
   const listener = listenerOf(plan)
@@ -60,7 +60,7 @@ test('an update with the same items keeps every place and everything memoised th
   expect(rule.backends[0]!.backend.get(now)).toBe(made[1])
 })
 
-test('a changed rule gets a new place; its neighbours keep theirs', () => {
+test('only a changed rule is built again', () => {
   const plan = planWith(LISTENER, R, S, B)
   const [r, s] = [ruleOf(plan, 'r'), ruleOf(plan, 's')]
   change(plan, LISTENER, { ...R }, S, B)
@@ -68,7 +68,7 @@ test('a changed rule gets a new place; its neighbours keep theirs', () => {
   expect(ruleOf(plan, 's')).toBe(s)
 })
 
-test('a policy elsewhere leaves a chain as it is; one of its own rebuilds it', () => {
+test('a chain is rebuilt only for a change of its own policies', () => {
   const plan = planWith(LISTENER, R, S, B, CORS)
   const [r, s] = [ruleOf(plan, 'r'), ruleOf(plan, 's')]
   const [before, beforeS] = [r.postRouting.get(plan.index), s.postRouting.get(plan.index)]
@@ -78,7 +78,7 @@ test('a policy elsewhere leaves a chain as it is; one of its own rebuilds it', (
   expect(s.postRouting.get(plan.index)).toBe(beforeS)
 })
 
-test('a policy of the Gateway reaches every rule; taken away it is gone', () => {
+test('a policy of the Gateway applies to every rule until it is removed', () => {
   const plan = planWith(LISTENER, R, S, B)
   const fields = (route: string) =>
     ruleOf(plan, route)
@@ -91,7 +91,7 @@ test('a policy of the Gateway reaches every rule; taken away it is gone', () => 
   expect([fields('r'), fields('s')]).toEqual([[], []])
 })
 
-test('links stand in the order of execution, whatever the order of the items', () => {
+test('links are in execution order, whatever the order of the items', () => {
   const policies = (['directResponse', 'transformation', 'csrf', 'cors'] as const).map((field) =>
     policyItem(`traffic.${field}`, ROUTE, field === 'directResponse' ? { status: 200 } : {}),
   )
@@ -113,14 +113,14 @@ test('a backend that appears is found by the rules that refer to it', () => {
   expect(reference!.backend.get(plan.index)).toBeUndefined()
 })
 
-test('a changed listener is a new place with new rules', () => {
+test('a changed listener is built again, with its rules', () => {
   const plan = planWith(LISTENER, R, B)
   const rule = ruleOf(plan, 'r')
   change(plan, { ...LISTENER, hostname: 'a.test' }, R, B)
   expect(ruleOf(plan, 'r')).not.toBe(rule)
 })
 
-test('a route that leaves is not served any more', () => {
+test('a removed route is not served any more', () => {
   const plan = planWith(LISTENER, R, S, B)
   const find = (target: string) =>
     listenerOf(plan).routes.find('h', exchangeWith({ target }).request, { matched: target, query: '' })?.rule.item
@@ -131,7 +131,7 @@ test('a route that leaves is not served any more', () => {
   expect(find('/s')).toBeUndefined()
 })
 
-test('what was taken from an earlier version goes on working', () => {
+test('objects of an earlier version keep working', () => {
   const plan = planWith(LISTENER, R, B)
   const { index } = plan
   const listener = listenerOf(plan)
@@ -158,7 +158,7 @@ test('listeners of one address and port share a socket; others do not', () => {
   })
 })
 
-test('a rule at two listeners has a place at each, with the policies of each', () => {
+test('a rule at two listeners is built for each, with the policies of each', () => {
   const other = listenerItem({ name: 'other', port: 8081 })
   const both = routeItem('both', {
     attachments: [
@@ -177,7 +177,7 @@ test('a rule at two listeners has a place at each, with the policies of each', (
   expect(placeAt('other').names.listener).toBe('other')
 })
 
-test('a route whose hostnames at the listener changed is found by the new ones', () => {
+test('a route whose hostnames changed is found by the new ones', () => {
   const at = (hostname: string) => ({ ...R, attachments: [{ listener: LISTENER.key, hostnames: [hostname] }] })
   const plan = planWith(LISTENER, at('a.test'))
   change(plan, LISTENER, at('b.test'))
@@ -186,7 +186,7 @@ test('a route whose hostnames at the listener changed is found by the new ones',
   expect(routes.find('b.test', exchangeWith().request, { matched: '/', query: '' })).toBeDefined()
 })
 
-test('a pod is found by each of its addresses, as long as the plan has it', () => {
+test('a Pod is found by each of its addresses while it is in the plan', () => {
   const pod = (name: string, ...addresses: string[]): PlanItem => {
     const key = `Workload/shop/${name}`
     const origin = { kind: 'Pod', namespace: 'shop', name }

@@ -13,11 +13,11 @@ import {
 import { PlanIndex } from './plan-index.ts'
 
 /**
- * The plan, ready to serve: sockets, listeners, route tables. An update makes new tables only for listeners whose routes changed and
- * keeps everything whose item did not; merged policies are rebuilt on first use when something they were made from changed.
+ * The plan, ready to serve: sockets, listeners, route tables. An update builds new tables only for listeners whose routes changed, and
+ * keeps everything whose item did not change. Merged policies are rebuilt on first use after one of their inputs changed.
  */
 export class LivePlan {
-  /** The pods of whatever plan is in force. */
+  /** Looks up Pods in the current plan. */
   readonly workloads: Workloads = { at: (address) => this.#index.workloadAt(address) }
   readonly #state: SharedState
   #index = PlanIndex.EMPTY
@@ -32,7 +32,7 @@ export class LivePlan {
     return this.#index
   }
 
-  /** By `address:port`. */
+  /** The key is `address:port`. */
   get sockets(): ReadonlyMap<string, LiveSocket> {
     return this.#sockets
   }
@@ -58,7 +58,7 @@ export class LivePlan {
   }
 }
 
-/** Listeners of several Gateways may share a socket by hostname (decision A-40). */
+/** Listeners of several Gateways may share a socket; the hostname selects one (decision A-40). */
 function groupBySocket(listeners: readonly LiveListener[]): Map<string, LiveSocket> {
   const sockets = new Map<string, LiveSocket & { listeners: LiveListener[] }>()
   for (const listener of listeners) {

@@ -1,21 +1,21 @@
 import type { PlanItem, PolicyItem } from '#plan/item.ts'
 import type { PlanIndex } from './plan-index.ts'
 
-/** The plan as seen by one merge or compile: what it asks for is what its result depends on. */
+/** The plan as seen by one merge or compilation. Its result depends exactly on the lookups that it made. */
 export interface Lookups {
-  /** Policies attached to a target, the one that wins within the level first. */
+  /** Policies attached to a target, ordered by precedence within their level. */
   policiesAt(target: string): readonly PolicyItem[]
-  /** Secrets of a namespace, by name. */
+  /** Secrets of a namespace, ordered by name. */
   secretsIn(namespace: string): readonly PlanItem[]
   item(key: string): PlanItem | undefined
 }
 
-type Ask = (plan: PlanIndex) => unknown
+type PlanLookup = (plan: PlanIndex) => unknown
 
-/** Remembers what was asked, so that a result can be kept for the next plan version exactly when all answers are still the same objects. */
+/** Records lookups, so that a result can be kept for a later plan version if every lookup would return the same object. */
 export class RecordedLookups implements Lookups {
   readonly #plan: PlanIndex
-  readonly #asked = new Map<string, { readonly ask: Ask; readonly answer: unknown }>()
+  readonly #recorded = new Map<string, { readonly lookUp: PlanLookup; readonly result: unknown }>()
 
   constructor(plan: PlanIndex) {
     this.#plan = plan
@@ -33,17 +33,17 @@ export class RecordedLookups implements Lookups {
     return this.#remember(`item ${key}`, (plan) => plan.items.get(key)) as PlanItem | undefined
   }
 
-  /** True when a newer plan would have answered the same. */
-  holdIn(plan: PlanIndex): boolean {
-    for (const { ask, answer } of this.#asked.values()) if (ask(plan) !== answer) return false
+  /** Whether every recorded lookup returns the same object in a newer plan. */
+  areValidFor(plan: PlanIndex): boolean {
+    for (const { lookUp, result } of this.#recorded.values()) if (lookUp(plan) !== result) return false
     return true
   }
 
-  #remember(name: string, ask: Ask): unknown {
-    const known = this.#asked.get(name)
-    if (known !== undefined) return known.answer
-    const answer = ask(this.#plan)
-    this.#asked.set(name, { ask, answer })
-    return answer
+  #remember(name: string, lookUp: PlanLookup): unknown {
+    const recorded = this.#recorded.get(name)
+    if (recorded !== undefined) return recorded.result
+    const result = lookUp(this.#plan)
+    this.#recorded.set(name, { lookUp, result })
+    return result
   }
 }

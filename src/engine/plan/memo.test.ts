@@ -28,13 +28,13 @@ const BEFORE = [
   secretItem('other', 's'),
 ]
 
-/** The version of the plan that follows: items given replace those of their key, `null` items are gone. */
+/** The next version of the plan: items replace those with the same key, and the removed ones disappear. */
 function next(before: PlanIndex, change: readonly PlanItem[], removed: readonly string[] = []): PlanIndex {
   return before.after({ set: change, removed })
 }
 
-/** Asks like a merge and a compile do. */
-function ask(lookups: Lookups): void {
+/** Makes the lookups of a merge and of a compilation. */
+function lookUp(lookups: Lookups): void {
   lookups.policiesAt(GATEWAY)
   lookups.policiesAt('HTTPRoute/default/none')
   lookups.item('ProxyBackend/default/b')
@@ -64,15 +64,15 @@ test.each<[what: string, change: readonly PlanItem[], removed: readonly string[]
 ])('%s: kept %4$s', (_, change, removed, holds) => {
   const before = indexOf(...BEFORE)
   const lookups = new RecordedLookups(before)
-  ask(lookups)
-  expect(lookups.holdIn(next(before, change, removed))).toBe(holds)
+  lookUp(lookups)
+  expect(lookups.areValidFor(next(before, change, removed))).toBe(holds)
 })
 
-test('a Lookups that was asked nothing holds in every plan', () => {
-  expect(new RecordedLookups(PlanIndex.EMPTY).holdIn(indexOf(...BEFORE))).toBe(true)
+test('a Lookups without recorded lookups is valid for every plan', () => {
+  expect(new RecordedLookups(PlanIndex.EMPTY).areValidFor(indexOf(...BEFORE))).toBe(true)
 })
 
-test('the same question has the same answer, even when the plan could say something else', () => {
+test('a repeated lookup returns the recorded result', () => {
   const lookups = new RecordedLookups(indexOf(...BEFORE))
   expect(lookups.policiesAt(GATEWAY)).toBe(lookups.policiesAt(GATEWAY))
   expect(lookups.item('ProxyBackend/default/b')).toBe(BEFORE[2])
@@ -88,7 +88,7 @@ function countingMemo(): { readonly memo: Memo<object>; readonly built: PlanInde
   return { memo, built }
 }
 
-test('a memo is built on first use, kept over changes that it did not look at, and rebuilt after one that it did', () => {
+test('a memo is built on first use, kept while its inputs are unchanged, and rebuilt after one of them changed', () => {
   const { memo, built } = countingMemo()
   const first = indexOf(...BEFORE)
   expect(built).toHaveLength(0)
@@ -101,13 +101,13 @@ test('a memo is built on first use, kept over changes that it did not look at, a
   expect(built).toHaveLength(2)
 })
 
-test('a memo that was not asked for several versions compares with the version that it was built from', () => {
+test('a memo that was not read for several versions compares with the version that it was built from', () => {
   const { memo, built } = countingMemo()
   const first = indexOf(...BEFORE)
   const value = memo.get(first)
   const without = next(first, [], [BEFORE[0]!.key])
   const back = next(without, [BEFORE[0]!])
-  // The policy is the same object again, but the group around it is a new one: building once more is right, if not needed.
+  // The policy is the same object again, but its group is a new array, so one more build is acceptable.
   expect(memo.get(back)).toEqual(value)
   expect(built.length).toBeLessThanOrEqual(2)
 })

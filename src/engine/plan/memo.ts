@@ -1,9 +1,7 @@
 import { type Lookups, RecordedLookups } from './lookups.ts'
 import type { PlanIndex } from './plan-index.ts'
 
-/**
- * A value made from the plan on first use and kept until something that it was made from changes. Reading it costs one comparison.
- */
+/** A value derived from the plan on first use, and kept until one of its inputs changes. A read costs one comparison. */
 export class Memo<T> {
   readonly #build: (lookups: Lookups) => T
   #value: T | undefined
@@ -16,7 +14,7 @@ export class Memo<T> {
 
   get(plan: PlanIndex): T {
     if (this.#checked === plan) return this.#value as T
-    if (this.#lookups === undefined || !this.#lookups.holdIn(plan)) {
+    if (this.#lookups === undefined || !this.#lookups.areValidFor(plan)) {
       this.#lookups = new RecordedLookups(plan)
       this.#value = this.#build(this.#lookups)
     }

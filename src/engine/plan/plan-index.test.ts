@@ -41,7 +41,7 @@ const shown = (index: PlanIndex) => ({
 const FULL = { listeners: 1, routes: 1, policies: 1, secrets: 1, pod: 'p' }
 const EMPTY = { listeners: 0, routes: 0, policies: 0, secrets: 0, pod: undefined }
 
-test('what is removed is gone from the next version, and stays in the one before', () => {
+test('a removed item is missing from the next version only', () => {
   const before = PlanIndex.EMPTY.after({ set: ALL, removed: [] })
   expect(shown(before)).toEqual(FULL)
   expect(shown(before.after({ set: ALL.map((item) => ({ ...item })), removed: [] }))).toEqual(FULL)
@@ -49,7 +49,7 @@ test('what is removed is gone from the next version, and stays in the one before
   expect([shown(before), shown(after)]).toEqual([FULL, EMPTY])
 })
 
-test('groups that did not change are the very same lists', () => {
+test('unchanged groups are the same arrays', () => {
   const before = PlanIndex.EMPTY.after({ set: ALL, removed: [] })
   const after = before.after({ set: [pod('q', '10.0.0.2')], removed: [] })
   expect(after.listeners).toBe(before.listeners)

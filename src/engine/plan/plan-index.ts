@@ -14,10 +14,10 @@ import type {
 import { byPrecedence as byRouteAge } from '#plan/route-order.ts'
 import type { Attached } from '../route/attached.ts'
 
-/** Items that belong together, by what they belong to. */
+/** Lists of items, by the key that they share. */
 type Groups<T> = PersistentMap<readonly T[]>
 
-/** Nothing belongs there; one shared array, so that "still nothing" compares equal. */
+/** The empty group: one shared array, so that an empty group compares equal to the next empty group. */
 const NONE: readonly never[] = Object.freeze([])
 
 interface Contents {
@@ -31,9 +31,9 @@ interface Contents {
 }
 
 /**
- * The items of one plan version, found by what the engine asks for. Groups that did not change between versions are the very
- * same arrays: a memoised merge is valid as long as everything that it looked up is still identical. The next version costs what
- * changed, not what there is.
+ * The items of one plan version, indexed for the lookups of the engine. Unchanged groups are the same arrays in the next version: a
+ * memoised merge stays valid while all its lookups return identical objects. The cost of the next version depends on the size of the
+ * change, not of the plan.
  */
 export class PlanIndex {
   static readonly EMPTY = new PlanIndex({
@@ -52,7 +52,7 @@ export class PlanIndex {
     this.#contents = contents
   }
 
-  /** The version that follows; this one stays as it is. */
+  /** The next version; this one does not change. */
   after({ set, removed }: PlanChange): PlanIndex {
     const { items } = this.#contents
     const changes = new Map<string, PlanItem | undefined>()
@@ -67,7 +67,7 @@ export class PlanIndex {
     return new PlanIndex({ ...regroup.apply(this.#contents), items: items.with(changes) })
   }
 
-  /** In the order of their keys. */
+  /** Ordered by key. */
   get listeners(): readonly ListenerItem[] {
     return this.#contents.listeners
   }
@@ -76,27 +76,27 @@ export class PlanIndex {
     return this.#contents.items
   }
 
-  /** The rules attached to a listener. */
+  /** The route rules attached to a listener. */
   routesAt(listener: string): readonly Attached<RouteItem>[] {
     return this.#contents.routes.get(listener) ?? NONE
   }
 
-  /** The rules for connections attached to a listener, in order of precedence. */
+  /** The relay rules attached to a listener, by precedence. */
   relayRoutesAt(listener: string): readonly Attached<RelayRouteItem>[] {
     return this.#contents.relayRoutes.get(listener) ?? NONE
   }
 
-  /** Policies attached to a target, the one that wins within the level first (decision A-23). */
+  /** Policies attached to a target, ordered by precedence within their level (decision A-23). */
   policiesAt(target: string): readonly PolicyItem[] {
     return this.#contents.policies.get(target) ?? NONE
   }
 
-  /** Secrets of a namespace, by name. */
+  /** Secrets of a namespace, ordered by name. */
   secretsIn(namespace: string): readonly SecretItem[] {
     return this.#contents.secrets.get(namespace) ?? NONE
   }
 
-  /** The pod that has an address. */
+  /** The Pod with an address. */
   workloadAt(address: string): WorkloadItem | undefined {
     return this.#contents.workloads.get(address)
   }
@@ -112,7 +112,7 @@ export class PlanIndex {
   }
 }
 
-/** What leaves groups, and what joins them. */
+/** Members that groups lose and gain. */
 class Regrouping {
   readonly #listeners = new GroupChange<ListenerItem>()
   readonly #routes = new GroupChange<Attached<RouteItem>>()
@@ -159,7 +159,7 @@ class Regrouping {
   }
 }
 
-/** The change of all groups of one sort; each group is copied once, however much of it changes. */
+/** The change of all groups of one index; each group is copied once, however much of it changes. */
 class GroupChange<T extends object> {
   readonly #removed = new Map<string, Set<PlanItem>>()
   readonly #added = new Map<string, T[]>()
@@ -176,7 +176,7 @@ class GroupChange<T extends object> {
     else added.push(member)
   }
 
-  /** The groups that changed; undefined for one that is empty now. */
+  /** The groups that changed; undefined for one that is now empty. */
   all(before: Groups<T>, order?: (a: T, b: T) => number): ReadonlyMap<string, readonly T[] | undefined> {
     const groups = new Set([...this.#removed.keys(), ...this.#added.keys()])
     return new Map(
@@ -205,7 +205,7 @@ function byKey(a: PlanItem, b: PlanItem): number {
   return a.key < b.key ? -1 : 1
 }
 
-/** Older objects first (files carry no time and count as oldest), then namespace/name. */
+/** Older objects first (objects from files have no time and count as oldest), then namespace/name. */
 export function byPrecedence(a: PolicyItem, b: PolicyItem): number {
   return (
     compare(a.created, b.created) ||

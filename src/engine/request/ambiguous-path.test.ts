@@ -19,17 +19,17 @@ const GATEWAY = 'Gateway/default/main'
 const OPEN = 'HTTPRoute/default/open'
 const ADMIN = 'HTTPRoute/default/admin'
 
-/** A route that takes everything, one for `/admin`, and what else is given. */
-const PLACE = [
+/** A route that matches everything, and one for `/admin`. */
+const BASE_ITEMS = [
   listenerItem(),
   routeItem('open', { backends: toBackend('b') }),
   routeItem('admin', { matches: [matchOf('prefix /admin')], backends: toBackend('b') }),
   backendItem('b'),
 ]
 
-/** How a request ends: the name of its route, or the code of its refusal with the detail. */
-async function endOf(target: string, ...items: readonly PlanItem[]) {
-  const { plan, socket } = livePlan(...new Map([...PLACE, ...items].map((item) => [item.key, item])).values())
+/** The result of a request: the name of its route, or the code of its refusal with the detail. */
+async function resultOf(target: string, ...items: readonly PlanItem[]) {
+  const { plan, socket } = livePlan(...new Map([...BASE_ITEMS, ...items].map((item) => [item.key, item])).values())
   const { exchange } = exchangeReading({ target }, '')
   const decision = new Decision()
   let outcome = await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)
@@ -60,31 +60,31 @@ test.each<[target: string, end: string]>([
   ['/bucket/key%2Fof;an%5Cobject', 'open'],
   ['/administrator%2fx', 'open'],
 ])('%s ends at %s', async (target, end) => {
-  expect((await endOf(target)).end).toBe(end)
+  expect((await resultOf(target)).end).toBe(end)
 })
 
-test('what is forwarded keeps slashes and separators, and is in normal form', async () => {
-  expect((await endOf('//%61/b%2fc?%61')).forwarded).toBe('//a/b%2Fc?%61')
+test('a forwarded path is normalised, with its slashes and separators unchanged', async () => {
+  expect((await resultOf('//%61/b%2fc?%61')).forwarded).toBe('//a/b%2Fc?%61')
 })
 
-test('the detail names the reading and both rules', async () => {
-  expect((await endOf('/admin%2fx')).detail).toBe(
+test('the detail names the other path and both rules', async () => {
+  expect((await resultOf('/admin%2fx')).detail).toBe(
     'a server may read /admin%2Fx as /admin/x, which HTTPRoute/default/admin/0 matches instead of HTTPRoute/default/open/0',
   )
   const narrow = routeItem('open', { matches: [matchOf('pattern /[^/]*')], backends: toBackend('b') })
-  expect((await endOf('/a%2fb', narrow)).detail).toBe('a server may read /a%2Fb as /a/b, which no rule matches')
+  expect((await resultOf('/a%2fb', narrow)).detail).toBe('a server may read /a%2Fb as /a/b, which no rule matches')
 })
 
-test('the query is the same in every reading', async () => {
+test('the query does not depend on how the path is read', async () => {
   const queryParams = [{ name: 'v', type: 'Exact', value: '2' }] as const
   const next = routeItem('next', { matches: [matchOf('prefix /', { queryParams })], backends: toBackend('b') })
-  expect((await endOf('/a%2fb?v=2', next)).end).toBe('next')
+  expect((await resultOf('/a%2fb?v=2', next)).end).toBe('next')
 })
 
-test('a rule for a path with parameters takes it', async () => {
+test('a rule for a path with parameters matches it', async () => {
   const maps = routeItem('maps', { matches: [matchOf('prefix /maps;v=1')], backends: toBackend('b') })
-  expect((await endOf('/maps;v=1/x', maps)).end).toBe('maps')
-  expect((await endOf('/maps;v=2/x', maps)).end).toBe('open')
+  expect((await resultOf('/maps;v=1/x', maps)).end).toBe('maps')
+  expect((await resultOf('/maps;v=2/x', maps)).end).toBe('open')
 })
 
 type FieldSpec = (expression: string) => [field: FieldName, spec: object]
@@ -112,11 +112,11 @@ const readers: [what: string, name: FieldName, target: string, spec: object][] =
     { request: { set: [{ name: 'x', value: 'request.path' }] } },
   ],
 ]
-test.each(readers)('where %s reads the path, only one reading passes', async (_, name, at, spec) => {
+test.each(readers)('where %s reads the path, an ambiguous path is refused', async (_, name, at, spec) => {
   const policy = policyItem(name, at, spec)
-  expect((await endOf('/a%2fb', policy)).end).toBe('path-ambiguous')
-  expect((await endOf('/a;b', policy)).end).toBe('path-ambiguous')
-  expect((await endOf('/a%20b', policy)).end).toBe('open')
+  expect((await resultOf('/a%2fb', policy)).end).toBe('path-ambiguous')
+  expect((await resultOf('/a;b', policy)).end).toBe('path-ambiguous')
+  expect((await resultOf('/a%20b', policy)).end).toBe('open')
 })
 
 test.each<[what: string, backend: PlanItem, spec: FieldSpec]>([
@@ -139,7 +139,7 @@ test.each<[what: string, backend: PlanItem, spec: FieldSpec]>([
 ])('%s that read the path let only one reading pass', async (_, backend, specOf) => {
   const endWith = async (expression: string) => {
     const [field, spec] = specOf(expression)
-    return (await endOf('/a%2fb', backend, policyItem(field, 'ProxyBackend/default/b', spec))).end
+    return (await resultOf('/a%2fb', backend, policyItem(field, 'ProxyBackend/default/b', spec))).end
   }
   expect(await endWith('request.path == "/x"')).toBe('path-ambiguous')
   expect(await endWith('request.method == "PUT"')).toBe('open')
@@ -151,7 +151,7 @@ test('the detail names the expression', async () => {
     OPEN,
     rules('Deny', 'request.method == "PUT"', 'request.path == "/x"'),
   )
-  expect((await endOf('/a%2fb', policy)).detail).toBe(
+  expect((await resultOf('/a%2fb', policy)).detail).toBe(
     'a server may read /a%2Fb as /a/b, and spec.traffic.authorization.policy.matchExpressions[1] of ProxyPolicy default/policy reads the path',
   )
 })
@@ -168,20 +168,20 @@ const indifferent: [what: string, name: FieldName, target: string, spec: object]
     { unhealthyCondition: 'request.path == "/x" && response.code > 499' },
   ],
 ]
-test.each(indifferent)('an expression %s makes no difference', async (_, name, at, spec) => {
-  expect((await endOf('/a%2fb', policyItem(name, at, spec))).end).toBe('open')
+test.each(indifferent)('an expression %s does not cause a refusal', async (_, name, at, spec) => {
+  expect((await resultOf('/a%2fb', policyItem(name, at, spec))).end).toBe('open')
 })
 
 test('rules read the matched form', async () => {
   const deny = policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'request.path.startsWith("/admin/")'))
   for (const target of ['/admin/x', '/%61dmin/x', '//admin//x', '/admin/%2e%2e%2e']) {
-    expect((await endOf(target, deny)).end).toBe('authorization-denied')
+    expect((await resultOf(target, deny)).end).toBe('authorization-denied')
   }
   const reserved = policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'request.path == "/@a:b"'))
-  expect((await endOf('/%40a%3ab', reserved)).end).toBe('authorization-denied')
+  expect((await resultOf('/%40a%3ab', reserved)).end).toBe('authorization-denied')
 })
 
-// Paths that policies make.
+// Paths that policies write.
 
 const setPath = (name: FieldName, at: string, path: string) =>
   policyItem(name, at, { request: { set: [{ name: ':path', value: path }] } })
@@ -191,38 +191,40 @@ test.each<[what: string, name: FieldName, at: string]>([
   ['of the route', 'traffic.transformation', OPEN],
   ['of the backend', 'backend.transformation', 'ProxyBackend/default/b'],
 ])('a transformation %s makes no path that is refused otherwise', async (_, name, at) => {
-  expect(await endOf('/x', setPath(name, at, '"/pub/%2e%2e%2fadmin"'))).toMatchObject({
+  expect(await resultOf('/x', setPath(name, at, '"/pub/%2e%2e%2fadmin"'))).toMatchObject({
     end: 'path-invalid',
     detail: 'the path set by policies has a dot segment',
   })
-  expect((await endOf('/x', setPath(name, at, '"/%zz"'))).end).toBe('path-invalid')
-  expect((await endOf('/x', setPath(name, at, '"//%61%2f"'))).forwarded).toBe('//a%2F')
+  expect((await resultOf('/x', setPath(name, at, '"/%zz"'))).end).toBe('path-invalid')
+  expect((await resultOf('/x', setPath(name, at, '"//%61%2f"'))).forwarded).toBe('//a%2F')
 })
 
-test('a path that was made before routing is ambiguous as any other', async () => {
-  expect((await endOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/%61dmin/x"'))).end).toBe('admin')
-  expect((await endOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/admin%2fx"'))).end).toBe('path-ambiguous')
-  expect((await endOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/files/a%2fb"'))).end).toBe('open')
+test('a path that a policy wrote before routing can be ambiguous too', async () => {
+  expect((await resultOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/%61dmin/x"'))).end).toBe('admin')
+  expect((await resultOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/admin%2fx"'))).end).toBe(
+    'path-ambiguous',
+  )
+  expect((await resultOf('/x', setPath('PreRouting.transformation', GATEWAY, '"/files/a%2fb"'))).end).toBe('open')
 })
 
-test('one that was made behind the route meets the expressions of the backend', async () => {
+test('a path that a policy wrote after routing is checked against the expressions of the backend', async () => {
   const made = setPath('traffic.transformation', OPEN, '"/admin%2fx"')
-  expect(await endOf('/x', made)).toMatchObject({ end: 'open', forwarded: '/admin%2Fx' })
+  expect(await resultOf('/x', made)).toMatchObject({ end: 'open', forwarded: '/admin%2Fx' })
   const reader = policyItem('backend.transformation', 'ProxyBackend/default/b', {
     request: { set: [{ name: 'x', value: 'request.path' }] },
   })
-  expect((await endOf('/x', made, reader)).end).toBe('path-ambiguous')
+  expect((await resultOf('/x', made, reader)).end).toBe('path-ambiguous')
 })
 
-test('a rewrite takes the prefix in any spelling, and forwards the rest as it came', async () => {
+test('a rewrite matches the prefix in any spelling, and forwards the rest unchanged', async () => {
   const rewrite = policyItem('traffic.urlRewrite', `${ADMIN}/0#0`, {
     path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/v1' },
   })
   const route = { ...rewrite, target: `${ADMIN}` }
-  expect(await endOf('//%61dmin///x%2fy?q', route)).toMatchObject({ end: 'admin', forwarded: '/v1///x%2Fy?q' })
+  expect(await resultOf('//%61dmin///x%2fy?q', route)).toMatchObject({ end: 'admin', forwarded: '/v1///x%2Fy?q' })
 })
 
-test('an LLM backend is asked for one type of request', async () => {
+test('for an LLM backend, the request type must not depend on how the path is read', async () => {
   const ai = backendItem('b', {
     type: 'ai',
     spec: { groups: [{ providers: [{ name: 'p', providerOne: {} }] }] },
@@ -230,10 +232,10 @@ test('an LLM backend is asked for one type of request', async () => {
   const types = policyItem('backend.ai', 'ProxyBackend/default/b', {
     routes: { '/v1/models': 'Models', '*': 'Passthrough' },
   })
-  const result = await endOf('/v1%2fmodels', ai, types)
+  const result = await resultOf('/v1%2fmodels', ai, types)
   expect(result).toMatchObject({
     end: 'path-ambiguous',
     detail: 'a server may read /v1%2Fmodels as /v1/models, which is of type Models, not Passthrough',
   })
-  expect((await endOf('/models/org%2fname', ai, types)).end).toBe('open')
+  expect((await resultOf('/models/org%2fname', ai, types)).end).toBe('open')
 })

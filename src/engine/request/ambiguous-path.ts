@@ -6,10 +6,14 @@ import type { LiveRequestListener, LiveRule } from '../route/live-listener.ts'
 import type { RequestPath } from '../route/request-path.ts'
 import type { RouteHit } from '../route/route-table.ts'
 
-// A path that servers may take for another one passes only where that cannot matter (docs/behaviour/http.md, "Paths").
+// An ambiguous path, which servers may normalise to different paths, is accepted only if the difference cannot matter
+// (docs/behaviour/http.md, "Paths").
 
-/** Refuses it where an expression in force reads the path. @param reader that expression, in words; undefined: none does */
-export function refuseReader(
+/**
+ * Refuses an ambiguous path if an expression in force reads it.
+ * @param reader location of that expression; undefined: no expression reads the path
+ */
+export function refuseIfRead(
   path: RequestPath,
   match: RouteMatch | undefined,
   reader: string | undefined,
@@ -19,7 +23,7 @@ export function refuseReader(
   return reading === undefined ? undefined : ambiguous(path, reading, `and ${reader} reads the path`)
 }
 
-/** Refuses it where another rule would take it in another reading. */
+/** Refuses an ambiguous path if one of its readings matches another rule. */
 export function refuseOtherRule(
   path: RequestPath,
   hit: RouteHit<LiveRule>,
@@ -37,7 +41,7 @@ export function refuseOtherRule(
   return undefined
 }
 
-/** Refuses it where the protocol of the backend would understand it in another way. */
+/** Refuses an ambiguous path if the protocol of the backend treats one of its readings differently. */
 export function refuseOtherMeaning(
   path: RequestPath,
   match: RouteMatch | undefined,

@@ -7,30 +7,30 @@ import { buildChain, type ChainLink, type Progress, runChain, runResponses } fro
 
 const refusal = reject('authorization-denied')
 
-interface Words {
+interface Results {
   readonly request?: Outcome | Promise<Outcome>
   readonly response?: Outcome
 }
 
-/** A chain whose steps write their field down and end as told; a field without words has no step. */
-function chainOf(steps: Readonly<Record<string, Words | undefined>>, ran: string[] = []) {
-  const links = Object.entries(steps).map(([field, words]): ChainLink => {
+/** A chain whose steps record their field and have the given results; a field without a result has no step. */
+function chainOf(steps: Readonly<Record<string, Results | undefined>>, ran: string[] = []) {
+  const links = Object.entries(steps).map(([field, results]): ChainLink => {
     const source = policyItem(`traffic.${field}`, 'Gateway/default/main', {})
     return {
       merged: { field, sources: [source], overridden: [] },
       run: {
-        ...(words !== undefined &&
-          'request' in words && {
+        ...(results !== undefined &&
+          'request' in results && {
             request: () => {
               ran.push(field)
-              return words.request as Outcome
+              return results.request as Outcome
             },
           }),
-        ...(words !== undefined &&
-          'response' in words && {
+        ...(results !== undefined &&
+          'response' in results && {
             response: () => {
               ran.push(`${field} back`)
-              return words.response
+              return results.response
             },
           }),
       },
@@ -39,10 +39,10 @@ function chainOf(steps: Readonly<Record<string, Words | undefined>>, ran: string
   return { chain: buildChain('post-routing', links, ['c', 'b', 'a']), ran }
 }
 
-const go: Words = { request: undefined }
-const both: Words = { request: undefined, response: undefined }
+const go: Results = { request: undefined }
+const both: Results = { request: undefined, response: undefined }
 
-async function run(steps: Readonly<Record<string, Words | undefined>>) {
+async function run(steps: Readonly<Record<string, Results | undefined>>) {
   const { chain, ran } = chainOf(steps)
   const progress: Progress = { reached: -1 }
   const outcome = await runChain(chain, exchangeWith(), progress)
@@ -55,7 +55,7 @@ test('steps run in order; synchronous ones without a promise', () => {
   expect(ran).toEqual(['a', 'c'])
 })
 
-test('a refusal ends the chain, and what came later is not reached', async () => {
+test('a refusal ends the chain, and later steps do not run', async () => {
   expect(await run({ a: go, b: { request: refusal }, c: go })).toEqual({
     ran: ['a', 'b'],
     outcome: refusal,
@@ -63,7 +63,7 @@ test('a refusal ends the chain, and what came later is not reached', async () =>
   })
 })
 
-test('a step that has to wait holds those after it', async () => {
+test('later steps wait for an asynchronous step', async () => {
   const later = { request: new Promise<Outcome>((resolve) => setImmediate(resolve, undefined)) }
   const { chain, ran } = chainOf({ a: go, b: later, c: go })
   const outcome = runChain(chain, exchangeWith(), { reached: -1 })
@@ -73,7 +73,7 @@ test('a step that has to wait holds those after it', async () => {
   expect(ran).toEqual(['a', 'b', 'c'])
 })
 
-test('when nobody waits any more, a step that waited goes no further', async () => {
+test('after the request is abandoned, an asynchronous step does not continue the chain', async () => {
   const leave = new AbortController()
   const { chain, ran } = chainOf({ a: { request: new Promise((resolve) => setImmediate(resolve, undefined)) }, b: go })
   const exchange = exchangeWith()
@@ -87,12 +87,12 @@ test('when nobody waits any more, a step that waited goes no further', async () 
   expect([ran, settled]).toEqual([['a'], false])
 })
 
-test('a refusal that comes late ends the chain just so', async () => {
+test('an asynchronous refusal ends the chain', async () => {
   const late = { request: Promise.resolve<Outcome>(refusal) }
   expect(await run({ a: late, b: go })).toEqual({ ran: ['a'], outcome: refusal, reached: 0 })
 })
 
-test('a step that fails late rejects', async () => {
+test('an asynchronous step that throws rejects the promise', async () => {
   await expect(run({ a: { request: Promise.reject(new Error('a bug')) }, b: go })).rejects.toThrow('a bug')
 })
 
@@ -111,14 +111,14 @@ test.each([
   expect(ran).toEqual(expected)
 })
 
-test('all response steps run even when one replaces the response, and the last replacement counts', () => {
+test('all response steps run even when one replaces the response, and the last replacement is used', () => {
   const first = reject('response-too-large')
   const { chain, ran } = chainOf({ a: { response: refusal }, b: { response: first }, c: both })
   expect(runResponses(chain, exchangeWith({ status: 200 }), 2)).toBe(refusal)
   expect(ran).toEqual(['c back', 'b back', 'a back'])
 })
 
-test('what the links read is known of the whole chain', () => {
+test('a chain reads the union of what its links read', () => {
   const link = (run: ChainLink['run']): ChainLink => ({
     merged: { field: 'a', sources: [], overridden: [] },
     run,
@@ -129,7 +129,7 @@ test('what the links read is known of the whole chain', () => {
   expect([other.readsRequestBody, other.readsResponseBody]).toEqual([false, true])
 })
 
-test('a trace hears of every step, its verdict and who wrote it', async () => {
+test('a trace has every step, its verdict and its origin', async () => {
   const { chain } = chainOf({
     a: both,
     b: { request: Promise.resolve<Outcome>(reject('filter-failed', { detail: 'why' })) },
@@ -149,7 +149,7 @@ test('a trace hears of every step, its verdict and who wrote it', async () => {
   ])
 })
 
-test('a limit in any step refuses, whatever the step made of it, and later steps do not run', async () => {
+test('a limit in any step refuses, whatever the step decided, and later steps do not run', async () => {
   for (const outcome of [undefined, refusal]) {
     const { chain, ran } = chainOf({ a: { request: outcome }, b: go })
     const exchange = exchangeWith()
@@ -166,7 +166,7 @@ test('a limit in any step refuses, whatever the step made of it, and later steps
   expect(await runChain(chain, exchange, { reached: -1 })).toMatchObject({ code: 'expression-exceeded-request' })
 })
 
-test('a limit on the way back replaces the response', () => {
+test('a limit in a response step replaces the response', () => {
   const { chain } = chainOf({ a: both })
   const exchange = exchangeWith()
   exchange.exceeded = 'x'

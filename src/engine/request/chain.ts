@@ -9,25 +9,25 @@ import type { PolicyFields, PolicyRun } from '#policies/policy.ts'
 import type { MergedField } from '../merge/merge.ts'
 import type { Reader } from './readers.ts'
 
-/** One policy field at work in a chain. */
+/** One compiled policy field of a chain. */
 export interface ChainLink {
   readonly merged: MergedField
   readonly run: PolicyRun
 }
 
-/** The steps of one phase at one place, in order, ready to run. */
+/** The compiled policies of one phase for one listener, rule or endpoint, in execution order. */
 export interface Chain {
   readonly stage: TraceStep['stage']
   readonly links: readonly ChainLink[]
   readonly steps: readonly Step[]
-  /** Response steps in their own order; `after`: index of the link that the request must have reached. */
+  /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
   readonly readsRequestBody: BodyUse
   readonly readsResponseBody: BodyUse
   readonly llmReads: LlmReads
-  /** Its expressions. */
+  /** Expressions that decide about requests. */
   readonly readers: readonly Reader[]
-  /** Fields that its policies have to do with besides, by folded name (`foldName`). */
+  /** Header fields that the policies read or write other than by expressions, folded (`foldName`). */
   readonly fields: Readonly<Record<keyof PolicyFields, ReadonlySet<string>>>
 }
 
@@ -60,13 +60,13 @@ function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): Rea
   return new Set(links.flatMap(({ run }) => run.fields?.[message] ?? []).map(foldName))
 }
 
-/** How far a request came in a chain: the response steps of what it reached run on the way back. */
+/** How far a request came in a chain. It determines which response steps run. */
 export interface Progress {
   /** Index of the last link that ran; -1: none. */
   reached: number
 }
 
-/** Runs the request steps until one refuses or answers. Synchronous as long as the steps are. */
+/** Runs the request steps until one refuses or answers. Synchronous if all steps are. */
 export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
   const { steps } = chain
   for (let i = from; i < steps.length; i++) {
@@ -94,9 +94,7 @@ function finishLater(
   })
 }
 
-/**
- * A refusal, when a limit ended an expression of the step that ran: what it would have decided is not known then (decision A-137).
- */
+/** Refuses the request if a limit ended an expression of the last step: the decision of that step is then unknown (decision A-137). */
 export function refuseExceeded(
   exchange: Exchange,
   code: 'expression-exceeded-request' | 'expression-exceeded-response',
@@ -107,7 +105,7 @@ export function refuseExceeded(
   return reject(code, { detail: exceeded })
 }
 
-/** Runs the response steps of everything that the request reached. A step may replace the response. */
+/** Runs the response steps of all links that the request reached. A step may replace the response. */
 export function runResponses(chain: Chain, exchange: Exchange, reached: number): Outcome {
   let replaced: Outcome
   for (const { run, after } of chain.responses) {

@@ -17,7 +17,7 @@ import { prepareAttempt } from './prepare-attempt.ts'
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
 
-/** Takes a request with a Connection field to its endpoint. */
+/** Sends a request with a Connection field to its endpoint. */
 async function sent(connection: string | undefined, ...policies: readonly PlanItem[]) {
   const route = routeItem('r', { backends: toBackend('b') })
   const { plan, socket } = livePlan(listenerItem(), route, backendItem('b'), ...policies)
@@ -93,7 +93,7 @@ const byTenant = (hostnames: readonly string[]) => {
   })
 }
 
-test('a Connection may not name what routes of the host are chosen by', async () => {
+test('a Connection may not name a field that a route of the host matches', async () => {
   const refusal = 'connection-invalid: Connection names x_tenant, which a header match of a route compares'
   expect((await sent('X_Tenant', byTenant([]))).refused).toBe(refusal)
   expect((await sent('X_Tenant', byTenant(['example.com']))).refused).toBe(refusal)
@@ -101,7 +101,7 @@ test('a Connection may not name what routes of the host are chosen by', async ()
   expect((await sent('x-other', byTenant([]))).refused).toBeUndefined()
 })
 
-test('what the match of a route compares belongs to the head of a request', () => {
+test('a field that a route match compares is a head field of the request', () => {
   const decision = new Decision()
   decision.match = byTenant([]).matches[0]
   const names = ['X_Tenant', 'x-tenant', 'x-other']
@@ -109,7 +109,7 @@ test('what the match of a route compares belongs to the head of a request', () =
   expect(names.filter((name) => isHeadField('response', name, decision))).toEqual([])
 })
 
-test('the rules of an MCP backend count, those of the log do not', async () => {
+test('fields that the rules of an MCP backend read are protected, those that log expressions read are not', async () => {
   const mcp = backendItem('b', {
     type: 'mcp',
     spec: { targets: [{ name: 't', entry: 't', host: '127.0.0.1', port: 9 }], sessionRouting: 'Stateful' },
@@ -122,7 +122,7 @@ test('the rules of an MCP backend count, those of the log do not', async () => {
   expect((await sent('x-role', mcp, log)).refused).toBeUndefined()
 })
 
-test('what policies set or remove is known for each message', async () => {
+test('fields that policies set or remove are known for requests and responses', async () => {
   const { decision } = await sent(
     undefined,
     policyItem('traffic.headerModifiers', ROUTE, {

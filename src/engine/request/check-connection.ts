@@ -5,10 +5,7 @@ import type { RouteTable } from '../route/route-table.ts'
 import type { ChainLink } from './chain.ts'
 import { type Reader, readerOfField } from './readers.ts'
 
-/**
- * Fields for everybody on the way of a request. A Connection that names one takes it away from whoever stands behind (RFC 9110,
- * 7.6.1; decision A-94).
- */
+/** End-to-end fields. Naming one in Connection would remove it for all later recipients (RFC 9110, 7.6.1; decision A-94). */
 const END_TO_END: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -20,7 +17,7 @@ const END_TO_END: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
-/** Refuses a Connection field that takes away what the next server has to see. */
+/** Refuses a Connection field that names an end-to-end field. */
 export function checkConnection({ nominated }: Head): Refusal | undefined {
   if (nominated.length === 0) return undefined
   for (const name of nominated) if (isEndToEnd(foldName(name))) return refuse(name, 'an end-to-end field')
@@ -28,8 +25,8 @@ export function checkConnection({ nominated }: Head): Refusal | undefined {
 }
 
 /**
- * Refuses a Connection field that takes away what a policy reads, sets or removes (decision A-94).
- * @param links of the chain; a backend has expressions of its own only
+ * Refuses a Connection field that names a field which a policy reads, sets or removes (decision A-94).
+ * @param links of the chain; a backend has only expressions
  */
 export function checkNominated(
   { nominated }: Head,
@@ -38,20 +35,24 @@ export function checkNominated(
   if (nominated.length === 0) return undefined
   for (const name of nominated) {
     const foldedName = foldName(name)
-    const where = readerOfField(readers, foldedName) ?? userOf(links, foldedName)
+    const where = readerOfField(readers, foldedName) ?? policyUsing(links, foldedName)
     if (where !== undefined) return refuse(name, `which ${where} reads or writes`)
   }
   return undefined
 }
 
-/** Refuses a Connection field that takes away what routes are chosen by (decision A-94). */
-export function checkRouted({ nominated }: Head, routes: RouteTable<unknown>, host: string): Refusal | undefined {
-  const name = nominated.find((it) => routes.goesBy(foldName(it), host))
+/** Refuses a Connection field that names a field which a route match of the host compares (decision A-94). */
+export function checkMatchedFields(
+  { nominated }: Head,
+  routes: RouteTable<unknown>,
+  host: string,
+): Refusal | undefined {
+  const name = nominated.find((it) => routes.comparesField(foldName(it), host))
   return name === undefined ? undefined : refuse(name, 'which a header match of a route compares')
 }
 
-/** The first policy that has to do with a field of requests without an expression, in words. */
-function userOf(links: readonly ChainLink[], foldedName: string): string | undefined {
+/** The location of the first policy that reads or writes a request field other than by an expression. */
+function policyUsing(links: readonly ChainLink[], foldedName: string): string | undefined {
   const link = links.find(({ run }) => run.fields?.request.some((name) => foldName(name) === foldedName))
   if (link === undefined) return undefined
   const { origin, path } = link.merged.sources[0]!

@@ -6,7 +6,7 @@ import { decideRelay } from './decide-relay.ts'
 
 const LISTENER = listenerItem({ protocol: 'TLS', tlsMode: 'Passthrough' })
 
-/** A rule of TLSRoute `default/<name>`; for any server name, unless `hostnames` says otherwise. */
+/** A rule of TLSRoute `default/<name>`; an empty `hostnames` matches any server name. */
 function relayRoute(name: string, hostnames: readonly string[], more: Partial<RelayRouteItem> = {}): RelayRouteItem {
   const route = { kind: 'TLSRoute', namespace: 'default', name } as const
   return {
@@ -25,7 +25,7 @@ function relayRoute(name: string, hostnames: readonly string[], more: Partial<Re
 
 function decideFor(items: readonly PlanItem[], serverName = '', random = () => 0) {
   const { plan, socket } = livePlan(...items)
-  const listener = socket.serverNames.first('', (place) => place) as LiveRelayListener
+  const listener = socket.serverNames.first('', (listener) => listener) as LiveRelayListener
   return decideRelay({ index: plan.index, random }, listener, serverName)
 }
 
@@ -50,7 +50,7 @@ for (const [serverName, route] of [
   })
 }
 
-test('of several rules for one name the oldest route has it, then namespace/name, then the first rule', () => {
+test('of several rules for one name, the oldest route is used, then namespace/name, then the first rule', () => {
   const routes = [
     relayRoute('a', ['x.test'], { created: '2026-01-02T00:00:00Z' }),
     relayRoute('c', ['x.test'], { created: '2026-01-01T00:00:00Z', rule: 1 }),
@@ -60,7 +60,7 @@ test('of several rules for one name the oldest route has it, then namespace/name
   expect(decideFor([LISTENER, backendItem('b'), ...routes], 'x.test').rule?.item.key).toBe('TLSRoute/default/c/0')
 })
 
-test('names of the place are those of listener, route and backend', () => {
+test('the plan names include listener, route and backend', () => {
   const { names } = decideFor([LISTENER, backendItem('b'), relayRoute('r', [], { ruleName: 'first' })])
   expect(names).toMatchObject({
     gateway: 'default/main',
@@ -73,7 +73,7 @@ test('names of the place are those of listener, route and backend', () => {
   })
 })
 
-test('backends are drawn by weight', () => {
+test('backends are chosen by weight', () => {
   const weighted = toBackend('b', 'c').map((reference, i) => ({ ...reference, weight: [3, 1][i]! }))
   const items = [LISTENER, backendItem('b'), backendItem('c'), relayRoute('r', [], { backends: weighted })]
   const chosen = (draw: number) => decideFor(items, '', draws(draw, 0, 0)).backend?.item.name
@@ -116,7 +116,7 @@ for (const [what, items, code] of [
   })
 }
 
-test('a backend that wants a service to be asked takes no connections: nobody can be asked about bytes', () => {
+test('a backend with extAuth refuses connections: external authorization needs a request', () => {
   const extAuth = policyItem('backend.extAuth', 'ProxyBackend/default/b', {})
   const { refusal } = decideFor([LISTENER, backendItem('b'), relayRoute('r', []), extAuth])
   expect(refusal).toMatchObject({
@@ -125,7 +125,7 @@ test('a backend that wants a service to be asked takes no connections: nobody ca
   })
 })
 
-test('TLS towards the backend offers no protocol unless the policy says so: nobody knows what the bytes speak', () => {
+test('TLS towards the backend has no ALPN offer unless the policy sets one: the protocol of the bytes is unknown', () => {
   const tls = (spec: object) => policyItem('backend.tls', 'ProxyBackend/default/b', spec)
   const alpnWith = (spec: object) =>
     decideFor([LISTENER, backendItem('b'), relayRoute('r', []), tls(spec)]).endpoint?.destinations.usual.tls?.alpn
@@ -133,7 +133,7 @@ test('TLS towards the backend offers no protocol unless the policy says so: nobo
   expect(alpnWith({ alpnProtocols: ['postgresql'] })).toEqual(['postgresql'])
 })
 
-test('listeners for requests and for connections share a socket; a name leads to one of them, a host only to the former', () => {
+test('request and relay listeners share a socket; a server name selects either, a host only a request listener', () => {
   const https: ListenerItem = listenerItem({
     name: 'https',
     protocol: 'HTTPS',
@@ -147,7 +147,7 @@ test('listeners for requests and for connections share a socket; a name leads to
     hostname: 'db.example.com',
   })
   const { socket } = livePlan(https, through)
-  const named = (name: string) => socket.serverNames.first(name, (place) => place)?.item.name
+  const named = (name: string) => socket.serverNames.first(name, (listener) => listener)?.item.name
   expect([named('web.example.com'), named('db.example.com'), named('other.test')]).toEqual([
     'https',
     'through',

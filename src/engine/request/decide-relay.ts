@@ -5,7 +5,7 @@ import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
 
-/** What the engine needs besides the listener. */
+/** Inputs besides the listener. */
 export interface RelayInputs {
   readonly index: PlanIndex
   /** 0 (inclusive) to 1 (exclusive). */
@@ -19,7 +19,7 @@ interface Reached {
   readonly backend?: LiveBackend
 }
 
-/** Where a connection goes, or why it is closed. */
+/** The destination of a connection, or the reason to close it. */
 export type RelayDecision = Reached &
   (
     | { readonly endpoint: LiveEndpoint; readonly refusal?: undefined }
@@ -27,9 +27,9 @@ export type RelayDecision = Reached &
   )
 
 /**
- * The way of a connection: route by server name (exact before wildcards before any, then the oldest), backend by weight, endpoint by
- * health.
- * @param serverName lower case; empty when the client named none
+ * Decides about a connection: the route by server name (exact before wildcard before any, then the oldest), the backend by weight, the
+ * endpoint by health.
+ * @param serverName lower case; empty if the client sent none
  */
 export function decideRelay(
   { index, random }: RelayInputs,

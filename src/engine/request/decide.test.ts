@@ -20,8 +20,8 @@ import { prepareAttempt } from './prepare-attempt.ts'
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'
 
-/** A listener, a route to a backend, and what else is given. */
-function place(route: Partial<RouteItem>, ...items: readonly PlanItem[]) {
+/** A listener, a route to a backend, and the given items. */
+function planWith(route: Partial<RouteItem>, ...items: readonly PlanItem[]) {
   return livePlan(listenerItem(), routeItem('r', { backends: toBackend('b'), ...route }), backendItem('b'), ...items)
 }
 
@@ -35,7 +35,7 @@ async function decided({ plan, socket }: At, inputs: ExchangeInputs = {}, random
 }
 
 test('a request that is to be forwarded has its listener, rule, match and backend', async () => {
-  const { exchange, decision, outcome } = await decided(place({ matches: [matchOf('prefix /api')] }), {
+  const { exchange, decision, outcome } = await decided(planWith({ matches: [matchOf('prefix /api')] }), {
     target: '/api/x',
   })
   expect(outcome).toBeUndefined()
@@ -56,8 +56,8 @@ test('a request that is to be forwarded has its listener, rule, match and backen
   })
 })
 
-test('without a policy that waits the decision is there at once', () => {
-  const { plan, socket } = place({})
+test('without an asynchronous policy the decision is synchronous', () => {
+  const { plan, socket } = planWith({})
   const outcome = decide({ index: plan.index, socket, random: () => 0 }, exchangeWith(), new Decision())
   expect(outcome).toBeUndefined()
 })
@@ -65,32 +65,37 @@ test('without a policy that waits the decision is there at once', () => {
 test.each<[what: string, at: At, inputs: ExchangeInputs, code: string]>([
   ['no listener for the host', livePlan(listenerItem({ hostname: 'a.test' })), {}, 'listener-not-found'],
   ['no route at all', livePlan(listenerItem()), {}, 'route-not-found'],
-  ['no route for the path', place({ matches: [matchOf('exact /a')] }), { target: '/b' }, 'route-not-found'],
-  ['no backend', place({ backends: [] }), {}, 'no-valid-backends'],
-  ['only backends of weight 0', place({ backends: [{ ...toBackend('b')[0]!, weight: 0 }] }), {}, 'no-valid-backends'],
-  ['a backend that does not exist', place({ backends: toBackend('gone') }), {}, 'backend-missing'],
+  ['no route for the path', planWith({ matches: [matchOf('exact /a')] }), { target: '/b' }, 'route-not-found'],
+  ['no backend', planWith({ backends: [] }), {}, 'no-valid-backends'],
+  [
+    'only backends of weight 0',
+    planWith({ backends: [{ ...toBackend('b')[0]!, weight: 0 }] }),
+    {},
+    'no-valid-backends',
+  ],
+  ['a backend that does not exist', planWith({ backends: toBackend('gone') }), {}, 'backend-missing'],
   [
     'a reference that is broken',
-    place({ backends: [{ backend: undefined, weight: 1, path: '' }] }),
+    planWith({ backends: [{ backend: undefined, weight: 1, path: '' }] }),
     {},
     'backend-missing',
   ],
-  ['a backend that is broken', place({}, backendItem('b', { broken: 'why' })), {}, 'backend-invalid'],
+  ['a backend that is broken', planWith({}, backendItem('b', { broken: 'why' })), {}, 'backend-invalid'],
   [
     'a backend of a type that is not served yet',
-    place({}, backendItem('b', { type: 'aws', spec: {} })),
+    planWith({}, backendItem('b', { type: 'aws', spec: {} })),
     {},
     'backend-invalid',
   ],
-  ['a path with dot segments', place({}), { target: '/a/../b' }, 'path-invalid'],
-  ['CONNECT', place({}), { method: 'CONNECT', target: 'example.com:443' }, 'method-not-allowed'],
+  ['a path with dot segments', planWith({}), { target: '/a/../b' }, 'path-invalid'],
+  ['CONNECT', planWith({}), { method: 'CONNECT', target: 'example.com:443' }, 'method-not-allowed'],
 ])('%s is refused', async (_, at, inputs, code) => {
   const result = await decided(at, inputs)
   expect(result.code).toBe(code)
 })
 
 test('the detail of a missing backend names the reference', async () => {
-  const { outcome } = await decided(place({ backends: toBackend('gone') }))
+  const { outcome } = await decided(planWith({ backends: toBackend('gone') }))
   expect(outcome).toMatchObject({ detail: 'spec.rules[0].backendRefs[0]' })
 })
 
@@ -111,7 +116,7 @@ test.each([
   expect(decision.listener?.item.name).toBe(name)
 })
 
-test('backends are chosen by weight, and a broken reference keeps its share', async () => {
+test('backends are chosen by weight, and a broken reference keeps its share of the traffic', async () => {
   const weights = [3, 0, 1]
   const names = ['b', 'c', undefined]
   const backends = names.map((name, i) => ({
@@ -119,7 +124,7 @@ test('backends are chosen by weight, and a broken reference keeps its share', as
     weight: weights[i]!,
     path: `[${i}]`,
   }))
-  const at = place({ backends }, backendItem('c'))
+  const at = planWith({ backends }, backendItem('c'))
   const results: (string | undefined)[] = []
   for (const draw of [0, 0.5, 0.74, 0.76, 0.99]) {
     const { decision, code } = await decided(at, {}, draws(draw))
@@ -129,25 +134,29 @@ test('backends are chosen by weight, and a broken reference keeps its share', as
 })
 
 test('policies of the route run before its backend is looked at', async () => {
-  const at = place({ backends: [] }, policyItem('traffic.directResponse', ROUTE, { status: 204 }))
+  const at = planWith({ backends: [] }, policyItem('traffic.directResponse', ROUTE, { status: 204 }))
   expect((await decided(at)).code).toBe('answer')
-  const denied = place({ backends: [] }, policyItem('traffic.authorization', ROUTE, rules('Deny', 'true')))
+  const denied = planWith({ backends: [] }, policyItem('traffic.authorization', ROUTE, rules('Deny', 'true')))
   expect((await decided(denied)).code).toBe('authorization-denied')
 })
 
-verifies('traffic/pre-routing-influences-routing', 'what a PreRouting policy writes chooses the route', async () => {
-  const steer = policyItem('PreRouting.transformation', GATEWAY, {
-    request: { set: [{ name: 'x-tier', value: '"gold"' }] },
-  })
-  const gold = routeItem('gold', {
-    matches: [matchOf('prefix /', { headers: [{ name: 'x-tier', type: 'Exact', value: 'gold' }] })],
-    backends: toBackend('b'),
-  })
-  expect((await decided(place({}, gold))).decision.rule?.item.route.name).toBe('r')
-  expect((await decided(place({}, gold, steer))).decision.rule?.item.route.name).toBe('gold')
-})
+verifies(
+  'traffic/pre-routing-influences-routing',
+  'routing uses the request as PreRouting policies changed it',
+  async () => {
+    const steer = policyItem('PreRouting.transformation', GATEWAY, {
+      request: { set: [{ name: 'x-tier', value: '"gold"' }] },
+    })
+    const gold = routeItem('gold', {
+      matches: [matchOf('prefix /', { headers: [{ name: 'x-tier', type: 'Exact', value: 'gold' }] })],
+      backends: toBackend('b'),
+    })
+    expect((await decided(planWith({}, gold))).decision.rule?.item.route.name).toBe('r')
+    expect((await decided(planWith({}, gold, steer))).decision.rule?.item.route.name).toBe('gold')
+  },
+)
 
-test('a PreRouting refusal comes before the route is looked for', async () => {
+test('a PreRouting refusal comes before routing', async () => {
   const deny = policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'true'))
   const { code, decision } = await decided(livePlan(listenerItem(), deny))
   expect(code).toBe('authorization-denied')
@@ -155,9 +164,9 @@ test('a PreRouting refusal comes before the route is looked for', async () => {
   expect(decision.postRouting).toBeUndefined()
 })
 
-test('a path that routing could be tricked with is refused before any policy sees it', async () => {
+test('a path that could deceive routing is refused before any policy runs', async () => {
   const answer = policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'true'))
-  expect((await decided(place({}, answer), { target: '/..' })).code).toBe('path-invalid')
+  expect((await decided(planWith({}, answer), { target: '/..' })).code).toBe('path-invalid')
 })
 
 const readsBody = policyItem('traffic.authorization', ROUTE, rules('Deny', 'string(request.body).contains("attack")'))
@@ -174,25 +183,25 @@ verifies(
   ['frontend.http/maxBufferSize', 'frontend.http/maxBufferSize-only-needed'],
   'a body is gathered only where a policy reads it, up to the limit',
   async () => {
-    expect((await decidedWithBody(place({}, small), 'x'.repeat(2000))).limits).toEqual([])
-    const reading = place({}, small, readsBody)
+    expect((await decidedWithBody(planWith({}, small), 'x'.repeat(2000))).limits).toEqual([])
+    const reading = planWith({}, small, readsBody)
     expect(await decidedWithBody(reading, 'harmless')).toMatchObject({ limits: [1024], code: undefined })
     expect(await decidedWithBody(reading, 'an attack')).toMatchObject({ limits: [1024], code: 'authorization-denied' })
     expect(await decidedWithBody(reading, 'x'.repeat(1025))).toMatchObject({ limits: [1024], code: 'body-too-large' })
   },
 )
 
-verifies('frontend.http/maxBufferSize-default', 'without a policy the buffer holds 2 MB', async () => {
-  expect((await decidedWithBody(place({}, readsBody), 'harmless')).limits).toEqual([2_097_152])
+verifies('frontend.http/maxBufferSize-default', 'without a policy the buffer limit is 2 MB', async () => {
+  expect((await decidedWithBody(planWith({}, readsBody), 'harmless')).limits).toEqual([2_097_152])
 })
 
-test('a body that both phases read is gathered once', async () => {
+test('a body that both phases read is buffered once', async () => {
   const early = policyItem('PreRouting.authorization', GATEWAY, rules('Require', 'size(request.body) > 0'))
-  const { limits, code } = await decidedWithBody(place({}, early, readsBody), 'harmless')
+  const { limits, code } = await decidedWithBody(planWith({}, early, readsBody), 'harmless')
   expect([limits.length, code]).toEqual([1, undefined])
 })
 
-/** Names of response policies that ran, by the mark that each leaves. */
+/** Names of the response policies that ran; each adds a marker. */
 async function responseMarks(at: At, inputs: ExchangeInputs = {}): Promise<string[]> {
   const { exchange, decision, outcome } = await decided(at, inputs)
   if (outcome === undefined) await prepareAttempt(decision.backend!.groups[0]![0]!, exchange, decision)
@@ -210,24 +219,24 @@ const marks = [
 ]
 
 test('response policies run in the order post-routing, backend, pre-routing', async () => {
-  expect(await responseMarks(place({}, ...marks))).toEqual(['modifier', 'post', 'backend', 'pre'])
+  expect(await responseMarks(planWith({}, ...marks))).toEqual(['modifier', 'post', 'backend', 'pre'])
 })
 
-test('of a refused request only the response policies that it reached run', async () => {
+test('for a refused request, only the response policies that it reached run', async () => {
   const denyPre = policyItem('PreRouting.authorization', GATEWAY, rules('Deny', 'true'))
-  expect(await responseMarks(place({}, ...marks, denyPre))).toEqual([])
+  expect(await responseMarks(planWith({}, ...marks, denyPre))).toEqual([])
   const deny = policyItem('traffic.authorization', ROUTE, rules('Deny', 'true'))
-  expect(await responseMarks(place({}, ...marks, deny))).toEqual(['pre'])
-  expect(await responseMarks(place({ matches: [matchOf('exact /no')] }, ...marks))).toEqual(['pre'])
+  expect(await responseMarks(planWith({}, ...marks, deny))).toEqual(['pre'])
+  expect(await responseMarks(planWith({ matches: [matchOf('exact /no')] }, ...marks))).toEqual(['pre'])
   const answer = policyItem('traffic.directResponse', ROUTE, { status: 200 })
-  expect(await responseMarks(place({}, ...marks, answer))).toEqual(['modifier', 'post', 'pre'])
-  expect(await responseMarks(place({ backends: [] }, ...marks))).toEqual(['modifier', 'post', 'pre'])
+  expect(await responseMarks(planWith({}, ...marks, answer))).toEqual(['modifier', 'post', 'pre'])
+  expect(await responseMarks(planWith({ backends: [] }, ...marks))).toEqual(['modifier', 'post', 'pre'])
 })
 
-test('a reader of the response body anywhere on the way holds the body back', async () => {
+test('the response body is buffered if any policy reads it', async () => {
   const reads = { response: { set: [{ name: 'x-size', value: 'string(size(response.body))' }] } }
   const at = async (...items: PlanItem[]) => {
-    const { exchange, decision } = await decided(place({}, ...items))
+    const { exchange, decision } = await decided(planWith({}, ...items))
     prepareAttempt(decision.backend!.groups[0]![0]!, exchange, decision)
     return readsResponseBody(decision)
   }
@@ -237,8 +246,8 @@ test('a reader of the response body anywhere on the way holds the body back', as
   expect(await at(policyItem('backend.transformation', 'ProxyBackend/default/b', reads))).toBe(true)
 })
 
-test('near misses are kept only for a trace', async () => {
-  const at = place({ matches: [matchOf('exact /a')] })
+test('near misses are collected only for a trace', async () => {
+  const at = planWith({ matches: [matchOf('exact /a')] })
   expect((await decided(at, { target: '/b' })).decision.nearMisses).toEqual([])
   const exchange = exchangeWith({ target: '/b' })
   exchange.trace = { step: () => {}, credential: () => {} }
@@ -247,7 +256,7 @@ test('near misses are kept only for a trace', async () => {
   expect(decision.nearMisses).toHaveLength(1)
 })
 
-// Under TLS.
+// TLS.
 
 const onTls = (name: string, hostname: string) =>
   listenerItem({ key: `Listener/default/main/${name}`, name, hostname, protocol: 'HTTPS' })
@@ -279,7 +288,7 @@ test.each<[what: string, serverName: string, host: string, listener: string | un
   expect([found.decision.listener?.item.name, found.code]).toEqual([listener, code])
 })
 
-test('TLS: pre-routing policies of the listener are asked before the host is compared', async () => {
+test('TLS: pre-routing policies of the listener run before the host is compared', async () => {
   const deny = policyItem('traffic.authorization', 'Gateway/default/main', rules('Deny', 'true'), {
     phase: 'PreRouting',
   })

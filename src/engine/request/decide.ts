@@ -18,24 +18,24 @@ import {
 } from '../route/live-listener.ts'
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss } from '../route/route-table.ts'
-import { refuseOtherMeaning, refuseOtherRule, refuseReader } from './ambiguous-path.ts'
+import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
 import { type Chain, type Progress, runChain, runResponses } from './chain.ts'
-import { checkConnection, checkNominated, checkRouted } from './check-connection.ts'
+import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
 import { readerOfField, readerOfPath } from './readers.ts'
 
 const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 
-/** How far one request came. What was reached decides which response policies run. */
+/** The progress of one request. It determines which response policies run. */
 export class Decision implements ProtocolAttempt {
   readonly host: HostReader = new HostReader()
   readonly path: RequestPath = new RequestPath()
   listener: LiveRequestListener | undefined
-  /** What policies say about the listener. */
+  /** Frontend settings of the listener. */
   frontend: FrontendSettings | undefined
   rule: LiveRule | undefined
-  /** Which of the rule's matches it was. */
+  /** The match of the rule that selected it. */
   match: RouteMatch | undefined
-  /** Rules of the host that do not take the request; only when a trace is kept. */
+  /** Rules for the host that do not match the request; collected only for a trace. */
   nearMisses: readonly NearMiss[] = NO_MISSES
   backend: LiveBackend | undefined
   preRouting: Chain | undefined
@@ -45,18 +45,18 @@ export class Decision implements ProtocolAttempt {
   /** Of the last attempt. */
   endpoint: LiveEndpoint | undefined
   readonly backendProgress: Progress = { reached: -1 }
-  /** How the protocol of the backend reads the answer. */
+  /** Selects the response filter of the backend's protocol. */
   selectFilter: SelectFilter | undefined
 
   get maxBufferBytes(): number {
     return this.frontend!.maxBufferBytes
   }
 
-  /** What is read of an LLM call by whatever runs or looks at it afterwards. */
+  /** Data of the LLM call that later steps, log or metrics read. */
   llmReads({ tokenLimits }: Exchange): LlmReads {
     const { preRouting, postRouting, endpoint, frontend } = this
     const all = [frontend!.llmReads]
-    // Response policies see what the model wrote only where they wait for the body.
+    // Response policies see the output of the model only if they buffer the body.
     if (readsResponseBody(this) !== false) {
       for (const chain of [preRouting, postRouting, endpoint?.chain]) if (chain !== undefined) all.push(chain.llmReads)
     }
@@ -65,7 +65,7 @@ export class Decision implements ProtocolAttempt {
   }
 }
 
-/** What the engine needs besides the plan. */
+/** Inputs of a decision besides the exchange. */
 export interface DecideInputs {
   readonly index: PlanIndex
   readonly socket: LiveSocket
@@ -74,9 +74,10 @@ export interface DecideInputs {
 }
 
 /**
- * The way of a request until its backend is known: listener, path, pre-routing policies, host under TLS, route, post-routing policies, backend.
- * @returns undefined when it is to be forwarded to `decision.backend`; else why not, or what to answer. Synchronous unless a policy
- * has to wait.
+ * Handles a request until its backend is known: listener, path, pre-routing policies, host under TLS, route, post-routing policies,
+ * backend.
+ * @returns undefined if the request is to be forwarded to `decision.backend`, else a refusal or an answer. Synchronous unless a policy is
+ * asynchronous.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
   const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (listener) => listener)
@@ -85,12 +86,12 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   decision.listener = listener
   decision.frontend = frontend
   exchange.names = listener.names
-  const unfit = decision.path.read(exchange) ?? checkConnection(exchange.request)
-  if (unfit !== undefined) return unfit
+  const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request)
+  if (refusal !== undefined) return refusal
 
   const chain = listener.preRouting.get(inputs.index)
   if (decision.path.ambiguous) {
-    const refused = refuseReader(decision.path, undefined, readerOfPath(chain.readers))
+    const refused = refuseIfRead(decision.path, undefined, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
   decision.preRouting = chain
@@ -99,16 +100,16 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   return outcome ?? route(inputs, listener, exchange, decision)
 }
 
-/** Under TLS the handshake has chosen the listener. */
+/** With TLS, the handshake has selected the listener by server name. */
 function nameOfListener({ peer, originalAuthority }: Exchange, { host }: Decision): string {
   return peer.secure ? (peer.serverName ?? '') : host.of(originalAuthority)
 }
 
 /**
- * A request for another host than the one that its TLS connection was made for may not pass as if it had asked there: certificates,
- * client validation and policies are those of a listener (RFC 9110, 7.4).
+ * Refuses a request for a host that belongs to another listener than its TLS connection: certificates, client validation and policies are
+ * those of a listener (RFC 9110, 7.4).
  */
-function misdirection(
+function checkMisdirected(
   { socket }: DecideInputs,
   listener: LiveListener,
   exchange: Exchange,
@@ -126,14 +127,14 @@ function route(
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
-  const astray = misdirection(inputs, listener, exchange, decision)
-  if (astray !== undefined) return astray
+  const misdirected = checkMisdirected(inputs, listener, exchange, decision)
+  if (misdirected !== undefined) return misdirected
   const { path } = decision
-  const unfit = path.read(exchange)
-  if (unfit !== undefined) return unfit
+  const refusal = path.read(exchange)
+  if (refusal !== undefined) return refusal
   const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
-  const taken = checkRouted(exchange.request, listener.routes, host)
-  if (taken !== undefined) return taken
+  const nominated = checkMatchedFields(exchange.request, listener.routes, host)
+  if (nominated !== undefined) return nominated
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
   const hit = listener.routes.find(host, exchange.request, path)
   if (hit === undefined) return reject('route-not-found')
@@ -146,34 +147,34 @@ function route(
   const chain = rule.postRouting.get(inputs.index)
   if (path.ambiguous) {
     const refused =
-      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseReader(path, hit.match, readerOfPath(chain.readers))
+      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseIfRead(path, hit.match, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
   decision.postRouting = chain
   const outcome = runPhase(chain, exchange, decision.postProgress, decision.frontend!.maxBufferBytes)
-  if (outcome instanceof Promise) return outcome.then((late) => late ?? toBackend(inputs, rule, exchange, decision))
-  return outcome ?? toBackend(inputs, rule, exchange, decision)
+  if (outcome instanceof Promise) return outcome.then((late) => late ?? selectBackend(inputs, rule, exchange, decision))
+  return outcome ?? selectBackend(inputs, rule, exchange, decision)
 }
 
-function toBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange, decision: Decision): Outcome {
+function selectBackend(inputs: DecideInputs, rule: LiveRule, exchange: Exchange, decision: Decision): Outcome {
   const { path, match } = decision
-  const unfit = path.read(exchange)
-  if (unfit !== undefined) return unfit
+  const refusal = path.read(exchange)
+  if (refusal !== undefined) return refusal
   const chosen = chooseBackend(rule, inputs.random)
   if (chosen === undefined) return reject('no-valid-backends')
   const backend = chosen.backend.get(inputs.index)
   if (backend === undefined) return reject('backend-missing', { detail: chosen.reference.path })
   decision.backend = backend
   exchange.names = backend.names
-  const taken = backend.refusal ?? checkNominated(exchange.request, backend)
-  if (taken !== undefined || !path.ambiguous) return taken
-  const refused = refuseReader(path, match, readerOfPath(backend.readers))
+  const nominated = backend.refusal ?? checkNominated(exchange.request, backend)
+  if (nominated !== undefined || !path.ambiguous) return nominated
+  const refused = refuseIfRead(path, match, readerOfPath(backend.readers))
   return refused ?? refuseOtherMeaning(path, match, backend.protocol, exchange)
 }
 
 /**
- * A refusal as clients of the route understand it, in the form of the backend's protocol, also where a policy refused before the
- * backend was chosen. Configured bodies stay as they are.
+ * Converts a refusal to the form of the backend's protocol, also if a policy refused before the backend was chosen. Configured bodies are
+ * kept.
  */
 export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Exchange, decision: Decision): Refusal {
   const backend = decision.backend ?? decision.rule?.backends[0]?.backend.get(index)
@@ -182,8 +183,8 @@ export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Ex
 }
 
 /**
- * Response steps of every chain that the request reached (docs/behaviour/http.md, "The way back").
- * @returns what replaces the response
+ * Runs the response steps of every chain that the request reached (docs/behaviour/http.md, "The way back").
+ * @returns the replacement of the response, if any
  */
 export function runResponsePolicies(exchange: Exchange, decision: Decision): Outcome {
   const { postRouting, preRouting, endpoint } = decision
@@ -197,9 +198,8 @@ function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: 
 }
 
 /**
- * Whether the match of the route, or a policy in force, has to do with a field of a request, or a policy sets or removes one of a
- * response: it may then not come by another way, behind the body or before the response (docs/behaviour/http.md, "Trailers and interim
- * responses").
+ * Whether a field must be in the head: the match of the route or a policy in force reads it from a request, or a policy sets or removes it.
+ * Such a field is not accepted in trailers or interim responses (docs/behaviour/http.md, "Trailers and interim responses").
  */
 export function isHeadField(
   message: 'request' | 'response',
@@ -216,7 +216,7 @@ export function isHeadField(
   return routes || reads(preRouting) || reads(postRouting) || reads(backend)
 }
 
-/** What of the body response policies wait for. */
+/** How much of the response body the response policies read. */
 export function readsResponseBody({ postRouting, preRouting, endpoint }: Decision): BodyUse {
   const post = postRouting?.readsResponseBody ?? false
   const pre = preRouting?.readsResponseBody ?? false
@@ -225,12 +225,12 @@ export function readsResponseBody({ postRouting, preRouting, endpoint }: Decisio
 }
 
 /**
- * Runs a chain, after gathering what one of its policies reads of the body (specification 2, 2.1). A body that is larger than the
- * limit is refused where all of it is read (decision A-49).
+ * Buffers the body as far as the policies of the chain read it, then runs the chain (specification 2, 2.1). Refuses a body above the limit
+ * if a policy needs all of it (decision A-49).
  */
 function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes: number): Outcome | Promise<Outcome> {
-  const taken = checkNominated(exchange.request, chain)
-  if (taken !== undefined) return taken
+  const nominated = checkNominated(exchange.request, chain)
+  if (nominated !== undefined) return nominated
   const { readsRequestBody: use } = chain
   if (use === false) return runChain(chain, exchange, progress)
   if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress)

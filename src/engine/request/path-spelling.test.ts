@@ -5,13 +5,12 @@ import { backendItem, listenerItem, livePlan, matchOf, policyItem, routeItem, ru
 import { Decision, decide } from './decide.ts'
 import { prepareAttempt } from './prepare-attempt.ts'
 
-// No spelling of a path leads past the rules on it (decision A-51). Servers are modelled here by themselves: nothing of the code under
-// test says what they make of a path.
+// No spelling of a path bypasses the rules for it (decision A-51). The servers here are modelled independently of the code under test.
 
 interface Server {
-  /** Escapes that it decodes; one that keeps `%2f` decodes all others. */
+  /** The escapes that it decodes; `no slashes`: all except `%2f`. */
   readonly decodes: 'all' | 'no slashes' | 'nothing'
-  /** Drops `;x` of each segment, as servlet containers do. */
+  /** Removes `;x` of each segment, as servlet containers do. */
   readonly dropsParameters: boolean
   readonly takesBackslashes: boolean
   readonly mergesSlashes: boolean
@@ -50,7 +49,7 @@ const SECRET = '/ad~min/@x:y'
 
 const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`)
 
-/** A path in one of its spellings; only its first slash is always one, or it would be no target. */
+/** A path in one of its spellings; the first character is always a slash, as a request target requires. */
 function anySpelling(path: string): fc.Arbitrary<string> {
   return fc.tuple(...[...path.slice(1)].map(anyCharacter)).map((spelled) => `/${spelled.join('')}`)
 }
@@ -84,7 +83,7 @@ const PIECES = [
   '//',
 ]
 
-/** Paths that are likely to mean the secret one, and paths that are odd in every way. */
+/** Paths that probably resolve to the secret one, and unusual paths. */
 const anyPath = fc.oneof(
   anySpelling(SECRET),
   fc
@@ -98,7 +97,7 @@ const anyPath = fc.oneof(
 
 type At = ReturnType<typeof livePlan>
 
-/** What the gateway sends to the server; undefined when it refuses, or a rule on the secret path has seen the request. */
+/** The path that the gateway sends to the server; undefined if the request is refused or a rule for the secret path matched. */
 async function passed({ plan, socket }: At, target: string): Promise<string | undefined> {
   const exchange = exchangeWith({ target })
   const decision = new Decision()
@@ -115,7 +114,7 @@ const denied = (expression: string) =>
 const BASE = [listenerItem(), open('prefix /'), backendItem('b')]
 const BY_PATTERN = [listenerItem(), open('pattern /.*'), backendItem('b')]
 
-const places: [what: string, at: At, covers: (path: string) => boolean][] = [
+const policies: [what: string, at: At, covers: (path: string) => boolean][] = [
   ['a rule for a prefix', livePlan(...BASE, guarded(`prefix ${SECRET}`)), (path) => isUnder(path, SECRET)],
   ['a rule for a path', livePlan(...BASE, guarded(`exact ${SECRET}`)), (path) => path === SECRET],
   [
@@ -131,7 +130,7 @@ const places: [what: string, at: At, covers: (path: string) => boolean][] = [
   ],
 ]
 
-test.each(places)('no spelling leads past %s', async (_, at, covers) => {
+test.each(policies)('no spelling bypasses %s', async (_, at, covers) => {
   let led = 0
   await fc.assert(
     fc.asyncProperty(anyPath, anyServer, async (target, server) => {
@@ -141,12 +140,12 @@ test.each(places)('no spelling leads past %s', async (_, at, covers) => {
     }),
     { numRuns: 3000 },
   )
-  // Else the paths would say nothing.
+  // Without enough such paths the test proves nothing.
   expect(led).toBeGreaterThan(100)
 })
 
-test('plain spellings of the paths beside it pass', async () => {
-  for (const [, at] of places) {
+test('ordinary paths are forwarded', async () => {
+  for (const [, at] of policies) {
     for (const target of ['/ad~min2', '/pub/ad~min/@x', '/%7Eme', '/x//y/', '/a%20b?%2f..']) {
       expect(await passed(at, target)).toBeDefined()
     }

@@ -47,10 +47,14 @@ const mode = (value: 'Auto' | 'None') => policyItem('traffic.hostRewrite', ROUTE
 const CLIENT = 'client.test:8080'
 const SERVICE = 'svc.default.svc.cluster.local'
 
-verifies('traffic.hostRewrite/default-hostname-backends', 'a backend with a hostname gets its own name', async () => {
-  expect(await hostFor(named)).toBe('backend.test')
-  expect(await hostFor(agent)).toBe('agent.test')
-})
+verifies(
+  'traffic.hostRewrite/default-hostname-backends',
+  'a backend with a hostname receives that hostname',
+  async () => {
+    expect(await hostFor(named)).toBe('backend.test')
+    expect(await hostFor(agent)).toBe('agent.test')
+  },
+)
 
 verifies(
   'traffic.hostRewrite/default-service-and-ip',
@@ -68,7 +72,7 @@ verifies('traffic.hostRewrite/auto', 'Auto writes the hostname of the destinatio
   expect(await hostFor(service, endpoints, mode('Auto'))).toBe(SERVICE)
 })
 
-test('Auto has no hostname to write for an address or a socket', async () => {
+test('Auto does not rewrite the host for an IP address or a Unix socket', async () => {
   for (const backend of [numbered, six, socket]) expect(await hostFor(backend, mode('Auto'))).toBe(CLIENT)
 })
 
@@ -77,7 +81,7 @@ verifies('traffic.hostRewrite/none', 'None keeps the host of the client', async 
   expect(await hostFor(service, endpoints, mode('None'))).toBe(CLIENT)
 })
 
-verifies('traffic.hostRewrite/url-rewrite-wins', 'a urlRewrite hostname beats Auto', async () => {
+verifies('traffic.hostRewrite/url-rewrite-wins', 'a urlRewrite hostname takes precedence over Auto', async () => {
   const rewrite = policyItem('traffic.urlRewrite', `${ROUTE}#0`, { hostname: 'rewritten.test' })
   expect(await hostFor(named, mode('Auto'), rewrite)).toBe('rewritten.test')
   expect(await hostFor(named, rewrite)).toBe('rewritten.test')
@@ -91,7 +95,7 @@ test.each<[field: FieldName, target: string, spec: object]>([
   expect(await hostFor(named, mode('Auto'), policyItem(field, target, spec))).toBe('set.test')
 })
 
-test('a rewrite of the path alone leaves the automatic host', async () => {
+test('a rewrite of only the path keeps the automatic host rewrite', async () => {
   const rewrite = policyItem('traffic.urlRewrite', `${ROUTE}#0`, {
     path: { type: 'ReplaceFullPath', replaceFullPath: '/new' },
   })
@@ -115,7 +119,7 @@ test('a backend whose credential is missing refuses the attempt', async () => {
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'backend-auth-failed' })
 })
 
-test('a connection setting that cannot be honoured refuses the attempt before its policies run', async () => {
+test('a connection setting that cannot be applied refuses the attempt before its policies run', async () => {
   const items = [
     policyItem('backend.tunnel', numbered.key, { backendRef: { name: 'proxy', port: 1 } }),
     policyItem('backend.auth', numbered.key, { key: 'k' }),
@@ -198,7 +202,7 @@ test.each<[what: string, field: FieldName, target: string, spec: object, reads: 
 
 const BODY = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'
 
-test('a path that leads out of the configured one is not sent to a provider', async () => {
+test('a path outside the configured base path is not sent to a provider', async () => {
   const post: ExchangeInputs = { method: 'POST', target: '/v1/chat/completions', body: '{"model":"m"}' }
   const end = async (path: string) => {
     const spec = { provider: { providerOne: {}, host: 'llm.test', port: 80, path } }

@@ -10,7 +10,7 @@ const isServerError = (_: Exchange, status: number) => status >= 500
 const never = () => false
 const always = () => true
 
-/** Of an endpoint of latency 1 s after one more answer: whether that was healthy, health and latency. */
+/** The effect of one more response on an endpoint with latency 1 s: whether it was healthy, health and latency. */
 function after(isUnhealthy: (exchange: Exchange, status: number) => boolean, status: number | undefined) {
   const health = new EndpointHealth(createSlotMemory(1, false), 0, undefined)
   health.recordHealthy(1000)

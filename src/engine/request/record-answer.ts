@@ -1,16 +1,16 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
 
-/** What an endpoint answered, and after how long. `status` undefined: it did not answer. */
+/** The result of an attempt. `status` undefined: no response. */
 export interface Answered {
   readonly status: number | undefined
   readonly latencyMs: number
 }
 
 /**
- * Judges an endpoint by one answer (decision A-99). No answer is unhealthy whatever the condition says. An error that the condition
- * takes for healthy may come faster than any answer: it tells nothing about latency.
- * @returns whether it is healthy, as far as its head tells
+ * Updates the health of an endpoint after one attempt (decision A-99). A missing response is always unhealthy. The latency of an error that
+ * the condition accepts is ignored, because errors may be faster than other responses.
+ * @returns whether the attempt is healthy, judged by the response head
  */
 export function recordAnswer(
   { health, isUnhealthy }: Pick<LiveEndpoint, 'health' | 'isUnhealthy'>,

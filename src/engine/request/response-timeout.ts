@@ -3,8 +3,8 @@ import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
 
 /**
- * From sending a request to its response head; 0: no limit. A limit of the whole request makes the default needless, and calls of
- * gRPC may be answered when there is something to say.
+ * Time limit from sending a request to its response head; 0: no limit. The default does not apply if the whole request has a limit, nor to
+ * gRPC calls, whose response head may wait for the first message.
  */
 export function responseTimeout(
   { requestTimeoutMs, defaultTimeoutMs }: Pick<LiveEndpoint, 'requestTimeoutMs' | 'defaultTimeoutMs'>,

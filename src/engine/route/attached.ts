@@ -1,17 +1,17 @@
-/** A rule of a route at a listener, and the hostnames for which it is there. */
+/** A rule of a route at a listener, with the hostnames that apply there. */
 export interface Attached<Item> {
   readonly route: Item
   readonly hostnames: readonly string[]
 }
 
-/** The same with its place. */
+/** The same, with the built rule. */
 export interface AttachedRule<Item, Rule> {
   readonly route: Item
   readonly rule: Rule
   readonly hostnames: readonly string[]
 }
 
-/** The rules with their places: those that were there before keep theirs. */
+/** Builds the rules; those that existed before are kept. */
 export function keepOrBuild<Item, Rule>(
   attached: readonly Attached<Item>[],
   old: readonly AttachedRule<Item, Rule>[] = [],
@@ -21,7 +21,7 @@ export function keepOrBuild<Item, Rule>(
   return attached.map(({ route, hostnames }) => ({ route, rule: known.get(route) ?? build(route), hostnames }))
 }
 
-/** What is in the one list and not in the other; costs little where what stays keeps its order. */
+/** The members that only one of the lists has. Fast if the common members have the same order. */
 export function difference<T>(
   before: readonly T[],
   after: readonly T[],
@@ -36,8 +36,8 @@ export function difference<T>(
   }
   removed.push(...before.slice(at))
   if (removed.length === 0 || added.length === 0) return { removed, added }
-  // What changed its place is in both.
-  const gone = new Set(removed)
-  const come = new Set(added)
-  return { removed: removed.filter((it) => !come.has(it)), added: added.filter((it) => !gone.has(it)) }
+  // Members that moved are in both.
+  const left = new Set(removed)
+  const joined = new Set(added)
+  return { removed: removed.filter((it) => !joined.has(it)), added: added.filter((it) => !left.has(it)) }
 }

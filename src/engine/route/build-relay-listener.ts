@@ -15,8 +15,8 @@ import {
 } from './live-listener.ts'
 
 /**
- * A listener whose connections are relayed. Policies of `traffic` mean nothing there; of `backend`, those of the listener and of
- * the backend itself count, since the routes are no targets (decision A-26).
+ * Builds a listener whose connections are relayed. Section `traffic` does not apply to connections. Section `backend` is merged from
+ * policies of the listener and of the backend, because policies cannot target these routes (decision A-26).
  * @param attached in order of precedence
  */
 export function buildRelayListener(
@@ -45,7 +45,7 @@ export function buildRelayListener(
   }
 }
 
-/** The first rule for a name is the only one that can be told from the others. */
+/** For each server name, the first rule is used: connections have nothing else that could distinguish rules. */
 function tableOf(rules: LiveRelayListener['attached']): HostTable<LiveRelayRule> {
   const table = new HostTable<LiveRelayRule>()
   for (const { rule, hostnames } of rules) {

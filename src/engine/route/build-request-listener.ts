@@ -17,7 +17,7 @@ import {
 } from './live-listener.ts'
 import { RouteTable } from './route-table.ts'
 
-/** A listener for requests. What did not change since `before` keeps its place, and with it everything memoised there. */
+/** Builds a listener for requests. Rules that did not change since `before` are kept, with everything memoised in them. */
 export function buildRequestListener(
   item: ListenerItem,
   attached: readonly Attached<RouteItem>[],
@@ -48,7 +48,7 @@ export function buildRequestListener(
   }
 }
 
-/** Tables are large, and most edits touch one rule. */
+/** Derives the new route table from the old one: tables are large, and most edits change one rule. */
 function tableAfter(old: LiveRequestListener, attached: readonly Attached<RouteItem>[]): RouteTable<LiveRule> {
   const { removed, added } = difference(old.attached, attached)
   return old.routes.after(removed, added)

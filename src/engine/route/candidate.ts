@@ -7,12 +7,12 @@ import { compileHeaderTest, compilePattern, compileQueryTest } from './match-val
 import { trimPrefix } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
 
-/** One match of one rule, ready to test. `P` is whatever the engine keeps per rule and listener. */
+/** One compiled match of one rule. `P`: what the engine keeps per rule and listener. */
 export interface Candidate<P> {
   readonly rule: P
   readonly item: RouteItem
   readonly match: RouteMatch
-  /** Characters that count for the rank of its path. */
+  /** Number of characters that count for the precedence of its path. */
   readonly length: number
   readonly pattern: RE2JS | undefined
   readonly headers: readonly ((head: Head, path: RoutedPath) => boolean)[]
@@ -31,8 +31,8 @@ export function compileCandidate<P>(item: RouteItem, match: RouteMatch, rule: P)
   }
 }
 
-/** Everything but host and path. */
-export function fits<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): boolean {
+/** Compares everything except host and path. */
+export function matchesRequest<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): boolean {
   const { match, headers } = candidate
   if (match.method !== undefined && match.method !== head.method) return false
   for (const test of headers) if (!test(head, path)) return false
@@ -42,7 +42,7 @@ export function fits<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): 
   return true
 }
 
-/** Of two candidates that take the same request, the one to try first (Gateway API, HTTPRouteRule; decision A-52). */
+/** The order in which candidates are tried (Gateway API, HTTPRouteRule; decision A-52). */
 export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return (
     b.length - a.length ||
@@ -57,10 +57,10 @@ function lengthOf({ path }: RouteMatch): number {
   return path.type === 'PathPrefix' ? trimPrefix(path.value).length : path.value.length
 }
 
-/** The first thing of a match that a request does not fit, in words; undefined when it fits. */
-export function whyNot<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): string | undefined {
+/** The first condition of a match that a request does not meet, as text; undefined if it matches. */
+export function describeMismatch<P>(candidate: Candidate<P>, path: RoutedPath, head: Head): string | undefined {
   const { match } = candidate
-  if (!pathFits(candidate, path.matched)) return `path ${path.matched} is not ${describePath(match)}`
+  if (!matchesPath(candidate, path.matched)) return `path ${path.matched} is not ${describePath(match)}`
   if (match.method !== undefined && match.method !== head.method) return `method ${head.method} is not ${match.method}`
   for (const [i, test] of candidate.headers.entries()) {
     const wanted = match.headers[i]!
@@ -76,7 +76,7 @@ export function whyNot<P>(candidate: Candidate<P>, path: RoutedPath, head: Head)
   return undefined
 }
 
-export function pathFits<P>(candidate: Candidate<P>, path: string): boolean {
+export function matchesPath<P>(candidate: Candidate<P>, path: string): boolean {
   const { type, value } = candidate.match.path
   if (type === 'Exact') return path === value
   if (type === 'RegularExpression') return candidate.pattern?.matches(path) ?? false
@@ -91,7 +91,7 @@ export function describePath(match: RouteMatch): string {
   return type === 'PathPrefix' ? `under prefix ${value}` : `matching ${value}`
 }
 
-/** Credentials are compared, never shown. */
+/** Names the field; values of credentials are not shown. */
 function describeMiss(
   what: string,
   { name, value }: { readonly name: string; readonly value: string },

@@ -7,8 +7,8 @@ function tableOf(...hostnames: readonly string[]): HostTable<string> {
   return table
 }
 
-/** Every tier that matches, in the order in which it is asked. */
-function asked(table: HostTable<string>, host: string): string[] {
+/** All matching tiers, in search order. */
+function visited(table: HostTable<string>, host: string): string[] {
   const tiers: string[] = []
   table.first(host, (tier) => {
     tiers.push(tier)
@@ -32,21 +32,21 @@ test.each([
   ['[::1]', ['']],
   ['', ['']],
 ])('%s: exact, then the longest wildcard, then any host', (host, tiers) => {
-  expect(asked(table, host)).toEqual(tiers)
+  expect(visited(table, host)).toEqual(tiers)
 })
 
-test('the first answer wins and ends the search', () => {
+test('the first result ends the search', () => {
   expect(table.first('api.example.com', (tier) => tier)).toBe('api.example.com')
   expect(table.first('api.example.com', (tier) => (tier === '*.com' ? 'taken' : undefined))).toBe('taken')
 })
 
-test('a host that no tier matches has no answer', () => {
+test('a host that no tier matches has no result', () => {
   const narrow = tableOf('*.example.com', 'example.com')
-  expect(asked(narrow, 'example.org')).toEqual([])
+  expect(visited(narrow, 'example.org')).toEqual([])
   expect(narrow.first('example.org', (tier) => tier)).toBeUndefined()
 })
 
-test('a value is made once per hostname', () => {
+test('a value is created once per hostname', () => {
   const lists = new HostTable<string[]>()
   for (const [hostname, word] of [
     ['*.a', 'one'],

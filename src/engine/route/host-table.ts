@@ -1,13 +1,13 @@
 /**
- * Values by hostname: exact, `*.suffix` (several labels deep), or any host (empty hostname). Tiers are asked from the most specific
- * to the least until one has an answer (docs/behaviour/http.md, "Finding a route").
+ * Values by hostname: exact, `*.suffix` (any number of labels), or any host (empty hostname). Tiers are searched from the most specific to
+ * the least, until one has a result (docs/behaviour/http.md, "Finding a route").
  */
 export class HostTable<T> {
   readonly #exact = new Map<string, T>()
   readonly #wildcard = new Map<string, T>()
   #any: T | undefined
 
-  /** The value of a hostname, made on first use. */
+  /** The value of a hostname, created on first use. */
   at(hostname: string, create: () => T): T {
     if (hostname === '' || hostname === '*') {
       this.#any ??= create()
@@ -29,7 +29,7 @@ export class HostTable<T> {
     return hostname.startsWith('*.') ? this.#wildcard.get(hostname.slice(1)) : this.#exact.get(hostname)
   }
 
-  /** The first answer of `ask` over the tiers that match the host (lower case, without port). */
+  /** The first result of `ask` for the tiers that match the host (lower case, without port). */
   first<R>(host: string, ask: (value: T) => R | undefined): R | undefined {
     const exact = this.#exact.get(host)
     if (exact !== undefined) {

@@ -11,24 +11,24 @@ import type { Attached, AttachedRule } from './attached.ts'
 import type { HostTable } from './host-table.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** One address and port that traffic comes in at, with the listeners that share it by hostname. */
+/** One address and port, with the listeners that share it by hostname. */
 export interface LiveSocket {
   readonly address: string
   readonly port: number
-  /** The listeners for requests, by host. */
+  /** The request listeners, by host. */
   readonly hosts: HostTable<LiveRequestListener>
-  /** All listeners, by the server name of a TLS connection; without TLS there is no name. */
+  /** All listeners, by the server name of a TLS connection; connections without TLS have no name. */
   readonly serverNames: HostTable<LiveListener>
   readonly listeners: readonly LiveListener[]
 }
 
 export type LiveListener = LiveRequestListener | LiveRelayListener
 
-/** A listener at work. Lives as long as its item; what it memoises follows the plan. */
+/** A listener of the plan in force. It is replaced when its item changes; its memos follow the plan. */
 interface AnyLiveListener {
   readonly item: ListenerItem
   readonly names: PlanNames
-  /** What policies of the listener attach to. */
+  /** Targets of its policies. */
   readonly targets: readonly string[]
   readonly frontend: Memo<FrontendSettings>
 }
@@ -42,14 +42,14 @@ export interface LiveRequestListener extends AnyLiveListener {
   readonly attached: readonly Attached<RouteItem>[]
 }
 
-/** A listener whose connections are relayed as they are. */
+/** A listener whose connections are relayed. */
 export interface LiveRelayListener extends AnyLiveListener {
   readonly carries: 'bytes'
-  /** The one rule for each server name. */
+  /** One rule for each server name. */
   readonly routes: HostTable<LiveRelayRule>
   /** The rules in `routes`. */
   readonly attached: readonly AttachedRule<RelayRouteItem, LiveRelayRule>[]
-  /** What they were made from. */
+  /** The attachments that the rules were built from. */
   readonly source: readonly Attached<RelayRouteItem>[]
 }
 
@@ -61,7 +61,7 @@ export interface LiveRule extends LiveReferences {
   readonly postRouting: Memo<Chain>
 }
 
-/** A rule for connections at one listener. */
+/** A rule for relayed connections at one listener. */
 export interface LiveRelayRule extends LiveReferences {
   readonly item: RelayRouteItem
   readonly names: PlanNames
@@ -74,16 +74,16 @@ export interface LiveReferences {
 
 export interface LiveReference {
   readonly reference: WeightedBackend
-  /** Undefined inside: the backend does not exist. */
+  /** The value is undefined if the backend does not exist. */
   readonly backend: Memo<LiveBackend | undefined>
 }
 
-/** Whether connections are relayed as they are, or carry requests. */
+/** Whether connections of a listener are relayed instead of carrying requests. */
 export function isRelayListener({ protocol }: ListenerItem): boolean {
   return protocol === 'TCP' || protocol === 'TLS'
 }
 
-/** What policies of a listener attach to, weakest first. */
+/** Targets of the policies of a listener, weakest first. */
 export function listenerTargets(item: ListenerItem): string[] {
   const targets = [gatewayTarget(item.gateway)]
   if (item.listenerSet === undefined) targets.push(listenerTarget(item.gateway, item.name))
@@ -91,7 +91,7 @@ export function listenerTargets(item: ListenerItem): string[] {
   return targets
 }
 
-/** What policies of a rule attach to, weakest first, without those of the listener. */
+/** Targets of the policies of a rule, weakest first, without those of the listener. */
 export function ruleTargets(item: RouteItem): string[] {
   const { route, rule, ruleName } = item
   const targets = [routeTarget(route.kind, route)]
@@ -122,7 +122,7 @@ export function ruleNames(listener: PlanNames, item: RouteItem | RelayRouteItem)
   }
 }
 
-/** Reads hosts for one connection, whose requests name the same one again and again. */
+/** Parses hosts, and remembers the last one: the requests of a connection usually have the same host. */
 export class HostReader {
   #authority = ''
   #host = ''
@@ -137,7 +137,7 @@ export class HostReader {
   }
 }
 
-/** Takes a backend reference by weight; undefined when there is none with a weight above 0. */
+/** Chooses a backend reference by weight; undefined if none has a weight above 0. */
 export function chooseBackend(rule: LiveReferences, random: () => number): LiveReference | undefined {
   const { backends, totalWeight } = rule
   if (totalWeight === 0) return undefined
@@ -151,9 +151,9 @@ export function chooseBackend(rule: LiveReferences, random: () => number): LiveR
 }
 
 /**
- * Whether a connection may stay, by the rules of the socket's Gateways (specification 2, 2.1; decision A-40). Asked before HTTP, with
- * an exchange that has a peer and nothing else.
- * @returns why not
+ * Applies the network authorization of all listeners of the socket (specification 2, 2.1; decision A-40). Runs before HTTP, with an
+ * exchange that has only connection data.
+ * @returns the reason of a denial
  */
 export function denyConnection(socket: LiveSocket, index: PlanIndex, connection: Exchange): string | undefined {
   for (const { frontend } of socket.listeners) {
@@ -163,7 +163,7 @@ export function denyConnection(socket: LiveSocket, index: PlanIndex, connection:
   return undefined
 }
 
-/** Whether a rule for connections looks at the client certificate: then they are asked after the TLS handshake (decision A-48). */
+/** Whether a network authorization rule reads the client certificate: then it runs after the TLS handshake (decision A-48). */
 export function readsCertificates(socket: LiveSocket, index: PlanIndex): boolean {
   return socket.listeners.some(({ frontend }) => frontend.get(index).networkAuthorization?.readsCertificate === true)
 }

@@ -4,7 +4,7 @@ import type { Head } from '#net/http/head.ts'
 import type { ValueMatch } from '#plan/item.ts'
 import type { RoutedPath } from './request-path.ts'
 
-/** A test of one value: equality or a regular expression over the whole of it. A pattern that does not compile matches nothing. */
+/** Tests one value for equality or against an anchored regular expression. A pattern that does not compile matches nothing. */
 function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: string) => boolean {
   const { type, value: expected } = match
   if (type === 'Exact') return (value) => value === expected
@@ -12,7 +12,7 @@ function compileValueTest(match: Pick<ValueMatch, 'type' | 'value'>): (value: st
   return pattern === undefined ? () => false : (value) => pattern.matches(value)
 }
 
-/** RE2 syntax, linear time; undefined when it does not compile. */
+/** RE2 syntax, linear time; undefined if it does not compile. */
 export function compilePattern(source: string): RE2JS | undefined {
   try {
     return RE2JS.compile(source)
@@ -22,8 +22,8 @@ export function compilePattern(source: string): RE2JS | undefined {
 }
 
 /**
- * Repeated fields are tested one by one; a joined value is not split. Pseudo-headers may be matched; an authority is compared in its
- * matched form, however the match is written (decision A-136).
+ * Tests a header. Repeated fields are tested one by one; joined values are not split. Pseudo-headers may be matched; authorities are
+ * compared in their matched form, however the match is written (decision A-136).
  */
 export function compileHeaderTest(match: ValueMatch): (head: Head, path: RoutedPath) => boolean {
   const name = match.name.toLowerCase()
@@ -42,7 +42,7 @@ function compileAuthorityTest({ type, value }: ValueMatch): (head: Head) => bool
   return (head) => test(matchedAuthority(head.authority))
 }
 
-/** The parameter must exist; of duplicates the first value counts (decision A-52). */
+/** Tests a query parameter, which must be present. Of duplicates the first value counts (decision A-52). */
 export function compileQueryTest(match: ValueMatch): (query: URLSearchParams) => boolean {
   const test = compileValueTest(match)
   return (query) => {

@@ -32,14 +32,14 @@ test.each([
   expect(api(path)).toEqual(prefixes)
 })
 
-test('a trailing slash is no part of a prefix', () => {
+test('a trailing slash is not part of a prefix', () => {
   const find = treeOf('/api/')
   expect(find('/api')).toEqual(['/api/'])
   expect(find('/api/x')).toEqual(['/api/'])
   expect(find('/')).toEqual([])
 })
 
-test('one value for both ways to write a prefix', () => {
+test('a prefix with and without a trailing slash has one value', () => {
   const tree = new PathTree<string[]>()
   tree.atPrefix('/a', () => []).push('first')
   tree.atPrefix('/a/', () => []).push('second')
@@ -48,7 +48,7 @@ test('one value for both ways to write a prefix', () => {
   expect(found[0]).toEqual(['first', 'second'])
 })
 
-test('what an earlier search left behind is not counted', () => {
+test('results of an earlier search are not counted', () => {
   const tree = new PathTree<string>()
   tree.atPrefix('/', () => 'root')
   tree.atPrefix('/a/b', () => 'deep')
@@ -58,8 +58,8 @@ test('what an earlier search left behind is not counted', () => {
   expect(found[0]).toBe('root')
 })
 
-test('segments of the same hash stay apart', () => {
-  // 'Aa' and 'BB' hash alike, as do their repetitions.
+test('segments with the same hash are distinguished', () => {
+  // 'Aa' and 'BB' have the same hash, as do their repetitions.
   const find = treeOf('/Aa', '/BB', '/Aa/BB', '/AaAa', '/BBBB')
   expect(find('/Aa')).toEqual(['/Aa'])
   expect(find('/BB/x')).toEqual(['/BB'])

@@ -1,18 +1,18 @@
 /**
- * Paths and path prefixes by segment. `find` gives what stands on the way to a path: the prefix `/api` is found for `/api`, `/api/`
- * and `/api/x`, not for `/apiary`; the path `/api` for `/api` alone (Gateway API, PathPrefix and Exact).
+ * Values by path and path prefix. The prefix `/api` is found for `/api`, `/api/` and `/api/x`, not for `/apiary`; the path `/api` is found
+ * for `/api` alone (Gateway API, PathPrefix and Exact).
  */
 export class PathTree<T> {
   readonly #root: Node<T> = new Node('')
 
-  /** The value of a prefix, made on first use. */
+  /** The value of a prefix, created on first use. */
   atPrefix(prefix: string, create: () => T): T {
     const node = this.#nodeOf(prefixSegments(prefix))
     node.ofPrefix ??= create()
     return node.ofPrefix
   }
 
-  /** The value of a path that begins with a slash, made on first use. */
+  /** The value of a path that begins with a slash, created on first use. */
   atPath(path: string, create: () => T): T {
     const node = this.#nodeOf(path.slice(1).split('/'))
     node.ofPath ??= create()
@@ -20,9 +20,9 @@ export class PathTree<T> {
   }
 
   /**
-   * Puts the values along `path` into `found`, shortest prefix first, that of the path itself last. Reads the path once and makes no
-   * text of it: as the key of a `Map`, it would be copied into the table of unique strings first.
-   * @returns how many there are
+   * Writes the values for `path` to `found`: prefixes from short to long, then the exact path. Reads the path once and allocates no string:
+   * V8 would copy a `Map` key into its table of internalised strings first.
+   * @returns their number
    */
   find(path: string, found: T[]): number {
     let count = 0
@@ -30,7 +30,7 @@ export class PathTree<T> {
     for (let start = 1; ; start++) {
       if (node.ofPrefix !== undefined) found[count++] = node.ofPrefix
       if (start > path.length) {
-        // `*` has no segments, as `/` has none.
+        // `*` has no segments, just as `/` has none.
         if (node.ofPath !== undefined && path.charCodeAt(0) === SLASH) found[count++] = node.ofPath
         return count
       }
@@ -69,7 +69,7 @@ class Node<T> {
     this.segment = segment
   }
 
-  /** The child for a segment, made on first use. */
+  /** The child for a segment, created on first use. */
   child(segment: string): Node<T> {
     this.children ??= new Map()
     const hash = hashOf(segment)
@@ -81,13 +81,13 @@ class Node<T> {
     return node
   }
 
-  /** Whether `path[start, end)` is its segment. */
+  /** Whether `path[start, end)` is the segment of this node. */
   isAt(path: string, start: number, end: number): boolean {
     return this.segment.length === end - start && path.startsWith(this.segment, start)
   }
 }
 
-/** Only the configuration decides what stands in a tree, so nobody can fill it with equal hashes. */
+/** Hashes need no secret: only the configuration adds segments, so clients cannot cause collisions. */
 function addToHash(hash: number, code: number): number {
   return (Math.imul(hash, 31) + code) | 0
 }
@@ -104,7 +104,7 @@ function prefixSegments(prefix: string): string[] {
   return trimmed === '' ? [] : trimmed.slice(1).split('/')
 }
 
-/** A slash at the end of a prefix says nothing (Gateway API, PathPrefix). */
+/** Removes a trailing slash, which has no meaning in a prefix (Gateway API, PathPrefix). */
 export function trimPrefix(prefix: string): string {
   return prefix.replace(/\/+$/, '')
 }

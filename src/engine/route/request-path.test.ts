@@ -17,7 +17,7 @@ test.each([
   expect(codeOf(new RequestPath().read(exchangeWith({ method, target })))).toBe(code)
 })
 
-test('the operator learns why', () => {
+test('the detail has the reason, for operators', () => {
   const exchange = exchangeWith({ target: '/a' })
   expect(new RequestPath().read(exchangeWith({ target: '/%2e./' }))).toMatchObject({
     detail: 'the path has a dot segment',
@@ -41,13 +41,13 @@ test.each<[target: string, forwarded: string, matched: string, query: string]>([
   expect({ matched: path.matched, query: path.query }).toEqual({ matched, query })
 })
 
-test('a head that needs no change goes out as it came', () => {
+test('a head in normal form is forwarded unchanged', () => {
   const exchange = exchangeWith({ target: '/a//b.c;d%2F?e' })
   new RequestPath().read(exchange)
   expect(exchange.request.startLineKept).toBe(true)
 })
 
-test('it reads one request after the other', () => {
+test('it can be reused for the next request', () => {
   const path = new RequestPath()
   const read = (target: string) => {
     const code = codeOf(path.read(exchangeWith({ target })))
@@ -68,7 +68,7 @@ test('a rule whose path names parameters keeps them', () => {
   expect(path.otherReadings(matchOf('prefix /a;x'))).toEqual([])
 })
 
-test('the target of OPTIONS alone is that of no other method', () => {
+test('the target `*` is valid only for OPTIONS', () => {
   const path = new RequestPath()
   const exchange = exchangeWith({ method: 'OPTIONS', target: '*' })
   expect(path.read(exchange)).toBeUndefined()
@@ -76,7 +76,7 @@ test('the target of OPTIONS alone is that of no other method', () => {
   expect(codeOf(path.read(exchange))).toBe('path-invalid')
 })
 
-test('what servers may take the path for has no query', () => {
+test('other readings of the path have no query', () => {
   const path = new RequestPath()
   path.read(exchangeWith({ target: '/a;x/y?b=c;d%2Fe' }))
   expect(path.otherReadings(undefined)).toEqual(['/a/y'])

@@ -3,7 +3,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import { isAmbiguous, matchedPath, normalPath, otherReadings, pathFault } from '#net/http/path-form.ts'
 import type { RouteMatch } from '#plan/item.ts'
 
-/** What routes compare of a request target. */
+/** The parts of a request target that routes compare. */
 export interface RoutedPath {
   /** The matched form (net/http/path-form.ts). */
   readonly matched: string
@@ -14,28 +14,28 @@ export interface RoutedPath {
 const SLASH = 0x2f
 const QUESTION = 0x3f
 
-/** The first character of a target that ends its path, or begins something that has other spellings. */
+/** The first character that ends the path of a target, or that may have other spellings. */
 const END_OR_MARK = /[?%\\;]|\/[/.]/
 
 const NONE: readonly string[] = []
 
 /**
- * Reads the path of one request after the other (decision A-51). Every policy may change the target, so whoever goes by it reads it
- * again, which costs nothing as long as it is the same text.
+ * Parses and normalises the path of a request (decision A-51). Policies may change the target, so every user reads it again; this is free
+ * while the text is the same.
  */
 export class RequestPath implements RoutedPath {
   #matched = ''
   #ambiguous = false
-  /** The target that was read, after its path was put into normal form. */
+  /** The target after normalisation. */
   #target = ''
-  /** Index of the `?`; -1 without one. */
+  /** Index of the `?`; -1 if there is none. */
   #mark = -1
 
   get matched(): string {
     return this.#matched
   }
 
-  /** Servers may take it for another one: see `otherReadings`. */
+  /** Servers may normalise it to another path: see `otherReadings`. */
   get ambiguous(): boolean {
     return this.#ambiguous
   }
@@ -45,8 +45,8 @@ export class RequestPath implements RoutedPath {
   }
 
   /**
-   * Reads the target of a request and puts its path into normal form, unless the path is unfit whatever the rules are. CONNECT is
-   * refused here too: no route can take it.
+   * Parses the target of a request and normalises its path. Refuses paths that are invalid for any configuration, and CONNECT, which no
+   * route can match.
    */
   read(exchange: Exchange): Refusal | undefined {
     const { request } = exchange
@@ -63,8 +63,8 @@ export class RequestPath implements RoutedPath {
   }
 
   /**
-   * What servers may take the path for, besides the matched form.
-   * @param match the one that took it; where it names parameters (`;`), servers behind are known to keep them
+   * The paths that servers may normalise this path to, other than the matched form.
+   * @param match of the rule; if it includes parameters (`;`), the backend is assumed to keep them
    */
   otherReadings(match: RouteMatch | undefined): readonly string[] {
     if (!this.#ambiguous) return NONE
@@ -78,7 +78,7 @@ export class RequestPath implements RoutedPath {
     this.#matched = target
     this.#ambiguous = false
     if (target.charCodeAt(0) !== SLASH) {
-      // The target of OPTIONS alone (RFC 9112, 3.2.4).
+      // `*` is valid only for OPTIONS (RFC 9112, 3.2.4).
       return target === '*' && request.method === 'OPTIONS' ? undefined : reject('path-invalid')
     }
     const mark = target.indexOf('?')

@@ -14,7 +14,7 @@ interface Rule {
 
 const NAMES = new WeakMap<RouteItem, string>()
 
-/** A rule with one match; its place is its name. */
+/** A rule with one match; its built form is its name. */
 function rule(name: string, match: RouteMatch, more: Partial<RouteItem> = {}, hostnames: readonly string[] = []): Rule {
   const item = routeItem(name, { matches: [match], ...more })
   NAMES.set(item, name)
@@ -41,7 +41,7 @@ function routedPath(target: string): RoutedPath {
 const exactly = (name: string, value: string): ValueMatch => ({ name, type: 'Exact', value })
 const like = (name: string, value: string): ValueMatch => ({ name, type: 'RegularExpression', value })
 
-/** Strongest first: each one is taken before all that follow it. Order of adding must not matter. */
+/** Highest precedence first. The order of insertion must not matter. */
 const PRECEDENCE: readonly Rule[] = [
   rule('exact host, weakest match', matchOf('pattern /.*'), {}, ['a.example.com']),
   rule('longer wildcard', matchOf('pattern /.*'), {}, ['*.example.com']),
@@ -96,14 +96,14 @@ test.each(PRECEDENCE.slice(0, -1).map((each, i) => [each.name, PRECEDENCE[i + 1]
   },
 )
 
-test('of all rules together the first one takes the request, and without it the next', () => {
+test('of all rules together the first one matches, and without it the next', () => {
   for (const [i, { name }] of PRECEDENCE.entries()) {
     const rest = PRECEDENCE.slice(i).toReversed()
     expect(taker(rest, '/api/users?p=1&q=2', { headers: { a: '1', b: '2' } }, 'a.example.com')).toBe(name)
   }
 })
 
-test('a lower host tier is asked when no rule of the higher one fits', () => {
+test('a less specific host tier is searched if no rule of the more specific one matches', () => {
   const rules = [
     rule('narrow', matchOf('exact /only'), {}, ['a.example.com']),
     rule('wide', matchOf('prefix /'), {}, ['*.example.com']),
@@ -115,7 +115,7 @@ test('a lower host tier is asked when no rule of the higher one fits', () => {
   expect(taker(rules.slice(0, 2), '/else', {}, 'example.org')).toBeUndefined()
 })
 
-test('a rule with several hostnames and several matches is found by each', () => {
+test('a rule with several hostnames and matches is found by each of them', () => {
   const item = routeItem('both', { matches: [matchOf('exact /a'), matchOf('GET prefix /b')] })
   const table = tableOf([{ name: 'both', item, hostnames: ['x.test', '*.y.test'] }])
   const found = (host: string, target: string) =>
@@ -126,7 +126,7 @@ test('a rule with several hostnames and several matches is found by each', () =>
   expect(found('x.test', '/c')).toBeUndefined()
 })
 
-test.each<[match: RouteMatch, target: string, inputs: ExchangeInputs, fits: boolean]>([
+test.each<[match: RouteMatch, target: string, inputs: ExchangeInputs, matchesRequest: boolean]>([
   [matchOf('exact /a'), '/a', {}, true],
   [matchOf('exact /a'), '/a?x=1', {}, true],
   [matchOf('exact /a'), '/a/', {}, false],
@@ -168,11 +168,11 @@ test.each<[match: RouteMatch, target: string, inputs: ExchangeInputs, fits: bool
   [matchOf('prefix /', { queryParams: [exactly('P', '1')] }), '/?p=1', {}, false],
   [matchOf('prefix /', { queryParams: [like('p', '[0-9]{2}')] }), '/?p=12', {}, true],
   [matchOf('prefix /', { queryParams: [like('p', '[0-9]{2}')] }), '/?p=123', {}, false],
-])('%j takes %s %j: %s', (match, target, inputs, fits) => {
-  expect(taker([rule('it', match)], target, inputs)).toBe(fits ? 'it' : undefined)
+])('%j takes %s %j: %s', (match, target, inputs, matchesRequest) => {
+  expect(taker([rule('it', match)], target, inputs)).toBe(matchesRequest ? 'it' : undefined)
 })
 
-test('near misses name the first thing that does not fit', () => {
+test('near misses name the first condition that is not met', () => {
   const wanted = {
     ...matchOf('PUT prefix /a'),
     headers: [exactly('x', '1')],
@@ -189,11 +189,11 @@ test('near misses name the first thing that does not fit', () => {
   ])
 })
 
-test('a slash at the end of a prefix does not make it more specific', () => {
+test('a trailing slash does not make a prefix more specific', () => {
   expect(taker([rule('any method', matchOf('prefix /ab/')), rule('GET', matchOf('GET prefix /ab'))], '/ab')).toBe('GET')
 })
 
-test('any table finds what trying every match one by one finds', () => {
+test('every table finds the same rule as a linear search', () => {
   fc.assert(
     fc.property(
       fc.array(anyRule, { maxLength: 12 }),
@@ -206,7 +206,7 @@ test('any table finds what trying every match one by one finds', () => {
           const head = exchangeWith(inputs).request
           const hit = table.find(host, head, routedPath(head.target))
           const expected = findOneByOne(rules, host, inputs)
-          // Of matches that agree in everything any one may take it; they would be the same rule.
+          // Matches of equal precedence within one rule are interchangeable.
           if (hit === undefined || expected === undefined) expect(hit).toBe(expected)
           else expect(rankOf(rules.find(({ name }) => name === hit.rule)!.item, hit.match)).toEqual(expected.rank)
         }
@@ -223,7 +223,7 @@ const anyMatch: fc.Arbitrary<RouteMatch> = fc.record({
   path: fc.oneof(
     fc.record({
       type: fc.constantFrom('Exact', 'PathPrefix'),
-      // No route has empty segments.
+      // Routes have no empty segments.
       value: anyPath.filter((path) => !path.includes('//')),
     }),
     fc.record({
@@ -257,7 +257,7 @@ interface Found {
   readonly rank: readonly (string | number)[]
 }
 
-/** The rules of docs/behaviour/http.md, "Finding a route", as they stand there, with nothing prepared. */
+/** A linear search by the rules of docs/behaviour/http.md, "Finding a route". */
 function findOneByOne(rules: readonly Rule[], host: string, request: ExchangeInputs): Found | undefined {
   for (const tier of hostTiers(host)) {
     const found = rules
@@ -300,20 +300,20 @@ function fitsNaively({ path, method, headers, queryParams }: RouteMatch, request
   const [requested = '', query = ''] = request.target!.split('?')
   const params = new URLSearchParams(query)
   return (
-    pathFitsNaively(path, requested) &&
+    matchesPathNaively(path, requested) &&
     (method === undefined || method === request.method) &&
     headers.every(({ name, value }) => request.headers?.[name] === value) &&
     queryParams.every(({ name, value }) => params.get(name) === value)
   )
 }
 
-function pathFitsNaively({ type, value }: RouteMatch['path'], path: string): boolean {
+function matchesPathNaively({ type, value }: RouteMatch['path'], path: string): boolean {
   if (type === 'Exact') return path === value
   if (type === 'PathPrefix') return `${path.replace(/\/+$/, '')}/`.startsWith(`${value.replace(/\/+$/, '')}/`)
   return value !== '(' && new RegExp(`^(?:${value})$`).test(path)
 }
 
-test('a table that rules left and joined finds what a new one finds, and the one before stays as it was', () => {
+test('an updated table finds the same rules as a new one, and the previous table does not change', () => {
   const pool: readonly Rule[] = ['/', '/a', '/a/b', '/c'].flatMap((path, i) =>
     [[], ['a.test'], ['a.test', '*.test'], ['b.test']].map((hostnames, j) =>
       rule(

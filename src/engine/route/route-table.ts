@@ -1,7 +1,7 @@
 import { foldName, type Head } from '#net/http/head.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
 import type { Attached } from './attached.ts'
-import { byRank, type Candidate, compileCandidate, fits, pathFits, whyNot } from './candidate.ts'
+import { byRank, type Candidate, compileCandidate, describeMismatch, matchesPath, matchesRequest } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
 import type { RoutedPath } from './request-path.ts'
@@ -11,30 +11,30 @@ export interface RouteHit<P> {
   readonly match: RouteMatch
 }
 
-/** A rule that was looked at and did not match, for `explain`. */
+/** A rule that was considered and does not match, for `explain`. */
 export interface NearMiss {
   readonly item: RouteItem
   readonly match: RouteMatch
   readonly why: string
-  /** It would have taken this path, but something else did not fit or another rule was nearer. */
+  /** Its path matches, but another condition does not, or another rule has precedence. */
   readonly takesPath: boolean
 }
 
 /**
- * The routes of one listener. Order of choice (Gateway API, HTTPRouteRule; decision A-52): host tier; exact path, then longest
- * prefix, then pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number.
- * What it keeps for a hostname, and for a rule, is made for the first request that needs it.
+ * The routes of one listener. Precedence (Gateway API, HTTPRouteRule; decision A-52): host tier; exact path, then longest prefix, then
+ * pattern; then a method, more headers, more query parameters; then the oldest route, namespace/name, rule number. Data per hostname and
+ * per rule is created for the first request that needs it.
  */
 export class RouteTable<P> {
   readonly #hosts = new HostTable<Tier<P>>()
-  /** The place of a rule of this table; the same one however often it is asked for. */
+  /** The built form of a rule of this table; always the same object. */
   readonly ruleOf: (route: RouteItem) => P
 
   private constructor(ruleOf: (route: RouteItem) => P) {
     this.ruleOf = ruleOf
   }
 
-  /** @param build the place of a rule */
+  /** @param build creates the built form of a rule */
   static of<P extends NonNullable<unknown>>(
     rules: readonly Attached<RouteItem>[],
     build: (route: RouteItem) => P,
@@ -51,7 +51,7 @@ export class RouteTable<P> {
     return table.after([], rules)
   }
 
-  /** The table with some rules less and others more. What it says about other hostnames is taken over; this one stays as it is. */
+  /** The next version of the table. Data of other hostnames is kept; this table does not change. */
   after(removed: readonly Attached<RouteItem>[], added: readonly Attached<RouteItem>[]): RouteTable<P> {
     const gone = new Set(removed.map(({ route }) => route))
     const more = byHostname(added)
@@ -73,18 +73,24 @@ export class RouteTable<P> {
     return this.#hosts.first(host, (tier) => tier.find(path, head))
   }
 
-  /** Whether a rule whose host matches goes by a field, of which `foldName` made the name. */
-  goesBy(foldedName: string, host: string): boolean {
+  /** Whether a rule for the host compares a field. The name must be folded by `foldName`. */
+  comparesField(foldedName: string, host: string): boolean {
     return this.#hosts.first(host, (tier) => (tier.fields.has(foldedName) ? true : undefined)) ?? false
   }
 
-  /** Every rule whose host matches, with why it is not the one that takes the request; the one that does is in it too. */
+  /** Every rule for the host, with the reason why it does not match. Includes the matching rule. */
   nearMisses(host: string, head: Head, path: RoutedPath): NearMiss[] {
     const misses: NearMiss[] = []
     this.#hosts.first(host, (tier) => {
       for (const candidate of tier.candidates) {
-        const why = whyNot(candidate, path, head) ?? 'it matches too, but a more specific rule takes precedence'
-        misses.push({ item: candidate.item, match: candidate.match, why, takesPath: pathFits(candidate, path.matched) })
+        const why =
+          describeMismatch(candidate, path, head) ?? 'it matches too, but a more specific rule takes precedence'
+        misses.push({
+          item: candidate.item,
+          match: candidate.match,
+          why,
+          takesPath: matchesPath(candidate, path.matched),
+        })
       }
       return undefined
     })
@@ -120,7 +126,7 @@ class Tier<P> {
     this.#ruleOf = ruleOf
   }
 
-  /** By rank. */
+  /** Ordered by precedence. */
   get candidates(): readonly Candidate<P>[] {
     return this.#compiled.candidates
   }
@@ -135,7 +141,7 @@ class Tier<P> {
     return this.#matches
   }
 
-  /** Names of the fields that its matches compare, folded. Asked for by few requests, so made for the first of them. */
+  /** Names of the fields that its matches compare, folded. Created on first use, because few requests need them. */
   get fields(): ReadonlySet<string> {
     this.#fields ??= new Set(
       this.rules.flatMap(({ route }) =>
@@ -150,13 +156,13 @@ class Tier<P> {
   }
 }
 
-/** The matches of one hostname. */
+/** The compiled matches of one hostname. */
 class Matches<P> {
-  /** By rank. */
+  /** Ordered by precedence. */
   readonly candidates: readonly Candidate<P>[]
   readonly #paths = new PathTree<Candidate<P>[]>()
   readonly #patterns: Candidate<P>[] = []
-  /** Reused by every lookup. */
+  /** Reused by every search. */
   readonly #found: Candidate<P>[][] = []
 
   constructor(candidates: Candidate<P>[]) {
@@ -175,7 +181,7 @@ class Matches<P> {
       if (hit !== undefined) return hit
     }
     for (const candidate of this.#patterns) {
-      if (candidate.pattern?.matches(path.matched) && fits(candidate, path, head)) return candidate
+      if (candidate.pattern?.matches(path.matched) && matchesRequest(candidate, path, head)) return candidate
     }
     return undefined
   }
@@ -186,6 +192,6 @@ function newList<T>(): T[] {
 }
 
 function firstFit<P>(candidates: readonly Candidate<P>[], path: RoutedPath, head: Head): Candidate<P> | undefined {
-  for (const candidate of candidates) if (fits(candidate, path, head)) return candidate
+  for (const candidate of candidates) if (matchesRequest(candidate, path, head)) return candidate
   return undefined
 }

@@ -35,7 +35,7 @@ export class KeptAnswer implements LlmAnswer {
   }
 
   /** Output is kept in this memory from now on; when none is left, nothing more is kept. */
-  holdIn(claim: BodyClaim): void {
+  areValidFor(claim: BodyClaim): void {
     this.#claim = claim
   }
 

@@ -18,7 +18,7 @@ import type { StreamFormat } from './stream-format.ts'
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, claim: BodyClaim): AnswerFilter | undefined {
   const { llm: facts, response, startMonotonicMs } = exchange
   if (facts === undefined || response === undefined || !isReadable(response)) return undefined
-  plan.kept?.holdIn(claim)
+  plan.kept?.areValidFor(claim)
   if (isEventStream(response)) {
     const build = STREAMS[plan.wire]
     if (build === undefined) return undefined
