@@ -6,7 +6,7 @@ import { writeRunningNote } from '#cli/running-note.ts'
 import type { Instance } from '#instance/instance.ts'
 import { waitForNote } from './wait-for-note.ts'
 
-const instance = { ports: { admin: 15_100, metrics: 15_120, readiness: 15_121 } } as Instance
+const instance = { adminUrl: 'http://127.0.0.1:15100', ports: { metrics: 15_120, readiness: 15_121 } } as Instance
 
 async function folder() {
   const path = await mkdtemp(join(tmpdir(), 'gatewright-note-'))

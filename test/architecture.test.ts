@@ -131,6 +131,17 @@ test('every refusal and every metric is described', () => {
   ).toEqual([])
 })
 
+test('the described messages of the log exist', () => {
+  const described = readFileSync(join(ROOT, 'docs/behaviour/control.md'), 'utf8')
+  const table = described.slice(described.indexOf('\n## Log'), described.indexOf('\n## Statuses'))
+  const messages = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(
+    ([, cell]) => cell!.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? [],
+  )
+  const code = texts.filter(({ path }) => /^src\/(?:cli|workers)\//.test(path) && !path.endsWith('.test.ts'))
+  expect(messages).toContain('plan in force')
+  expect(messages.filter((message) => !code.some(({ text }) => text.includes(`'${message}'`)))).toEqual([])
+})
+
 test('the fields of the access log are described, in their order', () => {
   const described = readFileSync(join(ROOT, 'docs/behaviour/http.md'), 'utf8')
   const section = described.slice(described.indexOf('## Access log'), described.indexOf('`attributes.remove` removes'))

@@ -83,6 +83,10 @@ test('/decisions takes parameters', async () => {
   })
 })
 
+test('its address is a URL', () => {
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+})
+
 test('/version names gateway and runtime', async () => {
   expect(await json('/version')).toEqual({ gatewright: '1.2.3', node: process.versions.node })
 })

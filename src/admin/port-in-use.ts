@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { hostPort } from '#base/host-port.ts'
 
 /** Another program (or another gateway) listens where a server was to listen. The message is one line for a terminal. */
 export class PortInUse extends Error {
@@ -8,7 +8,7 @@ export class PortInUse extends Error {
 
   /** @param purpose what the port was for: `metrics` */
   constructor(host: string, port: number, purpose: string, cause: unknown) {
-    super(`${isIPv6(host) ? `[${host}]` : host}:${port} is in use; the ${purpose} server needs it`, { cause })
+    super(`${hostPort(host, port)} is in use; the ${purpose} server needs it`, { cause })
     this.host = host
     this.port = port
   }

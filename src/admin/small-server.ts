@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { hostPort } from '#base/host-port.ts'
 import { type Answer, textAnswer } from './answer.ts'
 import { PortInUse } from './port-in-use.ts'
 
@@ -25,6 +26,8 @@ export interface SmallServerOptions {
 
 export interface RunningServer {
   readonly port: number
+  /** `http://127.0.0.1:15000`, `http://[::1]:15000` */
+  readonly url: string
   /** Stops accepting; resolves when the requests in flight are answered. */
   close(): Promise<void>
 }
@@ -52,7 +55,8 @@ export async function startSmallServer(options: SmallServerOptions): Promise<Run
     )
   })
   const port = await listen(server, options)
-  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) }
+  const url = `http://${hostPort(options.host, port)}`
+  return { port, url, close: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
 async function answerRequest(

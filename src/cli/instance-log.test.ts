@@ -59,7 +59,11 @@ const finding: Finding = {
 const translation = (...findings: readonly Finding[]) => findings
 
 const instance = (listeners: number) =>
-  ({ ports: { admin: 1, metrics: 2, readiness: 3 }, listeners: Array(listeners) }) as unknown as Instance
+  ({
+    adminUrl: 'http://[::1]:1',
+    ports: { metrics: 2, readiness: 3 },
+    listeners: Array(listeners),
+  }) as unknown as Instance
 
 const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
 
@@ -133,10 +137,10 @@ test('once it runs, every plan is logged; before, only what listens', () => {
   const applied = (log: InstanceLog) => log.applied(2, [])
   const started = (log: InstanceLog) => log.started(instance(1))
   expect(saying(applied)).toEqual([])
-  expect(saying(started)).toEqual(['info ready admin=http://127.0.0.1:1 metrics.port=2 readiness.port=3'])
+  expect(saying(started)).toEqual(['info ready admin=http://[::1]:1 metrics.port=2 readiness.port=3'])
   expect(saying(applied)).toEqual(['info plan in force version=2'])
   expect(jsonOf(started)).toEqual([
-    { level: 'info', message: 'ready', admin: 'http://127.0.0.1:1', 'metrics.port': 2, 'readiness.port': 3 },
+    { level: 'info', message: 'ready', admin: 'http://[::1]:1', 'metrics.port': 2, 'readiness.port': 3 },
   ])
   expect(jsonOf(applied)).toEqual([{ level: 'info', message: 'plan in force', version: 2 }])
   expect(logs('debug').saying(applied)).toEqual(['debug plan in force version=2'])

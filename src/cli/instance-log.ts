@@ -90,9 +90,9 @@ export class InstanceLog implements InstanceEvents {
         host,
       })
     }
-    const { admin, metrics, readiness } = instance.ports
+    const { metrics, readiness } = instance.ports
     this.#log.log('info', 'ready', {
-      admin: `http://127.0.0.1:${admin}`,
+      admin: instance.adminUrl,
       'metrics.port': metrics,
       'readiness.port': readiness,
     })

@@ -13,7 +13,7 @@ export function writeRunningNote(folder: string, instance: Instance): { remove()
     version: VERSION,
     pid: process.pid,
     started: new Date().toISOString(),
-    admin: `http://127.0.0.1:${instance.ports.admin}`,
+    admin: instance.adminUrl,
     metricsPort: instance.ports.metrics,
     readinessPort: instance.ports.readiness,
   }

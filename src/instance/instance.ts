@@ -5,6 +5,7 @@ import type { RunningServer } from '#admin/small-server.ts'
 import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
+import { hostPort } from '#base/host-port.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { SecretIndex } from '#control/secret-values.ts'
@@ -138,16 +139,21 @@ export class Instance {
     return instance
   }
 
-  /** Ports of the servers for operators: admin, metrics, readiness. */
-  get ports(): { readonly admin: number; readonly metrics: number; readonly readiness: number } {
-    const [readiness, metrics, admin] = this.#servers.map(({ port }) => port)
-    return { admin: admin!, metrics: metrics!, readiness: readiness! }
+  /** Ports of the servers for operators. */
+  get ports(): { readonly metrics: number; readonly readiness: number } {
+    const [readiness, metrics] = this.#servers.map(({ port }) => port)
+    return { metrics: metrics!, readiness: readiness! }
+  }
+
+  get adminUrl(): string {
+    const [, , admin] = this.#servers
+    return admin!.url
   }
 
   get listeners(): readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[] {
     return this.#publisher.listeners.map((item) => ({
       name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
-      url: `${item.protocol.toLowerCase()}://${item.address}:${item.port}`,
+      url: `${item.protocol.toLowerCase()}://${hostPort(item.address, item.port)}`,
       problem: this.#publisher.refused.get(`${item.address}:${item.port}`),
     }))
   }

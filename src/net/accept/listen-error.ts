@@ -1,4 +1,4 @@
-import net from 'node:net'
+import { hostPort } from '#base/host-port.ts'
 
 /** Why a listener could not start. */
 export class ListenError extends Error {
@@ -9,7 +9,7 @@ export class ListenError extends Error {
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     const code = LISTEN_ERRORS[cause.code ?? ''] ?? 'failed'
-    super(`cannot listen on ${net.isIPv6(host) ? `[${host}]` : host}:${port}: ${code.replaceAll('-', ' ')}`, { cause })
+    super(`cannot listen on ${hostPort(host, port)}: ${code.replaceAll('-', ' ')}`, { cause })
     this.code = code
     this.host = host
     this.port = port
