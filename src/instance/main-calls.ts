@@ -43,7 +43,7 @@ export class MainCalls {
       bodyMemory,
       random: Math.random,
       backend: (key) => publisher.calledBackend(key),
-      failed: (...failure) => this.#facts.learn(...failure),
+      failed: (...failure) => this.#facts.record(...failure),
       ended: (call) => observeCall(metrics, call),
     })
     this.#fetcher = new KeySetFetcher(calls.ofGateway, importKey, {
@@ -70,7 +70,7 @@ export class MainCalls {
 
   /** Called after the publisher has processed a change of the plan. */
   planChanged(): void {
-    this.#facts.forget()
+    this.#facts.reset()
     this.#fetcher.take(this.#publisher.keySetChange)
   }
 

@@ -1,30 +1,30 @@
 import type { FailureCode } from '#net/failure.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 
-/** Failures that will not go away until somebody configures the backend differently. */
+/** Failures that persist until the configuration of the backend changes. */
 const CODES: Partial<Record<FailureCode, BackendFact['code']>> = { 'not-http2': 'backend-not-http2' }
 
-/** Tells what traffic shows about backends, each fact once for a plan. */
+/** Reports facts that traffic shows about backends, each once per plan. */
 export class BackendFacts {
-  readonly #tell: (fact: BackendFact) => void
-  readonly #told = new Set<string>()
+  readonly #report: (fact: BackendFact) => void
+  readonly #reported = new Set<string>()
 
-  constructor(tell: (fact: BackendFact) => void) {
-    this.#tell = tell
+  constructor(report: (fact: BackendFact) => void) {
+    this.#report = report
   }
 
   /** An attempt failed at an endpoint of a backend. */
-  learn(backend: string, endpoint: string, failure: FailureCode): void {
+  record(backend: string, endpoint: string, failure: FailureCode): void {
     const code = CODES[failure]
     if (code === undefined) return
     const key = `${backend} ${code}`
-    if (this.#told.has(key)) return
-    this.#told.add(key)
-    this.#tell({ backend, code, endpoint })
+    if (this.#reported.has(key)) return
+    this.#reported.add(key)
+    this.#report({ backend, code, endpoint })
   }
 
-  /** A new plan is in force, with which things may be different. */
-  forget(): void {
-    this.#told.clear()
+  /** Starts again with a new plan, which may have fixed the failures. */
+  reset(): void {
+    this.#reported.clear()
   }
 }

@@ -37,14 +37,14 @@ export interface BodyOwner {
   readonly decision: Decision
   readonly stream: ServerStream
   readonly context: { readonly bodyMemory: BodyMemory }
-  /** It has no response yet, and its client is connected. */
+  /** The request has no response yet, and its client is connected. */
   readonly isWaiting: boolean
   /** The head of the backend's response was healthy. */
   healthy: boolean
 }
 
 /** A body that can be sent. */
-export type Given = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
+export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe'>
 
 /**
  * The two bodies of a request on their way through the gateway:
@@ -66,7 +66,7 @@ export class Bodies implements BodyReader {
   #response: BodySource | undefined
   #requestRecording: RecordingSink | undefined
   #responseRecording: RecordingSink | undefined
-  /** Knows afterwards whether the stream of the backend was complete. */
+  /** Reports after the end whether the backend's stream was complete. */
   #filter: AnswerFilter | undefined
 
   constructor(owner: BodyOwner) {
@@ -92,7 +92,7 @@ export class Bodies implements BodyReader {
       return Promise.resolve(undefined)
     }
     // An earlier attempt may have sent a part of it.
-    const body = this.#request instanceof KeptBody ? this.#request.letGo() : stream.body
+    const body = this.#request instanceof KeptBody ? this.#request.detach() : stream.body
     this.#request = undefined
     return new Promise((resolve) => {
       collect(body, { maxBytes, claim: this.claim, givesWay: true }, use, (result) => {
@@ -124,14 +124,14 @@ export class Bodies implements BodyReader {
   }
 
   /** An attempt has ended, and another one may follow. */
-  restRequest(): void {
+  endAttempt(): void {
     if (this.#request instanceof KeptBody) this.#request.rest()
   }
 
   /**
    * The body for the backend. A body in memory has a Content-Length. Trailers of the client do not apply to a replaced body.
    */
-  requestToSend(): Given {
+  requestToSend(): SendableBody {
     const { exchange, stream } = this.#owner
     const { newRequestBody, requestBody } = exchange
     if (newRequestBody !== undefined) return new FixedBody(newRequestBody)
@@ -140,7 +140,7 @@ export class Bodies implements BodyReader {
   }
 
   /** Sends a body to the backend, and records it if an expression of log or metrics reads it (decision A-49). */
-  sendRequest(body: Given, sink: BodySink): void {
+  sendRequest(body: SendableBody, sink: BodySink): void {
     const { recordsRequestBody, maxBufferBytes } = this.#owner.decision.frontend!
     if (!recordsRequestBody || body instanceof FixedBody) return body.pipe(sink)
     this.#requestRecording = new RecordingSink(sink, { maxBytes: maxBufferBytes, claim: this.claim })
@@ -156,7 +156,7 @@ export class Bodies implements BodyReader {
   }
 
   /** The body of the backend's response, for the client. */
-  get response(): Given {
+  get response(): SendableBody {
     return this.#response!
   }
 
@@ -185,7 +185,7 @@ export class Bodies implements BodyReader {
   }
 
   /** Sends a body to the client, and records it, as the client gets it, if an expression of log or metrics reads it. */
-  sendResponse(body: Given): void {
+  sendResponse(body: SendableBody): void {
     const { decision, stream, exchange } = this.#owner
     const { response } = stream
     const isKnown = exchange.responseBody != null || exchange.newResponseBody !== undefined

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { listenerItem, livePlan } from '#engine/testing.ts'
 import type { ClientValidation } from '#plan/item.ts'
-import { asksOtherwise } from './choose-tls.ts'
+import { clientAuthChanged } from './choose-tls.ts'
 
 type Written = Readonly<Record<string, ClientValidation | undefined>>
 
-/** A socket of TLS listeners, by hostname. */
+/** A socket with TLS listeners, by hostname. */
 function socketOf(listeners: Written): LiveSocket {
   const items = Object.entries(listeners).map(([hostname, clientValidation]) =>
     listenerItem({
@@ -37,5 +37,5 @@ test.each<[what: string, before: Written, after: Written, otherwise: boolean]>([
   ['listeners come and go, and none asks', { 'a.test': undefined }, { 'b.test': undefined }, false],
   ['listeners come and go, and all ask the same', { 'a.test': STRICT }, { 'a.test': STRICT, 'b.test': STRICT }, false],
 ])('%s', (_, before, after, otherwise) => {
-  expect(asksOtherwise(socketOf(before), socketOf(after))).toBe(otherwise)
+  expect(clientAuthChanged(socketOf(before), socketOf(after))).toBe(otherwise)
 })

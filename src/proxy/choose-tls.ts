@@ -6,16 +6,16 @@ import type { CertificateSecret, SecureContexts } from '#net/accept/secure-conte
 const CLIENT_CERTIFICATES = { none: 'none', AllowValidOnly: 'valid', AllowInsecureFallback: 'any' } as const
 
 /**
- * What a client gets that asks for `serverName` at a socket: as the listeners of the plan in force have it, so a changed certificate
- * is shown from the next handshake on (decision A-39).
- * @returns undefined when no listener has the name, or it has nothing to show: the handshake is refused
+ * The TLS settings of the listener for `serverName`. Reads the current plan, so a changed certificate applies from the next handshake
+ * (decision A-39).
+ * @returns undefined if no listener has the name, or its certificate is missing: the handshake is refused
  */
 export function chooseTls(
   socket: LiveSocket,
   serverName: string,
   { index, contexts }: { readonly index: PlanIndex; readonly contexts: SecureContexts },
 ): TlsChoice | undefined {
-  const listener = socket.serverNames.first(serverName, (place) => place)
+  const listener = socket.serverNames.first(serverName, (listener) => listener)
   if (listener === undefined) return undefined
   if (listener.item.tlsMode === 'Passthrough') return 'passthrough'
   // Connection settings exist once per socket (decision A-40).
@@ -40,7 +40,7 @@ function certificatesOf({ item }: LiveListener, index: PlanIndex): CertificateSe
   })
 }
 
-/** @returns undefined where no client certificate is asked for; empty when nothing is left that could vouch for one */
+/** @returns undefined if no client certificate is requested; empty if no authority is available to verify one */
 function authoritiesOf({ item }: LiveListener, index: PlanIndex): string | undefined {
   return item.clientValidation?.authorities
     .map((key) => {
@@ -51,20 +51,20 @@ function authoritiesOf({ item }: LiveListener, index: PlanIndex): string | undef
 }
 
 /**
- * Whether a connection that was let in before might be served now by a listener that would have asked its client for other proof:
- * because that listener changed, came, or is the next best since another one went.
+ * Whether an open connection might now be served by a listener with other requirements for client certificates: because that listener
+ * changed, was added, or takes over the hostname of a removed one.
  */
-export function asksOtherwise(before: LiveSocket, after: LiveSocket): boolean {
-  const [asked, asks] = [demands(before), demands(after)]
-  if (asked.join('\n') === asks.join('\n')) return false
-  return new Set([...before.listeners, ...after.listeners].map(demandOf)).size > 1
+export function clientAuthChanged(before: LiveSocket, after: LiveSocket): boolean {
+  const [old, current] = [clientAuthByHostname(before), clientAuthByHostname(after)]
+  if (old.join('\n') === current.join('\n')) return false
+  return new Set([...before.listeners, ...after.listeners].map(clientAuthOf)).size > 1
 }
 
-/** What clients have to show, by hostname. */
-function demands({ listeners }: LiveSocket): string[] {
-  return listeners.map((place) => `${place.item.hostname} ${demandOf(place)}`).sort()
+/** Requirements for client certificates, by hostname. */
+function clientAuthByHostname({ listeners }: LiveSocket): string[] {
+  return listeners.map((listener) => `${listener.item.hostname} ${clientAuthOf(listener)}`).sort()
 }
 
-function demandOf({ item }: LiveListener): string {
+function clientAuthOf({ item }: LiveListener): string {
   return JSON.stringify(item.clientValidation ?? null)
 }

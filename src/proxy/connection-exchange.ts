@@ -5,7 +5,7 @@ import type { ProxyContext } from './proxy-context.ts'
 
 const NO_REQUEST = new Head()
 
-/** What expressions see of a connection before, or without, a request. */
+/** What expressions see of a connection without a request. */
 export function connectionExchange({ gateway, workloads }: ProxyContext, peer: Peer): Exchange {
   const exchange = new Exchange(NO_REQUEST, peer)
   exchange.gateway = gateway

@@ -15,14 +15,14 @@ import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Framing } from '#net/stream.ts'
 import { WheelTimer } from '#net/timer-wheel.ts'
-import type { Given } from './bodies.ts'
+import type { SendableBody } from './bodies.ts'
 import type { InFlight } from './in-flight.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 import { serveRequest } from './serve-request.ts'
 
-/** Takes a request to its backend; the backend is known and usable. */
+/** Forwards a request to its backend, which is known and usable. */
 export function forward(flight: InFlight): void {
   const { exchange } = flight
   const { serve } = flight.backend.protocol
@@ -34,7 +34,7 @@ export function forward(flight: InFlight): void {
   attempt(flight)
 }
 
-/** A body of which the beginning was read streams on, and cannot be sent twice. */
+/** Forwards a body that exceeds the buffer limit: it streams, and cannot be sent twice. */
 function forwardLarge(flight: InFlight): void {
   if (needsWholeBody(flight.decision, flight.exchange)) return respondLocally(flight, reject('body-too-large'))
   flight.retriesLeft = 0
@@ -45,22 +45,22 @@ function mustGatherBody(flight: InFlight): boolean {
   return flight.bodies.requestStreams && needsWholeBody(flight.decision, flight.exchange)
 }
 
-/** A retry needs something to send again. A body that is known to be too large for that is sent once. */
+/** Keeps the body for retries. A body that is known to be too large is sent once. */
 function keepBody({ bodies }: InFlight): boolean {
   return !bodies.requestStreams || bodies.keepRequest()
 }
 
 function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { exchange, decision, bodies } = flight
-  whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (unread) => {
-    if (unread !== undefined) return respondLocally(flight, unread)
+  whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (refusal) => {
+    if (refusal !== undefined) return respondLocally(flight, refusal)
     if (exchange.requestBody === null && use === true) return respondLocally(flight, reject('body-too-large'))
     if (exchange.requestBody === null) return forwardLarge(flight)
     attempt(flight)
   })
 }
 
-/** One attempt: endpoint, backend policies, send. */
+/** Starts one attempt: choose an endpoint, run its policies, send. */
 function attempt(flight: InFlight): void {
   const { exchange, context } = flight
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
@@ -70,15 +70,15 @@ function attempt(flight: InFlight): void {
   if (readsRequestBody === true && exchange.requestBody === null) {
     return respondLocally(flight, reject('body-too-large'))
   }
-  if (flight.retriesLeft > 0 || flight.pristine !== undefined) {
+  if (flight.retriesLeft > 0 || flight.originalHead !== undefined) {
     flight.tried = [...flight.tried, endpoint]
-    flight.pristine ??= exchange.request.clone()
-    exchange.request = flight.pristine.clone()
+    flight.originalHead ??= exchange.request.clone()
+    exchange.request = flight.originalHead.clone()
     exchange.newRequestBody = undefined
   }
   const outcome = prepareAttempt(endpoint, exchange, flight.decision)
   if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
-  whenSettled(flight, outcome, (late) => proceedWith(flight, late))
+  whenSettled(flight, outcome, (settled) => proceedWith(flight, settled))
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
@@ -90,7 +90,7 @@ function send(flight: InFlight): void {
   const { exchange, context, stream, bodies } = flight
   const endpoint = flight.decision.endpoint!
   const { upgrade } = stream.head
-  if (flight.pristine !== undefined && flight.tried.length > 1) {
+  if (flight.originalHead !== undefined && flight.tried.length > 1) {
     exchange.request.set('x-retry-attempt', String(flight.tried.length - 1))
   }
   flight.attemptStartMs = context.now()
@@ -113,23 +113,27 @@ function send(flight: InFlight): void {
   if (framing.kind !== BODY_NONE) bodies.sendRequest(body, upstream.request)
 }
 
-function frame({ exchange, decision, stream }: InFlight, body: Given, { requestTimeoutMs }: LiveEndpoint): Framing {
-  // A client that announced a body has the length of what took its place announced, be it 0.
+function frame(
+  { exchange, decision, stream }: InFlight,
+  body: SendableBody,
+  { requestTimeoutMs }: LiveEndpoint,
+): Framing {
+  // If the client sent a body and its replacement is empty, the Content-Length is 0.
   const emptied = body.kind === BODY_NONE && stream.body.kind !== BODY_NONE
   const kind = emptied ? BODY_LENGTH : body.kind
-  // Fields behind a request body go to backends of gRPC, and to no others: who else waits for some does not say so.
+  // Request trailers are forwarded only to gRPC backends: other servers do not announce that they accept trailers.
   const trails = body.trails === true && kind !== BODY_NONE && isGrpcRequest(exchange.request)
   return {
     kind,
     length: emptied ? 0 : body.length,
     upgrade: stream.head.upgrade,
-    // The default is meant for servers that do not answer, not for uploads that take their time.
+    // The default timeout is for servers that do not respond, not for slow uploads.
     patient: requestTimeoutMs === 0,
     trailers: trails ? new RequestTrailerGate(decision) : undefined,
   }
 }
 
-/** What upstream connections report; the request they belong to is their context. */
+/** Events of upstream connections; the context of a stream is its request. */
 const UPSTREAM: ClientHandler = {
   response(stream: ClientStream): void {
     const flight = stream.context as InFlight
@@ -170,7 +174,7 @@ const UPSTREAM: ClientHandler = {
       stream.cancel()
       return respondLocally(flight, reject('upgrade-failed', { detail: `backend switched to ${stream.head.upgrade}` }))
     }
-    // `timeouts.request` stops at a 101 (decision A-92).
+    // `timeouts.request` ends at a 101 (decision A-92).
     flight.endDeadline()
     screenInterim(flight.decision, stream.head)
     flight.status = 101
@@ -187,55 +191,55 @@ const UPSTREAM: ClientHandler = {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return
     const { label } = flight.decision.endpoint!
-    flight.context.facts.learn(flight.backend.item.key, label, failure.code)
+    flight.context.facts.record(flight.backend.item.key, label, failure.code)
     recordAttempt(flight, undefined, failure)
     if (mayRetry(flight)) return retry(flight)
     respondLocally(flight, rejectFailure(failure, label))
   },
 }
 
-/** Health of the endpoint, and the attempt for log and record. */
+/** Records an attempt for the health of its endpoint, the log and the decision record. */
 function recordAttempt(flight: InFlight, status: number | undefined, failure?: Failure): void {
   const { exchange, context } = flight
   const endpoint = flight.decision.endpoint!
   exchange.answeredMonotonicMs = context.now()
   flight.releaseEndpoint()
-  if (failure === undefined || isOfEndpoint(flight, failure)) {
+  if (failure === undefined || countsForHealth(flight, failure)) {
     const latencyMs = exchange.answeredMonotonicMs - flight.attemptStartMs
     flight.healthy = recordAnswer(endpoint, exchange, { status, latencyMs })
-    // An upgrade is answered by its 101; how the tunnel ends says nothing.
+    // An upgrade is complete with its 101; how the tunnel ends does not count.
     if (status === 101 && flight.healthy) endpoint.health.recordCompleted()
   }
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
-    noteAttempt(exchange, { endpoint: endpoint.label, status: 0, failure: code, detail, maybeProcessed })
+    addAttempt(exchange, { endpoint: endpoint.label, status: 0, failure: code, detail, maybeProcessed })
   } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    noteAttempt(exchange, { endpoint: endpoint.label, status: status!, failure: undefined })
+    addAttempt(exchange, { endpoint: endpoint.label, status: status!, failure: undefined })
   }
 }
 
-/** A bound of the gateway, or a client that is late with its own request, says nothing about the endpoint (decision B96). */
-function isOfEndpoint({ stream }: InFlight, { code }: Failure): boolean {
+/** Whether a failure counts for the health of the endpoint: limits of the gateway and slow request bodies do not (decision B96). */
+function countsForHealth({ stream }: InFlight, { code }: Failure): boolean {
   if (isOwnBound(code)) return false
   return code !== 'timeout' || stream.body.done || !stream.body.flowing
 }
 
-/** The connections sent a request again by themselves. The attempt before counts as any other, towards the retry policy too. */
+/** The connection resent a request. The previous attempt counts like any other, also for the retry policy. */
 function recordReplay(flight: InFlight, cause: ReplayCause): void {
   const { exchange } = flight
   const maybeProcessed = cause === 'stale-connection'
   const { label } = flight.decision.endpoint!
-  noteAttempt(exchange, { endpoint: label, status: 0, failure: 'reset', maybeProcessed, replayed: cause })
+  addAttempt(exchange, { endpoint: label, status: 0, failure: 'reset', maybeProcessed, replayed: cause })
   exchange.retries++
   if (flight.retriesLeft > 0) flight.retriesLeft--
 }
 
-function noteAttempt(exchange: Exchange, attempt: Attempt): void {
+function addAttempt(exchange: Exchange, attempt: Attempt): void {
   exchange.attempts ??= []
   exchange.attempts.push(attempt)
 }
 
-/** An attempt is left, and the worker is not busy with too many of them. */
+/** Whether attempts are left, and the worker has capacity for another retry. */
 function mayRetry(flight: InFlight): boolean {
   if (flight.retriesLeft === 0 || !flight.bodies.requestRepeats) return false
   flight.retried ||= flight.context.load.takeRetry()
@@ -247,7 +251,7 @@ function retry(flight: InFlight): void {
   flight.retriesLeft--
   exchange.retries++
   flight.upstream = undefined
-  flight.bodies.restRequest()
+  flight.bodies.endAttempt()
   exchange.response = undefined
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
@@ -260,22 +264,23 @@ function retry(flight: InFlight): void {
 function startDeadline(flight: InFlight): void {
   const { requestTimeoutMs } = flight.exchange
   if (requestTimeoutMs === undefined || requestTimeoutMs === 0) return
-  flight.deadline = new WheelTimer(() => endLate(flight))
+  flight.deadline = new WheelTimer(() => endAtDeadline(flight))
   flight.context.wheel.arm(flight.deadline, requestTimeoutMs)
 }
 
-function endLate(flight: InFlight): void {
+function endAtDeadline(flight: InFlight): void {
   const { exchange, upstream } = flight
   if (flight.responded) {
-    // An endpoint that answers slowly has been judged by its head.
+    // The health of the endpoint has been recorded at the response head.
     exchange.reason = 'Timeout'
     exchange.refusalDetail = 'the request timed out after the response head'
     return flight.stream.abort()
   }
-  const failure = upstream?.awaitsRoom === true ? LATE_UNSENT : LATE
+  const failure = upstream?.awaitsRoom === true ? DEADLINE_EXCEEDED_UNSENT : DEADLINE_EXCEEDED
   flight.upstream = undefined
   flight.stopWaiting()
-  // An endpoint that did not answer in time is unhealthy (decision A-99). One whose body a policy waits for has been judged by its head.
+  // An endpoint that does not respond in time is unhealthy (decision A-99). After the response head, while a policy waits for the body, its
+  // health has been recorded.
   if (upstream !== undefined && exchange.response === undefined) recordAttempt(flight, undefined, failure)
   else flight.releaseEndpoint()
   flight.healthy = false
@@ -283,6 +288,6 @@ function endLate(flight: InFlight): void {
   respondLocally(flight, reject('request-timeout'))
 }
 
-/** The request had been under way for as long as it may; how far it came there, nobody knows. */
-const LATE: Failure = { code: 'timeout', detail: undefined, maybeProcessed: true }
-const LATE_UNSENT: Failure = { ...LATE_WAITING, maybeProcessed: false }
+/** The failure of an attempt that the deadline ended. The server may have processed the request. */
+const DEADLINE_EXCEEDED: Failure = { code: 'timeout', detail: undefined, maybeProcessed: true }
+const DEADLINE_EXCEEDED_UNSENT: Failure = { ...LATE_WAITING, maybeProcessed: false }

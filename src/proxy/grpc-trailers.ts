@@ -2,14 +2,14 @@ import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { InFlight } from './in-flight.ts'
 
-/** What says how a call has ended (gRPC over HTTP/2, "Responses"). */
+/** The fields with the status of a call (gRPC over HTTP/2, "Responses"). */
 const STATUS_FIELDS = ['grpc-status', 'grpc-message', 'grpc-status-details-bin']
 
 /**
- * A call that is answered by its status alone has it in the head. Clients look for it behind the body when there is one, so that is
- * where it goes when a policy adds one.
- * @param head the head of the response, which loses these fields
- * @returns the fields to send behind the body; undefined: the head is as it should be
+ * Moves the gRPC status to the trailers. A trailers-only response has it in the head; if a policy adds a body, clients expect it after the
+ * body.
+ * @param head response head; the fields are removed from it
+ * @returns the trailers; undefined if the head does not change
  */
 export function takeGrpcStatus({ exchange, stream }: InFlight, head: Head): Head | undefined {
   if (!head.has('grpc-status') || stream.version !== '2' || !isGrpcRequest(exchange.request)) return undefined

@@ -7,7 +7,7 @@ import { exchangeWith } from '#policies/shared/testing.ts'
 import { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
-/** What one caller left in a field. */
+/** A value that one request left in a field. */
 class Left {}
 const SLOT = new ExchangeSlot<object>({})
 
@@ -19,10 +19,10 @@ const CONTEXT = {
 } as unknown as ProxyContext
 const SOCKET = {} as LiveSocket
 const { request: HEAD, peer: PEER } = exchangeWith()
-/** HTTP/1 has one for all requests of a connection. */
+/** HTTP/1 uses one stream object for all requests of a connection. */
 const STREAM = { head: HEAD, peer: PEER, version: '1.1', body: {} } as unknown as ServerStream
 
-/** Everything that can be reached from here by fields, apart from what nobody can write to and what the requests of a connection share. */
+/** All objects reachable by fields, except frozen ones and those that the requests of a connection share. */
 function reachable(from: unknown, found = new Set<object>()): Set<object> {
   if (typeof from !== 'object' || from === null || Object.isFrozen(from)) return found
   if (found.has(from) || SHARED.has(from)) return found
@@ -41,7 +41,7 @@ function fill(part: object): void {
 const SHARED = new Set<object>()
 for (const shared of [CONTEXT, SOCKET, STREAM]) for (const object of reachable(shared)) SHARED.add(object)
 
-test('no object of one request is in the next one on its connection, whatever it was given', () => {
+test('no object of a request is reachable from the next request on its connection', () => {
   const first = new InFlight(CONTEXT, STREAM, SOCKET)
   const parts = reachable(first)
   expect(parts.size).toBeGreaterThan(8)

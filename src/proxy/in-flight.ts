@@ -15,8 +15,8 @@ import type { ProxyContext } from './proxy-context.ts'
 const NONE: readonly LiveEndpoint[] = Object.freeze([])
 
 /**
- * One request at work in the proxy: the exchange that policies see, how far it came, and the streams on both sides. Every request has its
- * own: nothing of a request can be seen by the next one on its connection (docs/decisions/0009).
+ * One request in the proxy: its exchange, its progress, and the streams on both sides. Every request has new objects, so that no data of a
+ * request is visible to the next one on its connection (docs/decisions/0009).
  */
 export class InFlight implements RunContext, BodyOwner, Observed {
   readonly context: ProxyContext
@@ -27,26 +27,26 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   readonly bodies: Bodies
   readonly decisionNumber: number
   upstream: ClientStream | undefined
-  /** Endpoints tried so far; filled only when there may be another attempt. */
+  /** Endpoints tried so far; filled only if a retry is possible. */
   tried: readonly LiveEndpoint[] = NONE
-  /** The request head before the first attempt changed it. */
-  pristine: Head | undefined
+  /** A copy of the request head, made before the first attempt changes it. */
+  originalHead: Head | undefined
   retriesLeft = 0
-  /** It holds a place among the retries of the worker. */
+  /** The request counts as a retry in `Load`. */
   retried = false
-  /** Set once a response head has been given to the stream. */
+  /** A response head has been passed to the stream. */
   responded = false
-  /** The response has ended, or the client has left: the stream may carry another request. */
-  over = false
-  /** An endpoint is counted as busy. */
-  pending = false
-  /** The head of the answer was healthy; how it ends, shows later. */
+  /** The response has ended, or the client has disconnected: the stream may carry another request. */
+  ended = false
+  /** The request counts as in flight at its endpoint. */
+  endpointOccupied = false
+  /** The response head of the backend was healthy; the end of the response is judged later. */
   healthy = false
-  /** Fires when `timeouts.request` is over. */
+  /** Fires at the end of `timeouts.request`. */
   deadline: WheelTimer | undefined
-  /** Ends a retry's wait. */
+  /** The wait before a retry. */
   backoff: { cancel(): void } | undefined
-  /** Stops calls that the gateway makes for this request. */
+  /** Cancels calls that the gateway makes for this request. */
   abort: AbortController | undefined
   attemptStartMs = 0
   status = 0
@@ -77,14 +77,14 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.decision.backend!
   }
 
-  /** What a refusal shows to its client. */
+  /** The id that a refusal shows to its client. */
   get decisionId(): string {
     return this.context.decisionIds.idOf(this.decisionNumber)
   }
 
-  /** What is waited for on its way still matters: nobody has answered it, and its client is there. */
+  /** The request has no response yet, and its client is connected. */
   get isWaiting(): boolean {
-    return !this.over && !this.responded
+    return !this.ended && !this.responded
   }
 
   now(): number {
@@ -95,7 +95,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.random()
   }
 
-  /** A signal that is aborted when the client leaves, or the request is answered without what is waited for. */
+  /** Aborted when the client disconnects, or a response is sent while a step still waits. */
   get signal(): AbortSignal {
     this.abort ??= new AbortController()
     return this.abort.signal
@@ -105,16 +105,16 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.calls.ofRequest(this.exchange, this.bodies.claim)
   }
 
-  /** What is waited for does not matter any more; the request itself may go on. */
+  /** Cancels all waits; the request itself may continue. */
   stopWaiting(): void {
     this.backoff?.cancel()
     this.backoff = undefined
     this.abort?.abort()
   }
 
-  /** Gives up everything that is under way for this request. */
+  /** Cancels all work for this request. */
   abandon(): void {
-    this.over = true
+    this.ended = true
     this.stopWaiting()
     this.endDeadline()
     this.upstream?.cancel()
@@ -130,19 +130,19 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.decision.endpoint?.label
   }
 
-  /** What is observed, as policies of the listener say. */
+  /** Log, metrics and trace settings of the listener. */
   get settings(): ObserveSettings | undefined {
     return this.decision.frontend
   }
 
   occupyEndpoint(): void {
-    this.pending = true
+    this.endpointOccupied = true
     this.decision.endpoint?.health.begin()
   }
 
   releaseEndpoint(): void {
-    if (!this.pending) return
-    this.pending = false
+    if (!this.endpointOccupied) return
+    this.endpointOccupied = false
     this.decision.endpoint?.health.end()
   }
 }

@@ -4,15 +4,12 @@ import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { TrailerGate } from '#net/stream.ts'
 
-/**
- * Fields of a head that policies have to do with do not come by another way (docs/behaviour/http.md, "Trailers and interim
- * responses"). Takes them out of an interim response.
- */
+/** Removes fields that policies read or write from an interim response (docs/behaviour/http.md, "Trailers and interim responses"). */
 export function screenInterim(decision: Decision, head: Head): void {
   for (let at = 0; at < head.received; at++) if (isHeadField('response', head.receivedName(at), decision)) head.drop(at)
 }
 
-/** The same for the fields behind a response body, which go to clients of gRPC and those that announced to take them. */
+/** Removes such fields from response trailers. All trailers are removed for clients that neither use gRPC nor accept trailers. */
 export function screenTrailers(decision: Decision, exchange: Exchange, trailers: Head): void {
   const taken = exchange.request.takesTrailers || isGrpcRequest(exchange.request)
   for (let at = 0; at < trailers.received; at++) {
@@ -20,7 +17,7 @@ export function screenTrailers(decision: Decision, exchange: Exchange, trailers:
   }
 }
 
-/** The same for the fields behind a request body. */
+/** Removes such fields from request trailers. */
 export class RequestTrailerGate implements TrailerGate {
   readonly #decision: Decision
 
@@ -33,7 +30,7 @@ export class RequestTrailerGate implements TrailerGate {
   }
 }
 
-/** A call of gRPC has ended when its status has come: no policy takes that away. */
+/** `grpc-status` is always forwarded: it ends a gRPC call. */
 function mayFollow(message: 'request' | 'response', name: string, decision: Decision): boolean {
   return name === 'grpc-status' || !isHeadField(message, name, decision)
 }

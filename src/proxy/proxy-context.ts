@@ -12,13 +12,13 @@ import type { OnceMemory } from '#state/once-memory.ts'
 import type { BackendFacts } from './backend-facts.ts'
 import type { Load } from './load.ts'
 
-/** What all requests of one worker share. */
+/** State that all requests of one worker share. */
 export interface ProxyContext {
   readonly decisionIds: DecisionIds
-  /** What expressions may know of the gateway itself. */
+  /** The `env` variables of expressions. */
   readonly gateway: GatewayIdentity | undefined
   readonly workloads: Workloads
-  /** The plan in force; replaced in one assignment. */
+  /** The current plan; replaced in one assignment. */
   index: PlanIndex
   readonly pool: ClientPool
   readonly calls: Calls

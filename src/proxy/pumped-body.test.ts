@@ -3,7 +3,7 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { PumpedBody } from './pumped-body.ts'
 
-/** A sink that takes `room` pieces and is then full until `drain`. */
+/** A sink that accepts `room` pieces and is then full until `drain`. */
 class SmallSink implements BodySink {
   readonly takesFramed = false
   readonly got: string[] = []
@@ -46,8 +46,8 @@ function pumpBody(pieces: AsyncIterable<Uint8Array>, sink: BodySink, isWanted: (
 const always = () => true
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Gives the words; `taken` counts how many were asked for, and `closed` tells whether the giver was ended early. */
-function giver(...words: readonly string[]) {
+/** An iterable of the words. `taken`: how many were read; `closed`: whether the iterator was ended. */
+function wordsOf(...words: readonly string[]) {
   const state = { taken: 0, closed: false }
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
@@ -62,21 +62,21 @@ function giver(...words: readonly string[]) {
   return { state, pieces: pieces() }
 }
 
-test('pieces go out in order and the body is ended', async () => {
+test('pieces are sent in order, then the body ends', async () => {
   const sink = new SmallSink()
-  await pumpBody(giver('a', 'b', 'c').pieces, sink, always)
+  await pumpBody(wordsOf('a', 'b', 'c').pieces, sink, always)
   expect(sink.got).toEqual(['a', 'b', 'c', '<end>'])
 })
 
-test('no piece: the body is ended all the same', async () => {
+test('an empty iterable ends the body', async () => {
   const sink = new SmallSink()
-  await pumpBody(giver().pieces, sink, always)
+  await pumpBody(wordsOf().pieces, sink, always)
   expect(sink.got).toEqual(['<end>'])
 })
 
-test('a full sink holds the giver back until it has drained', async () => {
+test('a full sink pauses the iterable until it has drained', async () => {
   const sink = new SmallSink(2)
-  const { state, pieces } = giver('a', 'b', 'c', 'd')
+  const { state, pieces } = wordsOf('a', 'b', 'c', 'd')
   const done = pumpBody(pieces, sink, always)
   await turns()
   expect([sink.got, state.taken]).toEqual([['a', 'b'], 2])
@@ -88,9 +88,9 @@ test('a full sink holds the giver back until it has drained', async () => {
   expect(sink.got).toEqual(['a', 'b', 'c', 'd', '<end>'])
 })
 
-test('a drain while nobody waits is no invitation for later', async () => {
+test('a drain that no write waits for has no later effect', async () => {
   const sink = new SmallSink(1)
-  const { state, pieces } = giver('a', 'b', 'c')
+  const { state, pieces } = wordsOf('a', 'b', 'c')
   const done = pumpBody(pieces, sink, always)
   await turns()
   sink.drain(1)
@@ -101,15 +101,15 @@ test('a drain while nobody waits is no invitation for later', async () => {
   await done
 })
 
-test('when nobody wants it any more nothing more is sent, the body is not ended and the giver is', async () => {
+test('a cancelled body sends nothing more and does not end, and the iterator is closed', async () => {
   const sink = new SmallSink()
-  const { state, pieces } = giver('a', 'b', 'c')
+  const { state, pieces } = wordsOf('a', 'b', 'c')
   await pumpBody(pieces, sink, () => state.taken < 2)
   expect(sink.got).toEqual(['a'])
   expect(state).toEqual({ taken: 2, closed: true })
 })
 
-test('a giver that fails: the error comes out and the body does not look complete', async () => {
+test('an iterable that throws rejects, and the body does not end', async () => {
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield new Uint8Array([97])
     throw new Error('broken')
@@ -119,7 +119,7 @@ test('a giver that fails: the error comes out and the body does not look complet
   expect(sink.got).toEqual(['a'])
 })
 
-test('bytes are shown as a Buffer over the same memory', () => {
+test('a Buffer shares the memory of the bytes', () => {
   const whole = new Uint8Array([1, 2, 3, 4])
   const view = asBuffer(whole.subarray(1, 3))
   whole[1] = 9

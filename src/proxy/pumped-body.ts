@@ -1,7 +1,7 @@
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { BODY_CHUNKED, type BodyKind } from '#net/stream.ts'
-import type { Given } from './bodies.ts'
+import type { SendableBody } from './bodies.ts'
 
 /** Waits until the sink has drained. */
 class Gate implements BodySource {
@@ -28,7 +28,7 @@ class Gate implements BodySource {
 }
 
 /** A body from an async iterable. It stops, and returns the iterator, when `isWanted` becomes false. */
-export class PumpedBody implements Given {
+export class PumpedBody implements SendableBody {
   readonly kind: BodyKind = BODY_CHUNKED
   readonly length = -1
   readonly #pieces: AsyncIterable<Uint8Array>

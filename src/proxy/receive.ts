@@ -13,10 +13,10 @@ import type { ProxyContext } from './proxy-context.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
 
-/** Serves the requests of one socket: the first page of a request's way (docs/architecture.md). */
+/** Serves the requests of one socket. A request enters the proxy here (docs/architecture.md). */
 export class Receiver implements StreamHandler {
   readonly #context: ProxyContext
-  /** Replaced when the plan changes the socket's listeners; requests in flight keep theirs. */
+  /** Replaced when the listeners of the socket change; requests in flight keep theirs. */
   socket: LiveSocket
 
   constructor(context: ProxyContext, socket: LiveSocket) {
@@ -30,7 +30,7 @@ export class Receiver implements StreamHandler {
     try {
       const { index, random } = this.#context
       const outcome = decide({ index, socket: this.socket, random }, flight.exchange, flight.decision)
-      if (outcome instanceof Promise) whenSettled(flight, outcome, (late) => proceed(flight, late))
+      if (outcome instanceof Promise) whenSettled(flight, outcome, (settled) => proceed(flight, settled))
       else proceed(flight, outcome)
     } catch (error) {
       fail(flight, error)
@@ -44,25 +44,25 @@ export class Receiver implements StreamHandler {
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
     flight.exchange.trailers ??= flight.upstream?.trailers
-    chargeFor(flight)
-    const broken = noteBreak(flight)
+    chargeTokenLimits(flight)
+    const broken = recordIncompleteStream(flight)
     if (broken === undefined && flight.healthy) flight.decision.endpoint?.health.recordCompleted()
     this.#context.observer.ended(flight, sentBytes, broken)
     flight.bodies.release()
     flight.upstream?.release()
-    flight.over = true
-    // A connection may be idle for long: it does not hold on to what its last request brought.
+    flight.ended = true
+    // An idle connection must not keep the objects of its last request.
     stream.context = undefined
   }
 
   aborted(stream: ServerStream, why: Abort, cut: boolean): void {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
-    if (cut) noteCut(flight, why)
+    if (cut) recordAbort(flight, why)
     flight.abandon()
     flight.context.load.end(flight.retried)
     flight.bodies.recordForLog()
-    chargeFor(flight)
+    chargeTokenLimits(flight)
     this.#context.observer.ended(flight, 0, `${cut ? 'response of the backend' : 'client connection'} ended: ${why}`)
     flight.bodies.release()
   }
@@ -72,7 +72,7 @@ export class Receiver implements StreamHandler {
     const flight = stream?.context as InFlight | undefined
     if (flight !== undefined) {
       observer.refusedByWire(code)
-      return noteRefusal(flight, code)
+      return recordWireRefusal(flight, code)
     }
     const decisionId = observer.refusedByWire(code, this.#unread(peer))
     return decisionId === undefined ? undefined : [DECISION, decisionId]
@@ -88,8 +88,8 @@ export class Receiver implements StreamHandler {
   }
 }
 
-/** The request is told of by `aborted`, which follows. One whose answer has begun keeps its status. */
-function noteRefusal(flight: InFlight, code: WireRefusal): ResponseField {
+/** Records the refusal of a request that has begun; `aborted` follows. If the response has begun, its status is kept. */
+function recordWireRefusal(flight: InFlight, code: WireRefusal): ResponseField {
   const { exchange } = flight
   if (!flight.responded) {
     const { status, reason } = REJECTIONS[code]
@@ -100,19 +100,19 @@ function noteRefusal(flight: InFlight, code: WireRefusal): ResponseField {
   return [DECISION, flight.decisionId]
 }
 
-/** Tokens are known only now; what was used counts even when the client did not wait for it (decision B38). */
-function chargeFor({ exchange }: InFlight): void {
+/** Charges token limits. Tokens are known only at the end; they also count if the client has disconnected (decision B38). */
+function chargeTokenLimits({ exchange }: InFlight): void {
   if (exchange.tokenLimits === undefined || exchange.llm?.totalTokens === undefined) return
   chargeTokens(exchange, exchange.llm.totalTokens)
 }
 
-/** Who breaks off behind the head has not answered (decision A-99). An upgrade was answered by its 101. */
-function noteCut({ decision, status }: InFlight, why: Abort): void {
+/** A backend that aborts after the response head is unhealthy (decision A-99), except for upgrades, which are complete with the 101. */
+function recordAbort({ decision, status }: InFlight, why: Abort): void {
   if (why !== 'cancelled' && status !== 101) decision.endpoint?.health.recordUnhealthy()
 }
 
-/** A provider's stream that broke off ended in order for the client, with an error event; the provider failed all the same. */
-function noteBreak({ bodies, decision }: InFlight): string | undefined {
+/** Records a provider's stream that ended early. The client got a complete response with an error event; the provider counts as failed. */
+function recordIncompleteStream({ bodies, decision }: InFlight): string | undefined {
   const { responseBroken } = bodies
   if (responseBroken === undefined) return undefined
   decision.endpoint?.health.recordUnhealthy()

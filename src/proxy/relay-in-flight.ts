@@ -5,7 +5,7 @@ import type { ObservedRelay, ObserveSettings } from '#observe/observer.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
-/** One connection that is relayed: what log expressions see of it, and the streams on both sides. */
+/** One relayed connection: its exchange for log expressions, and the streams on both sides. */
 export class RelayInFlight implements ObservedRelay {
   readonly context: ProxyContext
   readonly connection: RelayedConnection
@@ -18,7 +18,7 @@ export class RelayInFlight implements ObservedRelay {
   receivedBytes = 0
   sentBytes = 0
   #endpoint: LiveEndpoint | undefined
-  /** The endpoint is counted as busy. */
+  /** The connection counts as in flight at its endpoint. */
   #occupied = false
 
   constructor(context: ProxyContext, connection: RelayedConnection) {
@@ -37,7 +37,7 @@ export class RelayInFlight implements ObservedRelay {
     return this.#endpoint?.label
   }
 
-  /** Dialling begins. */
+  /** Called when connecting to the endpoint begins. */
   occupyEndpoint(endpoint: LiveEndpoint): void {
     this.#endpoint = endpoint
     this.#occupied = true
@@ -51,12 +51,12 @@ export class RelayInFlight implements ObservedRelay {
     this.#endpoint?.health.end()
   }
 
-  /** Health knows nothing of a connection but whether it came to stand, and how soon. */
+  /** Health uses only whether connecting succeeded, and its latency. */
   recordHealthy(): void {
     const { exchange, context } = this
     exchange.answeredMonotonicMs = context.now()
     this.#endpoint?.health.recordHealthy(exchange.answeredMonotonicMs - exchange.sentMonotonicMs)
-    // A connection that was made is the whole answer.
+    // For a relayed connection, connecting is the whole attempt.
     this.#endpoint?.health.recordCompleted()
   }
 

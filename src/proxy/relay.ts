@@ -8,10 +8,10 @@ import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandl
 import type { ProxyContext } from './proxy-context.ts'
 import { RelayInFlight } from './relay-in-flight.ts'
 
-/** Serves the connections of one socket that are relayed as they are (docs/behaviour/wire.md, "TCP and TLS routes"). */
+/** Serves the relayed connections of one socket (docs/behaviour/wire.md, "TCP and TLS routes"). */
 export class Relay implements RelayHandler {
   readonly #context: ProxyContext
-  /** Replaced when the plan changes the socket's listeners; connections that stand keep theirs. */
+  /** Replaced when the listeners of the socket change; open connections keep theirs. */
   socket: LiveSocket
 
   constructor(context: ProxyContext, socket: LiveSocket) {
@@ -35,7 +35,7 @@ export class Relay implements RelayHandler {
     flight.receivedBytes = receivedBytes
     flight.sentBytes = sentBytes
     flight.releaseEndpoint()
-    // After an orderly end there may still be bytes on their way to the server.
+    // After an orderly end, bytes may still be on their way to the server.
     if (why !== undefined) flight.upstream?.cancel()
     this.#context.observer.relayEnded(flight, why)
   }
@@ -45,7 +45,7 @@ function relay(flight: RelayInFlight, socket: LiveSocket): void {
   const { context, exchange } = flight
   const { index, random } = context
   const serverName = flight.connection.peer.serverName ?? ''
-  const listener = socket.serverNames.first(serverName, (place) => place)
+  const listener = socket.serverNames.first(serverName, (listener) => listener)
   // The plan has changed since the connection was accepted.
   if (listener?.carries !== 'bytes') return refuse(flight, reject('listener-not-found'))
   flight.settings = listener.frontend.get(index)
@@ -57,7 +57,7 @@ function relay(flight: RelayInFlight, socket: LiveSocket): void {
   flight.upstream = context.pool.connect(endpoint.destinations.usual, UPSTREAM, flight)
 }
 
-/** There is nobody who would understand an answer: the connection is closed, and the log says why. */
+/** Closes the connection, because its protocol for error responses is unknown; the log has the reason. */
 function refuse({ exchange, connection }: RelayInFlight, { code, detail }: Refusal): void {
   exchange.refusal = code
   exchange.refusalDetail = detail
@@ -65,7 +65,7 @@ function refuse({ exchange, connection }: RelayInFlight, { code, detail }: Refus
   connection.abort()
 }
 
-/** What upstream connections report; the one that they belong to is their context. */
+/** Events of upstream connections; the context of a stream is its connection. */
 const UPSTREAM: ConnectHandler = {
   connected(stream: ClientStream): void {
     const flight = stream.context as RelayInFlight

@@ -2,19 +2,19 @@ import { asBuffer } from '#net/body/as-buffer.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink } from '#net/stream.ts'
-import type { Given } from './bodies.ts'
+import type { SendableBody } from './bodies.ts'
 
 /** A body that replaces the body of the backend. */
-export class ReplacedBody implements Given {
+export class ReplacedBody implements SendableBody {
   readonly kind: BodyKind
   readonly length: number
   readonly trails: boolean
-  readonly #replaced: Given
+  readonly #replaced: SendableBody
   readonly #body: Uint8Array
   readonly #trailers: Head | undefined
 
   /** @param trailers follow the new body if the replaced one has none */
-  constructor(replaced: Given, body: Uint8Array, trailers: Head | undefined) {
+  constructor(replaced: SendableBody, body: Uint8Array, trailers: Head | undefined) {
     this.trails = replaced.trails === true
     this.kind = body.length === 0 && !this.trails ? BODY_NONE : BODY_LENGTH
     this.length = body.length

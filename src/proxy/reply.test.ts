@@ -12,7 +12,7 @@ function shown({ head, body }: Reply): string[] {
   return [String(head.status), ...linesOf(head), body === undefined ? '' : Buffer.from(body).toString()]
 }
 
-test('a refusal is short text, with the way to its record', () => {
+test('a refusal is short text, with the id of its decision record', () => {
   expect(shown(replyToRefusal(reject('authorization-denied'), PLAIN, 'w1-a'))).toEqual([
     '403',
     'content-type: text/plain',
@@ -21,12 +21,12 @@ test('a refusal is short text, with the way to its record', () => {
   ])
 })
 
-test('the detail is for operators only', () => {
+test('the detail is not in the response', () => {
   const reply = replyToRefusal(reject('upstream-failed', { detail: 'reset at 10.0.0.1:80' }), PLAIN, 'w1-a')
   expect(shown(reply).join('\n')).not.toContain('10.0.0.1')
 })
 
-test('a policy may say its own status, text, type and fields', () => {
+test('a policy may set status, text, type and fields', () => {
   const refusal = reject('prompt-guard-rejected', {
     status: 422,
     body: '{"no":"grün"}',
@@ -46,7 +46,7 @@ test('a policy may say its own status, text, type and fields', () => {
   ])
 })
 
-test('a refusal with an empty text has neither body nor type', () => {
+test('a refusal with an empty text has neither body nor content type', () => {
   expect(shown(replyToRefusal(reject('rate-limited', { body: '' }), PLAIN, 'd'))).toEqual([
     '429',
     'gatewright-decision: d',

@@ -5,18 +5,18 @@ import { type Answer, type Refusal, refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 
-/** The response field that leads operators from a refusal to its record. */
+/** The response field with the id of the decision record. */
 export const DECISION = 'gatewright-decision'
 
-/** A response of which all is there: one that the gateway makes itself, or one that was gathered for a policy. */
+/** A complete response: made by the gateway, or buffered for a policy. */
 export interface Reply {
   readonly head: Head
   readonly body: Uint8Array | undefined
-  /** Of a backend, behind its body. */
+  /** Trailers of the backend's response. */
   readonly trailers?: Head | undefined
 }
 
-/** Turns a refusal into a response; the only place that does (decision A-95). `decisionId` leads operators to the record. */
+/** Converts a refusal to a response; the only place that does (decision A-95). `decisionId` identifies the decision record. */
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
   if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))
@@ -26,7 +26,7 @@ export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId:
   return { head, body: text === '' ? undefined : Buffer.from(text) }
 }
 
-/** gRPC clients read only `grpc-status` (docs/behaviour/http.md, "Refusals"): HTTP 200 without a body. */
+/** The form for gRPC clients, which read only `grpc-status`: HTTP 200 without a body (docs/behaviour/http.md, "Refusals"). */
 function grpcReply(refusal: Refusal, decisionId: string): Reply {
   const head = Head.response(200)
   head.set('content-type', 'application/grpc')
@@ -45,7 +45,7 @@ function encodeGrpcMessage(text: string): string {
   return text.replace(/[^!-$&-~]/gu, (character) => encodeURIComponent(character))
 }
 
-/** A configured answer as it is. */
+/** A configured answer, unchanged. */
 export function replyToAnswer(answer: Answer): Reply {
   const { body } = answer
   return { head: answer.head, body: typeof body === 'string' ? Buffer.from(body) : body }

@@ -7,7 +7,7 @@ import type { InFlight } from './in-flight.ts'
 import { ReplacedBody } from './replaced-body.ts'
 import { respondLocally, sendBody, sendReply, whenSettled } from './respond.ts'
 
-/** Passes an upstream response on, through the response policies. Its body streams unless a policy needs it whole. */
+/** Forwards an upstream response through the response policies. Its body streams unless a policy reads it. */
 export function respondFromUpstream(flight: InFlight, upstream: ClientStream): void {
   flight.exchange.response = upstream.head
   flight.bodies.openResponse(upstream)
@@ -35,7 +35,7 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
   if (!sendBody(flight, upstream.head, body)) upstream.cancel()
 }
 
-/** A response-time expression reads the body (specification 2, 2.1): it waits until it is there. */
+/** Buffers the body, because an expression of a response policy reads it (specification 2, 2.1). */
 function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!

@@ -5,45 +5,45 @@ import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodyKind } from '#net/stream.ts'
-import type { Given } from './bodies.ts'
+import type { SendableBody } from './bodies.ts'
 import { takeGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Reply, replyToAnswer, replyToRefusal } from './reply.ts'
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Answers without a backend, or instead of what it said. Response policies that the request reached still run. */
+/** Sends a response of the gateway itself. Response policies that the request reached still run. */
 export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>): void {
   const { exchange } = flight
   flight.endDeadline()
   let reply: Reply
   if (outcome.kind === 'refusal') {
-    note(exchange, outcome)
+    recordRefusal(exchange, outcome)
     const refusal = refuseForClient(outcome, flight.context.index, exchange, flight.decision)
     reply = replyToRefusal(refusal, exchange, flight.decisionId)
   } else {
     exchange.reason = 'DirectResponse'
     reply = replyToAnswer(outcome)
   }
-  adopt(exchange, reply)
+  setResponse(exchange, reply)
   const replaced = runResponsePolicies(exchange, flight.decision)
   if (replaced?.kind === 'refusal') {
-    note(exchange, replaced)
+    recordRefusal(exchange, replaced)
     reply = replyToRefusal(replaced, exchange, flight.decisionId)
-    adopt(exchange, reply)
+    setResponse(exchange, reply)
   }
   sendReply(flight, reply)
 }
 
-/** What the client is told last is what log and decision record say. */
-function note(exchange: Exchange, { code, detail }: Refusal): void {
+/** Log and decision record show the refusal that the client receives. */
+function recordRefusal(exchange: Exchange, { code, detail }: Refusal): void {
   exchange.refusal = code
   exchange.refusalDetail = detail
   exchange.reason = REJECTIONS[code].reason
 }
 
-/** What policies made of another response does not count for this one. */
-function adopt(exchange: Exchange, { head, body }: Reply): void {
+/** Makes this the response that policies see, without changes of an earlier response. */
+function setResponse(exchange: Exchange, { head, body }: Reply): void {
   exchange.response = head
   exchange.responseBody = body ?? new Uint8Array(0)
   exchange.newResponseBody = undefined
@@ -61,7 +61,7 @@ export function sendReply(flight: InFlight, reply: Reply): void {
  * Sends a response. All responses are sent here.
  * @returns false if the head is too large for the client's connection: the client got a refusal instead, and the body is not read
  */
-export function sendBody(flight: InFlight, head: Head, body: Given): boolean {
+export function sendBody(flight: InFlight, head: Head, body: SendableBody): boolean {
   writeQueuedHeaders(flight)
   if (!sendHead(flight, head, body.kind, body.length)) return false
   flight.bodies.sendResponse(body)
@@ -70,29 +70,32 @@ export function sendBody(flight: InFlight, head: Head, body: Given): boolean {
 
 function sendHead(flight: InFlight, head: Head, kind: BodyKind, length: number): boolean {
   const isTaken = flight.stream.respond(head, kind, length)
-  if (isTaken) noteHead(flight, head)
+  if (isTaken) recordHead(flight, head)
   else refuseHead(flight)
   return isTaken
 }
 
-function noteHead(flight: InFlight, head: Head): void {
+function recordHead(flight: InFlight, head: Head): void {
   flight.status = head.status
   flight.responded = true
 }
 
-/** The head of the refusal may be as large, by what policies do with every response; then it leaves as it is. */
+/**
+ * Sends a refusal because the head was too large. The head of the refusal may be too large as well, because response policies changed it;
+ * then it is sent without them.
+ */
 function refuseHead(flight: InFlight): void {
   const { exchange, stream } = flight
   const refusal = reject('response-headers-too-large')
   if (exchange.refusal !== refusal.code) return respondLocally(flight, refusal)
   const { head, body } = replyToRefusal(refusal, exchange, flight.decisionId)
   const bytes = new FixedBody(body ?? NO_BYTES)
-  noteHead(flight, head)
+  recordHead(flight, head)
   if (stream.respond(head, bytes.kind, bytes.length)) bytes.pipe(stream.response)
   else stream.abort()
 }
 
-/** What policies queued for the response beats everything else. */
+/** Writes the headers that policies queued; they replace existing ones. */
 function writeQueuedHeaders(flight: InFlight): void {
   const { queuedHeaders, response } = flight.exchange
   if (queuedHeaders === undefined || response === undefined) return
@@ -103,7 +106,7 @@ function writeQueuedHeaders(flight: InFlight): void {
   }
 }
 
-/** There are a handful of them. */
+/** A linear search, because there are few of them. */
 function isNamedBefore(
   headers: readonly (readonly [name: string, value: string])[],
   end: number,
@@ -113,7 +116,7 @@ function isNamedBefore(
   return false
 }
 
-/** A bug: the client gets 500 and an id, the log the cause. */
+/** Handles a bug: the client gets 500 and an id, the log the cause. */
 export function fail(flight: InFlight, error: unknown): void {
   flight.context.observer.bug(flight.decisionId, error)
   if (flight.responded) flight.stream.abort()
@@ -132,6 +135,6 @@ export function whenSettled<Value>(flight: InFlight, pending: Promise<Value>, pr
       },
     )
     .catch((error: unknown) => {
-      if (!flight.over) fail(flight, error)
+      if (!flight.ended) fail(flight, error)
     })
 }

@@ -23,7 +23,7 @@ afterEach(() => stops.disposeAsync())
 const EVENTS = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
 const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 't', version: '1' } }
 
-/** An MCP server whose streams of notifications end at once, but for those that are asked for with `last-event-id: stay`. */
+/** An MCP server whose notification streams end at once, except those requested with `last-event-id: stay`. */
 async function startTarget(): Promise<number> {
   const answer = (head: string, body: string) => {
     if (head.includes('last-event-id: stay')) return EVENTS
@@ -89,7 +89,7 @@ async function startGateway(target: number, draining: AbortSignal): Promise<stri
   return `http://127.0.0.1:${listener.port}/mcp`
 }
 
-test('streams of notifications that are over have left nothing on the signal that ends all of them', async () => {
+test('ended notification streams leave no listeners on the drain signal', async () => {
   const draining = new AbortController()
   const url = await startGateway(await startTarget(), draining.signal)
   const open = (session: string, more: Record<string, string> = {}) =>

@@ -11,7 +11,7 @@ import { fail, respondLocally, sendBody, sendReply } from './respond.ts'
 /** Serves a request whose protocol ends at the gateway. */
 export function serveRequest(flight: InFlight, serve: Serve): void {
   answer(flight, serve).catch((error: unknown) => {
-    if (!flight.over) fail(flight, error)
+    if (!flight.ended) fail(flight, error)
   })
 }
 
@@ -57,7 +57,7 @@ async function send(flight: InFlight, served: ServedAnswer): Promise<void> {
     return respondLocally(flight, replaced)
   }
   if (isWhole) return sendReply(flight, { head, body })
-  const pumped = new PumpedBody(body, () => !flight.over)
+  const pumped = new PumpedBody(body, () => !flight.ended)
   if (!sendBody(flight, head, pumped)) return endUnwanted(served)
   const stopWatching = exchange.originalMethod === 'GET' ? endWhenDraining(flight) : undefined
   try {
@@ -75,7 +75,7 @@ function endWhenDraining(flight: InFlight): () => void {
   const { stream, context } = flight
   const { draining } = context
   const end = () => {
-    if (flight.over) return
+    if (flight.ended) return
     stream.response.end()
     flight.abort?.abort()
   }

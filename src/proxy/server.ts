@@ -24,7 +24,7 @@ import { type KeySetNews, RemoteKeySets } from '#policies/shared/authentication/
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
-import { asksOtherwise, chooseTls } from './choose-tls.ts'
+import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
 import { incomingConnection } from './incoming-connection.ts'
 import { Load } from './load.ts'
@@ -32,7 +32,7 @@ import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
 import { Relay } from './relay.ts'
 
-/** What a proxy is made of besides its plan. */
+/** Dependencies of a proxy, without its plan. */
 export interface ProxyServerOptions {
   readonly decisionIds: DecisionIds
   readonly gateway?: GatewayIdentity
@@ -41,16 +41,16 @@ export interface ProxyServerOptions {
   readonly observer: Observer
   readonly sealer: Sealer
   readonly once: OnceMemory
-  /** For TLS session tickets; 48 bytes that all workers share. */
+  /** Keys for TLS session tickets: 48 bytes that all workers share. */
   readonly ticketKeys: Uint8Array
-  /** Memory for bodies of all requests together. */
+  /** Limit of the memory for the bodies of all requests. */
   readonly bodyMemoryBytes: number
-  /** How connections without TLS are read and written, on both sides. */
+  /** Transports for connections without TLS, on both sides. */
   readonly transports: PlainTransports
-  /** Has a key set fetched, in which requests look for a key in vain. */
-  readonly askKeySet: (id: string) => void
-  /** Takes what traffic shows about backends. */
-  readonly tellFact: (fact: BackendFact) => void
+  /** Requests a new fetch of a key set that lacks the key of a token. */
+  readonly requestKeySet: (id: string) => void
+  /** Receives facts that traffic shows about backends. */
+  readonly reportFact: (fact: BackendFact) => void
 }
 
 /** A socket that could not be opened. */
@@ -59,7 +59,7 @@ export interface FailedSocket {
   readonly message: string
 }
 
-/** How long requests may go on at a socket that the plan has given up, unless the server stops before. */
+/** Time for requests in flight at a socket that was removed from the plan, unless the server stops earlier. */
 const DRAIN_MS = 60_000
 
 interface OpenSocket {
@@ -69,15 +69,15 @@ interface OpenSocket {
   readonly traffic: TrafficKind
 }
 
-/** The data plane of one thread: listens where the plan says and serves by it. */
+/** The data plane of one thread: opens the sockets of the plan and serves them. */
 export class ProxyServer {
   readonly #slots = new Map<string, number>()
   readonly #plan: LivePlan
   readonly #pool: ClientPool
   readonly #context: ProxyContext
   readonly #open = new Map<string, OpenSocket>()
-  /** Given up, with requests that go on. */
-  readonly #leaving = new Set<Listener>()
+  /** Removed sockets that still have requests in flight. */
+  readonly #closing = new Set<Listener>()
   readonly #draining = new AbortController()
   readonly #secureContexts: SecureContexts
   readonly #transports: PlainTransports
@@ -89,11 +89,11 @@ export class ProxyServer {
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
     const slotOf = (key: string) => this.#slots.get(key)
-    this.#keySets = new RemoteKeySets(importKey, options.askKeySet)
+    this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
     const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
-    const facts = new BackendFacts(options.tellFact)
+    const facts = new BackendFacts(options.reportFact)
     const called = new CalledBackends(state)
     const random = Math.random
     this.#plan = plan
@@ -109,7 +109,7 @@ export class ProxyServer {
         bodyMemory,
         random,
         backend: (key) => called.find(key, plan.index),
-        failed: (backend, endpoint, failure) => facts.learn(backend, endpoint, failure),
+        failed: (backend, endpoint, failure) => facts.record(backend, endpoint, failure),
         ended: (call) => observer.callEnded(call),
       }),
       wheel: workerWheel,
@@ -126,39 +126,43 @@ export class ProxyServer {
   }
 
   /**
-   * Serves by the plan as it is after a change. Requests in flight keep what they were decided on; a route change closes no connection. Sockets that are
-   * not in `sockets` any more are drained.
+   * Applies a change of the plan. Requests in flight keep their decisions, and a route change closes no connection. Sockets that are not in
+   * `sockets` any more are drained.
    */
   async update(change: PlanChange, slots: SlotChange, sockets: readonly string[]): Promise<FailedSocket[]> {
     for (const key of slots.freed) this.#slots.delete(key)
     for (const [key, slot] of slots.assigned) this.#slots.set(key, slot)
     this.#plan.update(change)
     this.#context.index = this.#plan.index
-    this.#context.facts.forget()
+    this.#context.facts.reset()
     this.#secureContexts.keep(new Set(this.#context.index.listeners.map(({ key }) => key)))
     const failed: FailedSocket[] = []
-    const givenUp: OpenSocket[] = []
+    const removed: OpenSocket[] = []
     for (const [key, open] of this.#open) {
-      const place = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      // A socket that changes to or from TLS, or asks its clients for other proof, is another one (decision A-39).
-      if (place === undefined || trafficOf(place) !== open.traffic || asksOtherwise(open.receiver.socket, place)) {
+      const socket = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
+      // A socket that changes to or from TLS, or changes its requirements for client certificates, is opened anew (decision A-39).
+      if (
+        socket === undefined ||
+        trafficOf(socket) !== open.traffic ||
+        clientAuthChanged(open.receiver.socket, socket)
+      ) {
         this.#open.delete(key)
-        givenUp.push(open)
+        removed.push(open)
       } else {
-        open.receiver.socket = place
-        open.relay.socket = place
-        open.listener.configure(connectionSettings(place, this.#context))
+        open.receiver.socket = socket
+        open.relay.socket = socket
+        open.listener.configure(connectionSettings(socket, this.#context))
       }
     }
-    // Its successor takes connections before a socket stops to, where both can be there.
-    if (!CAN_SHARE_PORTS) this.#giveUp(givenUp)
+    // If two sockets can share a port, the new one opens before the old one closes.
+    if (!CAN_SHARE_PORTS) this.#closeSockets(removed)
     for (const key of sockets) {
-      const place = this.#plan.sockets.get(key)
-      if (place === undefined || this.#open.has(key)) continue
-      const message = await this.#openSocket(key, place)
+      const socket = this.#plan.sockets.get(key)
+      if (socket === undefined || this.#open.has(key)) continue
+      const message = await this.#openSocket(key, socket)
       if (message !== undefined) failed.push({ socket: key, message })
     }
-    if (CAN_SHARE_PORTS) this.#giveUp(givenUp)
+    if (CAN_SHARE_PORTS) this.#closeSockets(removed)
     return failed
   }
 
@@ -166,51 +170,51 @@ export class ProxyServer {
     this.#keySets.learn(news)
   }
 
-  /** No policy names it any more. */
+  /** Removes a key set that no policy refers to any more. */
   forgetKeySet(id: string): void {
     this.#keySets.forget(id)
   }
 
-  /** New keys for TLS session tickets. */
+  /** Sets new keys for TLS session tickets. */
   changeTicketKeys(ticketKeys: Uint8Array): void {
     this.#secureContexts.changeTicketKeys(ticketKeys)
   }
 
   /**
-   * Asks clients not to come back, while balancers notice; stops accepting after `minMs`, waits for requests in flight until `maxMs`,
-   * then cuts them (decision A-117).
+   * Asks clients to close connections, so that load balancers notice; stops accepting after `minMs`, waits for requests in flight until
+   * `maxMs`, then aborts them (decision A-117).
    */
   async drain(minMs: number, maxMs: number): Promise<void> {
     for (const { listener } of this.#open.values()) listener.discourageReuse()
     await new Promise<void>((resolve) => clock.after(minMs, resolve))
     this.#draining.abort()
     const drainMs = Math.max(0, maxMs - minMs)
-    const listeners = [...this.#leaving, ...[...this.#open.values()].map(({ listener }) => listener)]
+    const listeners = [...this.#closing, ...[...this.#open.values()].map(({ listener }) => listener)]
     await Promise.all(listeners.map((listener) => listener.close({ drainMs })))
     this.#pool.close()
   }
 
-  #giveUp(sockets: readonly OpenSocket[]): void {
+  #closeSockets(sockets: readonly OpenSocket[]): void {
     for (const { listener } of sockets) {
-      this.#leaving.add(listener)
-      void listener.close({ drainMs: DRAIN_MS }).then(() => this.#leaving.delete(listener))
+      this.#closing.add(listener)
+      void listener.close({ drainMs: DRAIN_MS }).then(() => this.#closing.delete(listener))
     }
   }
 
-  async #openSocket(key: string, place: LiveSocket): Promise<string | undefined> {
-    const receiver = new Receiver(this.#context, place)
-    const relay = new Relay(this.#context, place)
-    const traffic = trafficOf(place)
+  async #openSocket(key: string, socket: LiveSocket): Promise<string | undefined> {
+    const receiver = new Receiver(this.#context, socket)
+    const relay = new Relay(this.#context, socket)
+    const traffic = trafficOf(socket)
     const { observer } = this.#context
     try {
       const listener = await listen({
-        host: place.address,
-        port: place.port,
+        host: socket.address,
+        port: socket.port,
         reusePort: CAN_SHARE_PORTS,
         handler: receiver,
         relay,
         transports: this.#transports,
-        ...connectionSettings(place, this.#context),
+        ...connectionSettings(socket, this.#context),
         admit: (peer) => this.#admits(receiver.socket, peer),
         served: (peer, { bytesRead, bytesWritten }) => {
           const served = incomingConnection(receiver.socket, peer, peer.secure ? 'https' : 'http')
@@ -246,7 +250,7 @@ export class ProxyServer {
   }
 }
 
-/** What comes in: listeners of one socket agree on it. */
+/** The kind of traffic; the listeners of one socket have the same. */
 type TrafficKind = 'http' | 'bytes' | 'tls'
 
 function trafficOf({ listeners }: LiveSocket): TrafficKind {
@@ -256,14 +260,14 @@ function trafficOf({ listeners }: LiveSocket): TrafficKind {
 }
 
 /** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
-function connectionSettings(place: LiveSocket, { index }: ProxyContext): ConnectionSettings {
+function connectionSettings(socket: LiveSocket, { index }: ProxyContext): ConnectionSettings {
   const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive, proxyProtocol, tls } =
-    place.listeners[0]!.frontend.get(index)
+    socket.listeners[0]!.frontend.get(index)
   return {
     limits: { maxHeaders, idleTimeoutMs, maxConnectionMs, http2 },
     keepalive,
     proxyHeader: proxyProtocol,
     handshakeTimeoutMs: tls.handshakeTimeoutMs,
-    admitsLate: readsCertificates(place, index),
+    admitsLate: readsCertificates(socket, index),
   }
 }

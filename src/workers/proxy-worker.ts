@@ -77,8 +77,8 @@ const proxy = new ProxyServer({
   ticketKeys: start.ticketKeys,
   bodyMemoryBytes: start.bodyMemoryBytes,
   transports,
-  askKeySet: (id) => tell({ kind: 'ask-key-set', id }),
-  tellFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
+  requestKeySet: (id) => tell({ kind: 'ask-key-set', id }),
+  reportFact: (fact) => tell({ kind: 'fact', version: planVersion, fact }),
 })
 
 function warn(message: string, fields: LogFields): void {

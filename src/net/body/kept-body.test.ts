@@ -44,7 +44,7 @@ function begun() {
 test('a body that was kept is gathered from its beginning', () => {
   const { giver, body } = begun()
   let gathered: unknown
-  collectBody(body.letGo(), roomFor(100), (result) => {
+  collectBody(body.detach(), roomFor(100), (result) => {
     gathered = typeof result === 'string' ? result : result.bytes.toString()
   })
   giver.give('three')
@@ -55,7 +55,7 @@ test('a body that was kept is gathered from its beginning', () => {
 test('a body that was kept and is too large to be gathered goes on once', () => {
   const { giver, body } = begun()
   let partial: PartialBody | undefined
-  collectStart(body.letGo(), roomFor(5), (result) => {
+  collectStart(body.detach(), roomFor(5), (result) => {
     partial = result as PartialBody
   })
   const sink = new TextSink()

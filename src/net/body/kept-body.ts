@@ -53,7 +53,7 @@ export class KeptBody implements BodySource, BodySink {
   }
 
   /** Keeps nothing more: what was kept and what has still to come is given as one body, while all of it is there. */
-  letGo(): BodySource {
+  detach(): BodySource {
     return new PartialBody(this.#from, this.#kept!)
   }
 
