@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
-import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
+import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import {
   type Call,
   CallError,
@@ -67,7 +67,7 @@ export class Calls {
   toSections(backend: LiveBackend, caller: Caller, claim: BodyClaim): Call {
     const captured = captureCaller(caller)
     return (destination, request) => {
-      const endpoint = findSection(backend, destination)
+      const endpoint = backend.sections.get(destination)
       const groups = endpoint === undefined ? [] : [[endpoint]]
       return this.#make({ backend, groups, caller: captured, claim, depth: 0 }, request)
     }
@@ -114,11 +114,4 @@ export class Calls {
     return (status: EndedCall['status'], failure: EndedCall['failure']) =>
       this.#options.ended({ purpose, backend, status, failure, durationMs: clock.monotonic() - startMs })
   }
-}
-
-function findSection({ item, groups }: LiveBackend, destination: string): LiveEndpoint | undefined {
-  for (const group of groups) {
-    for (const endpoint of group) if (`${item.key}/${endpoint.section}` === destination) return endpoint
-  }
-  return undefined
 }

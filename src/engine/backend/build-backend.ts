@@ -29,7 +29,8 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   }
   const found =
     item.broken === undefined ? protocol.addresses(lookups) : reject('backend-invalid', { detail: item.broken })
-  if ('kind' in found) return { item, names, refusal: found, groups: [], protocol: {}, readers: [] }
+  if ('kind' in found)
+    return { item, names, refusal: found, groups: [], sections: NO_SECTIONS, protocol: {}, readers: [] }
   const merge = (section: string | undefined) => mergeForBackend(use.targets, item, section, lookups)
   const endpointInputs = { item, protocol, carries: use.carries, isOnlyEndpoint: found.flat().length === 1 }
   const groups = found.map((group) =>
@@ -39,7 +40,15 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
     backendSettings((section) => merge(section).fields),
     context,
   )
-  return { item, names, refusal: undefined, groups, protocol: run, readers: context.readers }
+  const sections = sectionsOf(item, groups.flat())
+  return { item, names, refusal: undefined, groups, sections, protocol: run, readers: context.readers }
+}
+
+const NO_SECTIONS: LiveBackend['sections'] = new Map()
+
+function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): LiveBackend['sections'] {
+  const named = endpoints.filter(({ section }) => section !== undefined)
+  return named.length === 0 ? NO_SECTIONS : new Map(named.map((endpoint) => [`${key}/${endpoint.section}`, endpoint]))
 }
 
 /** Merges section `backend` of all policies that apply to a backend, or to one section of it. */

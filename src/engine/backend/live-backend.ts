@@ -15,6 +15,8 @@ export interface LiveBackend {
   readonly refusal: Refusal | undefined
   /** Endpoints by priority; most backends have one group. */
   readonly groups: readonly (readonly LiveEndpoint[])[]
+  /** Endpoints of sections (providers, MCP targets) by the key of the section: `ProxyBackend/default/x/target`. */
+  readonly sections: ReadonlyMap<string, LiveEndpoint>
   /** How its protocol handles requests and responses. */
   readonly protocol: ProtocolRun
   /** Expressions of its policies and settings that decide about requests. */
