@@ -1,5 +1,6 @@
 import type { Head } from '../http/head.ts'
 import { type Abort, BODY_CHUNKED, BODY_LENGTH, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { ForwardingSink } from './forwarding-sink.ts'
 
 /** Stands between a body and its receiver. */
 export interface BodyFilter {
@@ -46,50 +47,28 @@ export class FilteredBody implements BodySource {
 }
 
 /** The receiver behind a filter, which keeps its state when another one takes over. */
-class Receiver implements BodySink {
-  readonly takesFramed = false
-  #sink: BodySink
+class Receiver extends ForwardingSink {
   #ended = false
   #trailers: Head | undefined
   #failure: Abort | undefined
 
-  constructor(sink: BodySink) {
-    this.#sink = sink
-  }
-
   /** @returns false when the body is over, which the new sink is told as well: the one before may not have wanted to know */
   replace(sink: BodySink): boolean {
-    sink.source = this.#sink.source
-    this.#sink = sink
+    sink.source = this.sink.source
+    this.sink = sink
     if (this.#failure !== undefined) sink.abort(this.#failure)
     else if (this.#ended) sink.end(this.#trailers)
     return this.#failure === undefined && !this.#ended
   }
 
-  get backed(): boolean {
-    return this.#sink.backed
-  }
-
-  get source(): BodySource | null {
-    return this.#sink.source
-  }
-
-  set source(source: BodySource | null) {
-    this.#sink.source = source
-  }
-
-  bytes(buffer: Buffer, start: number, end: number): void {
-    this.#sink.bytes(buffer, start, end)
-  }
-
-  end(trailers?: Head): void {
+  override end(trailers?: Head): void {
     this.#ended = true
     this.#trailers = trailers?.clone()
-    this.#sink.end(trailers)
+    super.end(trailers)
   }
 
-  abort(why: Abort): void {
+  override abort(why: Abort): void {
     this.#failure = why
-    this.#sink.abort(why)
+    super.abort(why)
   }
 }

@@ -4,7 +4,7 @@ import type { Abort, BodySink, BodySource } from '../stream.ts'
 /** Passes a body on as it is, without its chunk framing. Who looks at it or changes it on the way says so by what it overrides. */
 export class ForwardingSink implements BodySink {
   readonly takesFramed = false
-  protected readonly sink: BodySink
+  protected sink: BodySink
 
   constructor(sink: BodySink) {
     this.sink = sink
