@@ -20,7 +20,8 @@ import {
   type ExpressionEnvironment,
   type ExpressionUse,
 } from './expression.ts'
-import { BUDGET_OF, environmentOf, undeliveredAt } from './variables/environments.ts'
+import { decides } from './path-reads.ts'
+import { environmentOf, undeliveredAt } from './variables/environments.ts'
 
 export interface ExpressionOptions {
   readonly use?: ExpressionUse | undefined
@@ -110,7 +111,7 @@ class CelExpression implements Expression {
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
-    this.#tellsLimits = BUDGET_OF[environment] !== 'record' && environment !== 'health'
+    this.#tellsLimits = decides(environment)
   }
 
   evasion(wanted: boolean): string | undefined {

@@ -116,7 +116,7 @@ const GROUPS: readonly Group[] = [
 ]
 
 /** The budget of an expression, by its environment. */
-export const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof Omit<ExpressionBudgets, 'reset'>>> = {
+const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof ExpressionBudgets>> = {
   network: 'request',
   request: 'request',
   'request-cost': 'request',
