@@ -3,7 +3,10 @@ import { EXIT } from './exit-code.ts'
 
 const STANDARD_STREAMS = [0, 1, 2]
 
-/** Handles signals from the start of the process. Signals that arrive before the gateway runs take effect when it does. */
+/**
+ * Handles signals from the start of the process. A request to stop that arrives before the gateway runs takes effect when it does; a
+ * request to reload has no effect before.
+ */
 export class Signals {
   /** Resolves when the gateway must stop. */
   readonly stopped: Promise<void>
@@ -22,7 +25,7 @@ export class Signals {
     process.on('SIGUSR1', ignore)
   }
 
-  /** Sets the action for SIGHUP; earlier signals are ignored, because there is nothing to reload. */
+  /** Sets the action for SIGHUP. Before, there is nothing to reload. */
   onReload(reload: () => void): void {
     this.#reload = reload
   }

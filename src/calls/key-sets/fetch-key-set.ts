@@ -70,13 +70,7 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | un
     if (length > MAX_BYTES) return undefined
     pieces.push(piece)
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
+  return Buffer.concat(pieces, length)
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -1,5 +1,6 @@
 import type { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
+import { asBuffer } from './as-buffer.ts'
 
 /** Bytes written at a time; the next ones wait until the sink has room. */
 const SLICE_BYTES = 65_536
@@ -17,7 +18,7 @@ export class FixedBody implements BodySource {
 
   /** Text is sent as UTF-8. `trailers` follow it. */
   constructor(body: Uint8Array | string, trailers?: Head) {
-    this.#bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.length)
+    this.#bytes = typeof body === 'string' ? Buffer.from(body) : asBuffer(body)
     this.length = this.#bytes.length
     this.trails = trailers !== undefined && trailers.fieldCount > 0
     this.#trailers = trailers
