@@ -11,6 +11,7 @@ import { ApplicationLog, type LogSettings } from '#observe/log/application-log.t
 import { catchWarnings } from '#workers/catch-warnings.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { bodyMemory } from './body-memory.ts'
+import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
@@ -59,8 +60,6 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   return EXIT.ok
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 function toOptions(flags: RunFlags, { format }: LogSettings, environment: Environment): InstanceOptions {
   const { bind } = flags
   if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is not an IP address`)
@@ -84,8 +83,8 @@ function toOptions(flags: RunFlags, { format }: LogSettings, environment: Enviro
 
 /** A file that cannot be opened would end every worker. */
 function logFile(environment: Environment): string | undefined {
-  const path = environment.GATEWRIGHT_ACCESS_LOG
-  if (path === undefined || path === '') return undefined
+  const path = readVariable(environment, 'GATEWRIGHT_ACCESS_LOG')
+  if (path === undefined) return undefined
   try {
     closeSync(openSync(path, 'a'))
     return path
@@ -122,8 +121,8 @@ function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */
 function address(environment: Environment, name: string, otherwise: HostPort): HostPort {
-  const text = environment[name]
-  if (text === undefined || text === '') return otherwise
+  const text = readVariable(environment, name)
+  if (text === undefined) return otherwise
   const colon = text.lastIndexOf(':')
   const host = text.slice(0, colon).replace(/^\[|\]$/g, '')
   const port = Number(text.slice(colon + 1))

@@ -1,0 +1,24 @@
+import { UsageError } from './usage-error.ts'
+
+/** Environment variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A setting, as its name and text. */
+export type Setting = readonly [name: string, text: string | undefined]
+
+/** An environment variable; undefined if it is unset or empty. */
+export function readVariable(environment: Environment, name: string): string | undefined {
+  return environment[name] || undefined
+}
+
+/**
+ * The value of the first setting that is set.
+ * @throws UsageError if it is not one of the values
+ */
+export function oneOf<T extends string>(values: readonly T[], ...settings: readonly Setting[]): T | undefined {
+  const [name, text] = settings.find(([, text]) => text) ?? []
+  if (text === undefined) return undefined
+  const value = values.find((known) => known === text)
+  if (value !== undefined) return value
+  throw new UsageError(`${name} is ${text}; it must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`)
+}
