@@ -33,7 +33,7 @@ export interface ExplainFlags {
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
   const store = new FileStore(flags.file)
-  const secrets = flags.showSecrets ? undefined : new SecretIndex().take({ set: store.list(), removed: [] })
+  const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
   const { items, findings, state } = loadPlan(store)
   warnOfProblems(store, findings)

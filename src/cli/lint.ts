@@ -10,7 +10,7 @@ export function lint({ file, verbose }: { readonly file: readonly string[]; read
   const store = new FileStore(file)
   const { findings } = loadPlan(store)
   const { lines, errors, warnings, advised } = findingLines(store, findings, { advice: verbose })
-  const secrets = new SecretIndex().take({ set: store.list(), removed: [] })
+  const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
   for (const line of lines) print(secrets.hide(line))
   const objects = store.list().length
   const wrong = errors + warnings === 0 ? 'no problems' : countProblems({ errors, warnings })

@@ -8,7 +8,7 @@ export interface AllowedNamespaces {
   readonly selector?: LabelSelector
 }
 
-/** `Selector` without a selector allows no namespace, with an empty one every namespace, as in Kubernetes. */
+/** `Selector` without a selector allows no namespace; with an empty selector it allows every namespace, as in Kubernetes. */
 export function allowsNamespace(
   inventory: Inventory,
   { from, selector }: AllowedNamespaces,
@@ -26,7 +26,7 @@ export function allowsNamespace(
   }
 }
 
-/** @param path of the field `namespaces` */
+/** @param path path of the field `namespaces` */
 export function reportAllowedNamespaces({ from, selector }: AllowedNamespaces, path: string, report: Report): void {
   if (from !== 'Selector') return
   const fault = selector === undefined ? 'from is Selector but selector is unset' : selectorFault(selector)

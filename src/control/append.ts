@@ -1,4 +1,3 @@
-/** Adds a value to the list of a key. */
 export function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])

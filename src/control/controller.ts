@@ -1,7 +1,7 @@
-/** What this controller calls itself in statuses and in GatewayClass objects. */
+/** The `controllerName` in statuses and GatewayClasses. */
 export const CONTROLLER_NAME = 'gatewright.dev/controller'
 
-/** The class that exists without an object. */
+/** The class that does not require a GatewayClass object. */
 export const GATEWAY_CLASS = 'gatewright'
 
 export const OWN_GROUP = 'gatewright.dev'

@@ -3,7 +3,7 @@ import type { StageDefinition } from '#base/incremental/stage.ts'
 import { pairKey } from './grants.ts'
 import type { Tables } from './tables.ts'
 
-/** Reads the pairs that each ReferenceGrant permits. */
+/** Indexes the pairs of `from` and `to` of each ReferenceGrant. */
 export function grantStage(tables: Tables): StageDefinition<ObjectsByKind['ReferenceGrant']> {
   return {
     name: 'grants',

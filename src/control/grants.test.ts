@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { admitObject } from '#test/support/admit-object.ts'
 import { translate } from './translate.ts'
 
-/** Whether a route of namespace default may refer to a Service with these grants. */
+/** Whether these grants permit a route in namespace default to refer to a Service. */
 function isPermitted(grants: readonly object[], service = { name: 'a', namespace: 'other' }): boolean {
   const { findings } = translate(
     [
@@ -57,6 +57,6 @@ test.each<[what: string, grants: readonly object[], permitted: boolean]>([
   expect(isPermitted(grants)).toBe(permitted)
 })
 
-test('objects of one namespace need no grant', () => {
+test('references within one namespace require no grant', () => {
   expect(isPermitted([], { name: 'a', namespace: 'default' })).toBe(true)
 })

@@ -1,14 +1,14 @@
-/** One end of a reference. */
+/** The source or target of a reference. */
 export interface ReferenceEnd {
   readonly group: string
   readonly kind: string
   readonly namespace: string
 }
 
-/** Whether an object may refer to another one (ReferenceGrant; decision A-35). */
+/** Whether a reference is permitted (ReferenceGrant; decision A-35). */
 export type Grants = (from: ReferenceEnd, to: ReferenceEnd & { readonly name: string }) => boolean
 
-/** What a ReferenceGrant permits, as text. */
+/** Key of a pair of source and target that a ReferenceGrant permits. */
 export function pairKey(from: ReferenceEnd, to: ReferenceEnd & { readonly name: string }): string {
   return [from.group, from.kind, from.namespace, to.group, to.kind, to.namespace, to.name].join('|')
 }

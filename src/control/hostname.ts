@@ -1,26 +1,27 @@
 /**
- * Hostnames as listeners and routes write them: empty (any), exact, or `*.suffix`, which stands for one or more labels
- * (Gateway API, Hostname). All lower case.
+ * Normalizes the hostname of a listener or route to lower case: empty (any host), exact, or `*.suffix`, where `*` matches one or more
+ * labels (Gateway API, Hostname).
  */
 export function normaliseHostname(hostname: string | undefined): string {
   return hostname === undefined || hostname === '*' ? '' : hostname.toLowerCase()
 }
 
-/** @returns the narrower of the two hostnames when one covers the other, undefined when no host matches both */
+/** @returns the more specific hostname if one covers the other; undefined if no host matches both */
 export function intersectHostname(a: string, b: string): string | undefined {
   if (covers(a, b)) return b
   return covers(b, a) ? a : undefined
 }
 
-/** True when every host that `narrow` stands for is one that `wide` stands for. */
+/** Whether every host that matches `narrow` also matches `wide`. */
 function covers(wide: string, narrow: string): boolean {
   if (wide === '' || wide === narrow) return true
   return wide.startsWith('*.') && narrow.endsWith(wide.slice(1)) && narrow.length > wide.length - 1
 }
 
 /**
- * The hosts for which a route with `wanted` hostnames is served by a listener.
- * @returns undefined when there is none; an empty list stands for any host
+ * The intersection of the hostname of a listener with the hostnames of a route.
+ * @param wanted hostnames of the route; empty: any host
+ * @returns undefined if the intersection is empty; an empty list stands for any host
  */
 export function agreedHostnames(listener: string, wanted: readonly string[]): readonly string[] | undefined {
   if (wanted.length === 0) return listener === '' ? [] : [listener]

@@ -2,18 +2,18 @@ import type { KindName, ObjectsByKind } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { Labels } from './label-selector.ts'
 
-/** The objects, found by kind and by name. */
+/** Access to the objects by kind, namespace and name. */
 export interface Inventory {
-  /** In order of precedence: older objects first (files carry no time and count as oldest), then namespace/name (decision A-23). */
+  /** In the order of `byAge`. */
   all<Kind extends KindName>(kind: Kind): readonly ObjectsByKind[Kind][]
-  /** The same, of one namespace. */
+  /** Objects of one namespace, in the order of `byAge`. */
   inNamespace<Kind extends KindName>(kind: Kind, namespace: string): readonly ObjectsByKind[Kind][]
   find<Kind extends KindName>(kind: Kind, namespace: string, name: string): ObjectsByKind[Kind] | undefined
-  /** Of a namespace that need not exist as an object: files create namespaces implicitly (decision A-14). */
+  /** Labels of a namespace. It need not exist as an object: files create namespaces implicitly (decision A-14). */
   namespaceLabels(namespace: string): Labels
 }
 
-/** Older objects first (files carry no time and count as oldest), then namespace/name (decision A-23). */
+/** Order of precedence: older objects first, then by namespace and name. Objects from files have no time and count as oldest (decision A-23). */
 export function byAge(a: ApiObject, b: ApiObject): number {
   return (
     compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
@@ -22,7 +22,7 @@ export function byAge(a: ApiObject, b: ApiObject): number {
   )
 }
 
-/** By code units, so that the order is the same everywhere. */
+/** Compares code units, so the order does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

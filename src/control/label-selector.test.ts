@@ -20,7 +20,7 @@ const table: readonly (readonly [LabelSelector, boolean])[] = [
   [{ matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, false],
   [{ matchExpressions: [{ key: 'other', operator: 'DoesNotExist' }] }, true],
   [{ matchLabels: { tier: 'gold' }, matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }, false],
-  // What Kubernetes refuses selects nothing.
+  // A selector that Kubernetes rejects selects nothing.
   [{ matchExpressions: [{ key: 'other', operator: 'NotIn' }] }, false],
   [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: [] }] }, false],
   [{ matchExpressions: [{ key: 'other', operator: 'NotIn', values: ['not a value'] }] }, false],

@@ -1,4 +1,4 @@
-/** `LabelSelector` of the platform; every part must hold, and one without parts selects everything. */
+/** A Kubernetes `LabelSelector`: all requirements must match. An empty selector selects everything. */
 export interface LabelSelector {
   readonly matchLabels?: Labels
   readonly matchExpressions?: readonly LabelExpression[]
@@ -12,17 +12,17 @@ interface LabelExpression {
 
 export type Labels = Readonly<Record<string, string>>
 
-/** A selector that Kubernetes would refuse selects nothing: a condition that cannot be read must not hold for everything. */
+/** Whether the selector matches the labels. A selector that Kubernetes would reject selects nothing, so an invalid requirement fails closed. */
 export function selectsLabels(selector: LabelSelector, labels: Labels): boolean {
   if (selectorFault(selector) !== undefined) return false
-  return hasLabels(labels, selector.matchLabels ?? {}) && (selector.matchExpressions ?? []).every(holdsFor(labels))
+  return hasLabels(labels, selector.matchLabels ?? {}) && (selector.matchExpressions ?? []).every(matcherOf(labels))
 }
 
 export function hasLabels(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value)
 }
 
-function holdsFor(labels: Labels) {
+function matcherOf(labels: Labels) {
   return ({ key, operator, values = [] }: LabelExpression): boolean => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined
     switch (operator) {
@@ -40,7 +40,7 @@ function holdsFor(labels: Labels) {
   }
 }
 
-/** Why Kubernetes would refuse a selector; undefined: it is in order. */
+/** Why Kubernetes would reject a selector; undefined: it is valid. */
 export function selectorFault({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string | undefined {
   const conditions = [
     ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
@@ -66,7 +66,7 @@ function conditionFault({ key, operator, values = [] }: LabelExpression): string
   return bad === undefined ? undefined : `${JSON.stringify(bad)} is not a valid label value`
 }
 
-/** A name, which may have a DNS name and a slash before it. */
+/** A label name with an optional prefix: a DNS name and a slash. */
 function isLabelKey(key: string): boolean {
   const slash = key.indexOf('/')
   if (!LABEL_NAME.test(key.slice(slash + 1))) return false

@@ -30,7 +30,7 @@ function startLoop(...first: ApiObject[]) {
   return { loop, deltas, statuses, put }
 }
 
-test('versions rise with every delta, and no change publishes nothing', () => {
+test('every delta increments the version, and nothing is published without a change', () => {
   const { deltas, statuses, put } = startLoop(gatewayOn(8080))
   put(gatewayOn(8080))
   expect(deltas).toMatchObject([{ version: 1, set: [{ kind: 'gateway' }, { port: 8080 }], removed: [] }])
@@ -40,7 +40,7 @@ test('versions rise with every delta, and no change publishes nothing', () => {
   expect(deltas.slice(1)).toMatchObject([{ version: 2, set: [{ port: 8081 }], removed: [] }])
 })
 
-test('what the data plane reports reaches the statuses, and stays for the next translation', () => {
+test('bindings reported by the data plane appear in statuses and outlive a translation', () => {
   const { loop, statuses, put } = startLoop(gatewayOn(8080))
   loop.bound(new Map([['Listener/default/main/http', { state: 'bound' }]]))
   expect(JSON.stringify(statuses[1])).toContain('"Programmed","status":"True"')
@@ -86,7 +86,7 @@ test('a closed loop publishes nothing more', () => {
 const backend = (port: number) =>
   admitObject({ kind: 'ProxyBackend', metadata: { name: 'b' }, spec: { static: { host: '127.0.0.1', port } } })
 
-test('what traffic shows about a backend is in its status until there is another plan', () => {
+test('a fact from traffic is in the status of its backend until the plan changes', () => {
   const { loop, statuses, put } = startLoop(backend(1))
   const fact = { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', endpoint: '127.0.0.1:1' } as const
   const accepted = { type: 'Accepted', status: 'True' }
@@ -94,18 +94,18 @@ test('what traffic shows about a backend is in its status until there is another
   loop.observed(1, fact)
   const message =
     'requests are sent with HTTP/2, but the server at 127.0.0.1:1 does not support it: set policies.http.version to HTTP1'
-  const told = { type: 'Reachable', status: 'False', reason: 'NotHTTP2', message }
-  expect(statuses.at(-1)).toMatchObject([{ name: 'b', status: { conditions: [accepted, told] } }])
+  const unreachable = { type: 'Reachable', status: 'False', reason: 'NotHTTP2', message }
+  expect(statuses.at(-1)).toMatchObject([{ name: 'b', status: { conditions: [accepted, unreachable] } }])
   loop.observed(1, { ...fact, endpoint: '127.0.0.1:2' })
   expect(statuses).toHaveLength(2)
   put(backend(2))
   expect(statuses).toHaveLength(3)
   expect(statuses.at(-1)?.[0]?.status.conditions).toHaveLength(1)
   loop.observed(1, fact)
-  expect(statuses, 'seen on the plan before').toHaveLength(3)
+  expect(statuses, 'observed under the previous plan').toHaveLength(3)
 })
 
-test('what traffic shows about something that is not there is told to nobody', () => {
+test('a fact about an unknown backend changes no status', () => {
   const { loop, statuses } = startLoop(backend(1))
   loop.observed(1, { backend: 'ProxyBackend/default/other', code: 'backend-not-http2', endpoint: 'e' })
   expect(statuses.slice(1).flat()).toEqual([])

@@ -8,25 +8,25 @@ import type { Translator } from './translator.ts'
 export interface ControlLoopOptions {
   readonly translator: Translator
   /**
-   * Takes what changed in the plan. Called before the statuses of the same change are published.
-   * @returns what compiling the changed items showed, by key of the object
+   * Publishes a change of the plan. Called before the statuses of the same change are published.
+   * @returns the problems found while the changed items were compiled, by key of the object
    */
   readonly publishPlan: (delta: PlanDelta) => ReadonlyMap<string, readonly Finding[]>
-  /** Takes the statuses that changed since the last call, and all findings when one of them did. */
+  /** Publishes the statuses that changed since the last call, and all findings if any of them changed. */
   readonly publishStatuses: (changed: readonly ObjectStatus[], findings: readonly Finding[] | undefined) => void
 }
 
-/** Follows the objects: translates what changed, publishes what that changed. What belongs together comes as one change. */
+/** Translates changes of objects, and publishes the resulting changes of the plan and of the statuses. */
 export interface ControlLoop {
-  /** Some objects changed. */
+  /** Applies one change of objects. Related objects must be in the same change. */
   apply(change: ObjectChange): void
-  /** The data plane reports which listeners take connections, by key of the item. */
+  /** Reports which listeners the data plane has bound, by key of the item. */
   bound(bindings: ReadonlyMap<string, Binding>): void
-  /** Traffic shows something about a backend of the plan of that version. It is told until there is another plan. */
+  /** Reports a fact about a backend that was observed in traffic. `version`: the plan in use then. The fact is kept until the plan changes. */
   observed(version: number, fact: BackendFact): void
-  /** Compiling policies again, for what their key sets have become, showed this; as `publishPlan` returns it. */
+  /** Reports the problems found when policies were recompiled after a key set changed, in the form that `publishPlan` returns. */
   recompiled(problems: ReadonlyMap<string, readonly Finding[]>): void
-  /** Stops; nothing is published any more. */
+  /** Stops publishing. */
   close(): void
 }
 
@@ -47,7 +47,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
       const change = translator.apply(objects)
       if (change.set.length > 0 || change.removed.length > 0) {
         version++
-        // Things may be different now; if they are not, traffic will show it again.
+        // A new plan may change the facts. Traffic reports them again if they still hold.
         translator.forgetFacts()
         translator.noteProblems(options.publishPlan({ version, ...change }))
       }

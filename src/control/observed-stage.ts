@@ -5,7 +5,7 @@ import type { BackendItem } from '#plan/item.ts'
 import { reportTo } from './open-context.ts'
 import type { Tables } from './tables.ts'
 
-/** Reports what traffic has shown about the backends of the plan. */
+/** Reports the facts about backends that were observed in traffic. */
 export function observedStage(tables: Tables): StageDefinition<BackendFact> {
   return {
     name: 'observed',

@@ -7,7 +7,7 @@ import type { ReportOn } from './reporting.ts'
 import type { Tables } from './tables.ts'
 import type { TranslationContext } from './translation-context.ts'
 
-/** Opens the context of one node: everything that is read through it is followed, everything reported is its own. */
+/** Creates the context of one node: reads through it become dependencies of the node, and reports become its findings. */
 export type OpenContext = (work: Work) => TranslationContext
 
 export function contextOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): OpenContext {
@@ -19,14 +19,14 @@ export function contextOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): Op
   })
 }
 
-/** Findings are kept by object. */
+/** Writes problems to the findings of an object. */
 export function reportTo({ findings }: Tables, work: Work): ReportOn {
   return ({ origin }) =>
     (problem) =>
       work.write(findings, objectKey(origin.kind, origin.namespace, origin.name), { origin, ...problem })
 }
 
-/** What a node asks for is what it depends on. */
+/** Records every read as a dependency of the node. */
 function trackedInventory({ objects, ofNamespace, ofKind }: Tables, work: Work): Inventory {
   const find: Inventory['find'] = (kind, namespace, name) =>
     work.read(objects[kind], objectKey(kind, namespace, name))[0]
@@ -41,7 +41,7 @@ function trackedInventory({ objects, ofNamespace, ofKind }: Tables, work: Work):
   }
 }
 
-/** Objects of one namespace may always refer to each other; other references need a grant in the namespace of the target. */
+/** References within one namespace are always permitted; others require a grant in the namespace of the target. */
 function trackedGrants({ grants }: Tables, work: Work): Grants {
   const isGranted = (pair: string) => work.read(grants, pair).length > 0
   return (from, to) =>

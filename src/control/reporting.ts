@@ -1,8 +1,8 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Origin } from '#base/origin.ts'
 
-/** Takes note of a problem in an object. */
+/** Records a problem of one object. */
 export type Report = (problem: ConfigProblem) => void
 
-/** Takes note of problems in one object. */
+/** Selects the object whose problems are reported. */
 export type ReportOn = (object: { readonly origin: Origin }) => Report

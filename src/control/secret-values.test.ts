@@ -28,7 +28,7 @@ test.each([
   ['a Secret, as byte text', SECRET, ['secret-bob', 'secret-\u00c3\u00a4nn']],
   ['a policy', POLICY, ['inline-key']],
   ['a provider deep inside a backend', BACKEND, ['deep-key']],
-  ['what holds none', CONFIG_MAP, []],
+  ['an object without secrets', CONFIG_MAP, []],
 ])('secrets of %s', (_, object, secrets) => expect(secretsOfObject(object)).toEqual(secrets))
 
 test('secrets of items of the plan', () => {
@@ -47,11 +47,11 @@ test('secrets of items of the plan', () => {
   expect(secretsOfItem(auth)).toEqual(['inline-key'])
 })
 
-test('the index is made anew only when a secret is another', () => {
+test('the index is rebuilt only when a secret changes', () => {
   const index = new SecretIndex()
-  const first = index.take({ set: [SECRET, POLICY, CONFIG_MAP], removed: [] })
+  const first = index.update({ set: [SECRET, POLICY, CONFIG_MAP], removed: [] })
   expect(first.hide('secret-bob inline-key shown')).toBe('<redacted> <redacted> shown')
-  expect(index.take({ set: [{ ...POLICY }], removed: [CONFIG_MAP] })).toBe(first)
-  const second = index.take({ set: [BACKEND], removed: [SECRET] })
+  expect(index.update({ set: [{ ...POLICY }], removed: [CONFIG_MAP] })).toBe(first)
+  const second = index.update({ set: [BACKEND], removed: [SECRET] })
   expect(second.hide('secret-bob deep-key inline-key')).toBe('secret-bob <redacted> <redacted>')
 })

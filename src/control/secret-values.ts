@@ -7,14 +7,14 @@ import type { PlanItem } from '#plan/item.ts'
 import { secretsIn } from '#schema/index.ts'
 import { secretData } from './references/secret-data.ts'
 
-/** The values of a Secret, and the secrets that are written in another object, as byte text. */
+/** The secrets in an object, as byte text: all values of a Secret, or the fields that the schema marks as secret. */
 export function secretsOfObject(object: ApiObject): readonly string[] {
   if (isKind(object, 'Secret')) return Object.values(secretData(object))
   const info = findKind(object.kind)
   return info === undefined ? [] : secretsIn(info.schema, '', object).map(toByteText)
 }
 
-/** The same of an item of the plan. */
+/** The secrets in an item of the plan, as byte text. */
 export function secretsOfItem(item: PlanItem): readonly string[] {
   if (item.kind === 'secret') return Object.values(item.data)
   if (item.kind !== 'policy' && item.kind !== 'backend') return []
@@ -23,25 +23,25 @@ export function secretsOfItem(item: PlanItem): readonly string[] {
   return info === undefined ? [] : secretsIn(info.schema, path, item.spec).map(toByteText)
 }
 
-/** All secrets of the objects of a store. They are prepared anew only when one of them is another. */
+/** All secrets of the objects of a store. `KnownSecrets` is rebuilt only when a secret changes. */
 export class SecretIndex {
-  readonly #held = new Map<string, readonly string[]>()
+  readonly #byObject = new Map<string, readonly string[]>()
   #secrets = new KnownSecrets()
 
-  take({ set, removed }: ObjectChange): KnownSecrets {
-    let isSame = true
-    for (const object of removed) if (this.#held.delete(keyOf(object))) isSame = false
-    for (const object of set) if (!this.#hold(keyOf(object), secretsOfObject(object))) isSame = false
-    if (!isSame) this.#secrets = new KnownSecrets([...this.#held.values()].flat())
+  update({ set, removed }: ObjectChange): KnownSecrets {
+    let unchanged = true
+    for (const object of removed) if (this.#byObject.delete(keyOf(object))) unchanged = false
+    for (const object of set) if (!this.#set(keyOf(object), secretsOfObject(object))) unchanged = false
+    if (!unchanged) this.#secrets = new KnownSecrets([...this.#byObject.values()].flat())
     return this.#secrets
   }
 
-  /** @returns whether they are the same as before */
-  #hold(key: string, secrets: readonly string[]): boolean {
-    const before = this.#held.get(key) ?? []
+  /** @returns whether the secrets are unchanged */
+  #set(key: string, secrets: readonly string[]): boolean {
+    const before = this.#byObject.get(key) ?? []
     if (secrets.length === before.length && secrets.every((secret, i) => secret === before[i])) return true
-    if (secrets.length > 0) this.#held.set(key, secrets)
-    else this.#held.delete(key)
+    if (secrets.length > 0) this.#byObject.set(key, secrets)
+    else this.#byObject.delete(key)
     return false
   }
 }

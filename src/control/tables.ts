@@ -8,21 +8,21 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanItem, PolicyItem, RelayRouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import type { TranslatedBackend } from './backends/translate-backend.ts'
-import { type Claim, inOrder } from './gateways/claim.ts'
+import { byOrder, type Claim } from './gateways/claim.ts'
 import type { Listener } from './gateways/listener.ts'
-import type { PlacedGateway, PlacedListenerSet } from './gateways/place-gateways.ts'
+import type { ResolvedGateway, ResolvedListenerSet } from './gateways/resolve-gateways.ts'
 import { byAge } from './inventory.ts'
+import type { AttachedPolicy } from './policies/attach-policy.ts'
 import { byLoser, type Overlap } from './policies/find-overlaps.ts'
 import type { SocketUser } from './policies/find-shared-sockets.ts'
-import type { AttachedPolicy } from './policies/place-policy.ts'
 import type { PolicyFacts } from './policies/policy-facts.ts'
 import type { TranslatedRoute } from './routes/translate-route.ts'
-import type { Complaint } from './status/condition.ts'
+import type { ConditionFault } from './status/condition.ts'
 import type { Binding, ObjectStatus } from './translation.ts'
 
 type ObjectTables = { readonly [K in KindName]: Table<ObjectsByKind[K]> }
 
-/** What a translation knows, by key. Each table is written by the stages named in `translator.ts`. */
+/** The data of a translation, by key. The stages in `translator.ts` write the tables. */
 export function createTables() {
   const objects = Object.fromEntries(KINDS.map(({ kind }) => [kind, new Table(kind)])) as unknown as ObjectTables
   return {
@@ -30,84 +30,84 @@ export function createTables() {
     objects,
     ofNamespace: new Table<ApiObject>('ofNamespace', byAge),
     ofKind: new Table<ApiObject>('ofKind', byAge),
-    /** Written from outside: what compiling the plan showed, by object; the state of listeners in the data plane, by item. */
+    /** Written from outside: problems found while the plan was compiled, by object; listener states in the data plane, by item. */
     problems: new Table<Finding>('problems'),
     bindings: new Table<Binding>('bindings'),
-    /** Written from outside: what traffic has shown about backends. */
+    /** Written from outside: facts about backends that were observed in traffic. */
     facts: new Table<BackendFact>('facts'),
     /** One row at `all`, for stages that have one node. */
     always: new Table<true>('always'),
 
-    /** By pair of reference ends. */
+    /** By the pair of object groups, kinds and namespaces that a ReferenceGrant permits; see `pairKey`. */
     grants: new Table<true>('grants'),
-    /** Gateways of ours, and ListenerSets of theirs, by object; their listeners before conflicts are judged. */
-    gateways: new Table<PlacedGateway>('gateways'),
-    listenerSets: new Table<PlacedListenerSet>('listenerSets'),
+    /** By object: Gateways of this controller, and their ListenerSets; their listeners before conflict detection. */
+    gateways: new Table<ResolvedGateway>('gateways'),
+    listenerSets: new Table<ResolvedListenerSet>('listenerSets'),
     classes: new Table<GatewayClassObject>('classes'),
-    /** One row at `any` while there is a Gateway of ours. */
+    /** One row at `any` while this controller has a Gateway. */
     served: new Table<true>('served'),
     parametersUsed: new Table<true>('parametersUsed'),
-    /** By address and port, in order of precedence. */
-    claims: new Table<Claim>('claims', inOrder),
-    /** By listener: the conflict that it lost. */
-    conflicts: new Table<Complaint>('conflicts'),
-    /** By Gateway or ListenerSet of ours: one row, its listeners. */
+    /** By address and port: the listeners that want to use it, in order of precedence. */
+    claims: new Table<Claim>('claims', byOrder),
+    /** By listener: its conflict with a listener of higher precedence. */
+    conflicts: new Table<ConditionFault>('conflicts'),
+    /** By Gateway or ListenerSet of this controller: one row, its listeners. */
     listeners: new Table<readonly Listener[]>('listeners'),
-    /** By place that policies attach to: the listeners at it. */
+    /** By policy target: the listeners that belong to it. */
     listenersAt: new Table<Listener>('listenersAt'),
-    /** By address and port: the Gateways with a listener there, in order of precedence. */
-    socketUsers: new Table<SocketUser>('socketUsers', inOrder),
+    /** By address and port: the Gateways with a listener on it, in order of precedence. */
+    socketUsers: new Table<SocketUser>('socketUsers', byOrder),
 
     /** By route. */
     routes: new Table<TranslatedRoute>('routes'),
     /** By listener: the routes attached to it. */
     attachedRoutes: new Table<true>('attachedRoutes'),
-    /** By listener and hostname: the rules for connections there. */
+    /** By listener and hostname: the TCPRoute and TLSRoute rules for it. */
     relayRules: new Table<RelayRouteItem>('relayRules', byPrecedence),
-    /** By rule for connections. */
+    /** By rule of a TCPRoute or TLSRoute. */
     relayItems: new Table<RelayRouteItem>('relayItems'),
     backends: new Table<TranslatedBackend>('backends'),
     policies: new Table<AttachedPolicy>('policies'),
-    /** By Gateway: its policies about sockets. */
+    /** By Gateway: the policies that configure its sockets. */
     socketSettings: new Table<PolicyItem>('socketSettings'),
 
-    /** By place: the places directly around it. */
-    outer: new Table<string>('outer'),
+    /** By policy target: the targets that directly contain it. */
+    enclosing: new Table<string>('enclosing'),
     /** By backend: the rules that send to it. */
     users: new Table<string>('users'),
-    /** By backend: the places whose policies, or the backends that, call it. */
+    /** By backend: the targets of policies that call it, and the backends that call it. */
     callers: new Table<string>('callers'),
-    /** By backend, Secret or ConfigMap: one row for each that needs it in the plan. */
+    /** By backend, Secret or ConfigMap: one row for each object that requires it in the plan. */
     wantedBackends: new Table<true>('wantedBackends'),
     wantedMaterial: new Table<true>('wantedMaterial'),
     slices: new Table<ObjectsByKind['EndpointSlice']>('slices', byAge),
-    /** By Service port: one row when it has no endpoint. */
-    idle: new Table<true>('idle'),
-    /** By address: the pods that have it, the youngest last. */
+    /** By Service port: one row if it has no endpoint. */
+    endpointless: new Table<true>('endpointless'),
+    /** By address: the pods that have it, newest last. */
     pods: new Table<PodObject>('pods', byAge),
     workloadReaders: new Table<true>('workloadReaders'),
     readsWorkloads: new Table<true>('readsWorkloads'),
 
-    /** By field, phase and target: the policies there, without those of fields that nobody can lose. */
+    /** By field, phase and target: the policies that can override each other. */
     policiesAt: new Table<PolicyItem>('policiesAt'),
-    /** By item: a policy whose stronger place may take a part of others. */
+    /** By item: a policy that may override or lose single members of its field. */
     partial: new Table<PolicyItem>('partial'),
-    /** By item: one row for a policy that lost a tie. */
+    /** By item: one row for a policy that another policy of the same level and target overrides. */
     tied: new Table<true>('tied'),
-    /** By object of the loser. */
+    /** By the object of the overridden policy. */
     overlaps: new Table<Overlap>('overlaps', byLoser),
-    /** By place: one row for each that asks which Gateways come to it. */
+    /** By policy target: one row for each reader of `gatewaysOf`. */
     reached: new Table<true>('reached'),
-    /** By place: one row, the Gateways whose traffic comes to it, sorted. */
+    /** By policy target: one row, the Gateways whose traffic reaches it, sorted. */
     gatewaysOf: new Table<readonly string[]>('gatewaysOf'),
-    /** By policy: what became of it. */
+    /** By policy: its attachments and overlaps. */
     policyFacts: new Table<PolicyFacts>('policyFacts'),
 
     /** The plan, by item. */
     items: new Table<PlanItem>('items'),
-    /** By object: what the stages found. */
+    /** By object: the problems found during translation. */
     findings: new Table<Finding>('findings'),
-    /** By object: that, and what compiling showed. */
+    /** By object: the problems found during translation and compilation. */
     allFindings: new Table<Finding>('allFindings'),
     /** By object. */
     statuses: new Table<ObjectStatus>('statuses'),
@@ -116,7 +116,7 @@ export function createTables() {
 
 export type Tables = ReturnType<typeof createTables>
 
-/** Puts an object in, in place of the one of the same key. */
+/** Adds an object, or replaces the one with the same key. */
 export function putObject(tables: Tables, object: ApiObject): void {
   writeObject(tables, object, [object])
 }
@@ -125,7 +125,7 @@ export function removeObject(tables: Tables, object: ApiObject): void {
   writeObject(tables, object, [])
 }
 
-// The one place where the name of a kind becomes its type: the store has validated every object against its kind.
+// The cast is safe: the store has validated every object against the schema of its kind.
 function writeObject({ objects, ofNamespace, ofKind }: Tables, object: ApiObject, rows: readonly ApiObject[]): void {
   const { kind, metadata } = object
   const key = keyOf(object)

@@ -7,8 +7,8 @@ import { contextOpener } from './open-context.ts'
 import { createTables, putObject } from './tables.ts'
 import type { TranslationContext } from './translation-context.ts'
 
-/** Runs a function of a translation on some objects, as one node would. */
-export function inScope<T>(
+/** Runs a translation function on objects, as a node of a stage would. */
+export function inContext<T>(
   objects: readonly ApiObject[],
   run: (context: TranslationContext) => T,
 ): { readonly result: T; readonly findings: readonly Finding[] } {
@@ -17,13 +17,13 @@ export function inScope<T>(
   tables.always.put('all', '', [true])
   const stages = new Stages()
   stages.add(grantStage(tables))
-  const openScope = contextOpener(tables, UNCHECKED_MATERIAL)
+  const openContext = contextOpener(tables, UNCHECKED_MATERIAL)
   const results: T[] = []
   stages.add({
     name: 'test',
     each: [tables.always],
     writes: [tables.findings],
-    run: (_, work) => void results.push(run(openScope(work))),
+    run: (_, work) => void results.push(run(openContext(work))),
   })
   stages.update()
   return { result: results[0]!, findings: tables.findings.keys().flatMap((key) => tables.findings.rows(key)) }

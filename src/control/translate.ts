@@ -3,8 +3,8 @@ import type { Translation } from './translation.ts'
 import { type TranslateOptions, Translator } from './translator.ts'
 
 /**
- * Turns all objects into the plan, the statuses and the findings. Pure: the same objects, in whatever order, give the same result.
- * @param objects valid ones, at most one for each kind, namespace and name
+ * Translates objects to the plan, the statuses and the findings. Pure; the order of the objects does not affect the result.
+ * @param objects valid objects, at most one for each kind, namespace and name
  */
 export function translate(objects: readonly ApiObject[], options: TranslateOptions = {}): Translation {
   const translator = new Translator(options)

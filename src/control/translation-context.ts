@@ -3,7 +3,7 @@ import type { Grants } from './grants.ts'
 import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
 
-/** What the functions of a translation work with, as one node sees it. */
+/** What the translation functions may read and report, for one node. */
 export interface TranslationContext {
   readonly inventory: Inventory
   readonly grants: Grants

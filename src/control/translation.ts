@@ -1,25 +1,25 @@
 import type { Finding } from '#base/finding.ts'
 import type { PlanItem } from '#plan/item.ts'
 
-/** What all objects together mean: what the data plane runs on, and what the authors of the objects are told. */
+/** The result of translating all objects: the plan for the data plane, and findings and statuses for users. */
 export interface Translation {
-  /** By key. */
+  /** The plan, by key of the item. */
   readonly items: ReadonlyMap<string, PlanItem>
   /** In the order of the objects' keys. */
   readonly findings: readonly Finding[]
-  /** One for each object whose status is ours to write, in the order of their keys. */
+  /** One for each object whose status this controller writes, in the order of their keys. */
   readonly statuses: readonly ObjectStatus[]
 }
 
-/** Whether a listener takes connections (decision A-34). */
+/** Whether a listener accepts connections (decision A-34). */
 export type Binding =
   | { readonly state: 'bound' }
   /** `reason`: CamelCase, such as `PortUnavailable`. */
   | { readonly state: 'failed'; readonly reason: string; readonly message: string }
 
 /**
- * The status of one object as Kubernetes shapes it, without times: whoever stores it keeps the `lastTransitionTime` of conditions that
- * did not change. Entries of other controllers are in it as they were.
+ * The status of one object in the form of the Kubernetes API, without times, which `stampStatus` adds. Entries of other controllers are
+ * included unchanged.
  */
 export interface ObjectStatus {
   readonly kind: string

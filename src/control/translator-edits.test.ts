@@ -7,8 +7,8 @@ import { translate } from './translate.ts'
 import { Translator } from './translator.ts'
 
 /*
- * Whatever the edits and their order, a translator that followed them says the same as one that sees the objects for the first time.
- * Each row is one object in several versions; an edit puts one of them in place, or takes the object away.
+ * An incremental translation must give the same result as a translation from scratch, for any edits in any order. Each row contains
+ * versions of one object; an edit applies one of them or removes the object.
  */
 
 const GATEWAY = 'gateway.networking.k8s.io'
@@ -263,7 +263,7 @@ const VERSIONS: readonly (readonly ApiObject[])[] = ROWS.map((row) => row.map(ad
 
 interface Edit {
   readonly row: number
-  /** One more than there are versions: the object is taken away. */
+  /** Index into the row; the length of the row: the object is removed. */
   readonly version: number
 }
 
@@ -271,7 +271,7 @@ const edit: fc.Arbitrary<Edit> = fc
   .nat(VERSIONS.length - 1)
   .chain((row) => fc.nat(VERSIONS[row]!.length).map((version) => ({ row, version })))
 
-test('after any edits in any order, a translation says the same as one from nothing', () => {
+test('incremental translation equals translation from scratch, for any edits in any order', () => {
   fc.assert(
     fc.property(fc.array(fc.array(edit, { minLength: 1, maxLength: 6 }), { maxLength: 14 }), (batches) => {
       const translator = new Translator()

@@ -29,7 +29,7 @@ interface Shape {
   readonly name: string
   readonly objects: (size: number) => ApiObject[]
   readonly edit: () => ApiObject
-  /** What an edit costs more when there is four times as much. */
+  /** Maximum factor by which the cost of an edit grows when there are four times as many objects. */
   readonly editGrowth: number
 }
 
@@ -100,7 +100,7 @@ function workOf({ objects, edit }: Shape, size: number): { readonly start: numbe
   return { start, edit: translator.work - start }
 }
 
-test.each(SHAPES)('nothing grows faster than the objects: $name', (shape) => {
+test.each(SHAPES)('the work grows no faster than the number of objects: $name', (shape) => {
   const small = workOf(shape, 50)
   const big = workOf(shape, 200)
   expect(big.start / small.start).toBeLessThan(4.5)

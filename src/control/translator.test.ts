@@ -28,7 +28,7 @@ const policy = {
   },
 }
 
-/** A translation of these objects, after what was told to it later. */
+/** Translates objects, then applies problems and bindings. */
 function translated(
   objects: readonly unknown[],
   {
@@ -54,26 +54,26 @@ const badExpression: Finding = {
   severity: 'error',
 }
 
-/** `Accepted=True/Valid` and so on, of one object. */
+/** The conditions of one object, such as `Accepted=True/Valid`. */
 function conditionsIn({ statuses }: Translation, kind: string): readonly string[] {
   const { status } = statuses.find((it) => it.kind === kind)!
   const { conditions } = status as { conditions: { type: string; status: string; reason: string }[] }
   return conditions.map(({ type, status: value, reason }) => `${type}=${value}/${reason}`)
 }
 
-test('an expression that does not compile makes the policy partially valid and is named with its path', () => {
+test('an expression that does not compile makes the policy partially valid, and the message contains its path', () => {
   const complete = translated(OBJECTS, { problems: [badExpression] })
   expect(conditionsIn(complete, 'ProxyPolicy')).toEqual(['Accepted=True/PartiallyValid', 'Attached=True/Attached'])
   const { status } = complete.statuses.find(({ kind }) => kind === 'ProxyPolicy')!
   expect(JSON.stringify(status)).toContain(`${badExpression.path}: unexpected end`)
 })
 
-test('what is found for several places counts once', () => {
+test('a problem found for several targets is reported once', () => {
   const complete = translated(OBJECTS, { problems: [badExpression, { ...badExpression }] })
   expect(complete.findings).toEqual([...translation.findings, badExpression])
 })
 
-test('the consequence of a broken reference is not told again, its neighbours are', () => {
+test('problems inside a broken reference are not reported, those beside it are', () => {
   const path = 'spec.traffic.basicAuthentication.secretRef'
   expect(translation.findings.map((finding) => finding.path)).toEqual([path])
   const at = (where: string) => ({ ...badExpression, path: where })
@@ -94,7 +94,7 @@ const bound: Binding = { state: 'bound' }
 const taken: Binding = { state: 'failed', reason: 'PortUnavailable', message: 'port 8081 is in use' }
 
 test.each([
-  ['nothing is known yet', [], 'Programmed=Unknown/Pending'],
+  ['no state is known', [], 'Programmed=Unknown/Pending'],
   ['one is bound', [[a, bound]], 'Programmed=Unknown/Pending'],
   [
     'all are bound',
@@ -105,7 +105,7 @@ test.each([
     'Programmed=True/Programmed',
   ],
   [
-    'one port is taken',
+    'one port is in use',
     [
       [a, bound],
       [b, taken],
@@ -113,7 +113,7 @@ test.each([
     'Programmed=False/ListenersNotValid',
   ],
   [
-    'all ports are taken',
+    'all ports are in use',
     [
       [a, taken],
       [b, taken],
@@ -125,7 +125,7 @@ test.each([
   expect(conditionsIn(complete, 'Gateway')).toEqual(['Accepted=True/Accepted', expected])
 })
 
-test('compile problems and bindings do not undo each other, and what is no longer so goes', () => {
+test('compile problems and bindings are independent, and new values replace old ones', () => {
   const translator = new Translator()
   translator.apply({ set: OBJECTS.map(admitObject), removed: [] })
   const key = 'ProxyPolicy/default/rules'

@@ -31,39 +31,39 @@ import { noGatewayStage, parametersStage, unimplementedStage } from './unused-st
 import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
 
 export interface TranslateOptions {
-  /** Where the listeners of a Gateway listen; the loopback address when unset. */
+  /** The address of the listeners of a Gateway; default: the loopback address. */
   readonly address?: (gateway: GatewayObject) => string
-  /** Looks into certificates and keys; without it only their form is looked at. */
+  /** Checks certificates and keys; without it, only their PEM format is checked. */
   readonly tlsMaterial?: TlsMaterialCheck
 }
 
 const LOOPBACK = '127.0.0.1'
 
-/** The stages of a translation, in order: each reads what earlier ones have written. */
+/** The stages of a translation, in order: each stage reads tables of earlier stages. */
 function buildStages(
   tables: Tables,
   { address = () => LOOPBACK, tlsMaterial = UNCHECKED_MATERIAL }: TranslateOptions,
 ): Stages {
-  const openScope = contextOpener(tables, tlsMaterial)
+  const openContext = contextOpener(tables, tlsMaterial)
   const stages = new Stages()
   stages.add(grantStage(tables))
   // Gateways and their listeners
-  stages.add(gatewayStage(tables, openScope, address))
-  stages.add(listenerSetStage(tables, openScope))
+  stages.add(gatewayStage(tables, openContext, address))
+  stages.add(listenerSetStage(tables, openContext))
   stages.add(socketStage(tables))
   stages.add(listenerStage(tables))
-  // What attaches to them
-  stages.add(backendStage(tables, openScope))
-  stages.add(routeStage(tables, openScope))
-  stages.add(policyStage(tables, openScope))
-  // What those refer to
+  // Objects that attach to them
+  stages.add(backendStage(tables, openContext))
+  stages.add(routeStage(tables, openContext))
+  stages.add(policyStage(tables, openContext))
+  // Objects that those refer to
   stages.add(sliceStage(tables))
   stages.add(serviceStage(tables))
   stages.add(materialStage(tables))
   stages.add(podStage(tables))
   stages.add(workloadReaderStage(tables))
   stages.add(workloadStage(tables))
-  // How they stand to each other
+  // Relations between them
   stages.add(shadowStage(tables))
   stages.add(tieStage(tables))
   stages.add(partialStage(tables))
@@ -74,7 +74,7 @@ function buildStages(
   stages.add(parametersStage(tables))
   stages.add(unimplementedStage(tables))
   stages.add(noGatewayStage(tables))
-  // What the authors are told
+  // Findings and statuses
   stages.add(observedStage(tables))
   stages.add(findingStage(tables))
   addStatusStages(stages, tables)
@@ -82,8 +82,8 @@ function buildStages(
 }
 
 /**
- * Turns objects into the plan, the statuses and the findings, and follows their changes: the work of a change depends on what it
- * touches. The result depends on the objects alone, not on the order in which they came.
+ * Translates objects to the plan, the statuses and the findings, and applies changes incrementally: the cost of a change depends on what it
+ * affects. The result depends only on the objects, not on the order of the changes.
  */
 export class Translator {
   readonly #tables = createTables()
@@ -103,12 +103,12 @@ export class Translator {
     this.#tables.always.put('all', '', [true])
   }
 
-  /** The plan, by key of the item. Items that did not change stay the very same objects. */
+  /** The plan, by key of the item. Unchanged items keep their identity. */
   get items(): ReadonlyMap<string, PlanItem> {
     return this.#items
   }
 
-  /** What translating has come to so far, in nodes run and rows read. */
+  /** The work done so far: the number of nodes run and of rows read. */
   get work(): number {
     return this.#stages.work
   }
@@ -121,13 +121,13 @@ export class Translator {
     return this.#takeItems()
   }
 
-  /** Takes what compiling the plan showed, by key of the object; what was there before for these objects goes. */
+  /** Replaces the problems found while the plan was compiled, for these objects. @param problems by key of the object */
   noteProblems(problems: ReadonlyMap<string, readonly Finding[]>): void {
     for (const [key, findings] of problems) this.#tables.problems.put(key, '', findings)
     this.#stages.update()
   }
 
-  /** Takes the state of the listeners in the data plane, by key of the item; a listener that is missing is still on its way. */
+  /** Replaces the states of the listeners in the data plane. @param bindings by key of the item; a listener that is missing is pending */
   noteBindings(bindings: ReadonlyMap<string, Binding>): void {
     const table = this.#tables.bindings
     for (const key of table.keys()) if (!bindings.has(key)) table.put(key, '', [])
@@ -135,7 +135,7 @@ export class Translator {
     this.#stages.update()
   }
 
-  /** Takes what traffic has shown about a backend; of each sort of fact the first one counts. */
+  /** Adds a fact about a backend that was observed in traffic. Only the first fact with each code is kept. */
   noteFact(fact: BackendFact): void {
     const key = `${fact.backend} ${fact.code}`
     if (this.#tables.facts.rows(key).length > 0) return
@@ -148,21 +148,21 @@ export class Translator {
     this.#stages.update()
   }
 
-  /** The statuses that changed since the last call; those of objects that went are not in it. */
+  /** The statuses that changed since the last call, without those of removed objects. */
   takeStatuses(): readonly ObjectStatus[] {
     const keys = [...this.#changedStatuses].sort()
     this.#changedStatuses.clear()
     return keys.flatMap((key) => this.#tables.statuses.rows(key))
   }
 
-  /** All findings, when some of them changed since the last call. */
+  /** All findings, if any of them changed since the last call. */
   takeFindings(): readonly Finding[] | undefined {
     if (!this.#findingsChanged) return undefined
     this.#findingsChanged = false
     return this.findings
   }
 
-  /** Everything that is wrong with the objects, in the order of their keys. */
+  /** All findings, in the order of the keys of the objects. */
   get findings(): readonly Finding[] {
     return allRows(this.#tables.allFindings)
   }

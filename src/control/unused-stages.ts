@@ -21,14 +21,14 @@ export function parametersStage(tables: Tables): StageDefinition<ProxyParameters
   }
 }
 
-/** What is meant to work without a cluster as well, and does not yet (decision A-118). */
-const UNDONE_PARAMETERS = ['logging', 'rawConfig', 'env']
+/** Fields that should have an effect outside Kubernetes, but are not implemented yet (decision A-118). */
+const UNIMPLEMENTED_PARAMETERS = ['logging', 'rawConfig', 'env']
 
 function reportParameters({ spec }: ProxyParametersObject, report: Report): void {
   for (const field of Object.keys(spec)) {
     if (field === 'shutdown') continue
     const path = `spec.${field}`
-    if (UNDONE_PARAMETERS.includes(field)) {
+    if (UNIMPLEMENTED_PARAMETERS.includes(field)) {
       const message = `not implemented yet: ${field} has no effect`
       report({ path, code: 'not-implemented', message, severity: 'error' })
     } else {
@@ -44,7 +44,7 @@ function reportUnreferenced(report: Report): void {
   report({ path: 'spec', code: 'no-effect', message, severity: 'warning' })
 }
 
-/** Reports objects of a kind that is read and not implemented. */
+/** Reports objects of kinds that are accepted but not implemented. */
 export function unimplementedStage(tables: Tables): StageDefinition<KnownObject> {
   return {
     name: 'unimplemented',
@@ -57,7 +57,7 @@ export function unimplementedStage(tables: Tables): StageDefinition<KnownObject>
   }
 }
 
-/** Without a Gateway nothing listens. The finding is in the class, which exists even when no object says so. */
+/** Reports that no port is open. The finding belongs to the default GatewayClass, which need not exist as an object. */
 export function noGatewayStage(tables: Tables): StageDefinition<true> {
   return {
     name: 'noGateway',

@@ -40,12 +40,12 @@ test.each([
   'toJson(source).contains("cart")',
   'source == {}',
   'size(variables()) > 3',
-])('%s asks for pods', (expression) => {
+])('%s requires workload items', (expression) => {
   expect(itemsFor(expression)).toHaveLength(1)
 })
 
 test.each(['source.address == "10.0.0.1"', 'source . port > 1', 'resource == 1', 'request.path == "/"'])(
-  '%s asks for none',
+  '%s requires no workload items',
   (expression) => {
     expect(itemsFor(expression)).toEqual([])
   },

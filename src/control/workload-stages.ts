@@ -5,8 +5,8 @@ import type { PolicyItem, WorkloadItem } from '#plan/item.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * What may read `source.unverifiedWorkload`: its name, in whatever form, `variables()`, or `source` as a whole. A text that says so
- * without being an expression brings items that nobody asks for, which does no harm.
+ * Matches text that may read `source.unverifiedWorkload`: its name, `variables()`, or `source` as a whole. A match in text that is not an
+ * expression only adds unused items.
  */
 const READS_WORKLOAD = /unverifiedWorkload|\bvariables\b|\bsource\b(?!\s*[.?])/
 
@@ -14,7 +14,7 @@ export function readsWorkload({ spec }: PolicyItem): boolean {
   return READS_WORKLOAD.test(JSON.stringify(spec))
 }
 
-/** The addresses of pods. */
+/** Indexes pods by address. */
 export function podStage({ objects, pods }: Tables): StageDefinition<PodObject> {
   return {
     name: 'pods',
@@ -27,7 +27,7 @@ export function podStage({ objects, pods }: Tables): StageDefinition<PodObject> 
   }
 }
 
-/** Whether any policy reads which pod a caller is. */
+/** Writes one row if any policy may read the workload of a client. */
 export function workloadReaderStage({ workloadReaders, readsWorkloads }: Tables): StageDefinition<true> {
   return {
     name: 'workloadReaders',
@@ -37,7 +37,7 @@ export function workloadReaderStage({ workloadReaders, readsWorkloads }: Tables)
   }
 }
 
-/** Items for the pods, while some expression may ask which one a caller is. Each address belongs to the youngest pod that has it. */
+/** Writes items for pods, if an expression may read the workload of a client. Each address belongs to the newest pod that has it. */
 export function workloadStage({ objects, pods, readsWorkloads, items }: Tables): StageDefinition<PodObject> {
   return {
     name: 'workloads',
@@ -56,7 +56,7 @@ export function workloadStage({ objects, pods, readsWorkloads, items }: Tables):
   }
 }
 
-/** The address of a pod that ended may belong to another one by now, that of a node to many. */
+/** The address of a finished pod may have been reassigned, and the address of a node belongs to many pods. */
 function hasOwnAddress({ spec, status }: PodObject): boolean {
   return spec?.hostNetwork !== true && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 }

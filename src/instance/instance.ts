@@ -229,7 +229,7 @@ export class Instance {
   #takeObjects(): void {
     const change = this.#store.takeChange()
     // From now on no output shows a secret of the objects.
-    this.#secrets = this.#secretIndex.take(change)
+    this.#secrets = this.#secretIndex.update(change)
     this.#events.secrets(this.#secrets)
     this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
     this.#loop.apply(change)

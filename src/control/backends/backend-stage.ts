@@ -4,25 +4,25 @@ import type { OpenContext } from '../open-context.ts'
 import { fieldTables } from '../policies/policy-stages.ts'
 import { writeFields } from '../policies/write-policies.ts'
 import type { Tables } from '../tables.ts'
-import { placesOfUse } from '../use.ts'
+import { targetsOfUse } from '../use.ts'
 import { translateBackend } from './translate-backend.ts'
 
 /** Translates each ProxyBackend. */
-export function backendStage(tables: Tables, openScope: OpenContext): StageDefinition<ProxyBackendObject> {
-  const { backends, outer, callers, wantedBackends, items } = tables
+export function backendStage(tables: Tables, openContext: OpenContext): StageDefinition<ProxyBackendObject> {
+  const { backends, enclosing, callers, wantedBackends, items } = tables
   return {
     name: 'backends',
     each: [tables.objects.ProxyBackend],
-    writes: [backends, outer, ...fieldTables(tables)],
+    writes: [backends, enclosing, ...fieldTables(tables)],
     run([object], work, key) {
-      const context = openScope(work)
+      const context = openContext(work)
       const translated = translateBackend(context, object!, context.reportOn(object!))
       work.write(backends, key, translated)
       work.write(items, key, translated.item)
       writeFields(tables, work, translated.fields)
-      for (const section of translated.sections) work.write(outer, `${key}/${section}`, key)
+      for (const section of translated.sections) work.write(enclosing, `${key}/${section}`, key)
       for (const use of translated.uses) {
-        for (const place of placesOfUse(use)) work.write(callers, place, use.from)
+        for (const target of targetsOfUse(use)) work.write(callers, target, use.from)
         work.write(wantedBackends, use.to, true)
       }
     },

@@ -18,7 +18,7 @@ const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([
 const NAME_ANNOTATION = `${OWN_GROUP}/mcp-target-name`
 const PATH_ANNOTATION = `${OWN_GROUP}/mcp-path`
 
-/** Follows the targets of an MCP backend; selectors become one target for each matching port (specification 1, 2.3.4; decision B60). */
+/** Resolves the targets of an MCP backend. A selector yields one target for each matching port (specification 1, 2.3.4; decision B60). */
 export function resolveMcpTargets(
   context: TranslationContext,
   backend: ProxyBackendObject,
@@ -112,18 +112,18 @@ function discoverTargets(
 
 const TARGET_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-/** Policies name targets in `sectionName`, so a name that none can write is passed over. */
+/** Policies refer to targets by `sectionName`, so an annotation that is not a valid section name is ignored. */
 function targetName({ metadata }: ServiceObject, port: ServicePortSpec, report: (message: string) => void): string {
-  const usual = `${metadata.name}-${port.name ?? port.port}`
+  const defaultName = `${metadata.name}-${port.name ?? port.port}`
   const wanted = metadata.annotations?.[NAME_ANNOTATION]
-  if (wanted === undefined || TARGET_NAME.test(wanted)) return wanted ?? usual
+  if (wanted === undefined || TARGET_NAME.test(wanted)) return wanted ?? defaultName
   report(
-    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${usual} is used`,
+    `the annotation ${NAME_ANNOTATION} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${defaultName} is used`,
   )
-  return usual
+  return defaultName
 }
 
-/** In the order of namespace and name. */
+/** Sorted by namespace and name. */
 function selectServices(
   inventory: Inventory,
   ownNamespace: string,
@@ -142,7 +142,7 @@ function selectServices(
     )
 }
 
-/** Of two targets with one name, the later gets its namespace behind it (decision B60). */
+/** If two targets have the same name, the namespace is appended to the name of the later one (decision B60). */
 function freeName(taken: ReadonlySet<string>, { resolved, namespace }: Candidate, { path, report }: Entry) {
   if (!taken.has(resolved.name)) return resolved.name
   const name = `${resolved.name}-${namespace}`

@@ -12,10 +12,10 @@ import { backendBounds } from './backend-bounds.ts'
 type ServicePort = NonNullable<ServiceObject['spec']['ports']>[number]
 type Address = EndpointsItem['addresses'][number]
 
-/** Name of the domain of cluster Services. */
+/** DNS domain of the cluster. */
 const CLUSTER_DOMAIN = 'cluster.local'
 
-/** EndpointSlices, by the Service that they belong to. */
+/** Groups EndpointSlices by Service. */
 export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject> {
   return {
     name: 'slices',
@@ -29,15 +29,15 @@ export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject>
 }
 
 /**
- * Items for the Service ports that something refers to; other backends are in the plan anyway. Ready addresses come from EndpointSlices,
- * of an ExternalName Service from DNS; cluster addresses are not dialled (decision A-131).
+ * Adds items for Service ports that other objects refer to. Addresses are the ready endpoints of EndpointSlices; an ExternalName Service
+ * is resolved by DNS. The gateway never connects to cluster IPs (decision A-131).
  */
 export function serviceStage(tables: Tables): StageDefinition<true> {
-  const { wantedBackends, slices, idle, items, findings } = tables
+  const { wantedBackends, slices, endpointless, items, findings } = tables
   return {
     name: 'services',
     each: [wantedBackends],
-    writes: [idle, items, findings],
+    writes: [endpointless, items, findings],
     run(_, work, key) {
       const [kind, namespace = '', name = '', number] = key.split('/')
       if (kind !== 'Service') return
@@ -50,7 +50,7 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
       work.write(items, key, backendItem(key, service, port, backendBounds(service.metadata, report(service))))
       work.write(items, endpoints.key, endpoints)
       if (addresses.length > 0) return
-      work.write(idle, key, true)
+      work.write(endpointless, key, true)
       reportNoEndpoints(service, port, report)
     },
   }
@@ -87,7 +87,7 @@ function endpointsItem(service: ServiceObject, { port }: ServicePort, addresses:
   }
 }
 
-/** Slices and Services name their ports alike; a port without a name is the only one. */
+/** EndpointSlices and Services use the same port names. A port without a name is the only port. */
 function addressesOf(
   { spec }: ServiceObject,
   { name = '', port }: ServicePort,

@@ -3,7 +3,7 @@ import type { Destination, ProxyBackendObject, ProxyBackendSpec } from '#api/pro
 import type { BackendItem, ResolvedMcpTarget } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, itemPath } from '#schema/index.ts'
-import { type Attachment, fieldsOf, type PolicyField } from '../policies/policy-item.ts'
+import { fieldsOf, type PolicyAttachment, type PolicyField } from '../policies/policy-item.ts'
 import { joinFields, type TranslatedFields, translateField } from '../policies/translate-policy.ts'
 import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -11,35 +11,38 @@ import type { Use } from '../use.ts'
 import { backendBounds } from './backend-bounds.ts'
 import { resolveMcpTargets } from './resolve-mcp-targets.ts'
 
-/** What a ProxyBackend became. */
+/** The result of translating a ProxyBackend. */
 export interface TranslatedBackend {
   readonly object: ProxyBackendObject
   readonly item: BackendItem
-  /** Names that a `sectionName` can have. */
+  /** Valid values of `sectionName`. */
   readonly sections: readonly string[]
-  /** Policies written in the backend itself. */
+  /** Inline policies. */
   readonly fields: TranslatedFields
-  /** Services that it sends to. */
+  /** Services that it sends requests to. */
   readonly uses: readonly Use[]
 }
 
 interface InlineField {
   readonly field: PolicyField
-  readonly place: Attachment
+  readonly attachment: PolicyAttachment
 }
 
-/** The type of a ProxyBackend, and the member of that name as the plan stores it. */
-type Destined = { [Type in Destination]: Pick<BackendItem<Type>, 'type' | 'spec'> }[Destination]
+/** The type of a ProxyBackend and the settings of that type, as the plan stores them. */
+type PlanDestination = { [Type in Destination]: Pick<BackendItem<Type>, 'type' | 'spec'> }[Destination]
 
-interface Sectioned {
-  readonly destination: Destined
+interface ResolvedDestination {
+  readonly destination: PlanDestination
   readonly sections: readonly string[]
   readonly policies?: readonly InlineField[]
   readonly uses?: readonly Use[]
   readonly broken?: string
 }
 
-/** A fault in the policies of the whole backend breaks it; one in those of a provider or target breaks only that (decision A-37). */
+/**
+ * Translates a ProxyBackend. An error in its own policies makes the whole backend unusable; an error in the policies of a provider or
+ * target affects only that provider or target (decision A-37).
+ */
 export function translateBackend(
   context: TranslationContext,
   object: ProxyBackendObject,
@@ -52,7 +55,7 @@ export function translateBackend(
   const own = fieldsOf(object, 'backend', spec.policies ?? {}, 'spec.policies').map((field) =>
     translateField(context, field, [{ target, level }], report),
   )
-  const ofSections = policies.map(({ field, place }) => translateField(context, field, [place], report))
+  const ofSections = policies.map(({ field, attachment }) => translateField(context, field, [attachment], report))
   const faults = own.flatMap((field) => field.faults)
   const bounds = backendBounds(metadata, report)
   const broken = [...(resolved.broken === undefined ? [] : [resolved.broken]), ...faults]
@@ -74,8 +77,12 @@ export function translateBackend(
   }
 }
 
-/** Policies inside the destination are taken out: they are items of their own. */
-function resolveDestination(context: TranslationContext, object: ProxyBackendObject, report: Report): Sectioned {
+/** Policies inside the destination become separate items. */
+function resolveDestination(
+  context: TranslationContext,
+  object: ProxyBackendObject,
+  report: Report,
+): ResolvedDestination {
   const { ai, mcp, a2a, aws, dynamicForwardProxy, static: fixed } = object.spec
   if (ai !== undefined) return resolveProviders(object, ai)
   if (mcp !== undefined) return resolveTargets(context, object, mcp, report)
@@ -85,7 +92,7 @@ function resolveDestination(context: TranslationContext, object: ProxyBackendObj
   return { destination: { type: 'dynamicForwardProxy', spec: dynamicForwardProxy }, sections: [] }
 }
 
-function resolveProviders(object: ProxyBackendObject, ai: NonNullable<ProxyBackendSpec['ai']>): Sectioned {
+function resolveProviders(object: ProxyBackendObject, ai: NonNullable<ProxyBackendSpec['ai']>): ResolvedDestination {
   if (ai.groups === undefined) return { destination: { type: 'ai', spec: ai }, sections: ['backend'] }
   const sections: string[] = []
   const policies: InlineField[] = []
@@ -105,7 +112,7 @@ function resolveTargets(
   object: ProxyBackendObject,
   { targets: entries, sessionRouting, failureMode }: NonNullable<ProxyBackendSpec['mcp']>,
   report: Report,
-): Sectioned {
+): ResolvedDestination {
   const targets = resolveMcpTargets(context, object, report)
   const spec = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
   const broken = failureMode === 'FailOpen' ? undefined : brokenTargets(targets)
@@ -130,6 +137,6 @@ function sectionPolicies(object: ProxyBackendObject, section: string, inline: ob
   const target = backendTarget('ProxyBackend', object.metadata, section)
   return fieldsOf(object, 'backend', { ...inline }, fieldPath(path, 'policies')).map((field) => ({
     field,
-    place: { target, level: 'SectionInline' } as const,
+    attachment: { target, level: 'SectionInline' } as const,
   }))
 }

@@ -1,8 +1,8 @@
 import type { GatewayItem } from '#plan/item.ts'
-import type { PlacedGateway } from './place-gateways.ts'
+import type { ResolvedGateway } from './resolve-gateways.ts'
 
-/** `shutdown` is one thing: that of the Gateway replaces that of its class as a whole (decision A-119). */
-export function gatewayItem({ object, parameters }: PlacedGateway): GatewayItem {
+/** `shutdown` does not merge: the value of the Gateway replaces the value of its class (decision A-119). */
+export function gatewayItem({ object, parameters }: ResolvedGateway): GatewayItem {
   const { namespace, name } = object.metadata
   return {
     kind: 'gateway',

@@ -5,24 +5,24 @@ import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Tables } from '../tables.ts'
-import { type Claim, judgeClaims, orderOf } from './claim.ts'
+import { type Claim, findConflicts, orderOf } from './claim.ts'
 import { gatewayItem } from './gateway-item.ts'
 import { isServed, type Listener } from './listener.ts'
 import { listenerItem } from './listener-item.ts'
 import {
   type AddressOf,
-  type PlacedGateway,
-  type PlacedListenerSet,
   parentOf,
-  placeGateway,
-  placeListenerSet,
+  type ResolvedGateway,
+  type ResolvedListenerSet,
   reportOrphan,
-} from './place-gateways.ts'
+  resolveGateway,
+  resolveListenerSet,
+} from './resolve-gateways.ts'
 
-/** Which Gateways are ours, with their listeners. */
+/** Finds the Gateways of this controller, with their listeners. */
 export function gatewayStage(
   tables: Tables,
-  openScope: OpenContext,
+  openContext: OpenContext,
   addressOf: AddressOf,
 ): StageDefinition<GatewayObject> {
   const { gateways, claims, served, parametersUsed, items, findings } = tables
@@ -31,32 +31,32 @@ export function gatewayStage(
     each: [tables.objects.Gateway],
     writes: [gateways, claims, served, parametersUsed, items, findings],
     run([object], work, key) {
-      const placed = placeGateway(openScope(work), object!, addressOf)
-      if (placed === undefined) return
-      work.write(gateways, key, placed)
+      const gateway = resolveGateway(openContext(work), object!, addressOf)
+      if (gateway === undefined) return
+      work.write(gateways, key, gateway)
       work.write(served, 'any', true)
-      work.write(items, key, gatewayItem(placed))
-      for (const parameters of placed.parameters.objects) work.write(parametersUsed, keyOf(parameters), true)
-      writeClaims(tables, work, placed.object, placed)
+      work.write(items, key, gatewayItem(gateway))
+      for (const parameters of gateway.parameters.objects) work.write(parametersUsed, keyOf(parameters), true)
+      writeClaims(tables, work, gateway.object, gateway)
     },
   }
 }
 
-/** The ListenerSets of our Gateways, with their listeners. */
-export function listenerSetStage(tables: Tables, openScope: OpenContext): StageDefinition<ListenerSetObject> {
+/** Finds the ListenerSets of these Gateways, with their listeners. */
+export function listenerSetStage(tables: Tables, openContext: OpenContext): StageDefinition<ListenerSetObject> {
   const { gateways, listenerSets, claims, findings } = tables
   return {
     name: 'listenerSets',
     each: [tables.objects.ListenerSet],
     writes: [listenerSets, claims, findings],
     run([object], work, key) {
-      const context = openScope(work)
+      const context = openContext(work)
       const parent = parentOf(object!)
       const [gateway] = parent === undefined ? [] : work.read(gateways, parent)
       if (gateway === undefined) return reportOrphan(context, object!)
-      const placed = placeListenerSet(context, object!, gateway)
-      work.write(listenerSets, key, placed)
-      writeClaims(tables, work, gateway.object, placed)
+      const set = resolveListenerSet(context, object!, gateway)
+      work.write(listenerSets, key, set)
+      writeClaims(tables, work, gateway.object, set)
     },
   }
 }
@@ -65,7 +65,7 @@ function writeClaims(
   { claims }: Tables,
   work: Work,
   gateway: GatewayObject,
-  { object, listeners }: PlacedGateway | PlacedListenerSet,
+  { object, listeners }: ResolvedGateway | ResolvedListenerSet,
 ): void {
   for (const [index, listener] of listeners.entries()) {
     if (listener.faults.accepted !== undefined) continue
@@ -77,47 +77,47 @@ function socketOf({ address, spec }: Listener): string {
   return `${address} ${spec.port}`
 }
 
-/** Which listeners have to give way at each address and port. */
+/** Finds the conflicts between listeners at each address and port. */
 export function socketStage(tables: Tables): StageDefinition<Claim> {
   const { claims, conflicts, findings } = tables
   return {
     name: 'sockets',
     each: [claims],
     writes: [conflicts, findings],
-    run(claimed, work) {
+    run(claimsAt, work) {
       const reportOn = reportTo(tables, work)
-      const lost = judgeClaims(claimed, ({ owner }) => reportOn(owner))
-      for (const [listener, complaint] of lost) work.write(conflicts, listener, complaint)
+      const found = findConflicts(claimsAt, ({ owner }) => reportOn(owner))
+      for (const [listener, fault] of found) work.write(conflicts, listener, fault)
     },
   }
 }
 
-/** The listeners of each Gateway and ListenerSet as they are served. */
-export function listenerStage(tables: Tables): StageDefinition<PlacedGateway | PlacedListenerSet> {
-  const { gateways, listenerSets, conflicts, listeners, listenersAt, socketUsers, outer, wantedMaterial, items } =
+/** Adds the conflicts to the listeners of each Gateway and ListenerSet, and writes the items of served listeners. */
+export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway | ResolvedListenerSet> {
+  const { gateways, listenerSets, conflicts, listeners, listenersAt, socketUsers, enclosing, wantedMaterial, items } =
     tables
   return {
     name: 'listeners',
     each: [gateways, listenerSets],
-    writes: [listeners, listenersAt, socketUsers, outer, wantedMaterial, items],
-    run([placed], work, key) {
-      const judged = placed!.listeners.map((listener): Listener => {
+    writes: [listeners, listenersAt, socketUsers, enclosing, wantedMaterial, items],
+    run([owner], work, key) {
+      const checked = owner!.listeners.map((listener): Listener => {
         const [conflicted] = work.read(conflicts, listener.key)
         return conflicted === undefined ? listener : { ...listener, faults: { ...listener.faults, conflicted } }
       })
-      work.write(listeners, key, judged)
-      const gateway = 'gateway' in placed! ? placed.gateway : placed!.object
-      const around = gatewayTarget(gateway.metadata)
-      const whole = 'gateway' in placed! ? listenerSetTarget(placed.object.metadata) : around
-      if (whole !== around) work.write(outer, whole, around)
-      for (const [index, listener] of judged.entries()) {
-        work.write(outer, listener.target, whole)
-        for (const place of new Set([listener.target, whole, around])) work.write(listenersAt, place, listener)
+      work.write(listeners, key, checked)
+      const gateway = 'gateway' in owner! ? owner.gateway : owner!.object
+      const ofGateway = gatewayTarget(gateway.metadata)
+      const ofOwner = 'gateway' in owner! ? listenerSetTarget(owner.object.metadata) : ofGateway
+      if (ofOwner !== ofGateway) work.write(enclosing, ofOwner, ofGateway)
+      for (const [index, listener] of checked.entries()) {
+        work.write(enclosing, listener.target, ofOwner)
+        for (const target of new Set([listener.target, ofOwner, ofGateway])) work.write(listenersAt, target, listener)
         if (!isServed(listener)) continue
         const item = listenerItem(listener)
         work.write(items, item.key, item)
         const { namespace, name } = gateway.metadata
-        const order = orderOf(gateway, placed!.object, index)
+        const order = orderOf(gateway, owner!.object, index)
         work.write(socketUsers, `${item.address}:${item.port}`, { namespace, name, order })
         for (const secret of item.certificates) work.write(wantedMaterial, secret, true)
         for (const authority of item.clientValidation?.authorities ?? []) work.write(wantedMaterial, authority, true)

@@ -1,19 +1,19 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import type { ClientValidation } from '#plan/item.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 
-/** A listener of one of our Gateways, placed and judged. */
+/** A listener of a Gateway of this controller, with the results of its checks. */
 export interface Listener {
   /** Key of its plan item. */
   readonly key: string
-  /** Key of the place that policies with its `sectionName` attach to. */
+  /** Key of the policy target with its `sectionName`. */
   readonly target: string
   readonly gateway: GatewayObject
-  /** The object that declares it: the Gateway or a ListenerSet of it. */
+  /** The object that contains it: the Gateway or one of its ListenerSets. */
   readonly owner: GatewayObject | ListenerSetObject
   readonly spec: ListenerSpec
-  /** Field path in its owner. */
+  /** Field path in the owner. */
   readonly path: string
   readonly address: string
   readonly hostname: string
@@ -23,23 +23,23 @@ export interface Listener {
   readonly faults: ListenerFaults
 }
 
-/** What is wrong with a listener, by the condition that says so. */
+/** The faults of a listener, by condition. */
 export interface ListenerFaults {
-  /** Nothing of it is served. */
-  readonly accepted?: Complaint
-  /** Another listener has its place: nothing of it is served. */
-  readonly conflicted?: Complaint
-  readonly resolvedRefs?: Complaint
-  /** It is served, but useless as it is. */
-  readonly programmed?: Complaint
+  /** The listener is not served. */
+  readonly accepted?: ConditionFault
+  /** Another listener uses the address and port: the listener is not served. */
+  readonly conflicted?: ConditionFault
+  readonly resolvedRefs?: ConditionFault
+  /** The listener is served, but cannot work. */
+  readonly programmed?: ConditionFault
 }
 
-/** Whether it is part of the plan. */
+/** Whether the listener is part of the plan. */
 export function isServed({ faults }: Listener): boolean {
   return faults.accepted === undefined && faults.conflicted === undefined
 }
 
-/** Where TLS ends; undefined for protocols without it. A TLS listener that does not say ends it here. */
+/** The TLS mode; undefined for protocols without TLS. The default for protocol TLS is Terminate. */
 export function tlsModeOf({ protocol, tls }: ListenerSpec): 'Terminate' | 'Passthrough' | undefined {
   if (protocol === 'HTTPS') return 'Terminate'
   return protocol === 'TLS' ? (tls?.mode ?? 'Terminate') : undefined

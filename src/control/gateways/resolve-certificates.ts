@@ -5,19 +5,19 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { secretData } from '../references/secret-data.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { tlsModeOf } from './listener.ts'
 
 export interface Certificates {
   /** Keys of the usable Secrets. */
   readonly secrets: readonly string[]
-  readonly complaint?: Complaint
+  readonly fault?: ConditionFault
 }
 
 const INVALID = 'InvalidCertificateRef'
 
-/** Finds the certificates of a listener that terminates TLS. Unusable ones are left out; without any, every handshake fails. */
+/** Resolves the certificates of a listener that terminates TLS. Unusable ones are omitted; without any, every handshake fails. */
 export function resolveCertificates(
   context: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
@@ -30,32 +30,32 @@ export function resolveCertificates(
   if (refs.length === 0) {
     const message = 'a listener that terminates TLS requires a certificate; set tls.certificateRefs'
     report({ path, code: 'listener-certificate', message, severity: 'error' })
-    return { secrets: [], complaint: { reason: INVALID, message } }
+    return { secrets: [], fault: { reason: INVALID, message } }
   }
 
   const secrets: string[] = []
-  const complaints: Complaint[] = []
+  const faults: ConditionFault[] = []
   for (const [index, ref] of refs.entries()) {
     const found = resolveCertificate(context, owner, ref)
     if (typeof found === 'string') secrets.push(found)
     else {
       report({ path: `${path}[${index}]`, code: found.code, message: found.message, severity: 'error' })
-      complaints.push({ reason: found.reason, message: found.message })
+      faults.push({ reason: found.reason, message: found.message })
     }
   }
-  const [complaint] = complaints
-  return complaint === undefined ? { secrets } : { secrets, complaint }
+  const [fault] = faults
+  return fault === undefined ? { secrets } : { secrets, fault }
 }
 
 type CertificateRef = NonNullable<NonNullable<ListenerSpec['tls']>['certificateRefs']>[number]
-type Refusal = Complaint & { readonly code: FindingCode }
+type RefFault = ConditionFault & { readonly code: FindingCode }
 
 /** @returns the key of the Secret, or why it cannot be used */
 function resolveCertificate(
   { inventory, grants, tlsMaterial }: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   ref: CertificateRef,
-): string | Refusal {
+): string | RefFault {
   if (ref.kind !== 'Secret' || ref.group !== '') {
     return { code: 'listener-certificate', reason: INVALID, message: `a ${ref.kind} is not a Secret` }
   }

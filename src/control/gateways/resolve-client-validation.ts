@@ -8,24 +8,24 @@ import { GATEWAY_GROUP } from '../controller.ts'
 import { configMapData } from '../references/config-map-data.ts'
 import { secretData } from '../references/secret-data.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 
-/** What holds at a listener about client certificates. */
+/** Validation of client certificates at a listener. */
 export interface ClientTrust {
-  /** Undefined: none is asked for. */
+  /** Undefined: the listener requests no client certificate. */
   readonly validation?: ClientValidation
-  /** Some authorities cannot be used. */
-  readonly resolvedRefs?: Complaint
-  /** None can: a listener that cannot tell clients apart is not served (Gateway API, FrontendTLSValidation). */
-  readonly accepted?: Complaint
+  /** At least one certificate authority cannot be used. */
+  readonly resolvedRefs?: ConditionFault
+  /** No certificate authority can be used: the listener is not served (Gateway API, FrontendTLSValidation). */
+  readonly accepted?: ConditionFault
 }
 
 const NONE: ClientTrust = {}
 
 /**
- * Reads `spec.tls.frontend` of a Gateway, once for all its listeners.
- * @returns what holds at a port; what is written for a port replaces the default as a whole
+ * Resolves `spec.tls.frontend` of a Gateway, once for all its listeners.
+ * @returns the client validation of a port; the setting of a port replaces the default as a whole
  */
 export function readClientTrust(
   context: TranslationContext,
@@ -36,17 +36,17 @@ export function readClientTrust(
   if (frontend === undefined) return () => NONE
   const resolve = (validation: ClientValidationSpec | undefined, path: string) =>
     validation === undefined ? NONE : resolveClientValidation(context, gateway, { validation, path }, report)
-  const usual = resolve(frontend.default?.validation, 'spec.tls.frontend.default.validation')
+  const defaultTrust = resolve(frontend.default?.validation, 'spec.tls.frontend.default.validation')
   const perPort = new Map(
     (frontend.perPort ?? []).map(({ port, tls }, index) => [
       port,
       resolve(tls.validation, `spec.tls.frontend.perPort[${index}].tls.validation`),
     ]),
   )
-  return (port) => perPort.get(port) ?? usual
+  return (port) => perPort.get(port) ?? defaultTrust
 }
 
-/** Finds the authorities. Unusable ones are left out. */
+/** Resolves the certificate authorities. Unusable ones are omitted. */
 export function resolveClientValidation(
   context: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
@@ -54,24 +54,28 @@ export function resolveClientValidation(
   report: Report,
 ): ClientTrust {
   const authorities: string[] = []
-  const complaints: Complaint[] = []
+  const faults: ConditionFault[] = []
   for (const [index, ref] of validation.caCertificateRefs.entries()) {
     const found = resolveAuthority(context, owner, ref)
     if (typeof found === 'string') authorities.push(found)
     else {
-      const place = `${path}.caCertificateRefs[${index}]`
-      report({ path: place, code: found.code, message: found.message, severity: 'error' })
-      complaints.push({ reason: found.reason, message: found.message })
+      report({
+        path: `${path}.caCertificateRefs[${index}]`,
+        code: found.code,
+        message: found.message,
+        severity: 'error',
+      })
+      faults.push({ reason: found.reason, message: found.message })
     }
   }
-  const [resolvedRefs] = complaints
+  const [resolvedRefs] = faults
   if (resolvedRefs === undefined) return { validation: { authorities, mode: validation.mode } }
   if (authorities.length > 0) return { validation: { authorities, mode: validation.mode }, resolvedRefs }
   return { resolvedRefs, accepted: { reason: 'NoValidCACertificate', message: resolvedRefs.message } }
 }
 
 type AuthorityRef = ClientValidationSpec['caCertificateRefs'][number]
-type Refusal = Complaint & { readonly code: FindingCode }
+type RefFault = ConditionFault & { readonly code: FindingCode }
 
 const INVALID = 'InvalidCACertificateRef'
 const ENTRY = 'ca.crt'
@@ -81,7 +85,7 @@ function resolveAuthority(
   { inventory, grants, tlsMaterial }: TranslationContext,
   owner: Pick<ApiObject, 'kind' | 'metadata'>,
   { group, kind, name, namespace = owner.metadata.namespace }: AuthorityRef,
-): string | Refusal {
+): string | RefFault {
   if (group !== '' || (kind !== 'ConfigMap' && kind !== 'Secret')) {
     const message = `a ${kind} is neither a ConfigMap nor a Secret`
     return { code: 'listener-client-authority', reason: 'InvalidCACertificateKind', message }

@@ -3,17 +3,17 @@ import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 
-/** What a Gateway and its class say about how their proxy is run. */
+/** The ProxyParameters of a Gateway and its class. */
 export interface GatewayParameters {
-  /** Those of the class, then those of the Gateway, which are stronger (decision A-119). */
+  /** Those of the class, then those of the Gateway, which take precedence (decision A-119). */
   readonly objects: readonly ProxyParametersObject[]
-  /** Some of them cannot be used. */
-  readonly fault?: Complaint
+  /** Set if at least one of them cannot be used. */
+  readonly fault?: ConditionFault
 }
 
-/** A Gateway and its class may each name a ProxyParameters; one that cannot be used leaves the other in force. */
+/** A Gateway and its class may each refer to a ProxyParameters object. If one cannot be used, the other still applies. */
 export function resolveParameters(inventory: Inventory, gateway: GatewayObject, report: Report): GatewayParameters {
   const { gatewayClassName, infrastructure } = gateway.spec
   const { namespace } = gateway.metadata
@@ -40,7 +40,7 @@ export function resolveParameters(inventory: Inventory, gateway: GatewayObject, 
 }
 
 interface ParametersReference {
-  /** Where the Gateway asks for it. */
+  /** Field path in the Gateway. */
   readonly path: string
   readonly group: string
   readonly kind: string
@@ -48,7 +48,7 @@ interface ParametersReference {
   readonly name: string
 }
 
-/** @returns why there is none as text */
+/** @returns the object, or the error message */
 function findParameters(
   inventory: Inventory,
   { group, kind, namespace, name }: ParametersReference,

@@ -2,7 +2,7 @@ import { append } from '../append.ts'
 import type { ReportOn } from '../reporting.ts'
 import { fieldName, type Overlap } from './find-overlaps.ts'
 
-/** Tells the author of each overridden field by whom it is overridden. */
+/** Reports each overridden field, and what overrides it, on the object that contains the field. */
 export function reportOverlaps(overlaps: readonly Overlap[], reportOn: ReportOn): void {
   for (const group of groupOverlaps(overlaps)) {
     const { loser, lost } = group[0]!
@@ -20,7 +20,7 @@ export function describeOverlaps(overlaps: readonly Overlap[]): string {
   return groupOverlaps(overlaps).map(describeGroup).join('\n')
 }
 
-/** How many winners a text names. */
+/** The number of winners that a message lists. */
 const MAX_NAMED = 3
 
 function describeGroup(group: readonly Overlap[]): string {
@@ -31,7 +31,7 @@ function describeGroup(group: readonly Overlap[]): string {
   return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${more}`
 }
 
-/** Overlaps that differ only in the winner, or in the place of the loser, together. */
+/** Groups overlaps that differ only in the winner or in the target of the loser. */
 function groupOverlaps(overlaps: readonly Overlap[]): readonly (readonly Overlap[])[] {
   const groups = new Map<string, Overlap[]>()
   const seen = new Set<string>()

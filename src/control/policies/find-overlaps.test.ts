@@ -49,17 +49,17 @@ function item({
 
 const onRoute = { target: ROUTE, level: 'Route' } as const
 
-/** What the policies lose to each other; the route lies inside the Gateway. */
+/** The overlaps between policies; the route is inside the Gateway. */
 function findOverlaps(items: readonly PolicyItem[]): readonly Overlap[] {
   const tables = createTables()
   const stages = new Stages()
   stages.add({
     name: 'given',
     each: [tables.always],
-    writes: [tables.policiesAt, tables.partial, tables.workloadReaders, tables.outer],
+    writes: [tables.policiesAt, tables.partial, tables.workloadReaders, tables.enclosing],
     run(_, work) {
       writePolicies(tables, work, items)
-      work.write(tables.outer, ROUTE, GATEWAY)
+      work.write(tables.enclosing, ROUTE, GATEWAY)
     },
   })
   stages.add(tieStage(tables))
@@ -75,7 +75,7 @@ const GLOBAL = { global: {} }
 test.each<readonly [string, readonly Written[], string]>([
   ['one policy', [{ name: 'a', spec: LOCAL }], ''],
   [
-    'two at one place',
+    'two policies for one target',
     [
       { name: 'b', spec: LOCAL },
       { name: 'a', spec: LOCAL },

@@ -3,28 +3,28 @@ import { describeOrigin, type Origin } from '#base/origin.ts'
 import { LEVEL, type PolicyItem } from '#plan/item.ts'
 import { compareText } from '../inventory.ts'
 
-/** A field of a policy that is overridden where its author may not expect it (decision A-24). */
+/** A field of a policy that another policy overrides, possibly against the intention of its author (decision A-24). */
 export interface Overlap {
   readonly loser: PolicyItem
-  /** Members of the field that are lost; undefined when all of it is. */
+  /** Members of the field that have no effect; undefined if the whole field has none. */
   readonly lost: readonly string[] | undefined
-  /** The place where it has no effect: that of the winner, which lies inside its own. */
+  /** The target where it has no effect: that of the winner, which is inside the target of the loser. */
   readonly at: string
-  /** Who overrides it, in words. */
+  /** The winner, for messages. */
   readonly by: string
 }
 
-/** Whether a policy can lose its whole field to another one at its place. */
-export function canLoseAll(item: PolicyItem): boolean {
+/** Whether another policy for the same target can override the whole field. */
+export function canBeOverridden(item: PolicyItem): boolean {
   return definitionOf(item)?.merge !== 'accumulate'
 }
 
-/** Whether a policy can lose members of its field to a stronger one, or take them. */
-export function canLosePart(item: PolicyItem): boolean {
+/** Whether policies of different levels merge by members of the field, so that one can override some members of another. */
+export function canBePartlyOverridden(item: PolicyItem): boolean {
   return definitionOf(item)?.merge === 'members'
 }
 
-/** The overlaps of one object stand in the order of its fields, and then of the winners. */
+/** Sorts the overlaps of one object by field, then by winner. */
 export function byLoser(a: Overlap, b: Overlap): number {
   return (
     compareText(a.loser.path, b.loser.path) ||
@@ -38,24 +38,24 @@ function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): 
   return { loser, lost, at: winner.target, by: `${describeOrigin(nameOnly(winner.origin))} at ${winner.target}` }
 }
 
-/** The text of a status does not depend on where files lie. */
+/** Without the position in a file, on which a status must not depend. */
 function nameOnly({ kind, namespace, name }: Origin): Origin {
   return { kind, namespace, name }
 }
 
-/** The field as authors call it: `traffic.rateLimit`. */
+/** The field as in the object: `traffic.rateLimit`. */
 export function fieldName({ section, field }: PolicyItem): string {
   return `${section}.${field}`
 }
 
-/** Policies of one key are about the same field at the same place; the phases of `traffic` do not merge with each other. */
-export function placeKey(item: PolicyItem, target: string): string {
+/** Policies with the same key set the same field for the same target. The phases of `traffic` do not merge with each other. */
+export function mergeKey(item: PolicyItem, target: string): string {
   return `${fieldName(item)}/${item.phase ?? ''} ${target}`
 }
 
 /**
- * Two policies set the same field at the same place and level: one of them loses.
- * @param items of one `placeKey`
+ * Finds policies that set the same field for the same target at the same level: only the one with the highest precedence applies.
+ * @param items the policies with one `mergeKey`
  */
 export function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
   if (items.length < 2) return []
@@ -68,12 +68,12 @@ export function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
   })
 }
 
-/** All that it says counts beside the winner. */
+/** Whether all members of the field accumulate, so that they apply together with those of the winner. */
 function losesNothing(item: PolicyItem): boolean {
   return definitionOf(item)?.accumulates !== undefined && membersOf(item).length === 0
 }
 
-/** Older objects first, then namespace/name (decision A-23). */
+/** Older objects first, then by namespace and name (decision A-23). */
 function byPrecedence(a: PolicyItem, b: PolicyItem): number {
   return (
     compareText(a.created, b.created) ||
@@ -83,9 +83,9 @@ function byPrecedence(a: PolicyItem, b: PolicyItem): number {
 }
 
 /**
- * A stronger policy replaces a field whole although it sets only a part. Losing whole to a stronger level is what precedence is for, and
- * is not reported.
- * @param others about the same field, at the place of the winner and around it
+ * Finds policies that lose members which the winner does not set, because the winner replaces the whole field. A policy that loses no
+ * other members is not reported: precedence works as intended.
+ * @param others policies for the same field, at the target of the winner and the targets that contain it
  */
 export function findPartial(winner: PolicyItem, others: readonly PolicyItem[]): readonly Overlap[] {
   const kept = new Set(membersOf(winner))
@@ -96,7 +96,7 @@ export function findPartial(winner: PolicyItem, others: readonly PolicyItem[]): 
   })
 }
 
-/** The members of the field that can be lost. */
+/** The members of the field that do not accumulate. */
 function membersOf(item: PolicyItem): readonly string[] {
   const accumulating = definitionOf(item)?.accumulates ?? []
   return Object.keys(item.spec ?? {}).filter((name) => !accumulating.includes(name))

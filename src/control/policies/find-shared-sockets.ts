@@ -4,11 +4,11 @@ import type { Overlap } from './find-overlaps.ts'
 
 /** A Gateway with a listener at an address and port. */
 export interface SocketUser extends ObjectName {
-  /** Its precedence among the listeners there. */
+  /** Sort key of its precedence, see `orderOf`. */
   readonly order: string
 }
 
-/** Settings that exist once for each socket. */
+/** Fields of `frontend` that apply to a whole socket. */
 const SOCKET_FIELDS = new Set(['tcp', 'tls', 'http', 'proxyProtocol'])
 
 export function isSocketSetting({ section, field }: PolicyItem): boolean {
@@ -16,9 +16,9 @@ export function isSocketSetting({ section, field }: PolicyItem): boolean {
 }
 
 /**
- * Finds settings of connections that have no effect because the port belongs to an older Gateway as well (decision A-40).
+ * Finds connection settings that have no effect because an older Gateway uses the same port (decision A-40).
  * @param socket `address:port`
- * @param users in order of precedence
+ * @param users the Gateways, in order of precedence
  */
 export function findSharedSockets(
   socket: string,

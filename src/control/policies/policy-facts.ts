@@ -1,31 +1,31 @@
 import type { Report } from '../reporting.ts'
+import type { AttachedPolicy, UnattachedTarget } from './attach-policy.ts'
 import type { Overlap } from './find-overlaps.ts'
-import type { AttachedPolicy, PolicyMiss } from './place-policy.ts'
 
-/** What became of a policy: where it is attached, where it is not, and where it loses. */
+/** The targets that a policy is attached to, those that it is not, and the overlaps in which it loses. */
 export interface PolicyFacts extends AttachedPolicy {
   readonly overlaps: readonly Overlap[]
 }
 
 export function policyFactsOf(
-  { object, places, misses }: AttachedPolicy,
+  { object, attachments, unattached }: AttachedPolicy,
   {
     overlaps,
     gatewaysOf,
-  }: { readonly overlaps: readonly Overlap[]; readonly gatewaysOf: (place: string) => readonly string[] },
+  }: { readonly overlaps: readonly Overlap[]; readonly gatewaysOf: (target: string) => readonly string[] },
   report: Report,
 ): PolicyFacts {
-  const all = [...misses, ...unreached(places, gatewaysOf)]
+  const all = [...unattached, ...unreached(attachments, gatewaysOf)]
   for (const miss of all) report({ ...miss, severity: 'error' })
-  return { object, places, misses: all, overlaps }
+  return { object, attachments, unattached: all, overlaps }
 }
 
-/** Places that exist, but to which no Gateway sends anything. */
+/** Targets that exist, but that no Gateway sends traffic to. */
 function unreached(
-  places: AttachedPolicy['places'],
-  gatewaysOf: (place: string) => readonly string[],
-): readonly PolicyMiss[] {
-  return places
+  attachments: AttachedPolicy['attachments'],
+  gatewaysOf: (target: string) => readonly string[],
+): readonly UnattachedTarget[] {
+  return attachments
     .filter(({ target }) => gatewaysOf(target).length === 0)
     .map(({ path, title }) => ({
       path,

@@ -2,7 +2,7 @@ import type { ApiObject } from '#api/object.ts'
 import type { PolicySection } from '#api/policy-fields.ts'
 import type { LevelName, Phase, PolicyItem } from '#plan/item.ts'
 
-/** One field of a policy section as an object writes it, before it is known where it applies. */
+/** One field of a policy section as written in an object, before its targets are known. */
 export interface PolicyField {
   readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'origin'>
   readonly section: PolicySection
@@ -12,16 +12,16 @@ export interface PolicyField {
   readonly spec: unknown
 }
 
-/** What a policy is attached to, and how strong that makes it. */
-export interface Attachment {
+/** A target of a policy, and the precedence level there. */
+export interface PolicyAttachment {
   readonly target: string
   readonly level: LevelName
 }
 
-/** `notPermitted`: keys of the backends that the field names but may not use. */
+/** @param notPermitted keys of backends that the field refers to without a ReferenceGrant */
 export function policyItem(
   { object, section, phase, field, path, spec }: PolicyField,
-  { target, level }: Attachment,
+  { target, level }: PolicyAttachment,
   notPermitted: readonly string[] = [],
 ): PolicyItem {
   const { namespace, name, creationTimestamp } = object.metadata
@@ -44,7 +44,7 @@ export function policyItem(
   return item as PolicyItem
 }
 
-/** The fields of a section that merge, each with its path; `phase` is not a field but says when the section runs. */
+/** The fields of a section, each with its path. `phase` applies to the whole section and is not a field. */
 export function fieldsOf(
   object: PolicyField['object'],
   section: PolicySection,

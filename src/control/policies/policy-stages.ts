@@ -3,28 +3,28 @@ import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
-import { gatewaysAround, targetsAround } from '../reach.ts'
+import { enclosingTargets, gatewaysReaching } from '../reach.ts'
 import type { Tables } from '../tables.ts'
+import { type AttachedPolicy, attachPolicy } from './attach-policy.ts'
 import { reportOverlaps } from './describe-overlaps.ts'
-import { findPartial, findTies, type Overlap, placeKey } from './find-overlaps.ts'
+import { findPartial, findTies, mergeKey, type Overlap } from './find-overlaps.ts'
 import { findSharedSockets, isSocketSetting, type SocketUser } from './find-shared-sockets.ts'
-import { type AttachedPolicy, placePolicy } from './place-policy.ts'
 import { policyFactsOf } from './policy-facts.ts'
 import { reportNoEffect } from './report-no-effect.ts'
 import { translatePolicy } from './translate-policy.ts'
 import { writeFields } from './write-policies.ts'
 
-/** Attaches each policy to its places and translates its fields. */
-export function policyStage(tables: Tables, openScope: OpenContext): StageDefinition<ProxyPolicyObject> {
+/** Attaches each policy to its targets and translates its fields. */
+export function policyStage(tables: Tables, openContext: OpenContext): StageDefinition<ProxyPolicyObject> {
   const { policies, reached, socketSettings } = tables
   return {
     name: 'policies',
     each: [tables.objects.ProxyPolicy],
     writes: [policies, reached, socketSettings, ...fieldTables(tables)],
     run([object], work, key) {
-      const context = openScope(work)
+      const context = openContext(work)
       const report = context.reportOn(object!)
-      const placed = placePolicy(
+      const attached = attachPolicy(
         {
           inventory: context.inventory,
           listenersOf: (owner) => work.read(tables.listeners, owner)[0],
@@ -32,24 +32,24 @@ export function policyStage(tables: Tables, openScope: OpenContext): StageDefini
         },
         object!,
       )
-      work.write(policies, key, placed)
-      for (const { target } of placed.places) work.write(reached, target, true)
-      const listenersAt = (place: string) => work.read(tables.listenersAt, place)
-      reportNoEffect({ inventory: context.inventory, listenersAt }, placed, report)
-      const fields = translatePolicy(context, placed, report)
+      work.write(policies, key, attached)
+      for (const { target } of attached.attachments) work.write(reached, target, true)
+      const listenersAt = (target: string) => work.read(tables.listenersAt, target)
+      reportNoEffect({ inventory: context.inventory, listenersAt }, attached, report)
+      const fields = translatePolicy(context, attached, report)
       writeFields(tables, work, fields)
       for (const item of fields.items) if (isSocketSetting(item)) work.write(socketSettings, item.target, item)
     },
   }
 }
 
-/** What `writeFields` writes. */
+/** The tables that `writeFields` writes. */
 export function fieldTables(tables: Tables) {
   const { items, findings, callers, wantedBackends, wantedMaterial, policiesAt, partial, workloadReaders } = tables
   return [items, findings, callers, wantedBackends, wantedMaterial, policiesAt, partial, workloadReaders]
 }
 
-/** Policies that set the same field at the same place. */
+/** Finds policies that set the same field for the same target. */
 export function tieStage(tables: Tables): StageDefinition<PolicyItem> {
   return {
     name: 'ties',
@@ -64,7 +64,7 @@ export function tieStage(tables: Tables): StageDefinition<PolicyItem> {
   }
 }
 
-/** Policies that replace a field although they set only a part of it. Those that lost a tie are out of the game. */
+/** Finds policies that replace a field although they set only some of its members. Policies that lost a tie are ignored. */
 export function partialStage(tables: Tables): StageDefinition<PolicyItem> {
   const { partial, policiesAt, tied } = tables
   return {
@@ -74,15 +74,15 @@ export function partialStage(tables: Tables): StageDefinition<PolicyItem> {
     run([winner], work) {
       const isTied = ({ key }: PolicyItem) => work.read(tied, key).length > 0
       if (isTied(winner!)) return
-      const others = [winner!.target, ...targetsAround(tables, work, winner!.target)]
-        .flatMap((place) => work.read(policiesAt, placeKey(winner!, place)))
+      const others = [winner!.target, ...enclosingTargets(tables, work, winner!.target)]
+        .flatMap((target) => work.read(policiesAt, mergeKey(winner!, target)))
         .filter((item) => !isTied(item))
       for (const overlap of findPartial(winner!, others)) writeOverlap(tables, work, overlap)
     },
   }
 }
 
-/** Settings of connections at ports that belong to an older Gateway as well. */
+/** Finds connection settings for ports that an older Gateway uses too. */
 export function sharedSocketStage(tables: Tables): StageDefinition<SocketUser> {
   const { socketUsers, socketSettings } = tables
   return {
@@ -102,7 +102,7 @@ function writeOverlap({ overlaps, reached }: Tables, work: Work, overlap: Overla
   work.write(reached, overlap.at, true)
 }
 
-/** Tells the author of each overridden field by whom it is overridden. */
+/** Reports each overridden field. */
 export function overlapStage(tables: Tables): StageDefinition<Overlap> {
   return {
     name: 'overlaps',
@@ -112,32 +112,32 @@ export function overlapStage(tables: Tables): StageDefinition<Overlap> {
   }
 }
 
-/** The Gateways whose traffic comes to each place that somebody asks about. */
+/** Finds the Gateways whose traffic reaches each target in `reached`. */
 export function reachStage(tables: Tables): StageDefinition<true> {
   return {
     name: 'reach',
     each: [tables.reached],
     writes: [tables.gatewaysOf],
-    run(_, work, place) {
-      const gateways = gatewaysAround(tables, work, place)
-      if (gateways.length > 0) work.write(tables.gatewaysOf, place, gateways)
+    run(_, work, target) {
+      const gateways = gatewaysReaching(tables, work, target)
+      if (gateways.length > 0) work.write(tables.gatewaysOf, target, gateways)
     },
   }
 }
 
-/** What became of each policy. */
+/** Combines the attachments and overlaps of each policy. */
 export function policyFactsStage(tables: Tables): StageDefinition<AttachedPolicy> {
   const { policies, overlaps, gatewaysOf, policyFacts, findings } = tables
   return {
-    name: 'settled',
+    name: 'policyFacts',
     each: [policies],
     writes: [policyFacts, findings],
-    run([placed], work, key) {
+    run([attached], work, key) {
       const facts = {
         overlaps: work.read(overlaps, key),
-        gatewaysOf: (place: string) => work.read(gatewaysOf, place)[0] ?? [],
+        gatewaysOf: (target: string) => work.read(gatewaysOf, target)[0] ?? [],
       }
-      work.write(policyFacts, key, policyFactsOf(placed!, facts, reportTo(tables, work)(placed!.object)))
+      work.write(policyFacts, key, policyFactsOf(attached!, facts, reportTo(tables, work)(attached!.object)))
     },
   }
 }

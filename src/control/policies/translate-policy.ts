@@ -3,44 +3,44 @@ import { type ResolvedField, resolveField } from '../references/resolve-field.ts
 import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
-import type { AttachedPolicy } from './place-policy.ts'
-import { type Attachment, fieldsOf, type PolicyField, policyItem } from './policy-item.ts'
+import type { AttachedPolicy } from './attach-policy.ts'
+import { fieldsOf, type PolicyAttachment, type PolicyField, policyItem } from './policy-item.ts'
 
-/** What policy fields became at the places that they are attached to. */
+/** The result of translating policy fields. */
 export interface TranslatedFields {
   readonly items: readonly PolicyItem[]
   /** Backends that the fields call. */
   readonly calls: readonly Use[]
   /** Keys of Secrets and ConfigMaps that they read. */
   readonly material: readonly string[]
-  /** What is wrong with their references, in words. */
+  /** Error messages about their references. */
   readonly faults: readonly string[]
 }
 
 const SECTIONS = ['frontend', 'traffic', 'backend'] as const
 
-/** One item for each field and place. A policy that is attached nowhere is checked all the same. */
+/** Yields one item for each field and target. A policy without attachments is checked too. */
 export function translatePolicy(
   context: TranslationContext,
-  { object: policy, places }: AttachedPolicy,
+  { object: policy, attachments }: AttachedPolicy,
   report: Report,
 ): TranslatedFields {
   const fields = SECTIONS.flatMap((section) => fieldsOf(policy, section, policy.spec[section] ?? {}, `spec.${section}`))
-  return joinFields(fields.map((field) => translateField(context, field, places, report)))
+  return joinFields(fields.map((field) => translateField(context, field, attachments, report)))
 }
 
-/** A field at the places that it is attached to; its references are followed once. */
+/** Translates one field for all attachments of its policy; its references are resolved once. */
 export function translateField(
   context: TranslationContext,
   field: PolicyField,
-  places: readonly Attachment[],
+  attachments: readonly PolicyAttachment[],
   report: Report,
 ): TranslatedFields {
   const { backends, notPermitted, material, faults }: ResolvedField = resolveField(context, field, report)
   return {
-    items: places.map((place) => policyItem(field, place, notPermitted)),
-    calls: places.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
-    material: places.length === 0 ? [] : material,
+    items: attachments.map((attachment) => policyItem(field, attachment, notPermitted)),
+    calls: attachments.flatMap(({ target }) => backends.map((to) => ({ from: target, to }))),
+    material: attachments.length === 0 ? [] : material,
     faults,
   }
 }

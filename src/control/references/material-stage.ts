@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 import { configMapData } from './config-map-data.ts'
 import { secretData } from './secret-data.ts'
 
-/** Items for the Secrets and ConfigMaps that something refers to; no others leave the control plane. */
+/** Writes items for the Secrets and ConfigMaps that other objects refer to. No others reach the data plane. */
 export function materialStage({ objects, wantedMaterial, items }: Tables): StageDefinition<true> {
   return {
     name: 'material',

@@ -2,18 +2,18 @@ import type { ApiObject } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 
-/** Where a reference leads. */
+/** The result of resolving a reference to a backend. */
 export interface BackendResolution {
-  /** Key of the `BackendItem`, whether or not it may be used; undefined when the reference names no kind of backend. */
+  /** Key of the `BackendItem`, even if it must not be used; undefined if the kind is not a backend. */
   readonly key: string | undefined
-  /** Why it may not be used; `field` is relative to the reference, with its dot, or empty. */
-  readonly fault?: Complaint & { readonly code: FindingCode; readonly field: string }
+  /** Why it must not be used. `field` is relative to the reference and starts with a dot, or is empty. */
+  readonly fault?: ConditionFault & { readonly code: FindingCode; readonly field: string }
 }
 
-/** Follows a `backendRef` of an object; namespaces other than its own need a ReferenceGrant (decision A-35). */
+/** Resolves a `backendRef` of an object. References to other namespaces require a ReferenceGrant (decision A-35). */
 export function resolveBackend(
   { inventory, grants }: TranslationContext,
   from: Pick<ApiObject, 'kind' | 'metadata'>,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { PolicySection } from '#api/policy-fields.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { inScope } from '../testing.ts'
+import { inContext } from '../testing.ts'
 import { resolveField } from './resolve-field.ts'
 
 const objects = [
@@ -22,7 +22,7 @@ const object = admitObject({
 })
 
 function resolve(section: PolicySection, field: string, spec: unknown) {
-  const { result, findings } = inScope(objects, (context) =>
+  const { result, findings } = inContext(objects, (context) =>
     resolveField(context, { object, section, field, path: `spec.${section}.${field}`, spec }, context.reportOn(object)),
   )
   return { ...result, found: findings.map(({ path, code }) => `${path} ${code}`) }

@@ -10,15 +10,15 @@ import type { TranslationContext } from '../translation-context.ts'
 import { resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
 
-/** Where the references of a policy field lead. */
+/** The resolved references of a policy field. */
 export interface ResolvedField {
   /** Keys of backends that it calls. */
   readonly backends: readonly string[]
-  /** Keys of backends that it names but may not call. */
+  /** Keys of backends that it refers to without a ReferenceGrant. */
   readonly notPermitted: readonly string[]
   /** Keys of the Secrets and ConfigMaps that it reads. */
   readonly material: readonly string[]
-  /** What is wrong with its references, in words. */
+  /** Error messages about its references. */
   readonly faults: readonly string[]
 }
 
@@ -34,7 +34,7 @@ interface Progress {
 
 const NOTHING: ResolvedField = { backends: [], notPermitted: [], material: [], faults: [] }
 
-/** Follows the references of a field and reports those that lead nowhere; the field itself goes into the plan all the same. */
+/** Resolves the references of a field and reports those that cannot be resolved. The field is part of the plan in either case. */
 export function resolveField(context: TranslationContext, field: PolicyField, report: Report): ResolvedField {
   const schema = policyDefinition(field.section, field.field)?.schema
   if (schema === undefined) return NOTHING
@@ -46,54 +46,54 @@ export function resolveField(context: TranslationContext, field: PolicyField, re
   return { backends, notPermitted, material, faults }
 }
 
-// The schema of the field guarantees the shape of what refers to something.
+// The schema of the field guarantees the shape of a reference.
 function resolveReference(progress: Progress, reference: Reference, value: unknown, path: string): void {
   switch (reference.to) {
     case 'backend':
-      return followBackend(progress, value as BackendRef, path)
+      return resolveBackendRef(progress, value as BackendRef, path)
     case 'keySet':
-      return followKeySet(progress, value as BackendRef, path)
+      return resolveKeySet(progress, value as BackendRef, path)
     case 'secret':
-      return followSecret(progress, reference, value as { readonly name: string }, path)
+      return resolveSecret(progress, reference, value as { readonly name: string }, path)
     case 'configMap':
-      return followConfigMap(progress, reference, value as { readonly name: string }, path)
+      return resolveConfigMap(progress, reference, value as { readonly name: string }, path)
     case 'secrets':
-      return followSecretSelector(progress, value as { readonly matchLabels: Labels }, path)
+      return resolveSecretSelector(progress, value as { readonly matchLabels: Labels }, path)
   }
 }
 
-function complain({ report, faults }: Progress, path: string, code: FindingCode, message: string): void {
+function addFault({ report, faults }: Progress, path: string, code: FindingCode, message: string): void {
   faults.push(`${path}: ${message}`)
   report({ path, code, message, severity: 'error' })
 }
 
-function followBackend(progress: Progress, ref: BackendRef, path: string): void {
+function resolveBackendRef(progress: Progress, ref: BackendRef, path: string): void {
   const { key, fault } = resolveBackend(progress.context, progress.field.object, ref)
   if (fault !== undefined) {
-    complain(progress, `${path}${fault.field}`, fault.code, fault.message)
+    addFault(progress, `${path}${fault.field}`, fault.code, fault.message)
     if (fault.reason === 'RefNotPermitted' && key !== undefined) progress.notPermitted.push(key)
   } else if (key !== undefined) progress.backends.push(key)
 }
 
-/** Key sets are fetched from Services and static backends only (decision A-62). */
-function followKeySet(progress: Progress, ref: BackendRef, path: string): void {
-  followBackend(progress, ref, path)
+/** Key sets are fetched only from Services and static backends (decision A-62). */
+function resolveKeySet(progress: Progress, ref: BackendRef, path: string): void {
+  resolveBackendRef(progress, ref, path)
   const { namespace } = progress.field.object.metadata
   if (ref.kind !== 'ProxyBackend') return
   const backend = progress.context.inventory.find('ProxyBackend', ref.namespace ?? namespace, ref.name)
   if (backend === undefined || backend.spec.static !== undefined) return
   const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is not static; a key set requires a Service or a static backend`
-  complain(progress, path, 'key-set-backend', message)
+  addFault(progress, path, 'key-set-backend', message)
 }
 
-function followSecret(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
+function resolveSecret(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const secret = progress.context.inventory.find('Secret', namespace, name)
-  if (secret === undefined) return complain(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
+  if (secret === undefined) return addFault(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
   progress.material.push(objectKey('Secret', namespace, name))
   const missing = missingEntries(Object.keys(secretData(secret)), entries)
   if (missing.length === 0) return
-  complain(
+  addFault(
     progress,
     path,
     'secret-key-missing',
@@ -101,30 +101,30 @@ function followSecret(progress: Progress, { entries }: Reference, { name }: { na
   )
 }
 
-function followConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
+function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const map = progress.context.inventory.find('ConfigMap', namespace, name)
   const title = `ConfigMap ${namespace}/${name}`
-  if (map === undefined) return complain(progress, path, 'config-map-not-found', `${title} not found`)
+  if (map === undefined) return addFault(progress, path, 'config-map-not-found', `${title} not found`)
   progress.material.push(objectKey('ConfigMap', namespace, name))
   const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)
   if (missing.length === 0) return
-  complain(progress, path, 'config-map-key-missing', `${title} has no entry ${missing.join(' and no entry ')}`)
+  addFault(progress, path, 'config-map-key-missing', `${title} has no entry ${missing.join(' and no entry ')}`)
 }
 
-/** Of each list of names, one must be there. */
+/** @param wanted lists of names; the object must have at least one entry of each list */
 function missingEntries(present: readonly string[], wanted: Reference['entries']): readonly string[] {
   return wanted
     .filter((names) => !names.some((name) => present.includes(name)))
     .map((names) => names.map((name) => `"${name}"`).join(' or '))
 }
 
-function followSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {
+function resolveSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const found = progress.context.inventory
     .inNamespace('Secret', namespace)
     .filter(({ metadata }) => hasLabels(metadata.labels ?? {}, matchLabels))
   for (const { metadata } of found) progress.material.push(objectKey('Secret', namespace, metadata.name))
   if (found.length > 0) return
-  complain(progress, path, 'selector-matches-nothing', `no Secret in namespace ${namespace} has these labels`)
+  addFault(progress, path, 'selector-matches-nothing', `no Secret in namespace ${namespace} has these labels`)
 }

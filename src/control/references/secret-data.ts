@@ -2,8 +2,8 @@ import type { SecretObject } from '#api/secret.ts'
 import { toByteText } from '#base/byte-text.ts'
 
 /**
- * The entries of a Secret as byte text, one character for each byte. `stringData` wins over `data`, as on the platform.
- * Entries whose base64 is broken are refused at admission.
+ * The entries of a Secret as byte text. `stringData` takes precedence over `data`, as in Kubernetes. The schema rejects entries with
+ * invalid base64.
  */
 export function secretData({ data = {}, stringData = {} }: SecretObject): Readonly<Record<string, string>> {
   const entries = new Map(Object.entries(data).map(([name, base64]) => [name, atob(base64)]))

@@ -12,10 +12,10 @@ import { isServed, type Listener } from '../gateways/listener.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 
 export type RequestRouteObject = HTTPRouteObject | GRPCRouteObject
-/** Routes for connections, whose bytes are relayed as they are. */
+/** Routes for connections, whose bytes are relayed unchanged. */
 export type RelayRouteObject = TCPRouteObject | TLSRouteObject
 export type RouteObject = RequestRouteObject | RelayRouteObject
 
@@ -23,7 +23,7 @@ export function isRelayRoute(route: RouteObject): route is RelayRouteObject {
   return route.kind === 'TCPRoute' || route.kind === 'TLSRoute'
 }
 
-/** A route with at least one parent that is ours, or that nobody knows. */
+/** A route with at least one parent that belongs to this controller or does not exist. */
 export interface AttachedRoute {
   readonly object: RouteObject
   readonly parents: readonly AttachedParent[]
@@ -33,15 +33,15 @@ export interface AttachedRoute {
 }
 
 export interface AttachedParent {
-  /** As written, with the schema defaults. */
+  /** With the defaults of the schema. */
   readonly ref: ParentReference
   /** Why the route is attached to no listener of this parent. */
-  readonly fault?: Complaint
+  readonly fault?: ConditionFault
 }
 
 interface RouteContext {
   readonly inventory: Inventory
-  /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
+  /** By key of the Gateway or ListenerSet; undefined if it belongs to another controller. */
   readonly listenersOf: (parent: string) => readonly Listener[] | undefined
 }
 
@@ -52,7 +52,7 @@ interface Match {
 
 /**
  * Attaches a route to listeners (docs/behaviour/control.md, "Attachment of routes").
- * @returns undefined when all its parents belong to other controllers
+ * @returns undefined if all parents belong to other controllers
  */
 export function attachRoute(context: RouteContext, object: RouteObject, report: Report): AttachedRoute | undefined {
   const parents: AttachedParent[] = []
@@ -81,7 +81,7 @@ export function attachRoute(context: RouteContext, object: RouteObject, report: 
 
 interface ParentMatch {
   readonly matches: readonly Match[]
-  readonly refusal?: Complaint & { readonly code: FindingCode }
+  readonly refusal?: ConditionFault & { readonly code: FindingCode }
 }
 
 /** @returns undefined for a parent of another controller */
@@ -94,11 +94,11 @@ function matchParent(context: RouteContext, route: RouteObject, ref: ParentRefer
     if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
     return refuse('parent-not-found', 'NoMatchingParent', `${parent} not found`)
   }
-  return narrow(context, route, ref, { parent, listeners })
+  return selectListeners(context, route, ref, { parent, listeners })
 }
 
-/** The listeners of a parent that take the route; the first condition that leaves none is the reason. */
-function narrow(
+/** Selects the listeners of a parent that accept the route. The reason of a refusal is the first condition that no listener meets. */
+function selectListeners(
   { inventory }: RouteContext,
   route: RouteObject,
   ref: ParentReference,
@@ -128,7 +128,7 @@ function narrow(
   return refuse('parent-hostname', 'NoMatchingListenerHostname', message)
 }
 
-/** A TCPRoute takes whatever comes to its listener. */
+/** A TCPRoute has no hostnames. */
 function hostnamesOf(route: RouteObject): readonly string[] {
   return route.kind === 'TCPRoute' ? [] : (route.spec.hostnames ?? [])
 }

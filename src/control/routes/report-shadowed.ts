@@ -2,9 +2,9 @@ import type { RelayRouteItem } from '#plan/item.ts'
 import type { ReportOn } from '../reporting.ts'
 
 /**
- * Connections tell nothing but a server name, so that of all rules for one name at one listener a single one is used. Says when a rule
- * is never used anywhere.
- * @param winners the rule that takes the connections, at each place of this one
+ * Reports a TCPRoute or TLSRoute rule that never applies. Only the server name selects a rule, so of all rules for one name at one
+ * listener only one applies.
+ * @param winners the rule that applies, at each listener and hostname of `rule`
  */
 export function reportShadowed(rule: RelayRouteItem, winners: readonly RelayRouteItem[], reportOn: ReportOn): void {
   const [winner] = winners

@@ -7,7 +7,7 @@ test.each<[type: 'Exact' | 'PathPrefix' | 'RegularExpression', written: string, 
   ['PathPrefix', '/', '/'],
   ['Exact', '/%61/', '/a/'],
   ['Exact', '/x%c3%a9', '/x%C3%A9'],
-  // A pattern is no path.
+  // A pattern is not normalized.
   ['RegularExpression', '/%61//.*', '/%61//.*'],
 ])('%s %s is compared as %s', (type, written, value) => {
   expect(httpMatches([{ path: { type, value: written } }])).toMatchObject([{ path: { type, value } }])

@@ -27,8 +27,8 @@ function httpMatch({ path, method, headers, queryParams }: HttpRouteMatchSpec): 
 }
 
 /**
- * Paths are compared in one form, however they are written (decision A-51). A prefix matches whole path elements, so `/a/` and `/a` are
- * the same prefix (Gateway API, PathPrefix).
+ * Paths are compared in normalized form (decision A-51). A prefix matches whole path elements, so `/a/` and `/a` are the same prefix
+ * (Gateway API, PathPrefix).
  */
 function httpPath({ type, value }: HttpRouteMatchSpec['path']): RouteMatch['path'] {
   if (type === 'RegularExpression') return { type, value }
@@ -59,12 +59,12 @@ function grpcPath(call: GrpcRouteMatchSpec['method']): RouteMatch['path'] {
   return { type: 'RegularExpression', value: `/[^/]+/${method!.replace(/[^A-Za-z0-9_]/g, '\\$&')}` }
 }
 
-/** A part of the path by its own expression, or any. */
+/** The pattern of one path element; undefined: any. */
 function group(expression: string | undefined): string {
   return expression === undefined ? '[^/]+' : `(?:${expression})`
 }
 
-/** Header names do not depend on case; of several matches for one name the first counts (Gateway API). */
+/** Header names are case-insensitive. Of several matches for one name, only the first applies (Gateway API). */
 function headerMatches(headers: readonly HeaderMatch[] = []): readonly ValueMatch[] {
   return firstOfName(headers.map((header) => valueMatch({ ...header, name: header.name.toLowerCase() })))
 }

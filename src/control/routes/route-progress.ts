@@ -3,12 +3,12 @@ import type { BackendRef } from '#plan/backend-key.ts'
 import type { Attachment, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import type { RouteObject } from './attach-route.ts'
 
-/** One translation of one route, filled rule by rule. */
+/** The state of the translation of one route; each rule adds to it. */
 export interface Progress<R extends RouteObject = RouteObject> {
   readonly context: TranslationContext
   readonly object: R
@@ -16,11 +16,11 @@ export interface Progress<R extends RouteObject = RouteObject> {
   readonly report: Report
   readonly items: (RouteItem | RelayRouteItem | PolicyItem)[]
   readonly uses: Use[]
-  readonly accepted: Complaint[]
-  readonly resolvedRefs: Complaint[]
+  readonly accepted: ConditionFault[]
+  readonly resolvedRefs: ConditionFault[]
 }
 
-/** What the items of all rules have in common. */
+/** The common members of all route items. */
 export function ruleItem<R extends RouteObject>(
   { object, attachments }: Progress<R>,
   { name: ruleName }: { readonly name?: string | undefined },
@@ -38,14 +38,14 @@ export function ruleItem<R extends RouteObject>(
   }
 }
 
-/** A reference: its path, and the place that it is made from. */
-export interface At {
+/** The source of a reference: its field path, and the policy target that contains it. */
+export interface ReferenceSource {
   readonly path: string
   readonly target: string
 }
 
-/** @returns the key of the backend, or undefined after complaining */
-export function useBackend(progress: Progress, ref: BackendRef, { path, target }: At): string | undefined {
+/** Resolves a reference to a backend. @returns the key of the backend; undefined after a fault was reported */
+export function useBackend(progress: Progress, ref: BackendRef, { path, target }: ReferenceSource): string | undefined {
   const { key, fault } = resolveBackend(progress.context, progress.object, ref)
   if (fault === undefined && key !== undefined) {
     progress.uses.push({ from: target, to: key })

@@ -1,14 +1,14 @@
 import type { HttpRouteFilterSpec } from '#api/route-filters.ts'
 import type { FindingCode } from '#base/findings.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 
 type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>
 
-/** One field of `traffic` that a rule sets by a filter. */
+/** A field of `traffic` that the filters of a rule set. */
 export interface FilterField {
   readonly field: 'headerModifiers' | 'cors' | 'urlRewrite' | 'requestRedirect'
   readonly spec: unknown
-  /** Of the first filter that says so. */
+  /** Path of the first filter that sets the field. */
   readonly path: string
 }
 
@@ -19,8 +19,8 @@ export interface MirrorFilter {
 
 const UNSUPPORTED = 'UnsupportedValue'
 
-/** Something in a filter that keeps its whole rule from being served. */
-export type FilterFault = Complaint & { readonly code: FindingCode; readonly path: string }
+/** A fault in a filter. It prevents the whole rule from being served. */
+export type FilterFault = ConditionFault & { readonly code: FindingCode; readonly path: string }
 
 export interface RuleFilters {
   readonly fields: readonly FilterField[]
@@ -29,8 +29,8 @@ export interface RuleFilters {
 }
 
 /**
- * Reads the filters of a rule. Several modifiers of one direction merge; everything else may stand once. What cannot be done as
- * written is a fault: a request must not go on as if the filter were not there (Gateway API, HTTPRouteFilter).
+ * Reads the filters of a rule. Header modifiers for the same direction merge; every other filter may occur once. A filter that is not
+ * supported is a fault, because a request must not be forwarded without it (Gateway API, HTTPRouteFilter).
  */
 export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePath: string): RuleFilters {
   const fields = new Map<FilterField['field'], FilterField>()

@@ -3,7 +3,7 @@ import type { RelayRuleSpec } from '#api/relay-rules.ts'
 import type { WeightedBackend } from '#plan/item.ts'
 import { ruleTarget } from '#plan/target.ts'
 import type { RelayRouteObject } from './attach-route.ts'
-import { type At, type Progress, ruleItem, useBackend } from './route-progress.ts'
+import { type Progress, type ReferenceSource, ruleItem, useBackend } from './route-progress.ts'
 
 type RelayProgress = Progress<RelayRouteObject>
 type WeightedRef = NonNullable<RelayRuleSpec['backendRefs']>[number]
@@ -25,11 +25,11 @@ function translateRule(progress: RelayProgress, rule: RelayRuleSpec, index: numb
   })
 }
 
-/** Backends that speak a protocol of requests have no place for the bytes of a connection. */
-const TAKES_BYTES: ReadonlySet<Destination> = new Set(['static', 'dynamicForwardProxy'])
+/** Types of backends that can receive relayed bytes; the others require requests. */
+const RELAY_TYPES: ReadonlySet<Destination> = new Set(['static', 'dynamicForwardProxy'])
 
-/** A reference that leads nowhere keeps its weight: its share of the connections is closed. */
-function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: At): WeightedBackend {
+/** A reference that cannot be resolved keeps its weight: its share of the connections is closed. */
+function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: ReferenceSource): WeightedBackend {
   const { weight } = ref
   const { path } = at
   const { inventory } = progress.context
@@ -37,7 +37,7 @@ function resolveRouteBackend(progress: RelayProgress, ref: WeightedRef, at: At):
   const backend = inventory.find('ProxyBackend', ref.namespace ?? progress.object.metadata.namespace, ref.name)
   if (key === undefined || ref.kind !== 'ProxyBackend' || backend === undefined) return { backend: key, weight, path }
   const type = destinationOf(backend)
-  if (TAKES_BYTES.has(type)) return { backend: key, weight, path }
+  if (RELAY_TYPES.has(type)) return { backend: key, weight, path }
   const message = `ProxyBackend ${backend.metadata.namespace}/${ref.name} is of type ${type}; a ${progress.object.kind} requires a ProxyBackend of type static, or a Service`
   progress.report({ path, code: 'backend-takes-requests', message, severity: 'error' })
   progress.resolvedRefs.push({ reason: 'UnsupportedProtocol', message })

@@ -5,7 +5,7 @@ import { ruleTarget } from '#plan/target.ts'
 import { type PolicyField, policyItem } from '../policies/policy-item.ts'
 import type { RequestRouteObject } from './attach-route.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
-import { type At, type Progress, ruleItem, useBackend } from './route-progress.ts'
+import { type Progress, type ReferenceSource, ruleItem, useBackend } from './route-progress.ts'
 import { type MirrorFilter, type RuleFilters, readFilters } from './rule-filters.ts'
 
 type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
@@ -45,8 +45,12 @@ function translateRule(progress: RequestProgress, rule: Rule, index: number): vo
   if (broken === '') progress.items.push(...filterItems(progress, rule, filters, { path, target }))
 }
 
-/** A reference that leads nowhere keeps its weight: its share of the traffic is refused. */
-function resolveRouteBackend(progress: RequestProgress, ref: WeightedRef, { path, target }: At): WeightedBackend {
+/** A reference that cannot be resolved keeps its weight: its share of the requests is refused. */
+function resolveRouteBackend(
+  progress: RequestProgress,
+  ref: WeightedRef,
+  { path, target }: ReferenceSource,
+): WeightedBackend {
   const { weight } = ref
   if (ref.filters !== undefined && ref.filters.length > 0) {
     const message = 'filters of a backendRef are not implemented yet; requests to this backendRef are refused'
@@ -57,8 +61,13 @@ function resolveRouteBackend(progress: RequestProgress, ref: WeightedRef, { path
   return { backend: useBackend(progress, ref, { path, target }), weight, path }
 }
 
-/** Filters, timeouts and retry of the rule are policies at the strongest level of `traffic` (decision A-22). */
-function filterItems(progress: RequestProgress, rule: Rule, filters: RuleFilters, at: At): readonly PolicyItem[] {
+/** Filters, timeouts and retry of a rule become `traffic` policies with the highest precedence (decision A-22). */
+function filterItems(
+  progress: RequestProgress,
+  rule: Rule,
+  filters: RuleFilters,
+  at: ReferenceSource,
+): readonly PolicyItem[] {
   const { object } = progress
   const fields: Omit<PolicyField, 'object' | 'section' | 'phase'>[] = [...filters.fields]
   if (filters.mirrors.length > 0) {
@@ -77,12 +86,12 @@ function filterItems(progress: RequestProgress, rule: Rule, filters: RuleFilters
   )
 }
 
-/** Only HTTPRoute has them (Gateway API). */
+/** Timeouts and retry; only HTTPRoute has them (Gateway API). */
 function limitsOf({ object }: RequestProgress, rule: Rule): Pick<HttpRouteRuleSpec, 'timeouts' | 'retry'> {
   return object.kind === 'HTTPRoute' ? (rule as HttpRouteRuleSpec) : {}
 }
 
-/** A mirror that leads nowhere is left out: it never decides about the request itself. */
+/** A mirror whose backend cannot be resolved is omitted: mirrors never affect the request itself. */
 function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, target: string) {
   const backend = useBackend(progress, filter.backendRef, { path: `${path}.requestMirror.backendRef`, target })
   if (backend === undefined) return []
@@ -90,7 +99,7 @@ function mirrorSpec(progress: RequestProgress, { filter, path }: MirrorFilter, t
   return [{ backend, numerator, denominator }]
 }
 
-/** Parts of a rule that have no effect. */
+/** Reports fields of a rule that have no effect. */
 function reportUnused({ report }: RequestProgress, rule: Rule, path: string): void {
   if (rule.sessionPersistence === undefined) return
   const message = 'sessionPersistence is not implemented yet; requests are balanced without it'

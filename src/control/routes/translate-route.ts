@@ -1,6 +1,6 @@
 import type { PlanItem } from '#plan/item.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import type { Use } from '../use.ts'
 import { type AttachedRoute, isRelayRoute } from './attach-route.ts'
@@ -8,18 +8,18 @@ import type { Progress } from './route-progress.ts'
 import { translateRelayRules } from './translate-relay-rules.ts'
 import { translateRequestRules } from './translate-request-rules.ts'
 
-/** What a route became. */
+/** The result of translating a route. */
 export interface TranslatedRoute {
   readonly route: AttachedRoute
   readonly items: readonly PlanItem[]
   readonly uses: readonly Use[]
-  /** Some rule cannot be served as it is written. */
-  readonly accepted?: Complaint
-  /** Some reference leads nowhere. */
-  readonly resolvedRefs?: Complaint
+  /** Set if at least one rule cannot be served as written. */
+  readonly accepted?: ConditionFault
+  /** Set if at least one reference cannot be resolved. */
+  readonly resolvedRefs?: ConditionFault
 }
 
-/** Turns the rules of a route into plan items. A route that is attached nowhere yields none, but is checked all the same. */
+/** Translates the rules of a route to plan items. A route without attachments yields no items, but is checked. */
 export function translateRoute(context: TranslationContext, route: AttachedRoute, report: Report): TranslatedRoute {
   const { object, attachments } = route
   const progress: Omit<Progress, 'object'> = {
@@ -43,10 +43,10 @@ export function translateRoute(context: TranslationContext, route: AttachedRoute
     ...(accepted === undefined ? {} : { accepted }),
     ...(resolvedRefs === undefined
       ? {}
-      : { resolvedRefs: { ...resolvedRefs, message: joined(progress.resolvedRefs) } }),
+      : { resolvedRefs: { ...resolvedRefs, message: joinMessages(progress.resolvedRefs) } }),
   }
 }
 
-function joined(complaints: readonly Complaint[]): string {
-  return complaints.map(({ message }) => message).join('; ')
+function joinMessages(faults: readonly ConditionFault[]): string {
+  return faults.map(({ message }) => message).join('; ')
 }

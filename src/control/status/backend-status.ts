@@ -9,7 +9,7 @@ export function backendStatus({ object, item }: TranslatedBackend, findings: rea
   return { conditions: [accepted(object, item.broken, errors), ...unreachable.map((it) => notReachable(object, it))] }
 }
 
-/** Only traffic shows whether a server can be talked to: the condition is there when it has shown that it cannot. */
+/** Only traffic shows whether a server supports the protocol, so the condition exists only after a failure. */
 function notReachable(object: TranslatedBackend['object'], { message }: Finding): ConditionDraft {
   return conditionsOf(object)('Reachable', 'False', 'NotHTTP2', message)
 }

@@ -1,4 +1,4 @@
-/** A Condition without its time, which the writer of the status adds when the condition changes. */
+/** A Condition without `lastTransitionTime`, which `stampStatus` adds. */
 export interface ConditionDraft {
   readonly type: string
   readonly status: 'True' | 'False' | 'Unknown'
@@ -7,16 +7,16 @@ export interface ConditionDraft {
   readonly observedGeneration?: number
 }
 
-/** Why something is not as wanted: becomes a condition with status False. */
-export interface Complaint {
+/** The reason and message of a condition that reports a failure. */
+export interface ConditionFault {
   readonly reason: string
   readonly message: string
 }
 
-/** Messages longer than this are not allowed in a Condition. */
+/** Length limit of the message of a Condition (Kubernetes API). */
 const MAX_MESSAGE = 32_768
 
-/** Writes conditions about one object. */
+/** Creates conditions of one object. */
 export function conditionsOf(object: { readonly metadata: { readonly generation?: number } }) {
   const { generation } = object.metadata
   return (type: string, status: ConditionDraft['status'], reason: string, message: string): ConditionDraft => ({

@@ -1,22 +1,21 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
-import type { PlacedGateway, PlacedListenerSet } from '../gateways/place-gateways.ts'
+import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
 import type { Binding } from '../translation.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
-/** What is known of the listeners of a Gateway or ListenerSet besides what they say themselves. */
+/** The state of the listeners of a Gateway or ListenerSet. */
 export interface Traffic {
-  /** As they are served. */
   readonly listeners: readonly Listener[]
-  /** How many routes are attached to a listener, by its key. */
+  /** The number of routes that are attached to a listener, by its key. */
   readonly attachedRoutes: (listener: string) => number
-  /** State of a listener in the data plane; undefined: it is still on its way. */
+  /** State of a listener in the data plane, by its key; undefined: not known yet. */
   readonly bindingOf: (listener: string) => Binding | undefined
 }
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). */
-export function gatewayStatus({ object, address, parameters }: PlacedGateway, traffic: Traffic) {
+export function gatewayStatus({ object, address, parameters }: ResolvedGateway, traffic: Traffic) {
   const { listeners } = traffic
   const { fault } = parameters
   const condition = conditionsOf(object)
@@ -33,17 +32,17 @@ export function gatewayStatus({ object, address, parameters }: PlacedGateway, tr
   }
 }
 
-/** Said as long as clients without a valid certificate are accepted (Gateway API, FrontendTLSConfig). */
+/** Present while clients without a valid certificate are accepted (Gateway API, FrontendTLSConfig). */
 function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
-  const { default: usual, perPort = [] } = gateway.spec.tls?.frontend ?? {}
-  const modes = [usual, ...perPort.map(({ tls }) => tls)].map((tls) => tls?.validation?.mode)
+  const { default: defaults, perPort = [] } = gateway.spec.tls?.frontend ?? {}
+  const modes = [defaults, ...perPort.map(({ tls }) => tls)].map((tls) => tls?.validation?.mode)
   if (!modes.includes('AllowInsecureFallback')) return []
   const message = 'AllowInsecureFallback: clients without a valid certificate are accepted'
   return [conditionsOf(gateway)('InsecureFrontendValidationMode', 'True', 'ConfigurationChanged', message)]
 }
 
 /** `status` of a ListenerSet. */
-export function listenerSetStatus({ object, fault }: PlacedListenerSet, traffic: Traffic) {
+export function listenerSetStatus({ object, fault }: ResolvedListenerSet, traffic: Traffic) {
   const { listeners } = traffic
   const condition = conditionsOf(object)
   if (fault !== undefined) {
@@ -62,7 +61,7 @@ export function listenerSetStatus({ object, fault }: PlacedListenerSet, traffic:
 
 type Owner = Parameters<typeof conditionsOf>[0]
 
-/** Accepted while at least one listener is; the message names those that are not. */
+/** True while at least one listener is accepted; the message names the others. */
 function acceptedCondition(owner: Owner, listeners: readonly Listener[]): ConditionDraft {
   const condition = conditionsOf(owner)
   const refused = listeners.filter((listener) => !isServed(listener))
@@ -72,7 +71,7 @@ function acceptedCondition(owner: Owner, listeners: readonly Listener[]): Condit
   return condition('Accepted', status, 'ListenersNotValid', `Some listeners are not accepted: ${list.join('; ')}`)
 }
 
-/** Programmed when the data plane serves every listener that is part of the plan (decision A-34). */
+/** True when the data plane serves every listener of the plan (decision A-34). */
 function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic): ConditionDraft {
   const condition = conditionsOf(owner)
   const served = listeners.filter(isServed)

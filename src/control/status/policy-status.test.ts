@@ -7,7 +7,7 @@ import { verifies } from '#test/support/verifies.ts'
 import { translate } from '../translate.ts'
 import { stampStatus } from './stamp-status.ts'
 
-/** As many Gateways, with one policy on all of them. */
+/** The status of a policy for `count` Gateways. */
 function statusFor(count: number, foreign: readonly string[] = []) {
   const names = Array.from({ length: count }, (_, index) => `g${String(index).padStart(2, '0')}`)
   const gateways = names.map((name, index) => ({
@@ -35,42 +35,54 @@ function statusFor(count: number, foreign: readonly string[] = []) {
   return status as unknown as { ancestors: { ancestorRef: { name: string }; conditions: { message: string }[] }[] }
 }
 
-verifies('policy.status/ancestors-required', 'each Gateway that is reached is an ancestor, up to 16', () => {
-  expect(statusFor(16).ancestors.map(({ ancestorRef }) => ancestorRef.name)).toEqual(
-    Array.from({ length: 16 }, (_, index) => `g${String(index).padStart(2, '0')}`),
-  )
-})
+verifies(
+  'policy.status/ancestors-required',
+  'each Gateway whose traffic the policy affects is an ancestor, up to 16',
+  () => {
+    expect(statusFor(16).ancestors.map(({ ancestorRef }) => ancestorRef.name)).toEqual(
+      Array.from({ length: 16 }, (_, index) => `g${String(index).padStart(2, '0')}`),
+    )
+  },
+)
 
-verifies('policy.status/ancestors-required', 'of more than 16, the last place says how many are missing', () => {
-  const { ancestors } = statusFor(20)
-  expect(ancestors).toHaveLength(16)
-  expect(ancestors[14]!.ancestorRef.name).toBe('g14')
-  expect(ancestors[15]).toEqual({
-    ancestorRef: { group: 'gatewright.dev', name: 'StatusSummary' },
-    controllerName: 'gatewright.dev/controller',
-    conditions: [
-      {
-        type: 'StatusSummarized',
-        status: 'True',
-        reason: 'StatusSummary',
-        message: '5 AncestorRefs ignored due to max status size',
-        observedGeneration: 2,
-      },
-    ],
-  })
-})
+verifies(
+  'policy.status/ancestors-required',
+  'with more than 16 ancestors, the last entry says how many are omitted',
+  () => {
+    const { ancestors } = statusFor(20)
+    expect(ancestors).toHaveLength(16)
+    expect(ancestors[14]!.ancestorRef.name).toBe('g14')
+    expect(ancestors[15]).toEqual({
+      ancestorRef: { group: 'gatewright.dev', name: 'StatusSummary' },
+      controllerName: 'gatewright.dev/controller',
+      conditions: [
+        {
+          type: 'StatusSummarized',
+          status: 'True',
+          reason: 'StatusSummary',
+          message: '5 AncestorRefs ignored due to max status size',
+          observedGeneration: 2,
+        },
+      ],
+    })
+  },
+)
 
-verifies('policy.status/cleanup', 'entries of others are kept, and the summary takes a place of ours', () => {
-  const { ancestors } = statusFor(15, ['a-theirs', 'z-theirs'])
-  const names = ancestors.map(({ ancestorRef }) => ancestorRef.name)
-  expect(names).toHaveLength(16)
-  expect(names[0]).toBe('a-theirs')
-  expect(names[15]).toBe('StatusSummary')
-})
+verifies(
+  'policy.status/cleanup',
+  'entries of other controllers are kept, and the summary replaces an entry of this controller',
+  () => {
+    const { ancestors } = statusFor(15, ['a-theirs', 'z-theirs'])
+    const names = ancestors.map(({ ancestorRef }) => ancestorRef.name)
+    expect(names).toHaveLength(16)
+    expect(names[0]).toBe('a-theirs')
+    expect(names[15]).toBe('StatusSummary')
+  },
+)
 
 verifies(
   ['policy.status/conditions', 'policy.status/controllerName-form', 'policy.status/ancestor-conditions'],
-  'with its times, a status has the form of the API',
+  'a stamped status conforms to the schema of the API',
   () => {
     const stamped = stampStatus(statusFor(3), undefined, '2026-01-01T00:00:00Z')
     expect(validate(statusSchema, stamped).problems).toEqual([])

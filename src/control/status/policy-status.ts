@@ -6,10 +6,10 @@ import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { PolicyFacts } from '../policies/policy-facts.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
 
-/** How many ancestors a status can name. */
+/** Maximum number of ancestors in a status (Gateway API). */
 const MAX_ANCESTORS = 16
 
-/** The name of the entry that stands for what no Gateway stands for. */
+/** Reference of the entry for targets without a Gateway. */
 const SUMMARY = { group: OWN_GROUP, name: 'StatusSummary' }
 
 type AncestorRef = Partial<PolicyAncestorStatus['ancestorRef']> & { readonly name: string }
@@ -20,10 +20,10 @@ interface Ancestor {
   readonly conditions?: readonly ConditionDraft[]
 }
 
-/** The Gateways, by target and sorted, whose traffic comes to a place. */
-type GatewaysOf = (place: string) => readonly string[]
+/** The Gateways, by target and sorted, whose traffic reaches a policy target. */
+type GatewaysOf = (target: string) => readonly string[]
 
-/** An entry that is written only if the status has room for it: a policy may reach thousands of Gateways. */
+/** An entry that is built only if it fits into the status: a policy may affect thousands of Gateways. */
 interface Draft {
   readonly ancestorRef: AncestorRef
   readonly controllerName: string
@@ -31,9 +31,9 @@ interface Draft {
 }
 
 /**
- * `status` of a ProxyPolicy: one entry for each Gateway that it reaches, one more for targets that it is not attached to, and a
+ * `status` of a ProxyPolicy: one entry for each Gateway whose traffic it affects, one for targets that it is not attached to, and a
  * summary (specification 1, 2.6; decisions A-24, A-32, A-33).
- * @param errors findings in the policy of severity `error`
+ * @param errors findings of the policy with severity `error`
  */
 export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors: readonly Finding[]) {
   const condition = conditionsOf(policy.object)
@@ -43,7 +43,7 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
     return { ...named, write: () => ({ ...named, conditions: [accepted, ...more()] }) }
   }
   const reached = reachedGateways(policy, gatewaysOf)
-  const missed = missedCondition(policy)
+  const unattached = unattachedCondition(policy)
   const own = reached.map((gateway) => {
     const [, namespace = '', name = ''] = gateway.split('/')
     return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, () => [
@@ -51,7 +51,7 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
       ...overlappedConditions(policy, gatewaysOf, gateway),
     ])
   })
-  if (missed !== undefined) own.push(entry(SUMMARY, () => [missed]))
+  if (unattached !== undefined) own.push(entry(SUMMARY, () => [unattached]))
   const foreign = (policy.object.status?.ancestors ?? [])
     .filter(({ controllerName }) => controllerName !== CONTROLLER_NAME)
     .map((ancestor) => ({ ...ancestor, write: () => ancestor }))
@@ -61,35 +61,35 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
         ? []
         : [
             summaryOf(accepted, own[0]!),
-            missed === undefined ? attachedCondition(policy) : summaryOf(missed, { ancestorRef: SUMMARY }),
+            unattached === undefined ? attachedCondition(policy) : summaryOf(unattached, { ancestorRef: SUMMARY }),
           ],
     ancestors: limitAncestors([...foreign, ...own].sort(byReference), condition),
   }
 }
 
-/** What holds of the policy as a whole; the message names the first place where it is not so. */
+/** A condition for the whole policy; if it is not True, the message names the first ancestor concerned. */
 function summaryOf(condition: ConditionDraft, { ancestorRef }: Pick<Draft, 'ancestorRef'>): ConditionDraft {
   if (condition.status === 'True') return condition
   return { ...condition, message: `${nameOf(ancestorRef)}: ${condition.message}` }
 }
 
-function attachedCondition({ object, misses }: PolicyFacts): ConditionDraft {
-  const extent = misses.length === 0 ? 'Attached to all targets' : 'Attached to its targets at this Gateway'
+function attachedCondition({ object, unattached }: PolicyFacts): ConditionDraft {
+  const extent = unattached.length === 0 ? 'Attached to all targets' : 'Attached to its targets at this Gateway'
   return conditionsOf(object)('Attached', 'True', 'Attached', extent)
 }
 
-/** Targets that it is not attached to, in one condition. */
-function missedCondition({ object, misses }: PolicyFacts): ConditionDraft | undefined {
-  if (misses.length === 0) return undefined
-  const lines = [...new Set(misses.map(({ message }) => message))].join('\n')
+/** One condition for all targets that the policy is not attached to. */
+function unattachedCondition({ object, unattached }: PolicyFacts): ConditionDraft | undefined {
+  if (unattached.length === 0) return undefined
+  const lines = [...new Set(unattached.map(({ message }) => message))].join('\n')
   return conditionsOf(object)('Attached', 'False', 'Pending', lines)
 }
 
-function reachedGateways({ places }: PolicyFacts, gatewaysOf: GatewaysOf): readonly string[] {
-  return [...new Set(places.flatMap(({ target }) => gatewaysOf(target)))].sort(compareText)
+function reachedGateways({ attachments }: PolicyFacts, gatewaysOf: GatewaysOf): readonly string[] {
+  return [...new Set(attachments.flatMap(({ target }) => gatewaysOf(target)))].sort(compareText)
 }
 
-/** Not being attached, or losing against others, does not make a policy less valid. */
+/** Missing targets and overridden fields do not affect the validity of a policy. */
 function acceptedCondition({ object }: PolicyFacts, errors: readonly Finding[]): ConditionDraft {
   const condition = conditionsOf(object)
   const faults = errors.filter(({ path, code }) => !path.startsWith('spec.target') && !code.startsWith('overridden-'))
@@ -116,7 +116,7 @@ function sortKey({ group = '', kind = '', name, sectionName = '', port, namespac
   return `${group}/${kind}/${name}/${sectionName}/${port ?? ''}.${namespace}`
 }
 
-/** A status has room for 16: of more, the last of ours among them says how many are missing. */
+/** Limits the ancestors to 16. If there are more, the last entry of this controller says how many were omitted. */
 function limitAncestors(ancestors: readonly Draft[], condition: ReturnType<typeof conditionsOf>): readonly Ancestor[] {
   const kept = ancestors.slice(0, MAX_ANCESTORS)
   const last =

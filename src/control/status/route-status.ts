@@ -4,14 +4,14 @@ import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 import { conditionsOf } from './condition.ts'
 
-/** `status` of a route: an entry for each parent (Gateway API). Services without endpoints are named (decision A-131). */
+/** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). */
 export function routeStatus(
   { route, accepted, resolvedRefs, uses }: TranslatedRoute,
-  isIdle: (backend: string) => boolean,
+  hasNoEndpoints: (backend: string) => boolean,
 ) {
   const condition = conditionsOf(route.object)
-  const idle = [...new Set(uses.map(({ to }) => to).filter(isIdle))]
-  const note = idle.length === 0 ? '' : `; no endpoints for ${idle.join(', ')}`
+  const endpointless = [...new Set(uses.map(({ to }) => to).filter(hasNoEndpoints))]
+  const note = endpointless.length === 0 ? '' : `; no endpoints for ${endpointless.join(', ')}`
   const own = route.parents.map(({ ref, fault }) => {
     const refused = fault ?? accepted
     return {
@@ -36,7 +36,7 @@ interface ParentEntry {
   readonly controllerName: string
 }
 
-/** What other controllers say about the route; a status in another form says nothing. */
+/** The entries of other controllers; a status with an invalid shape has none. */
 function foreignParents(status: unknown): readonly ParentEntry[] {
   const parents = (status as { readonly parents?: unknown } | null | undefined)?.parents
   return Array.isArray(parents) ? parents.filter(isForeign) : []

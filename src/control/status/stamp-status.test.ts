@@ -39,7 +39,7 @@ test('conditions are compared per parent, ancestor and listener, whatever the or
   })
 })
 
-test('conditions of others keep their own time', () => {
+test('conditions of other controllers keep their time', () => {
   const foreign = { conditions: [condition('True', { lastTransitionTime: OLD })] }
   expect(stampStatus(foreign, undefined, NOW)).toEqual(foreign)
 })

@@ -1,7 +1,7 @@
 /**
- * Gives the conditions of a new status their `lastTransitionTime`: the old one where the condition is there with the same `status`
- * already, else now. Everything else stays as it is, also conditions that have a time.
- * @param before the status as it is stored
+ * Sets `lastTransitionTime` in the conditions of a new status: the stored time if the `status` of the condition is unchanged, else `now`.
+ * Conditions that already have a time are unchanged.
+ * @param before the stored status
  * @param now RFC 3339
  */
 export function stampStatus(next: unknown, before: unknown, now: string): unknown {
@@ -34,7 +34,7 @@ function memberOf(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
 }
 
-/** What identifies an item of a list in a status: the type of a condition, the name of a listener, the parent, the ancestor. */
+/** The members that identify an item of a list in a status, such as the type of a condition or the name of a listener. */
 const IDENTITY = ['type', 'name', 'parentRef', 'ancestorRef', 'controllerName']
 
 function counterpart(item: unknown, before: unknown): unknown {

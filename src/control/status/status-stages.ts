@@ -11,7 +11,7 @@ import { joinProblems } from './join-problems.ts'
 import { policyStatus } from './policy-status.ts'
 import { routeStatus } from './route-status.ts'
 
-/** Everything that is wrong with each object, also what compiling the plan showed. */
+/** Combines the problems of each object that were found during translation and compilation. */
 export function findingStage({ findings, problems, allFindings }: Tables): StageDefinition<Finding> {
   return {
     name: 'findings',
@@ -25,7 +25,7 @@ export function findingStage({ findings, problems, allFindings }: Tables): Stage
   }
 }
 
-/** The stages that write the statuses, one for each sort of object. */
+/** Adds the stages that write the statuses, one for each kind of object. */
 export function addStatusStages(stages: Stages, tables: Tables): void {
   const { objects, gateways, listenerSets, routes, backends, policyFacts } = tables
   stages.add(
@@ -47,8 +47,8 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   )
   stages.add(
     statusStage(tables, 'routeStatuses', routes, (route, work) => {
-      const isIdle = (backend: string) => work.count(tables.idle, backend) > 0
-      return { object: route.route.object, status: routeStatus(route, isIdle) }
+      const hasNoEndpoints = (backend: string) => work.count(tables.endpointless, backend) > 0
+      return { object: route.route.object, status: routeStatus(route, hasNoEndpoints) }
     }),
   )
   stages.add(
@@ -58,13 +58,13 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   )
   stages.add(
     statusStage(tables, 'policyStatuses', policyFacts, (policy, work, key) => {
-      const gatewaysOf = (place: string) => work.read(tables.gatewaysOf, place)[0] ?? []
+      const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
       return { object: policy.object, status: policyStatus(policy, gatewaysOf, errorsOf(tables, work, key)) }
     }),
   )
 }
 
-interface Written {
+interface StatusOf {
   readonly object: Pick<ApiObject, 'kind' | 'metadata'>
   readonly status: Readonly<Record<string, unknown>>
 }
@@ -73,7 +73,7 @@ function statusStage<Row>(
   { statuses }: Tables,
   name: string,
   each: Source<Row>,
-  write: (row: Row, work: Work, key: string) => Written | undefined,
+  write: (row: Row, work: Work, key: string) => StatusOf | undefined,
 ): StageDefinition<Row> {
   return {
     name,

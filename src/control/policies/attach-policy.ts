@@ -7,19 +7,19 @@ import { backendTarget, gatewayTarget, listenerSetTarget, listenerTarget, routeT
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
 import { hasLabels } from '../label-selector.ts'
-import type { Attachment } from './policy-item.ts'
+import type { PolicyAttachment } from './policy-item.ts'
 
-/** A place that a policy names and reaches. */
-export interface TargetAttachment extends Attachment {
-  /** The target in words: `HTTPRoute default/shop`. */
+/** A target that a policy is attached to. */
+export interface TargetAttachment extends PolicyAttachment {
+  /** The target for messages: `HTTPRoute default/shop`. */
   readonly title: string
   readonly kind: string
-  /** Path of the entry in the policy. */
+  /** Field path of the entry of `targetRefs` or `targetSelectors`. */
   readonly path: string
 }
 
-/** A target that a policy names and cannot be attached to. */
-export interface PolicyMiss {
+/** A target that a policy refers to but cannot be attached to. */
+export interface UnattachedTarget {
   readonly path: string
   readonly code: FindingCode
   readonly message: string
@@ -27,13 +27,13 @@ export interface PolicyMiss {
 
 export interface AttachedPolicy {
   readonly object: ProxyPolicyObject
-  readonly places: readonly TargetAttachment[]
-  readonly misses: readonly PolicyMiss[]
+  readonly attachments: readonly TargetAttachment[]
+  readonly unattached: readonly UnattachedTarget[]
 }
 
 interface AttachmentContext {
   readonly inventory: Inventory
-  /** By key of the Gateway or ListenerSet; undefined for what is not ours. */
+  /** By key of the Gateway or ListenerSet; undefined if it belongs to another controller. */
   readonly listenersOf: (owner: string) => readonly Listener[] | undefined
   /** Sections of a backend, by its key. */
   readonly sectionsOf: (backend: string) => readonly string[]
@@ -43,27 +43,27 @@ const TARGET_KINDS = ['Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute', 'Servi
 type TargetKind = (typeof TARGET_KINDS)[number]
 type TargetObject = Pick<ApiObject, 'kind' | 'metadata'>
 
-/** An entry of `targetRefs` or `targetSelectors`, and how to find what it names. */
+/** An entry of `targetRefs` or `targetSelectors`. */
 interface Entry {
   readonly path: string
   readonly kind: string
   readonly sectionName?: string
   readonly find: (kind: TargetKind) => readonly TargetObject[]
-  /** What to say when nothing is found. */
-  readonly nothing: Omit<PolicyMiss, 'path'>
+  /** The finding if `find` returns nothing. */
+  readonly notFound: Omit<UnattachedTarget, 'path'>
 }
 
-/** Finds the places that a policy is attached to; targets are in its own namespace (decisions A-27 to A-29). */
-export function placePolicy(context: AttachmentContext, policy: ProxyPolicyObject): AttachedPolicy {
-  const places = new Map<string, TargetAttachment>()
-  const misses: PolicyMiss[] = []
+/** Attaches a policy to its targets, which are in its own namespace (decisions A-27 to A-29). */
+export function attachPolicy(context: AttachmentContext, policy: ProxyPolicyObject): AttachedPolicy {
+  const attachments = new Map<string, TargetAttachment>()
+  const unattached: UnattachedTarget[] = []
   for (const entry of entriesOf(context.inventory, policy)) {
-    for (const found of placeEntry(context, entry)) {
-      if ('target' in found) places.set(found.target, places.get(found.target) ?? found)
-      else misses.push(found)
+    for (const found of attachEntry(context, entry)) {
+      if ('target' in found) attachments.set(found.target, attachments.get(found.target) ?? found)
+      else unattached.push(found)
     }
   }
-  return { object: policy, places: [...places.values()], misses }
+  return { object: policy, attachments: [...attachments.values()], unattached }
 }
 
 function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly Entry[] {
@@ -74,7 +74,7 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
       ...ref,
       path: `spec.targetRefs[${index}]`,
       find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
-      nothing: { code: 'target-not-found', message },
+      notFound: { code: 'target-not-found', message },
     }
   })
   const selectors = (policy.spec.targetSelectors ?? []).map((selector, index): Entry => {
@@ -84,37 +84,37 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
       ...selector,
       path: `spec.targetSelectors[${index}]`,
       find: (kind) => (inventory.inNamespace(kind, namespace) as readonly TargetObject[]).filter(isSelected),
-      nothing: { code: 'target-selects-nothing', message },
+      notFound: { code: 'target-selects-nothing', message },
     }
   })
   return [...refs, ...selectors]
 }
 
-function placeEntry(context: AttachmentContext, entry: Entry): readonly (TargetAttachment | PolicyMiss)[] {
+function attachEntry(context: AttachmentContext, entry: Entry): readonly (TargetAttachment | UnattachedTarget)[] {
   const { kind, path } = entry
   if (!isTargetKind(kind)) {
     return [{ path, code: 'not-implemented', message: `targets of kind ${kind} are not implemented yet` }]
   }
   const objects = entry.find(kind)
-  if (objects.length === 0) return [{ path, ...entry.nothing }]
-  return objects.map((object) => placeAt(context, { kind, path, sectionName: entry.sectionName }, object))
+  if (objects.length === 0) return [{ path, ...entry.notFound }]
+  return objects.map((object) => attachTo(context, { kind, path, sectionName: entry.sectionName }, object))
 }
 
 function isTargetKind(kind: string): kind is TargetKind {
   return (TARGET_KINDS as readonly string[]).includes(kind)
 }
 
-interface Part {
+interface TargetRef {
   readonly kind: TargetKind
   readonly path: string
   readonly sectionName: string | undefined
 }
 
-function placeAt(
+function attachTo(
   context: AttachmentContext,
-  { kind, path, sectionName }: Part,
+  { kind, path, sectionName }: TargetRef,
   object: TargetObject,
-): TargetAttachment | PolicyMiss {
+): TargetAttachment | UnattachedTarget {
   const title = `${kind} ${object.metadata.namespace}/${object.metadata.name}`
   if (isForeign(context, kind, object)) {
     const message = `Policy is not attached: ${title} is not served by this controller`
@@ -128,9 +128,9 @@ function placeAt(
       return { path: `${path}.sectionName`, code: 'target-section-unknown', message }
     }
   }
-  const place = { target: targetOf(kind, object, sectionName), level: levelOf(kind, sectionName) }
+  const attachment = { target: targetOf(kind, object, sectionName), level: levelOf(kind, sectionName) }
   const part = sectionName === undefined ? '' : ` section ${sectionName}`
-  return { ...place, title: `${title}${part}`, kind, path }
+  return { ...attachment, title: `${title}${part}`, kind, path }
 }
 
 function isForeign({ listenersOf }: AttachmentContext, kind: TargetKind, { metadata }: TargetObject): boolean {
@@ -138,7 +138,7 @@ function isForeign({ listenersOf }: AttachmentContext, kind: TargetKind, { metad
   return listenersOf(objectKey(kind, metadata.namespace, metadata.name)) === undefined
 }
 
-/** The names that a `sectionName` can have at an object (docs/behaviour/control.md, "Sections"). */
+/** Valid values of `sectionName` for an object (docs/behaviour/control.md, "Sections"). */
 function sectionsOf(context: AttachmentContext, kind: TargetKind, { metadata }: TargetObject): readonly string[] {
   const { namespace, name } = metadata
   const key = objectKey(kind, namespace, name)
@@ -175,7 +175,7 @@ function targetOf(kind: TargetKind, { metadata }: TargetObject, section: string 
   }
 }
 
-/** Decision A-22. */
+/** Precedence levels (decision A-22). */
 function levelOf(kind: TargetKind, section: string | undefined): LevelName {
   switch (kind) {
     case 'Gateway':

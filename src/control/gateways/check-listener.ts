@@ -1,10 +1,10 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import { type ListenerFaults, tlsModeOf } from './listener.ts'
 
-/** Ports of the gateway's own services (decision A-123). */
+/** Ports that the gateway itself uses (decision A-123). */
 const RESERVED_PORTS = new Map([
   [15_000, 'the admin server'],
   [15_010, 'the resource API'],
@@ -14,7 +14,7 @@ const RESERVED_PORTS = new Map([
 
 const REQUEST_ROUTES = ['HTTPRoute', 'GRPCRoute']
 
-/** The route kinds that a listener can serve (Gateway API, AllowedRoutes); undefined for a protocol that nobody knows. */
+/** The route kinds that a listener can serve (Gateway API, AllowedRoutes); undefined for an unknown protocol. */
 function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
   switch (spec.protocol) {
     case 'HTTP':
@@ -29,13 +29,13 @@ function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
   }
 }
 
-/** Whether the listener by itself can be served; conflicts with others are judged later. */
-export function judgeListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
-  const accepted = judgeProtocol(spec, path, report) ?? judgePort(spec, path, report)
+/** Checks a listener by itself; conflicts with other listeners are found later. */
+export function checkListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
+  const accepted = checkProtocol(spec, path, report) ?? checkPort(spec, path, report)
   return accepted === undefined ? {} : { accepted }
 }
 
-function judgeProtocol(spec: ListenerSpec, path: string, report: Report): Complaint | undefined {
+function checkProtocol(spec: ListenerSpec, path: string, report: Report): ConditionFault | undefined {
   const { protocol, tls, hostname } = spec
   const refuse = (field: string, reason: string, message: string) => {
     report({ path: `${path}.${field}`, code: 'listener-protocol', message, severity: 'error' })
@@ -59,7 +59,7 @@ function judgeProtocol(spec: ListenerSpec, path: string, report: Report): Compla
   return undefined
 }
 
-function judgePort({ port }: ListenerSpec, path: string, report: Report): Complaint | undefined {
+function checkPort({ port }: ListenerSpec, path: string, report: Report): ConditionFault | undefined {
   const user = RESERVED_PORTS.get(port)
   if (user === undefined) return undefined
   const message = `port ${port} is reserved for ${user}`
@@ -67,12 +67,12 @@ function judgePort({ port }: ListenerSpec, path: string, report: Report): Compla
   return { reason: 'PortUnavailable', message }
 }
 
-/** Which of the wanted route kinds the listener serves, and a complaint when some are unknown to it. */
+/** The kinds of `allowedRoutes.kinds` that the listener can serve, and a fault if it cannot serve all of them. */
 export function resolveRouteKinds(
   spec: ListenerSpec,
   path: string,
   report: Report,
-): { readonly kinds: readonly string[]; readonly complaint?: Complaint } {
+): { readonly kinds: readonly string[]; readonly fault?: ConditionFault } {
   const served = servedKinds(spec) ?? []
   const wanted = spec.allowedRoutes.kinds ?? []
   if (wanted.length === 0) return { kinds: served }
@@ -82,5 +82,5 @@ export function resolveRouteKinds(
   if (unknown.length === 0) return { kinds }
   const message = `${spec.protocol} listeners serve ${served.join(' and ') || 'no routes'}, not ${unknown.join(', ')}`
   report({ path: `${path}.allowedRoutes.kinds`, code: 'listener-route-kinds', message, severity: 'error' })
-  return { kinds, complaint: { reason: 'InvalidRouteKinds', message } }
+  return { kinds, fault: { reason: 'InvalidRouteKinds', message } }
 }

@@ -7,43 +7,43 @@ import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { Complaint } from '../status/condition.ts'
+import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
-import { judgeListener, resolveRouteKinds } from './judge-listener.ts'
+import { checkListener, resolveRouteKinds } from './check-listener.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
 import { type GatewayParameters, resolveParameters } from './resolve-parameters.ts'
 
-/** A Gateway of ours with its own listeners. */
-export interface PlacedGateway {
+/** A Gateway of this controller with its own listeners. */
+export interface ResolvedGateway {
   readonly object: GatewayObject
   readonly address: string
   readonly listeners: readonly Listener[]
-  /** Where some cannot be used, traffic is served all the same. */
+  /** Unusable parameters do not stop the Gateway from serving traffic. */
   readonly parameters: GatewayParameters
 }
 
-/** A ListenerSet with a Gateway of ours as parent. */
-export interface PlacedListenerSet {
+/** A ListenerSet whose parent is a Gateway of this controller. */
+export interface ResolvedListenerSet {
   readonly object: ListenerSetObject
   readonly gateway: GatewayObject
   readonly listeners: readonly Listener[]
-  /** The Gateway does not take it. */
-  readonly fault?: Complaint
+  /** Why the Gateway does not accept it. */
+  readonly fault?: ConditionFault
 }
 
 export type AddressOf = (gateway: GatewayObject) => string
 
 /**
- * Finds the listeners of a Gateway; conflicts between listeners are judged later.
- * @returns undefined for the Gateway of another controller
+ * Resolves a Gateway and its listeners. Conflicts between listeners are found later.
+ * @returns undefined for a Gateway of another controller
  */
-export function placeGateway(
+export function resolveGateway(
   context: TranslationContext,
   object: GatewayObject,
   addressOf: AddressOf,
-): PlacedGateway | undefined {
+): ResolvedGateway | undefined {
   const { inventory, reportOn } = context
   if (!isOwnClass(inventory, object.spec.gatewayClassName)) return undefined
   const report = reportOn(object)
@@ -52,24 +52,24 @@ export function placeGateway(
   const parameters = resolveParameters(inventory, object, report)
   const address = addressOf(object)
   const trust = readClientTrust(context, object, report)
-  const listeners = placeListeners(context, { gateway: object, owner: object, address, trust })
+  const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust })
   return { object, address, parameters, listeners }
 }
 
-/** @param parent its Gateway, one of ours */
-export function placeListenerSet(
+/** @param parent its Gateway, which belongs to this controller */
+export function resolveListenerSet(
   context: TranslationContext,
   object: ListenerSetObject,
-  { object: gateway, address }: PlacedGateway,
-): PlacedListenerSet {
+  { object: gateway, address }: ResolvedGateway,
+): ResolvedListenerSet {
   const fault = listenerSetFault(context.inventory, gateway, object, context.reportOn(object))
   if (fault !== undefined) return { object, gateway, listeners: [], fault }
-  // What is wrong with the trust of the Gateway is reported once, on the Gateway.
+  // Problems with the client validation of the Gateway are reported once, on the Gateway.
   const trust = readClientTrust(context, gateway, () => {})
-  return { object, gateway, listeners: placeListeners(context, { gateway, owner: object, address, trust }) }
+  return { object, gateway, listeners: resolveListeners(context, { gateway, owner: object, address, trust }) }
 }
 
-/** A ListenerSet that belongs to no Gateway at all; one of another controller's Gateway is not ours to judge. */
+/** Reports a ListenerSet whose Gateway does not exist. Those of another controller's Gateway are ignored. */
 export function reportOrphan({ inventory, reportOn }: TranslationContext, set: ListenerSetObject): void {
   const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
   if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
@@ -77,13 +77,13 @@ export function reportOrphan({ inventory, reportOn }: TranslationContext, set: L
   reportOn(set)({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
 }
 
-/** Key of the Gateway that a ListenerSet belongs to; undefined when its parent is of another kind. */
+/** Key of the parent Gateway of a ListenerSet; undefined if the parent has another kind. */
 export function parentOf({ metadata, spec }: ListenerSetObject): string | undefined {
   const { kind, name, namespace = metadata.namespace } = spec.parentRef
   return kind === 'Gateway' ? objectKey('Gateway', namespace, name) : undefined
 }
 
-/** Ours are the class that needs no object, unless another controller has made one of that name, and all classes with our controller. */
+/** Whether this controller owns the class: by its `controllerName`, or, without a GatewayClass object, by the default name. */
 function isOwnClass(inventory: Inventory, name: string): boolean {
   const found = inventory.find('GatewayClass', '', name)
   return found === undefined ? name === GATEWAY_CLASS : found.spec.controllerName === CONTROLLER_NAME
@@ -93,18 +93,18 @@ interface Owner {
   readonly gateway: GatewayObject
   readonly owner: GatewayObject | ListenerSetObject
   readonly address: string
-  /** What the Gateway says about client certificates, by port. */
+  /** Client validation of the Gateway, by port. */
   readonly trust: (port: number) => ClientTrust
 }
 
-function placeListeners(context: TranslationContext, owner: Owner): readonly Listener[] {
+function resolveListeners(context: TranslationContext, owner: Owner): readonly Listener[] {
   const report = context.reportOn(owner.owner)
   return owner.owner.spec.listeners.map((spec, index) =>
-    placeListener(context, owner, spec, `spec.listeners[${index}]`, report),
+    resolveListener(context, owner, spec, `spec.listeners[${index}]`, report),
   )
 }
 
-function placeListener(
+function resolveListener(
   context: TranslationContext,
   { gateway, owner, address, trust }: Owner,
   spec: ListenerSpec,
@@ -112,15 +112,15 @@ function placeListener(
   report: Report,
 ): Listener {
   const { namespace, name } = gateway.metadata
-  const { kinds, complaint: kindsComplaint } = resolveRouteKinds(spec, path, report)
+  const { kinds, fault: kindsFault } = resolveRouteKinds(spec, path, report)
   reportAllowedNamespaces(spec.allowedRoutes.namespaces, `${path}.allowedRoutes.namespaces`, report)
   const certificates = resolveCertificates(context, owner, { spec, path }, report)
   const clients = clientTrustAt(context, { owner, trust }, { spec, path }, report)
-  const resolvedRefs = certificates.complaint ?? clients.resolvedRefs ?? kindsComplaint
-  const bad = certificates.complaint !== undefined && certificates.secrets.length === 0
+  const resolvedRefs = certificates.fault ?? clients.resolvedRefs ?? kindsFault
+  const bad = certificates.fault !== undefined && certificates.secrets.length === 0
   const faults: ListenerFaults = {
     ...(clients.accepted === undefined ? {} : { accepted: clients.accepted }),
-    ...judgeListener(spec, path, report),
+    ...checkListener(spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
     ...(bad ? { programmed: { reason: 'Invalid', message: 'invalid TLS configuration: every handshake fails' } } : {}),
   }
@@ -143,7 +143,7 @@ function placeListener(
   }
 }
 
-/** What the listener itself says counts before what its Gateway says. */
+/** Client validation of the listener takes precedence over that of its Gateway. */
 function clientTrustAt(
   context: TranslationContext,
   { owner, trust }: Pick<Owner, 'owner' | 'trust'>,
@@ -156,18 +156,18 @@ function clientTrustAt(
   return resolveClientValidation(context, owner, { validation, path: `${path}.tls.frontendValidation` }, report)
 }
 
-/** Without a word about it, a Gateway takes no ListenerSets. */
+/** By default a Gateway accepts no ListenerSets. */
 function allowedListenerSets({ spec }: GatewayObject): AllowedNamespaces {
   return spec.allowedListeners?.namespaces ?? { from: 'None' }
 }
 
-/** Whether the Gateway takes the ListenerSet. */
+/** Why the Gateway does not accept the ListenerSet; undefined if it does. */
 function listenerSetFault(
   inventory: Inventory,
   gateway: GatewayObject,
   set: ListenerSetObject,
   report: Report,
-): Complaint | undefined {
+): ConditionFault | undefined {
   const { namespace } = set.metadata
   const ends = { own: gateway.metadata.namespace, namespace }
   if (allowsNamespace(inventory, allowedListenerSets(gateway), ends)) return undefined
@@ -176,7 +176,7 @@ function listenerSetFault(
   return { reason: 'NotAllowed', message }
 }
 
-/** What a Gateway asks for and does not get. */
+/** Reports fields of a Gateway that are not implemented. */
 function reportUnsupported({ spec }: GatewayObject, report: Report): void {
   if (spec.tls?.backend === undefined) return
   const message = 'client certificates for backends are not implemented yet; use backend.tls of a ProxyPolicy instead'
