@@ -12,6 +12,7 @@ import {
   type PageRule,
   unknownNames,
   unknownScripts,
+  untitledPages,
   wordsOf,
 } from './architecture/documents.ts'
 import { findLines, readProjectTexts } from './architecture/project-texts.ts'
@@ -94,6 +95,7 @@ const pageRules: readonly (readonly [name: string, rule: PageRule])[] = [
   ['files and folders that pages name exist', missingPaths],
   ['links of pages lead somewhere', brokenLinks],
   ['commands that pages name are scripts', unknownScripts],
+  ['pages begin with a title', untitledPages],
   ['types, functions and constants that pages name exist', unknownNames],
 ]
 

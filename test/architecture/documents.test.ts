@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { brokenLinks, missingPaths, type PageRule, unknownNames, unknownScripts, wordsOf } from './documents.ts'
+import {
+  brokenLinks,
+  missingPaths,
+  type PageRule,
+  unknownNames,
+  unknownScripts,
+  untitledPages,
+  wordsOf,
+} from './documents.ts'
 
 const PATHS = ['src/engine/route/table.ts', 'src/policies/traffic/cors/run.ts', 'notes/a.md', 'notes/b/c.md']
 const CODE = 'export class LivePlan {\n  readRow(row: Row) {}\n  // OldPlan\n  /** oldRow */\n  const MAX_ROWS = 1'
@@ -64,6 +72,11 @@ const tables: readonly (readonly [
     ],
   ],
 ]
+
+test('pages without a title', () => {
+  const pages = [OTHER_PAGE, { path: 'notes/b/c.md', text: '- a\n\n# Late\n' }]
+  expect(untitledPages(pages, project)).toEqual(['notes/b/c.md has no title'])
+})
 
 for (const [rule, rows] of tables) {
   for (const [text, found] of rows) {

@@ -70,6 +70,10 @@ export const unknownScripts: PageRule = (pages, { scripts }) =>
     .filter(({ found }) => !scripts.includes(found))
     .map(({ place, found }) => `${place} runs ${found}`)
 
+/** Pages that do not begin with their title. */
+export const untitledPages: PageRule = (pages) =>
+  pages.flatMap(({ path, text }) => (text.startsWith('# ') ? [] : [`${path} has no title`]))
+
 /** @param texts of code, whose comments are skipped */
 export function wordsOf(texts: readonly ProjectText[]): ReadonlySet<string> {
   return new Set(
