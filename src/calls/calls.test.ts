@@ -173,13 +173,17 @@ test('backend policies of the target act on the call; they know who the caller i
     { name: 'x-sub', value: 'jwt.sub' },
     { name: 'x-path', value: 'request.path' },
     { name: 'x-cookie', value: 'request.headers["cookie"]' },
+    { name: 'x-start', value: 'string(request.startTime)' },
   ]
+  const begunMs = Date.now()
   const call = await callsTo(port, { 'backend.transformation': { request: { set } }, 'backend.auth': { key: 'k3y' } })
   await bodyOf(await call())
   expect(sent).toContain('x-sub: alice\r\n')
   expect(sent).toContain('x-path: /mcp\r\n')
   expect(sent).toContain('authorization: Bearer k3y\r\n')
   expect(sent).not.toContain('cookie')
+  // The clocks of both times may differ by a few milliseconds.
+  expect(Date.parse(/x-start: (\S+)/.exec(sent)![1]!)).toBeGreaterThan(begunMs - 50)
 })
 
 test('a credential that is missing: nothing is sent', async () => {

@@ -4,6 +4,7 @@ import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { type Call, CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import { SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
@@ -111,7 +112,8 @@ export class OneCall implements ClientHandler {
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
     exchange.bodies = WHOLE
-    exchange.context = { now: clock.now, random, signal, call }
+    exchange.context = { ...SYSTEM, random, signal, call }
+    exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names
     exchange.gateway = caller.gateway
     exchange.workloads = caller.workloads

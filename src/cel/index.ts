@@ -63,11 +63,11 @@ let standard: Library | undefined
 
 /**
  * The variables, functions and types of one place of use, on top of the whole library. Build one per place, not per
- * expression. `random` replaces the source behind `random()` and `uuid()`.
+ * expression. `random` gives the values of `random()` and `uuid()`; by default they are those of the system.
  * @throws Error for contradictory declarations: they are code
  */
 export function createEnvironment<C>(
-  options: EnvironmentOptions<C> & { readonly random?: RandomSource },
+  options: EnvironmentOptions<C> & { readonly random?: RandomSource<C> },
 ): Environment<C> {
   standard ??= createLibrary(systemRandom)
   return createWithLibrary(options.random === undefined ? standard : createLibrary(options.random), options)

@@ -29,6 +29,6 @@ const PURE: Library = addOverloads(new Map(), [
 ])
 
 /** The whole library, with chance from the given source. */
-export function createLibrary(source: RandomSource): Library {
+export function createLibrary<C>(source: RandomSource<C>): Library {
   return addOverloads(PURE, gatewayFunctions(source))
 }

@@ -42,6 +42,8 @@ export interface Overload {
   readonly variadic: boolean
   readonly result: Type
   readonly call: Implementation
+  /** Runs instead of `call`, with the context of the evaluation; only for functions without parameters. */
+  readonly callInContext: ((context: never) => Result) | undefined
   readonly pure: boolean
   readonly fallback: boolean
   readonly prepare: Prepare | undefined
@@ -61,11 +63,19 @@ export function define(signature: string, call: (...args: never[]) => Result, op
     variadic: parsed.variadic,
     result: parsed.result,
     call: call as Implementation,
+    callInContext: undefined,
     pure: options.pure ?? true,
     fallback: options.fallback ?? false,
     prepare: options.prepare,
   }
 }
+
+/** Declares a function without parameters whose result depends on the context: `random() -> double`. */
+export function defineInContext<C>(signature: string, callInContext: (context: C) => Result): Overload {
+  return { ...define(signature, () => NO_CONTEXT, { pure: false }), callInContext }
+}
+
+const NO_CONTEXT = new CelError('failed', 'there is no context')
 
 function paramsOf({ receiver, params }: Signature): readonly Type[] {
   return receiver === undefined ? params : [receiver, ...params]

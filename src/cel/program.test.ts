@@ -265,6 +265,17 @@ test('a program knows its type and its constant', () => {
   expect(compile('random() < 2.0', environment).program!.constant).toBeUndefined()
 })
 
+test('random values come from the context', () => {
+  const seeded = createEnvironment<{ readonly seed: number }>({
+    random: { random: ({ seed }) => seed, uuid: ({ seed }) => `id ${seed}` },
+  })
+  const { program } = compile('[1, 2].map(x, uuid() + string(random()))', seeded)
+  expect([1, 2].map((seed) => program!.evaluate({ seed }))).toEqual([
+    ['id 11', 'id 11'],
+    ['id 22', 'id 22'],
+  ])
+})
+
 test('a lenient program runs what can run', () => {
   const { program } = compile('request.method == "GET" || nope', environment, { lenient: true })
   expect(program!.evaluate(get)).toBe(true)

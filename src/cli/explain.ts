@@ -144,7 +144,6 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   })
   exchange.bodies = readerOf(body)
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'
-  exchange.startMonotonicMs = clock.monotonic()
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target

@@ -10,7 +10,7 @@ import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
 import type { Refusal } from './outcome.ts'
 import { redactTarget } from './redact-target.ts'
-import type { RunContext } from './run-context.ts'
+import { NO_STEPS, type RunContext } from './run-context.ts'
 import type { Trace } from './trace.ts'
 import type { Workloads } from './workload.ts'
 
@@ -99,8 +99,8 @@ export class Exchange {
   /** Used only if an expression reads `source.unverifiedWorkload`; set like `gateway`. */
   workloads: Workloads | undefined
 
-  /** Services for running steps; set like `gateway` wherever steps run. */
-  context!: RunContext
+  /** Set like `gateway` wherever steps run. */
+  context: RunContext = NO_STEPS
 
   /** As received, before any policy: for logs, redirects, csrf and MCP metadata. */
   originalMethod = ''

@@ -1,16 +1,36 @@
-import type { Call } from './call.ts'
+import { clock } from '#base/clock.ts'
+import { type Call, CallError } from './call.ts'
 
 /**
- * Services for running steps. The caller provides them, so that no step uses a global: the proxy provides real ones; `explain` provides a
- * clock that stands still and makes no calls.
+ * Services for steps and expressions. The creator of an exchange provides them, so that neither uses a global: the proxy provides real ones;
+ * `explain` provides a clock that stands still, constant random values, and no calls.
  */
 export interface RunContext {
   /** Milliseconds since the epoch. */
   now(): number
+  /** Milliseconds of the clock of `Exchange.startMonotonicMs`. */
+  monotonic(): number
   /** 0 (inclusive) to 1 (exclusive). */
   random(): number
+  /** A version 4 UUID. */
+  uuid(): string
   /** Aborted when the request is abandoned; created on first use. */
   readonly signal: AbortSignal
-  /** Calls a backend on behalf of the request; created on first use. */
+  /** Calls a backend of the plan for the client of the request, as it is identified now. */
   readonly call: Call
+}
+
+/** The time and randomness of the system. */
+export const SYSTEM = {
+  now: () => clock.now(),
+  monotonic: () => clock.monotonic(),
+  random: () => Math.random(),
+  uuid: () => globalThis.crypto.randomUUID(),
+} as const
+
+/** For an exchange that only expressions use, not steps: there is nothing to cancel, and no calls are made. */
+export const NO_STEPS: RunContext = {
+  ...SYSTEM,
+  signal: new AbortController().signal,
+  call: () => Promise.reject(new CallError('no-endpoint')),
 }

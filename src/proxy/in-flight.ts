@@ -4,7 +4,7 @@ import { Decision } from '#engine/request/decide.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import type { Call } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
-import type { RunContext } from '#exchange/run-context.ts'
+import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
 import type { Head } from '#net/http/head.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
@@ -89,6 +89,14 @@ export class InFlight implements RunContext, BodyOwner, Observed {
 
   now(): number {
     return clock.now()
+  }
+
+  monotonic(): number {
+    return this.context.now()
+  }
+
+  uuid(): string {
+    return SYSTEM.uuid()
   }
 
   random(): number {

@@ -27,6 +27,8 @@ export function compileCall<C>(
   { onHopeless, exceeded }: CallSite,
 ): Node<C> {
   const usable = overloads.filter((overload) => acceptsCount(overload, args.length))
+  const inContext = usable[0]?.callInContext as ((context: C) => Result) | undefined
+  if (inContext !== undefined) return nodeOf(inContext)
   const constants = args.map((arg) => arg.constant)
   const candidates: Candidate[] = []
   for (const overload of usable) {

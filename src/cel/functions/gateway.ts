@@ -1,16 +1,16 @@
 import { CelError } from '../error.ts'
-import { define, type Overload, type Prepare } from '../overload.ts'
+import { define, defineInContext, type Overload, type Prepare } from '../overload.ts'
 import { Double } from '../value.ts'
 
-/** Where chance comes from; tests and simulations put their own in. */
-export interface RandomSource {
-  /** 0 (included) to 1 (excluded). */
-  readonly random: () => number
+/** Random values for the evaluations of a context. */
+export interface RandomSource<C> {
+  /** 0 (inclusive) to 1 (exclusive). */
+  readonly random: (context: C) => number
   /** A version 4 UUID. */
-  readonly uuid: () => string
+  readonly uuid: (context: C) => string
 }
 
-export const systemRandom: RandomSource = {
+export const systemRandom: RandomSource<unknown> = {
   random: () => Math.random(),
   uuid: () => globalThis.crypto.randomUUID(),
 }
@@ -25,11 +25,11 @@ const prepareFail: Prepare = ([message]) => {
 }
 
 /** Functions with a will of their own: `fail`, `random`, `uuid`. */
-export function gatewayFunctions(source: RandomSource): readonly Overload[] {
+export function gatewayFunctions<C>(source: RandomSource<C>): readonly Overload[] {
   return [
     define('fail(string) -> dyn', () => FAILED, { pure: false, prepare: prepareFail }),
     define('fail() -> dyn', () => FAILED, { pure: false }),
-    define('random() -> double', () => new Double(source.random()), { pure: false }),
-    define('uuid() -> string', () => source.uuid(), { pure: false }),
+    defineInContext<C>('random() -> double', (context) => new Double(source.random(context))),
+    defineInContext<C>('uuid() -> string', source.uuid),
   ]
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
 import type { CallRequest } from '#exchange/call.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import {
   backendItem,
   exchangeReading,
@@ -190,6 +192,34 @@ test('no key set is fetched: the step says what a gateway would do', async () =>
     'explain does not fetch the key set of the issuer; a gateway would (GET /keys of ProxyBackend/default/b)'
   expect(steps).toMatchObject([{ name: 'jwtAuthentication', verdict: 'refuse', detail }])
   expect(outcome).toMatchObject({ kind: 'refusal', code: 'jwt-keys-unavailable' })
+})
+
+test('the explanation of the same request at the same time is the same, whatever time and randomness expressions read', async () => {
+  const set = [
+    { name: 'x-random', value: 'string(random())' },
+    { name: 'x-uuid', value: 'uuid()' },
+    { name: 'x-start', value: 'string(request.startTime)' },
+  ]
+  const items = [
+    ...PLAN,
+    policyItem('traffic.transformation', ROUTE, { request: { set } }),
+    policyItem('backend.transformation', BACKEND, {
+      request: { set: [{ name: 'x-late', value: 'string(random())' }] },
+    }),
+  ]
+  using time = new VirtualTime()
+  const explain = async () => {
+    const exchange = exchangeWith({ target: '/api/x' })
+    exchange.startMonotonicMs = clock.monotonic()
+    return explainRequest({ nowMs: 86_400_000, ...livePlan(...items) }, exchange)
+  }
+  const first = await explain()
+  await time.pass(1234)
+  expect(JSON.stringify(await explain())).toBe(JSON.stringify(first))
+  expect(first.upstream).toBe(
+    'GET /api/x HTTP/1.1\r\nhost: example.com\r\nx-random: 0\r\nx-uuid: 00000000-0000-4000-8000-000000000000\r\n' +
+      'x-start: 1970-01-02T00:00:00Z\r\nx-late: 0\r\n\r\n',
+  )
 })
 
 test('the clock is fixed, random numbers are constant, and no calls are made', async () => {

@@ -61,10 +61,12 @@ export interface ExplainInputs {
 }
 
 /** A fixed clock, constant random numbers and no calls, so that the result is reproducible. */
-function virtualContext(nowMs: number): RunContext {
+function virtualContext(nowMs: number, startMonotonicMs: number): RunContext {
   return {
     now: () => nowMs,
+    monotonic: () => startMonotonicMs,
     random: FIRST,
+    uuid: () => '00000000-0000-4000-8000-000000000000',
     signal: new AbortController().signal,
     call: () => Promise.reject(new CallError('no-endpoint', 'explain makes no calls')),
   }
@@ -82,7 +84,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
-  exchange.context = virtualContext(nowMs)
+  exchange.context = virtualContext(nowMs, exchange.startMonotonicMs)
   exchange.workloads = plan.workloads
   const decision = new Decision()
   const received = exchange.originalTarget.split('?', 1)[0]!

@@ -2,6 +2,7 @@ import {
   createEnvironment,
   type Environment,
   FLATTEN_FUNCTIONS,
+  type RandomSource,
   type UnavailableVariable,
   type Variable,
 } from '#cel/index.ts'
@@ -131,6 +132,11 @@ const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof ExpressionBudgets>
   'token-cost': 'record',
 }
 
+const RANDOM: RandomSource<Exchange> = {
+  random: ({ context }) => context.random(),
+  uuid: ({ context }) => context.uuid(),
+}
+
 const environments = new Map<ExpressionEnvironment, Environment<Exchange>>()
 
 /** The environment in compiled form; created once. */
@@ -142,6 +148,7 @@ export function environmentOf(name: ExpressionEnvironment): Environment<Exchange
       variables: variablesAt(name),
       functions: ATTRIBUTES.includes(name) ? [...QUERY_FUNCTIONS, ...FLATTEN_FUNCTIONS] : QUERY_FUNCTIONS,
       budgetOf: ({ budgets }) => budgets[budget],
+      random: RANDOM,
       types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
     })
     environments.set(name, environment)

@@ -1,4 +1,3 @@
-import { clock } from '#base/clock.ts'
 import { CelError, Double, Duration, fromJson, parseJsonBytes, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
@@ -89,10 +88,10 @@ function listOf(elements: readonly unknown[] | undefined): Result | undefined {
 }
 
 /** From the first token to the end, by the number of tokens; only while there were some. */
-function timePerOutputToken({ llm, startMonotonicMs }: Exchange): Duration | undefined {
+function timePerOutputToken({ llm, context, startMonotonicMs }: Exchange): Duration | undefined {
   if (llm?.timeToFirstTokenMs === undefined || llm.outputTokens === undefined || llm.outputTokens === 0)
     return undefined
-  const generatedMs = clock.monotonic() - startMonotonicMs - llm.timeToFirstTokenMs
+  const generatedMs = context.monotonic() - startMonotonicMs - llm.timeToFirstTokenMs
   return Duration.fromMs(generatedMs / llm.outputTokens)
 }
 

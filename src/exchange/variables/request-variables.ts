@@ -1,4 +1,3 @@
-import { clock } from '#base/clock.ts'
 import { Duration, Timestamp, type Variable } from '#cel/index.ts'
 import { matchedAuthority } from '#net/http/authority-form.ts'
 import { matchedPathOf, matchedTarget } from '#net/http/path-form.ts'
@@ -65,11 +64,11 @@ export const DURATIONS: readonly Declared[] = [
 
 /** Known only when the request has ended. */
 export const ENDED: readonly Declared[] = [
-  { path: 'request.endTime', type: 'timestamp', always: true, read: () => Timestamp.fromMs(clock.now()) },
+  { path: 'request.endTime', type: 'timestamp', always: true, read: ({ context }) => Timestamp.fromMs(context.now()) },
   {
     path: 'proxy.responseProcessingDuration',
     type: 'duration',
-    read: (x) => span(x.answeredMonotonicMs, clock.monotonic()),
+    read: (x) => span(x.answeredMonotonicMs, x.context.monotonic()),
   },
 ]
 
@@ -82,8 +81,8 @@ function versionText(version: Exchange['version']): string {
 }
 
 /** Only the monotonic start is taken for every request; the wall clock follows from it. */
-function startTime({ startMonotonicMs }: Exchange): Timestamp {
-  return Timestamp.fromMs(clock.now() - (clock.monotonic() - startMonotonicMs))
+function startTime({ context, startMonotonicMs }: Exchange): Timestamp {
+  return Timestamp.fromMs(context.now() - (context.monotonic() - startMonotonicMs))
 }
 
 /** Monotonic milliseconds; 0: did not come so far. */

@@ -1,15 +1,13 @@
-import { clock } from '#base/clock.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { parseDuration } from '#base/duration.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
-import { CallError } from '#exchange/call.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import type { Outcome } from '#exchange/outcome.ts'
-import type { RunContext } from '#exchange/run-context.ts'
+import { NO_STEPS, type RunContext } from '#exchange/run-context.ts'
 import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
@@ -76,10 +74,8 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
 /** The clock of the test and the first draw; nobody leaves, and nobody answers calls. */
 export function runContext(more: Partial<RunContext> = {}): RunContext {
   return {
-    now: () => clock.now(),
+    ...NO_STEPS,
     random: () => 0,
-    signal: new AbortController().signal,
-    call: () => Promise.reject(new CallError('no-endpoint')),
     ...more,
   }
 }

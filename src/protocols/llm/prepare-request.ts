@@ -95,7 +95,7 @@ export function prepareLlmRequest(
   if (method !== undefined && exchange.request.method !== method) {
     return { ...refuse(type, 'method-not-allowed'), headers: [['allow', method]] }
   }
-  if (type === 'Models') return listModels(plan, exchange.request.has('anthropic-version'))
+  if (type === 'Models') return listModels(plan, exchange.request.has('anthropic-version'), exchange.context.now())
   if (isClientFormat(type)) return prepareTyped(provider, type, exchange, input)
   if (type === 'Realtime') return refuse(type, 'llm-not-implemented', 'Realtime')
   return prepareAsIs(provider, type, exchange, input)

@@ -74,6 +74,7 @@ function readFunctions({ name, declKind }: Decl): Overload[] {
     variadic: false,
     result: readTestType(overload.resultType!),
     call: () => new CelError('no-such-overload', 'unbound function'),
+    callInContext: undefined,
     pure: false,
     fallback: false,
     prepare: undefined,
