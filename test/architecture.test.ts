@@ -103,6 +103,24 @@ for (const [name, rule] of pageRules) {
   test(name, () => expect(rule(pages, project)).toEqual([]))
 }
 
+const roomTables: readonly (readonly [heading: string, folder: string])[] = [
+  ['## The tree', ''],
+  ['## Inside `net/`', 'net/'],
+]
+
+for (const [heading, folder] of roomTables) {
+  test(`the page on architecture describes every room: ${heading}`, () => {
+    const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
+    const section = page.slice(page.indexOf(heading)).split('\n## ')[0]!
+    const described = [...section.matchAll(/^\| `([\w-]+)\/` /gm)].map(([, room]) => room!)
+    const rooms = files
+      .filter(({ path }) => path.startsWith(folder))
+      .map(({ path }) => path.slice(folder.length).split('/'))
+      .flatMap(([room, ...rest]) => (rest.length > 0 ? [room!] : []))
+    expect(described.toSorted()).toEqual([...new Set(rooms)].toSorted())
+  })
+}
+
 test('pages about behaviour name what is in src/', () => {
   const words = wordsOf(texts.filter(({ path }) => path.startsWith('src/')))
   const described = pages.filter(({ path }) => path === 'docs/architecture.md' || path.startsWith('docs/behaviour/'))
