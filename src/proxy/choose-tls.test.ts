@@ -28,14 +28,14 @@ const OTHER: ClientValidation = { ...STRICT, authorities: ['ConfigMap/default/ot
 test.each<[what: string, before: Written, after: Written, otherwise: boolean]>([
   ['nothing changes', { 'a.test': STRICT, '*.test': undefined }, { 'a.test': STRICT, '*.test': undefined }, false],
   ['listeners in another order', { a: STRICT, b: undefined }, { b: undefined, a: STRICT }, false],
-  ['certificates are asked for now', { 'a.test': undefined }, { 'a.test': STRICT }, true],
-  ['and not any more', { 'a.test': STRICT }, { 'a.test': undefined }, true],
-  ['in another mode', { 'a.test': LOOSE }, { 'a.test': STRICT }, true],
-  ['of another authority', { 'a.test': STRICT }, { 'a.test': OTHER }, true],
-  ['a nearer listener comes that asks', { '*.test': undefined }, { '*.test': undefined, 'a.test': STRICT }, true],
-  ['one goes, and the next best asks', { '*.test': STRICT, 'a.test': undefined }, { '*.test': STRICT }, true],
-  ['listeners come and go, and none asks', { 'a.test': undefined }, { 'b.test': undefined }, false],
-  ['listeners come and go, and all ask the same', { 'a.test': STRICT }, { 'a.test': STRICT, 'b.test': STRICT }, false],
+  ['client certificates are required now', { 'a.test': undefined }, { 'a.test': STRICT }, true],
+  ['client certificates are no longer required', { 'a.test': STRICT }, { 'a.test': undefined }, true],
+  ['another validation mode', { 'a.test': LOOSE }, { 'a.test': STRICT }, true],
+  ['another authority', { 'a.test': STRICT }, { 'a.test': OTHER }, true],
+  ['a more specific listener that requires them is added', { '*.test': undefined }, { '*.test': undefined, 'a.test': STRICT }, true],
+  ['a listener is removed, and the next one requires them', { '*.test': STRICT, 'a.test': undefined }, { '*.test': STRICT }, true],
+  ['listeners are added and removed, and none requires them', { 'a.test': undefined }, { 'b.test': undefined }, false],
+  ['listeners are added and removed, and all have the same requirements', { 'a.test': STRICT }, { 'a.test': STRICT, 'b.test': STRICT }, false],
 ])('%s', (_, before, after, otherwise) => {
   expect(clientAuthChanged(socketOf(before), socketOf(after))).toBe(otherwise)
 })

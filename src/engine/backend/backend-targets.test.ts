@@ -69,7 +69,7 @@ verifies('policy/backend-target-service', 'a policy of the Service is in force',
 
 verifies(
   'policy/backend-target-service-port',
-  'a policy of one port is in force there, over that of the Service',
+  'a policy for one port takes precedence over one for the Service',
   async () => {
     expect(await timeouts(SERVICE, 'Service/default/svc', 'Service/default/svc/80')).toEqual([2000])
     expect(await timeouts(SERVICE, 'Service/default/svc/80', 'Service/default/svc')).toEqual([1000])
@@ -83,7 +83,7 @@ verifies('policy/backend-target-backend', 'a policy of the ProxyBackend is in fo
 
 verifies(
   'backend.mcp/target-section-name',
-  'a policy with the name of an MCP target is in force for it alone',
+  'a policy for one MCP target applies only to that target',
   async () => {
     expect(await timeouts(MCP, 'ProxyBackend/default/m/fixed')).toEqual([10_000, 1000])
     expect(await timeouts(MCP, 'ProxyBackend/default/m/svc-80')).toEqual([1000, 10_000])
@@ -97,7 +97,7 @@ test('a policy for an entry applies to all its targets; a policy for one target 
 
 verifies(
   'backend.mcp.targets.selector/policies-on-service',
-  'a policy of a selected Service is in force for its target',
+  'a policy of a selected Service applies to its target',
   async () => {
     expect(await timeouts(MCP, 'Service/default/svc')).toEqual([1000, 10_000])
     expect(await timeouts(MCP, 'ProxyBackend/default/m', 'Service/default/svc')).toEqual([2000, 1000])

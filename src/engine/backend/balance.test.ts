@@ -66,7 +66,7 @@ verifies('health/evicted-gets-no-traffic', 'an evicted endpoint is never drawn w
 
 verifies(
   'backend.ai.groups/priority-order',
-  'a later group serves only when no endpoint of an earlier one does',
+  'a later group is used only if every endpoint of the earlier ones is evicted',
   () => {
     expect(chosen(groupsOf('a=0.01', 'b=1'), '')).toBe('a')
     expect(chosen(groupsOf('!a', 'b'), '')).toBe('b')
@@ -94,7 +94,7 @@ test('a group with one endpoint needs no random number', () => {
 
 verifies(
   'backend.ai.groups/health-weighting',
-  'two draws with replacement: share by health, and the worst stays reachable',
+  'two draws with replacement: shares depend on health, and even the lowest score is chosen sometimes',
   () => {
     const groups = groupsOf('good=1 fair=0.5 poor=0.1')
     const counts: Record<string, number> = { good: 0, fair: 0, poor: 0 }

@@ -64,7 +64,7 @@ verifies('policy/merge-not-deep', 'a field that two policies set is taken whole 
 
 verifies(
   'policy/precedence-traffic',
-  'Gateway, Listener, Route, Route Rule, the rule itself: the nearer one wins',
+  'Gateway, Listener, Route, Route Rule, the rule itself: the more specific target takes precedence',
   () => {
     const levels = [GATEWAY, LISTENER, ROUTE, RULE, INLINE]
     const policies = levels.map((target, i) => cors(target, `p${i}`))

@@ -46,21 +46,21 @@ const again = (item: PlanItem): PlanItem => ({ ...item })
 
 test.each<[what: string, change: readonly PlanItem[], removed: readonly string[], holds: boolean]>([
   ['nothing changed', [], [], true],
-  ['a policy elsewhere changed', [again(BEFORE[1]!)], [], true],
-  ['a policy elsewhere is gone', [], [BEFORE[1]!.key], true],
-  ['a policy elsewhere is new', [policyItem('traffic.csrf', ROUTE, {})], [], true],
-  ['a route is new', [routeItem('new')], [], true],
+  ['an unrelated policy changed', [again(BEFORE[1]!)], [], true],
+  ['an unrelated policy is removed', [], [BEFORE[1]!.key], true],
+  ['an unrelated policy is added', [policyItem('traffic.csrf', ROUTE, {})], [], true],
+  ['a route is added', [routeItem('new')], [], true],
   ['a Secret of another namespace changed', [again(BEFORE[4]!)], [], true],
-  ['another backend is new', [backendItem('c')], [], true],
-  ['a policy that was used changed', [again(BEFORE[0]!)], [], false],
-  ['a policy that was used is gone', [], [BEFORE[0]!.key], false],
-  ['a policy joins one that was used', [policyItem('traffic.csrf', GATEWAY, {})], [], false],
-  ['a policy appears where there was none', [policyItem('traffic.cors', 'HTTPRoute/default/none', {})], [], false],
+  ['another backend is added', [backendItem('c')], [], true],
+  ['an input policy changed', [again(BEFORE[0]!)], [], false],
+  ['an input policy is removed', [], [BEFORE[0]!.key], false],
+  ['a policy is added to the target of an input policy', [policyItem('traffic.csrf', GATEWAY, {})], [], false],
+  ['a policy is added to a target that had none', [policyItem('traffic.cors', 'HTTPRoute/default/none', {})], [], false],
   ['the backend changed', [again(BEFORE[2]!)], [], false],
-  ['the backend is gone', [], [BEFORE[2]!.key], false],
+  ['the backend is removed', [], [BEFORE[2]!.key], false],
   ['the missing backend appears', [backendItem('missing')], [], false],
   ['a Secret of the namespace changed', [again(BEFORE[3]!)], [], false],
-  ['a Secret of the namespace is new', [secretItem('default', 't')], [], false],
+  ['a Secret of the namespace is added', [secretItem('default', 't')], [], false],
 ])('%s: kept %4$s', (_, change, removed, holds) => {
   const before = indexOf(...BEFORE)
   const lookups = new RecordedLookups(before)

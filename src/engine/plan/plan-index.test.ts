@@ -58,7 +58,7 @@ test('unchanged groups are the same arrays', () => {
 })
 
 test.each([[['a', 'b']], [['b', 'a']]])(
-  'an address goes from one pod to another, whichever comes first: %j',
+  'an address moves from one Pod to another, in either order: %j',
   (order) => {
     const before = PlanIndex.EMPTY.after({ set: [pod('a', '10.0.0.1'), pod('b', '10.0.0.2')], removed: [] })
     const moved = { a: pod('a', '10.0.0.3'), b: pod('b', '10.0.0.1') }

@@ -101,7 +101,7 @@ for (const [what, items, code] of [
     [relayRoute('r', [], { backends: [{ ...toBackend('b')[0]!, backend: undefined }] })],
     'backend-missing',
   ],
-  ['a backend that is not there', [relayRoute('r', [])], 'backend-missing'],
+  ['a backend that does not exist', [relayRoute('r', [])], 'backend-missing'],
   ['a broken backend', [relayRoute('r', []), backendItem('b', { broken: 'why' })], 'backend-invalid'],
   [
     'a Service without endpoints',

@@ -82,7 +82,7 @@ test.each<[what: string, at: At, inputs: ExchangeInputs, code: string]>([
   ],
   ['a backend that is broken', planWith({}, backendItem('b', { broken: 'why' })), {}, 'backend-invalid'],
   [
-    'a backend of a type that is not served yet',
+    'a backend type that is not implemented',
     planWith({}, backendItem('b', { type: 'aws', spec: {} })),
     {},
     'backend-invalid',
@@ -181,7 +181,7 @@ async function decidedWithBody(at: At, body: string, inputs: Omit<ExchangeInputs
 
 verifies(
   ['frontend.http/maxBufferSize', 'frontend.http/maxBufferSize-only-needed'],
-  'a body is gathered only where a policy reads it, up to the limit',
+  'a body is buffered only if a policy reads it, up to the limit',
   async () => {
     expect((await decidedWithBody(planWith({}, small), 'x'.repeat(2000))).limits).toEqual([])
     const reading = planWith({}, small, readsBody)
@@ -282,7 +282,7 @@ test.each<[what: string, serverName: string, host: string, listener: string | un
   ['the absolute name of another listener', 'a.test', 'b.test.', 'a', 'misdirected'],
   ['a host of another listener by wildcard', 'a.test', 'x.wild.test', 'a', 'misdirected'],
   ['a host of no listener', 'a.test', 'c.test', 'a', 'route-not-found'],
-  ['a name that has no listener any more', 'c.test', 'a.test', undefined, 'listener-not-found'],
+  ['a server name whose listener was removed', 'c.test', 'a.test', undefined, 'listener-not-found'],
 ])('TLS: %s', async (_, serverName, host, listener, code) => {
   const found = await decided(secured(), { scheme: 'https', serverName, headers: { host } })
   expect([found.decision.listener?.item.name, found.code]).toEqual([listener, code])

@@ -163,13 +163,13 @@ const responseSet = (value: string) => ({ response: { set: [{ name: 'x', value }
 test.each<[what: string, field: FieldName, target: string, spec: object, reads: readonly string[]]>([
   ['a field of the log', 'frontend.accessLog', MAIN, added('llm.completion'), ['completion']],
   ['another one', 'frontend.accessLog', MAIN, added('size(llm.toolCalls)'), ['toolCalls']],
-  ['one that reads the prompt', 'frontend.accessLog', MAIN, added('llm.prompt[0].content'), []],
-  ['one that reads all there is', 'frontend.accessLog', MAIN, added('llm'), ['tokens', 'completion', 'toolCalls']],
+  ['one that reads only the prompt', 'frontend.accessLog', MAIN, added('llm.prompt[0].content'), []],
+  ['one that reads the whole variable', 'frontend.accessLog', MAIN, added('llm'), ['tokens', 'completion', 'toolCalls']],
   ['all variables', 'frontend.accessLog', MAIN, added('variables()'), ['tokens', 'completion', 'toolCalls']],
   ['the filter of the log', 'frontend.accessLog', MAIN, { filter: 'has(llm.completion)' }, ['completion']],
   ['a label', 'frontend.metrics', MAIN, added('string(size(llm.toolCalls))'), ['toolCalls']],
   [
-    'a response policy that waits for the body',
+    'a response policy that buffers the body',
     'traffic.transformation',
     ROUTE,
     responseSet('string(size(response.body)) + llm.completion[0]'),
@@ -182,7 +182,7 @@ test.each<[what: string, field: FieldName, target: string, spec: object, reads: 
     responseSet('string(size(response.body) + size(llm.toolCalls))'),
     ['toolCalls'],
   ],
-  ['one that does not wait', 'traffic.transformation', ROUTE, responseSet('llm.completion[0]'), []],
+  ['one that does not buffer the body', 'traffic.transformation', ROUTE, responseSet('llm.completion[0]'), []],
 ])('what is kept of an answer for %s', async (_, field, target, spec, reads) => {
   const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: 'llm.test', port: 80 } } })
   const policy = policyItem(field, target === 'llm' ? llm.key : target, spec)

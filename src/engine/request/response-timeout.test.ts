@@ -13,18 +13,18 @@ interface Case {
 }
 
 const cases: [name: string, given: Case, expectedMs: number][] = [
-  ['nobody says', {}, 300_000],
+  ['no configuration', {}, 300_000],
   ['a Service', { type: 'service' }, 300_000],
-  ['the backend policy says', { configured: 900_000 }, 900_000],
-  ['the backend policy says, of a provider', { configured: 900_000, type: 'ai' }, 900_000],
+  ['a backend policy', { configured: 900_000 }, 900_000],
+  ['a backend policy of a provider', { configured: 900_000, type: 'ai' }, 900_000],
   ['a provider', { type: 'ai' }, 0],
   ['an MCP target', { type: 'mcp' }, 0],
   ['an agent', { type: 'a2a' }, 0],
-  ['the whole request has a limit', { whole: 600_000 }, 0],
-  ['the whole request is to have no limit', { whole: 0 }, 0],
-  ['both have one', { whole: 600_000, configured: 1000 }, 1000],
+  ['a limit for the whole request', { whole: 600_000 }, 0],
+  ['an explicit absence of a limit for the whole request', { whole: 0 }, 0],
+  ['both limits', { whole: 600_000, configured: 1000 }, 1000],
   ['gRPC', { contentType: 'application/grpc' }, 0],
-  ['gRPC, and the backend policy says', { contentType: 'application/grpc+proto', configured: 1000 }, 1000],
+  ['gRPC with a backend policy', { contentType: 'application/grpc+proto', configured: 1000 }, 1000],
   ['gRPC-Web', { contentType: 'application/grpc-web' }, 300_000],
 ]
 

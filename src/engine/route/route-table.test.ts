@@ -86,7 +86,7 @@ const PRECEDENCE: readonly Rule[] = [
 ]
 
 test.each(PRECEDENCE.slice(0, -1).map((each, i) => [each.name, PRECEDENCE[i + 1]!.name, i] as const))(
-  '%s goes before %s',
+  '%s has precedence over %s',
   (_, __, i) => {
     const pair = PRECEDENCE.slice(i, i + 2)
     const inputs: ExchangeInputs = { headers: { a: '1', b: '2' } }

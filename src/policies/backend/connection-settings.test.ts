@@ -6,7 +6,7 @@ import { tcp } from './tcp/index.ts'
 import { backendTcp } from './tcp/schema.ts'
 import { tunnel } from './tunnel/index.ts'
 
-test('http: version and time limit', () => {
+test('http: version and timeout', () => {
   const context = contextWith()
   const compile = (written: object) => http.compile([sourceOf(specFrom(backendHttp, written))], context)
   expect(http.compile([], context)).toEqual({ version: undefined, requestTimeoutMs: 0 })
@@ -15,7 +15,7 @@ test('http: version and time limit', () => {
   expect(context.reports).toEqual([])
 })
 
-test('tcp: time to connect, and keepalive', () => {
+test('tcp: connect timeout and keepalive', () => {
   const context = contextWith()
   const compile = (written: object) => tcp.compile([sourceOf(specFrom(backendTcp, written))], context)
   const DEFAULT = { retries: 9, timeMs: 180_000, intervalMs: 180_000 }
@@ -30,7 +30,7 @@ test('tcp: time to connect, and keepalive', () => {
   expect(context.reports).toEqual([])
 })
 
-test('tunnel: a destination behind a proxy server is never reached directly', () => {
+test('tunnel: a destination behind a proxy server is never connected to directly', () => {
   const context = contextWith()
   expect(tunnel.compile([], context)).toBeUndefined()
   const spec = { backendRef: { group: '', kind: 'Service', name: 'proxy', port: 3128 } }

@@ -41,7 +41,7 @@ verifies(
   },
 )
 
-test('http: written values', () => {
+test('http: configured values', () => {
   const context = contextWith()
   const written = {
     maxBufferSize: '64Ki',
@@ -72,13 +72,13 @@ test('http: written values', () => {
   expect(context.reports).toEqual([])
 })
 
-test('http: a time limit for pings that are not sent', () => {
+test('http: a ping timeout without pings', () => {
   const context = contextWith()
   http.compile([sourceOf(specFrom(frontendHttp, { http2KeepaliveTimeout: '5s' }))], context)
   expect(context.reports).toEqual(['no-effect spec.traffic.field.http2KeepaliveTimeout'])
 })
 
-test('accessLog: filter, fields that go, fields that come', () => {
+test('accessLog: filter, removed and added fields', () => {
   const context = contextWith()
   const written = {
     filter: 'response.code >= 400',
@@ -109,7 +109,7 @@ test('accessLog: filter, fields that go, fields that come', () => {
   })
 })
 
-test('accessLog: what every line begins with cannot be added', () => {
+test('accessLog: fixed parts of a line cannot be added', () => {
   const context = contextWith()
   const add = ['level', 'time', 'client', 'scope', 'time.spent'].map((name) => ({ name, expression: 'source.address' }))
   const setting = accessLog.compile([sourceOf(specFrom(frontendAccessLog, { attributes: { add } }))], context)!
@@ -148,7 +148,7 @@ test.each([
   expect(messages).toEqual(problem === undefined ? [] : [`${problem}; this label is ignored`])
 })
 
-test('tracing: checked and said to be without effect', () => {
+test('tracing: checked, and reported as having no effect', () => {
   const context = contextWith()
   const written = {
     backendRef: SERVICE,
@@ -187,7 +187,7 @@ const TLS_DEFAULTS = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3', ciphers: SU
 
 verifies(
   ['frontend.tls/handshakeTimeout-default', 'frontend.tls/alpnProtocols-default'],
-  'tls: what is not written has its default',
+  'tls: defaults of unset fields',
   () => {
     expect(tls.compile([], contextWith())).toEqual({
       handshakeTimeoutMs: 15_000,
@@ -207,23 +207,23 @@ test.each<[string, object, object]>([
   ['the lowest version', { minProtocolVersion: '1.3' }, { parameters: { ...TLS_DEFAULTS, minVersion: 'TLSv1.3' } }],
   ['the highest version', { maxProtocolVersion: '1.2' }, { parameters: { ...TLS_DEFAULTS, maxVersion: 'TLSv1.2' } }],
   [
-    'suites in their order',
+    'suites in configured order',
     { cipherSuites: [OLDER, NEWER] },
     { parameters: { ...TLS_DEFAULTS, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256' } },
   ],
   [
-    'suites of TLS 1.3 alone',
+    'only suites of TLS 1.3',
     { cipherSuites: [NEWER] },
     { parameters: { ...TLS_DEFAULTS, ciphers: 'TLS_AES_128_GCM_SHA256', minVersion: 'TLSv1.3' } },
   ],
   [
-    'suites of TLS 1.2 alone',
+    'only suites of TLS 1.2',
     { cipherSuites: [OLDER] },
     { parameters: { ...TLS_DEFAULTS, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } },
   ],
   ['no suites at all', { cipherSuites: [] }, { parameters: TLS_DEFAULTS }],
   [
-    'groups in their order',
+    'groups in configured order',
     { keyExchangeGroups: ['X25519_MLKEM768', 'P-384', 'X25519', 'P-256'] },
     { parameters: { ...TLS_DEFAULTS, groups: 'X25519MLKEM768/P-384/X25519/P-256' } },
   ],
@@ -233,7 +233,7 @@ test.each<[string, object, object]>([
 
 verifies(
   ['frontend.proxyProtocol/version-default', 'frontend.proxyProtocol/mode-default'],
-  'proxyProtocol: V2 and required, unless it says otherwise; nothing without it',
+  'proxyProtocol: V2 and required by default; undefined without the policy',
   () => {
     const compile = (written: object) =>
       proxyProtocol.compile([sourceOf(specFrom(frontendProxyProtocol, written))], contextWith())

@@ -3,7 +3,10 @@ import type { Expression } from '#exchange/expression.ts'
 
 type MaybeExpression = Expression | undefined
 
-/** What expressions need of the request's body before the policies of its phase run (specification 2, 2.1; decision A-49). */
+/**
+ * The part of the request body that expressions read, which must be buffered before the policies of their phase run (specification 2, 2.1;
+ * decision A-49).
+ */
 export function readsRequestBody(expressions: Iterable<MaybeExpression>): BodyUse {
   return useOf(expressions, 'request')
 }

@@ -18,7 +18,7 @@ import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
 
-/** Support for the tests of this room: exchanges, sources and a compile context without a plan behind it. */
+/** Test support for policies: exchanges, sources, and a compile context without a plan. */
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
@@ -27,7 +27,7 @@ export interface ExchangeInputs {
   readonly target?: string
   readonly headers?: Fields
   readonly scheme?: 'http' | 'https'
-  /** Of the TLS handshake, with https; example.com unless given. */
+  /** Server name of the TLS handshake, with https; default example.com. */
   readonly serverName?: string
   readonly body?: string
   readonly matchedPrefix?: string
@@ -48,7 +48,7 @@ const PEER: Peer = {
   certificate: undefined,
 }
 
-/** An exchange as the wire would deliver it: its head was parsed from text. `host` is example.com unless given. */
+/** An exchange whose head was parsed from text, as in the proxy. The default `host` is example.com. */
 export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   const { method = 'GET', target = '/', scheme = 'http' } = inputs
   const head = received(`${method} ${target} HTTP/1.1`, { host: 'example.com', ...inputs.headers })
@@ -71,7 +71,7 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   return exchange
 }
 
-/** The clock of the test and the first draw; nobody leaves, and nobody answers calls. */
+/** The current clock, a constant random source, a signal that never aborts, and calls that fail. */
 export function runContext(more: Partial<RunContext> = {}): RunContext {
   return {
     ...NO_STEPS,
@@ -96,21 +96,21 @@ export function linesOf(head: Head): string[] {
   return lines
 }
 
-/** A spec as somebody would write it, with the defaults of its schema; throws when the schema refuses it. */
+/** Applies the defaults of a schema to a spec; throws if the schema refuses it. */
 export function specFrom<S extends TSchema>(schema: S, written: unknown): Parsed<S> {
   const { value, problems } = validate(schema, JSON.parse(JSON.stringify(written)))
   if (value === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('; '))
   return value
 }
 
-/** How a step ended, in one word. */
+/** The outcome of a step, as one word. */
 export function codeOf(outcome: Outcome | Promise<Outcome>): string {
   if (outcome === undefined) return 'proceed'
   if (outcome instanceof Promise) return 'later'
   return outcome.kind === 'refusal' ? outcome.code : 'answer'
 }
 
-/** A source that says `spec` on a ProxyPolicy `default/test`. */
+/** A source with `spec`, from ProxyPolicy `default/test`. */
 export function sourceOf<Spec>(spec: Spec, more: Partial<PolicySource<Spec>> = {}): PolicySource<Spec> {
   return {
     spec,
@@ -123,23 +123,23 @@ export function sourceOf<Spec>(spec: Spec, more: Partial<PolicySource<Spec>> = {
 
 export interface ContextInputs {
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Labels of those secrets. */
+  /** Labels of the secrets. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly tlsMaterial?: TlsMaterialCheck
-  /** Without it nothing is a key. */
+  /** By default every import fails. */
   readonly importKey?: ImportKey
 }
 
-/** A compile context that answers from the inputs and keeps what was reported. */
+/** A compile context that answers from the inputs and records reports. */
 export class TestContext implements CompileContext {
   readonly problems: ConfigProblem[] = []
   readonly bucketKeys: string[] = []
-  /** Ids of key sets that the main thread was asked for. */
-  readonly asked: string[] = []
+  /** Ids of key sets whose fetch was requested. */
+  readonly requestedKeySets: string[] = []
   readonly keySets = new RemoteKeySets(
     (jwk) => this.importKey(jwk),
-    (id) => this.asked.push(id),
+    (id) => this.requestedKeySets.push(id),
   )
   readonly #inputs: ContextInputs
   readonly #memory = createSlotMemory(64)
@@ -197,7 +197,7 @@ export class TestContext implements CompileContext {
     return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
   }
 
-  /** From whatever backend; nothing is fetched unless the test says so with `learn`. */
+  /** A remote key set for any backend; nothing is fetched until the test calls `learn`. */
   remoteKeySet(_: PolicySource<unknown>, { jwksPath, backendRef, cacheDuration }: RemoteJwksSpec): RemoteKeySet {
     return this.keySets.at({
       backend: `Service/default/${backendRef.name}`,

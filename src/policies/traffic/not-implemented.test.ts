@@ -12,7 +12,7 @@ import { trafficExtAuth } from './ext-auth/schema.ts'
 import { extProc } from './ext-proc/index.ts'
 import { trafficExtProc } from './ext-proc/schema.ts'
 
-/** What cannot be done yet says so in the status, and lets nothing pass that it should have looked at. */
+/** Policies that are not implemented report it, and security policies refuse requests. */
 
 const SERVER = { backendRef: { name: 'server', port: 9000 } }
 const HTTP = { ...SERVER, http: {} }
@@ -43,18 +43,18 @@ test('basicAuthentication refuses in every mode', () => {
   }
 })
 
-verifies(['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'], 'extAuth: no server, closed', () => {
+verifies(['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'], 'extAuth: FailClosed refuses', () => {
   const spec = specFrom(trafficExtAuth, HTTP)
   expect(tryOut(extAuth, spec)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
   expect(tryOut(backendExtAuth, spec as never)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
 })
 
-verifies('traffic.extAuth/fail-open', 'extAuth: no server, open', () => {
+verifies('traffic.extAuth/fail-open', 'extAuth: FailOpen allows', () => {
   const spec = specFrom(trafficExtAuth, { ...HTTP, failureMode: 'FailOpen' })
   expect(tryOut(extAuth, spec)).toEqual({ code: 'proceed', reports: WHOLE })
 })
 
-test('extAuth: the chosen item decides; none chosen, none asked', () => {
+test('extAuth: the selected item decides; without one, the request passes', () => {
   const spec = specFrom(trafficExtAuth, {
     conditional: [
       { condition: 'request.headers["x"] == "open"', policy: { ...HTTP, failureMode: 'FailOpen' } },
@@ -81,7 +81,7 @@ test('extAuth: a condition that does not compile refuses', () => {
   })
 })
 
-test('extProc has no failure mode: closed', () => {
+test('extProc has no failure mode, so it refuses', () => {
   expect(tryOut(extProc, specFrom(trafficExtProc, SERVER))).toEqual({
     code: 'ext-proc-failed',
     detail: 'extProc is not implemented yet',
@@ -93,6 +93,6 @@ test('extProc has no failure mode: closed', () => {
   expect(tryOut(extProc, spec, { x: '2' }).code).toBe('proceed')
 })
 
-test('requestMirror does not touch the request itself', () => {
+test('requestMirror does not change the request', () => {
   expect(tryOut(requestMirror, {})).toEqual({ code: 'proceed', reports: WHOLE })
 })

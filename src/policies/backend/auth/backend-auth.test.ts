@@ -31,7 +31,7 @@ verifies(['backend.auth/key', 'backend.auth/location-header'], 'the key is writt
     'authorization: Token k',
   ])
 })
-verifies('backend.auth/secretRef', 'the value of the Secret is written, without white space around it', () => {
+verifies('backend.auth/secretRef', 'the value of the Secret is written, without surrounding white space', () => {
   expect(send({ secretRef: { name: 'token' } })).toEqual({ ...SENT, lines: ['authorization: Bearer s3cret'] })
 })
 verifies('backend.auth/location-query-parameter', 'a query parameter', () => {
@@ -51,7 +51,7 @@ const jwt = { claims: {}, token: 'the.jwt.token' }
 const apiKey = { key: 'the-key', entry: 'e', metadata: {} }
 const basicAuth = { username: 'u', credential: 'dTpw' }
 
-verifies('backend.auth/passthrough', 'the credential that validated comes back: JWT, API key, Basic', () => {
+verifies('backend.auth/passthrough', 'the validated credential is restored: JWT, API key, Basic', () => {
   const cases: [Partial<Identity>, string][] = [
     [{ jwt, apiKey, basicAuth }, 'authorization: Bearer the.jwt.token'],
     [{ apiKey, basicAuth }, 'authorization: Bearer the-key'],
@@ -63,7 +63,7 @@ verifies('backend.auth/passthrough', 'the credential that validated comes back: 
     expect(send(custom, identity).lines).toEqual([line.replace(/.* /, 'x-token: ')])
   }
 })
-verifies('backend.auth/passthrough-without-authentication', 'nothing validated: nothing changes', () => {
+verifies('backend.auth/passthrough-without-authentication', 'without a validated credential, nothing changes', () => {
   expect(send({ passthrough: {} }, {}, { authorization: 'Bearer client' })).toEqual({
     ...SENT,
     lines: ['authorization: Bearer client'],
@@ -86,7 +86,7 @@ for (const [written, report] of refused) {
   })
 }
 
-test('a client credential that cannot stand at the location is refused', () => {
+test('a client credential that the location cannot hold is refused', () => {
   const odd = { apiKey: { ...apiKey, key: 'a; admin=1' } }
   expect(send({ passthrough: {}, location: { cookie: { name: 'c' } } }, odd).code).toBe('backend-auth-failed')
 })

@@ -26,10 +26,10 @@ export function compileBackendAuth(sources: readonly Source[], context: CompileC
     }
   }
 
-  const place = location ?? authorizationHeader('Bearer')
-  const credential = credentialOf(source, place, context)
-  if (typeof credential !== 'string') return { request: () => credential, fields: fieldsAt(place) }
-  return { request: (exchange) => sendCredential(place, credential, exchange), fields: fieldsAt(place) }
+  const writtenTo = location ?? authorizationHeader('Bearer')
+  const credential = credentialOf(source, writtenTo, context)
+  if (typeof credential !== 'string') return { request: () => credential, fields: fieldsAt(writtenTo) }
+  return { request: (exchange) => sendCredential(writtenTo, credential, exchange), fields: fieldsAt(writtenTo) }
 }
 
 /** Byte text of the configured credential, or why it is not available. */

@@ -74,7 +74,7 @@ const cloudThree = withRule(
 const KINDS = ['key', 'secretRef', 'passthrough', 'cloudOne', 'cloudTwo', 'cloudThree'] as const
 const WITH_LOCATION = ['key', 'secretRef', 'passthrough'] as const
 
-/** A cloud credential has its own place in the request (decision A-104). */
+/** A cloud credential has a fixed location in the request (decision A-104). */
 function checkLocation(
   spec: { readonly location?: unknown } & { readonly [K in (typeof WITH_LOCATION)[number]]?: unknown },
   path: string,

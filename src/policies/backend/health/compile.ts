@@ -5,9 +5,9 @@ import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { BackendHealthSpec, EvictionSpec } from './schema.ts'
 
 export interface HealthSetting {
-  /** Undefined: nothing is ever evicted (decision A-99). */
+  /** Undefined: endpoints are never evicted (decision A-99). */
   readonly eviction: EvictionSettings | undefined
-  /** Judges a response. One that never came is unhealthy whatever this says (decision A-99). */
+  /** Whether a response is unhealthy. A missing response is always unhealthy (decision A-99). */
   readonly isUnhealthy: (exchange: Exchange, status: number) => boolean
 }
 
@@ -30,7 +30,7 @@ function isServerError(_: Exchange, status: number): boolean {
   return status >= 500
 }
 
-/** The condition replaces the default for all responses; one that fails is not true, and so the response counts as healthy. */
+/** The condition replaces the default for all responses. If its evaluation fails, the response is healthy. */
 function compileCondition(
   source: PolicySource<BackendHealthSpec>,
   text: string,

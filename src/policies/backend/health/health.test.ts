@@ -19,7 +19,7 @@ verifies('health/unset-5xx', 'the default condition', () => {
 
 verifies(
   ['health/unhealthyCondition', 'health/unhealthyCondition-response-code'],
-  'a condition takes the place of the default',
+  'a condition replaces the default',
   () => {
     const setting = compile({ unhealthyCondition: 'response.code == 429' })
     expect(isUnhealthy(setting, 429)).toBe(true)
@@ -27,14 +27,14 @@ verifies(
   },
 )
 
-test('a condition that does not compile is reported, and finds nothing unhealthy', () => {
+test('a condition that does not compile is reported, and all responses are healthy', () => {
   const context = contextWith()
   const setting = health.compile([sourceOf({ unhealthyCondition: '1 +' })], context)
   expect(context.reports).toEqual(['cel-syntax spec.traffic.field.unhealthyCondition'])
   expect(isUnhealthy(setting, 500)).toBe(false)
 })
 
-test('a condition is a bool', () => {
+test('a condition must be a bool', () => {
   const context = contextWith()
   health.compile([sourceOf({ unhealthyCondition: '"yes"' })], context)
   expect(context.reports).toEqual(['cel-unexpected-type spec.traffic.field.unhealthyCondition'])
@@ -42,7 +42,7 @@ test('a condition is a bool', () => {
 
 const NOTHING = { restoreHealth: undefined, consecutiveFailures: undefined, healthThreshold: undefined }
 
-verifies('health/evict-default-duration', 'eviction settings, percent as shares', () => {
+verifies('health/evict-default-duration', 'eviction settings, with percentages as fractions', () => {
   expect(compile({}).eviction).toBeUndefined()
   expect(compile({ eviction: {} }).eviction).toEqual({ ...NOTHING, durationMs: 3000 })
   const eviction = { duration: '1m', restoreHealth: 25, consecutiveFailures: 0, healthThreshold: 50 }

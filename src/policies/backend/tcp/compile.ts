@@ -11,7 +11,7 @@ export interface BackendTcpSetting {
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Towards backends keepalive is on with its defaults (decision A-41). */
+/** TCP keepalive towards backends is enabled by default (decision A-41). */
 const KEEPALIVE: KeepaliveSetting = { retries: 9, timeMs: 180_000, intervalMs: 180_000 }
 
 export function compileBackendTcp(sources: readonly PolicySource<BackendTcpSpec>[]): BackendTcpSetting {

@@ -39,7 +39,7 @@ const NOTHING = {
   refusal: undefined,
 }
 
-test('without fields: the system trusts, the destination names', () => {
+test('without fields: the CAs of the system and the hostname of the destination', () => {
   expect(compile({})).toEqual({ setting: NOTHING, reports: [] })
   expect(tls.compile([], contextWith())).toBeUndefined()
 })
@@ -51,7 +51,7 @@ verifies('backend.tls/mtlsCertificateRef-ca', 'certificate, key and CA of the Se
   }
 })
 
-verifies('backend.tls/caCertificateRefs-wins', 'the CA of the ConfigMap comes first', () => {
+verifies('backend.tls/caCertificateRefs-wins', 'the CA of the ConfigMap takes precedence', () => {
   const caCertificateRefs = [{ name: 'trust' }]
   expect(compile({ caCertificateRefs }).setting).toEqual({ ...NOTHING, ca: OTHER_CA })
   expect(compile({ caCertificateRefs, mtlsCertificateRef: [{ name: 'with-ca' }] }).setting?.ca).toBe(OTHER_CA)
@@ -71,7 +71,7 @@ const refused: [written: object, reports: string[]][] = [
   [{ caCertificateRefs: [{ name: 'empty' }] }, ['certificate-missing spec.traffic.field.caCertificateRefs[0]']],
 ]
 for (const [written, reports] of refused) {
-  test(`never weaker than asked for: ${JSON.stringify(written)}`, () => {
+  test(`never weaker than configured: ${JSON.stringify(written)}`, () => {
     const compiled = compile(written)
     expect(compiled.reports).toEqual(reports)
     expect(compiled.setting?.refusal?.code).toBe('upstream-failed')

@@ -3,22 +3,22 @@ import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileGroups } from '../../shared/connection/compile-groups.ts'
 import type { BackendTlsSpec } from './schema.ts'
 
-/** TLS towards a backend, its PEM material resolved. */
+/** TLS settings towards a backend, with resolved PEM material. */
 export interface BackendTlsSetting {
   /** Undefined: from the hostname of the destination. */
   readonly serverName: string | undefined
-  /** PEM; undefined: the certificate authorities of the system. */
+  /** PEM; undefined: the CAs of the system. */
   readonly ca: string | undefined
   readonly cert: string | undefined
   readonly key: string | undefined
   readonly verify: 'full' | 'chain-only' | 'none'
-  /** Names of which the certificate must carry one; undefined: that of the destination. */
+  /** The certificate must have one of these names; undefined: that of the destination. */
   readonly subjectAltNames: readonly string[] | undefined
-  /** Undefined: by the version of HTTP. */
+  /** Undefined: determined by the HTTP version. */
   readonly alpn: readonly string[] | undefined
-  /** Key exchange groups as OpenSSL lists them; undefined: its own list. */
+  /** Key exchange groups in the list format of OpenSSL; undefined: the default list of OpenSSL. */
   readonly groups: string | undefined
-  /** Set when the destination cannot be used as configured: nothing weaker is done instead (decision A-108). */
+  /** Set if the destination cannot be used as configured: settings are never weakened (decision A-108). */
   readonly refusal: Refusal | undefined
 }
 

@@ -4,7 +4,7 @@ import { contextWith, exchangeWith, linesOf, sourceOf, specFrom } from '../../sh
 import { transformation } from './index.ts'
 import { backendTransformation } from './schema.ts'
 
-verifies('backend.transformation/applies', 'request and response change as in traffic', () => {
+verifies('backend.transformation/applies', 'request and response are transformed as in traffic', () => {
   const context = contextWith()
   const spec = specFrom(backendTransformation, {
     request: { set: [{ name: 'x-out', value: 'request.method' }] },

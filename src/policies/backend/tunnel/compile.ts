@@ -4,7 +4,7 @@ import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import type { BackendTunnelSpec } from './schema.ts'
 
 export interface BackendTunnelSetting {
-  /** A backend that must be reached through a proxy server is never reached directly. */
+  /** Refuses all requests: a backend behind a proxy server is never connected to directly. */
   readonly refusal: Refusal
 }
 

@@ -23,7 +23,7 @@ export function compileAccessLog(sources: readonly Source[], context: CompileCon
   }
 }
 
-/** Without those that a line already has, and has nowhere else (decision A-110). */
+/** Compiles added attributes, without those that are fixed parts of a log line (decision A-110). */
 function compileAdded(source: Source, context: CompileContext): readonly Attribute[] {
   const written = source.spec.attributes?.add ?? []
   return compileAttributes(source, '.attributes.add', written, 'log', context).filter(({ name }, i) => {

@@ -4,14 +4,14 @@ import { DEFAULT_SERVER_LIMITS, type Http2Limits } from '#net/limits.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { FrontendHttpSpec } from './schema.ts'
 
-/** What incoming HTTP goes by (specification 2, 2.1). */
+/** Settings for HTTP from clients (specification 2, 2.1). */
 export interface FrontendHttpSetting {
-  /** Most bytes of one body in memory. */
+  /** Limit of a buffered body. */
   readonly maxBufferBytes: number
   readonly maxHeaders: number
   /** From the end of a response to the first byte of the next head (decision A-44). */
   readonly idleTimeoutMs: number
-  /** Age at which a connection ends with the requests in hand; 0: none (decision A-46). */
+  /** Age at which a connection is closed after its current requests; 0: no limit (decision A-46). */
   readonly maxConnectionMs: number
   readonly http2: Http2Limits
 }

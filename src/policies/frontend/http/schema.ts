@@ -1,6 +1,6 @@
 import { byteSize, described, duration, integer, notEmpty, object, optional, type Parsed } from '#schema/index.ts'
 
-/** What a window can be (RFC 9113, 6.9.1). */
+/** Range of a flow-control window (RFC 9113, 6.9.1). */
 const WINDOW = { min: 1, max: 2_147_483_647 }
 
 /** `frontend.http` (specification 2, 2.1). */

@@ -14,7 +14,7 @@ const BUILT_IN: ReadonlySet<string> = new Set([
   ...Object.values<Metric>(METRICS).flatMap(({ labels, hasCustomLabels }) => (hasCustomLabels ? labels : [])),
 ])
 
-/** Custom labels of the metrics of a request; a failing expression is the value `unknown` (specification 2, 2.1). */
+/** Compiles custom labels for request metrics. If an expression fails, the value is `unknown` (specification 2, 2.1). */
 export function compileMetrics(sources: readonly Source[], context: CompileContext): CustomLabels {
   const source = sources[0]
   if (source === undefined) return { names: [], expressions: [] }

@@ -21,7 +21,7 @@ function connectionFrom(remoteAddress: string): Exchange {
 
 verifies(
   ['frontend.networkAuthorization/rules', 'frontend.networkAuthorization/source-address'],
-  'rules on the address of the peer',
+  'rules for the address of the client',
   () => {
     const { rules } = rulesOf(['Allow', 'cidr("10.0.0.0/8").containsIP(source.address)'])
     expect(rules?.denial(connectionFrom('10.1.2.3'))).toBeUndefined()
@@ -29,25 +29,25 @@ verifies(
   },
 )
 
-test('rules of all policies count', () => {
+test('rules of all policies apply', () => {
   const { rules } = rulesOf(['Require', 'source.port > 0'], ['Deny', 'source.address == "192.0.2.1"'])
   expect(rules?.denial(connectionFrom('192.0.2.2'))).toBeUndefined()
   expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('Deny rule')
 })
 
-test('a Deny rule that does not compile denies everybody', () => {
+test('a Deny rule that does not compile denies all connections', () => {
   const { rules, context } = rulesOf(['Deny', '1 +'])
   expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('Deny rule')
   expect(context.reports).toEqual(['cel-syntax spec.traffic.field.policy.matchExpressions[0]'])
 })
 
-test('a rule that a limit ended denies everybody', () => {
+test('a rule that a limit ended denies the connection', () => {
   const endless = 'lists.range(100000).exists(x, lists.range(100000).exists(y, source.address == "x"))'
   const { rules } = rulesOf(['Deny', endless], ['Allow', 'true'])
   expect(rules?.denial(connectionFrom('192.0.2.1'))).toContain('evaluation takes too many steps (column 31)')
 })
 
-test('whether a rule needs the client certificate is known beforehand', () => {
+test('compilation determines whether a rule reads the client certificate', () => {
   expect(rulesOf(['Allow', 'source.address == "x"']).rules?.readsCertificate).toBe(false)
   expect(rulesOf(['Require', 'true'], ['Allow', 'has(source.identity.namespace)']).rules?.readsCertificate).toBe(true)
   expect(rulesOf(['Deny', 'source.?spiffeId.orValue("") == "x"']).rules?.readsCertificate).toBe(true)
@@ -55,7 +55,7 @@ test('whether a rule needs the client certificate is known beforehand', () => {
   expect(networkAuthorization.compile([], contextWith())).toBeUndefined()
 })
 
-test('lint says which Deny rule may fail', () => {
+test('lint reports Deny rules that may fail', () => {
   const { context } = rulesOf(
     ['Deny', 'source.spiffeId == "spiffe://a/b"'],
     ['Deny', 'cidr("192.0.2.0/24").containsIP(source.address)'],

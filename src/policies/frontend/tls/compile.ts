@@ -4,13 +4,13 @@ import type { PolicySource } from '../../policy.ts'
 import { compileGroups } from '../../shared/connection/compile-groups.ts'
 import type { CipherSuite, FrontendTlsSpec } from './schema.ts'
 
-/** How incoming TLS is spoken (specification 2, 2.1). */
+/** Settings for TLS from clients (specification 2, 2.1). */
 export interface FrontendTlsSetting {
   /** From accept to the end of the handshake. */
   readonly handshakeTimeoutMs: number
-  /** Offered where HTTP is served. */
+  /** ALPN offer of HTTPS listeners. */
   readonly alpnProtocols: readonly string[]
-  /** Offered where decrypted bytes are relayed: only what was written, for nobody here knows what the backend speaks. */
+  /** ALPN offer of listeners that relay decrypted bytes: only configured protocols, because the protocol of the backend is unknown. */
   readonly relayedAlpnProtocols: readonly string[]
   readonly parameters: TlsParameters
 }
@@ -18,7 +18,7 @@ export interface FrontendTlsSetting {
 const HANDSHAKE_TIMEOUT_MS = 15_000
 const ALPN: readonly string[] = ['h2', 'http/1.1']
 
-/** The safe set, and the preference where nobody says otherwise (decision A-42). */
+/** The secure cipher suites, in default order of preference (decision A-42). */
 const OPENSSL_NAMES: Readonly<Record<CipherSuite, string>> = {
   TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
   TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
@@ -46,7 +46,7 @@ function compileParameters(spec: FrontendTlsSpec): TlsParameters {
   const suites = (written.length > 0 ? written : Object.keys(OPENSSL_NAMES)) as CipherSuite[]
   const newer = suites.filter((suite) => suite.startsWith('TLS13_'))
   return {
-    // A version without a suite is left out; OpenSSL would bring suites of its own.
+    // A version without a configured suite is disabled; otherwise OpenSSL would use its default suites.
     minVersion: spec.minProtocolVersion === '1.3' || newer.length === suites.length ? 'TLSv1.3' : 'TLSv1.2',
     maxVersion: spec.maxProtocolVersion === '1.2' || newer.length === 0 ? 'TLSv1.2' : 'TLSv1.3',
     ciphers: suites.map((suite) => OPENSSL_NAMES[suite]).join(':'),

@@ -3,7 +3,7 @@ import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { compileAttributes } from '../../shared/transformation/compile-attributes.ts'
 import type { TracingSpec } from './schema.ts'
 
-/** Traces are not emitted yet: the policy is checked and said to be without effect; traffic passes unchanged. */
+/** Traces are not emitted yet. The policy is checked and reported as having no effect. */
 export function compileTracing(sources: readonly PolicySource<TracingSpec>[], context: CompileContext): undefined {
   const source = sources[0]
   if (source === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 
-/** Copies are not sent yet; the request itself goes its way. */
+/** Mirrored requests are not sent yet. The request itself is not affected. */
 export function compileRequestMirror(sources: readonly PolicySource<unknown>[], context: CompileContext): undefined {
   for (const source of sources) reportNotImplemented(context, source, '', 'no copies are sent')
   return undefined

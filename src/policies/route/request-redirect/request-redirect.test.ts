@@ -21,12 +21,12 @@ function locationOf(spec: RequestRedirectSpec, url: string, matchedPrefix?: stri
 }
 
 const cases: [spec: RequestRedirectSpec, url: string, location: string][] = [
-  // nothing named: the same URL
+  // no fields: the same URL
   [{}, 'http://a.test/p?x=%2F', 'http://a.test/p?x=%2F'],
   [{}, 'http://a.test:8080/p', 'http://a.test:8080/p'],
   [{}, 'https://a.test/p', 'https://a.test/p'],
   [{}, 'http://[2001:db8::1]:8080/', 'http://[2001:db8::1]:8080/'],
-  // scheme: its own port
+  // scheme: its default port
   [{ scheme: 'https' }, 'http://a.test/p', 'https://a.test/p'],
   [{ scheme: 'https' }, 'http://a.test:8080/p', 'https://a.test/p'],
   [{ scheme: 'https' }, 'http://[2001:db8::1]:8080/', 'https://[2001:db8::1]/'],
@@ -56,18 +56,18 @@ for (const [spec, url, location] of cases) {
   })
 }
 
-test('the answer is empty and has status 302 unless another is named', () => {
+test('the response is empty, and its status is 302 unless configured', () => {
   expect(redirectOf({}, {})).toEqual({ status: 302, lines: ['location: http://example.com/'], body: undefined })
   for (const statusCode of [301, 303, 307, 308])
     expect(redirectOf({ statusCode }, {})).toMatchObject({ status: statusCode })
 })
 
-test('a prefix cannot be replaced where none was matched', () => {
+test('a prefix cannot be replaced if none was matched', () => {
   const path = { type: 'ReplacePrefixMatch', replacePrefixMatch: '/v1' } as const
   expect(redirectOf({ path }, { target: '/p' })).toBe('filter-failed')
 })
 
-test('the caller is sent on from the URL it asked for, whatever policies made of it', () => {
+test('the redirect is based on the URL that the client sent, not on changes by policies', () => {
   const exchange = exchangeWith({ target: '/asked' })
   exchange.request.target = '/changed'
   exchange.request.authority = 'changed.test'
@@ -77,7 +77,7 @@ test('the caller is sent on from the URL it asked for, whatever policies made of
   expect(outcome.head.get('location')).toBe('https://example.com/asked')
 })
 
-test('a host that can never be written is reported and refuses', () => {
+test('an invalid host is reported and refuses requests', () => {
   const context = contextWith()
   const run = requestRedirect.compile([sourceOf({ hostname: 'a b' })], context)!
   expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')

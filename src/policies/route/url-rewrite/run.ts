@@ -8,8 +8,8 @@ export interface UrlRewritePlan {
 }
 
 /**
- * Changes host and path towards the backend; the port of the old host goes, and no automatic rewrite follows (specification 2,
- * 2.2.4).
+ * Changes host and path of the upstream request. The port of the old host is removed, and the automatic host rewrite is disabled
+ * (specification 2, 2.2.4).
  */
 export function rewriteUrl(plan: UrlRewritePlan, exchange: Exchange): Outcome {
   const { request, matchedPrefix } = exchange

@@ -37,12 +37,12 @@ for (const [spec, result] of cases) {
   })
 }
 
-test('a prefix cannot be replaced where none was matched', () => {
+test('a prefix cannot be replaced if none was matched', () => {
   expect(rewrite(prefix('/v1'), { target: '/api/x' }).code).toBe('filter-failed')
   expect(rewrite(prefix('/v1'), { target: '/apiary', matchedPrefix: '/api' }).code).toBe('filter-failed')
 })
 
-test('what can never be written is reported and refuses', () => {
+test('an invalid host or path is reported and refuses requests', () => {
   expect(rewrite({ hostname: 'a b' }, {})).toMatchObject({
     code: 'filter-failed',
     reports: ['host-invalid spec.traffic.field.hostname'],

@@ -1,7 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
 import type { Head } from '#net/http/head.ts'
 
-/** Values of the cookies of that name in the given Cookie fields, in order (RFC 6265, 4.2). */
+/** Values of the cookies with a name in the given Cookie fields, in order (RFC 6265, 4.2). */
 export function cookieValues(fields: readonly string[], name: string): string[] {
   const values: string[] = []
   for (const field of fields) {
@@ -12,14 +12,14 @@ export function cookieValues(fields: readonly string[], name: string): string[] 
   return values
 }
 
-/** Removes all cookies of that name; the others stay, in one field. */
+/** Removes all cookies with a name; the others are joined in one field. */
 export function removeCookie(head: Head, name: string): void {
   const pairs = pairsOf(head)
   const kept = pairs.filter((pair) => nameOf(pair) !== name)
   if (kept.length < pairs.length) writePairs(head, kept)
 }
 
-/** Sets a cookie, replacing all of that name. */
+/** Sets a cookie, replacing all with the same name. */
 export function setCookie(head: Head, name: string, value: string): void {
   writePairs(head, [...pairsOf(head).filter((pair) => nameOf(pair) !== name), `${name}=${value}`])
 }

@@ -17,8 +17,8 @@ function read(spec: ExtractionLocationSpec, request: ExchangeInputs) {
   return readCredential(compileLocation(sourceOf(undefined), spec, contextWith()), exchangeWith(request))
 }
 
-test('where a credential may stand in the query, the log does not repeat it', () => {
-  // A name that says nothing: the log hides `key` and the like anyway.
+test('the log redacts the query parameter of a credential', () => {
+  // A neutral name, because the log redacts `key` and similar names by default.
   const location = compileLocation(sourceOf(undefined), { queryParameter: { name: 'shop' } }, contextWith())
   const exchange = exchangeWith({ target: '/p?a=1&shop=abc' })
   expect(exchange.loggedTarget).toBe('/p?a=1&shop=abc')
@@ -26,7 +26,7 @@ test('where a credential may stand in the query, the log does not repeat it', ()
   expect(exchange.loggedTarget).toBe('/p?a=1&shop=<redacted>')
 })
 
-test('a credential is read as the request arrived, whatever has been changed since (decision A-59)', () => {
+test('a credential is read from the request as received, despite later changes (decision A-59)', () => {
   const exchange = exchangeWith({ target: '/?key=a', headers: { cookie: 'key=b', 'x-key': 'c' } })
   exchange.request.target = '/?key=x'
   exchange.request.set('cookie', 'key=x')
@@ -43,7 +43,7 @@ test.each([
   expect(fieldsAt(compileWritableLocation(spec))).toEqual({ request: fields })
 })
 
-test('an expression is reported where it stands, and as what cannot be removed', () => {
+test('a problem of an expression has its path, and a credential read by an expression is reported as not removable', () => {
   const context = contextWith()
   compileLocation(sourceOf(undefined), { expression: '"abc"' }, context)
   expect(context.problems).toMatchObject([{ severity: 'warning', code: 'credential-not-removed' }])
@@ -71,7 +71,7 @@ const schemes: HeaderCase[] = [
   ['sk-', ['sk-abc'], 'abc'],
   ['sk-', ['SK-abc'], 'abc'],
   ['sk-', ['pk-abc'], undefined],
-  // The byte A0 ends the UTF-8 of \u00e0 and is no space.
+  // The byte A0 is the end of \u00e0 in UTF-8, not a space.
   ['Bearer', ['Bearer \t k\u00c3\u00a0'], 'k\u00c3\u00a0'],
   ['\u00e0', ['\u00c3\u00a0abc'], 'abc'],
 ]
@@ -83,7 +83,7 @@ for (const [prefix, values, found] of schemes) {
 }
 
 const others: HeaderCase[] = [
-  // prefix    values of x-key     credential: no scheme outside the two Authorization headers, unless the prefix has its space
+  // prefix    values of x-key     credential: a prefix is a scheme only in the two Authorization headers, or if it ends with a space
   ['Key', ['Keyabc'], 'abc'],
   ['Key', ['Key abc'], 'abc'],
   ['Key ', ['Keyabc'], undefined],
@@ -148,7 +148,7 @@ for (const [fields, found, rest] of cookies) {
 
 verifies(
   'location/expression',
-  'text is a credential, nothing and empty text are none, another type is invalid',
+  'text is a credential, a missing or empty text is absent, another type is invalid',
   () => {
     const cases: [string, ReturnType<typeof read>][] = [
       ['"abc"', 'abc'],

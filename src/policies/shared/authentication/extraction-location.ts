@@ -9,7 +9,7 @@ import {
   text,
 } from '#schema/index.ts'
 
-const places = {
+const locations = {
   header: optional(
     object({
       name: required(httpHeaderName(), 'Name of the header.'),
@@ -28,13 +28,13 @@ const places = {
 export const extractionLocation = exactlyOne(
   ['header', 'queryParameter', 'cookie', 'expression'],
   object({
-    ...places,
+    ...locations,
     expression: optional(celExpression(), 'CEL expression that returns the credential.'),
   }),
 )
 
 /** Where a credential is written for the backend (specification 1, 5.6). */
-export const insertionLocation = exactlyOne(['header', 'queryParameter', 'cookie'], object(places))
+export const insertionLocation = exactlyOne(['header', 'queryParameter', 'cookie'], object(locations))
 
 export type ExtractionLocationSpec = Parsed<typeof extractionLocation>
 export type InsertionLocationSpec = Parsed<typeof insertionLocation>

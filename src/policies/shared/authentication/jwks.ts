@@ -25,7 +25,7 @@ export const remoteJwks = object({
   ),
 })
 
-/** The keys of a token issuer: fetched or written out. */
+/** The keys of a token issuer: fetched or inline. */
 export const jwks = exactlyOne(
   ['remote', 'inline'],
   object({

@@ -1,6 +1,6 @@
 import { defaulted, enumOf, json, list, mapOf, optional, text } from '#schema/index.ts'
 
-/** What JWT authentication and the older MCP authentication have in common (specification 1, 5.3). */
+/** Shared by JWT authentication and the older MCP authentication (specification 1, 5.3). */
 export const jwtMode = defaulted(
   enumOf('Strict', 'Optional', 'Permissive'),
   'Strict',

@@ -1,38 +1,38 @@
 import { decodeBase64Url } from '#base/base64url.ts'
 import type { ImportKey, PublicJwk, SignatureAlgorithm, VerifyingKey } from '#base/verifying-key.ts'
 
-/** A key of a set that tokens can be verified with. */
+/** A key for verifying tokens. */
 export interface TokenKey {
-  /** What it may have signed with: by its type, and by its own `alg` alone where it has one. */
+  /** Algorithms that the key may verify: those of its type, or only its own `alg` if it has one. */
   readonly algorithms: readonly SignatureAlgorithm[]
   readonly key: VerifyingKey
 }
 
-/** What a JSON Web Key Set holds. */
+/** A parsed JSON Web Key Set. */
 export interface KeySet {
-  /** By `kid`, which nothing keeps from naming several. */
+  /** By `kid`; several keys may share one. */
   readonly keys: ReadonlyMap<string, readonly TokenKey[]>
-  /** In words, what is wrong with the set or with single keys; keys made for something else are no fault (decision A-56). */
+  /** Problems of the set or of single keys, as text. Keys for other purposes are not a problem (decision A-56). */
   readonly faults: readonly string[]
 }
 
-/** Nothing is known of it. */
+/** A key set that has not been read. */
 export const NO_KEY_SET: KeySet = { keys: new Map(), faults: [] }
 
-/** A member of `keys`, as somebody wrote it. */
+/** A member of `keys` before validation. */
 type Members = Readonly<Record<string, unknown>>
 
-/** A key that cannot be used. With a fault it was meant for signatures. */
+/** A key that cannot be used; with a fault if it was intended for signatures. */
 interface Unusable {
   readonly fault: string | undefined
 }
 
-const FOR_SOMETHING_ELSE: Unusable = { fault: undefined }
+const FOR_OTHER_USE: Unusable = { fault: undefined }
 
-/** Every thread imports every key, and tries all of one `kid`; issuers have only a few. */
+/** Limits the work for large sets: every thread imports every key, and a token tries all keys with its `kid`. */
 const MAX_KEYS = 1000
 
-/** Reads a JSON Web Key Set (RFC 7517, 5). Keys that cannot be used are left out; the others work (decision A-56). */
+/** Parses a JSON Web Key Set (RFC 7517, 5). Unusable keys are left out; the others work (decision A-56). */
 export function readKeySet(text: string, importKey: ImportKey): KeySet {
   const members = membersOf(text)
   if (typeof members === 'string') return { keys: new Map(), faults: [members] }
@@ -46,7 +46,7 @@ export function readKeySet(text: string, importKey: ImportKey): KeySet {
   return { keys, faults }
 }
 
-/** @returns what is wrong, when it is no key set */
+/** @returns the problem, if the text is not a key set */
 function membersOf(text: string): readonly unknown[] | string {
   let set: unknown
   try {
@@ -61,9 +61,9 @@ function membersOf(text: string): readonly unknown[] | string {
 function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid: string }) | Unusable {
   if (!isObject(jwk)) return { fault: 'it is not an object' }
   const { kid, use, key_ops: operations } = jwk
-  if (use !== undefined && use !== 'sig') return FOR_SOMETHING_ELSE
+  if (use !== undefined && use !== 'sig') return FOR_OTHER_USE
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) {
-    return FOR_SOMETHING_ELSE
+    return FOR_OTHER_USE
   }
   const form = formOf(jwk)
   if ('fault' in form) return form
@@ -74,13 +74,13 @@ function readKey(jwk: unknown, importKey: ImportKey): (TokenKey & { readonly kid
     : { kid, key, algorithms: form.algorithms }
 }
 
-/** The public members of a key of a type that we verify with, and the algorithms of that type. */
+/** The public members of a key of a supported type, with the algorithms of that type. */
 function formOf(jwk: Members): { readonly jwk: PublicJwk; readonly algorithms: SignatureAlgorithm[] } | Unusable {
   const form = formByType(jwk)
   if ('fault' in form || jwk.alg === undefined) return form
   const algorithms = form.algorithms.filter((algorithm) => algorithm === jwk.alg)
-  // An algorithm of encryption, or one that the gateway does not accept (decision A-55).
-  return algorithms.length === 0 ? FOR_SOMETHING_ELSE : { jwk: form.jwk, algorithms }
+  // An encryption algorithm, or one that the gateway does not accept (decision A-55).
+  return algorithms.length === 0 ? FOR_OTHER_USE : { jwk: form.jwk, algorithms }
 }
 
 function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf> {
@@ -99,15 +99,15 @@ function formByType({ kty, crv, n, e, x, y }: Members): ReturnType<typeof formOf
     if (typeof x !== 'string') return { fault: 'it has no "x"' }
     return { jwk: { kty, crv, x }, algorithms: ['EdDSA'] }
   }
-  // Shared secrets sign nothing that the gateway accepts: whoever can verify with one can forge with it.
-  return kty === 'oct' ? FOR_SOMETHING_ELSE : { fault: 'its key type is not supported' }
+  // Symmetric keys are not accepted: anyone who can verify with one can also forge tokens.
+  return kty === 'oct' ? FOR_OTHER_USE : { fault: 'its key type is not supported' }
 }
 
 /** RFC 7518, 3.3 and 3.5. */
 const MIN_RSA_BITS = 2048
 const CURVE_ALGORITHMS = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' } as const
 
-/** Length of a number in base64url; zeros in front do not count. */
+/** Length of a base64url number in bits, without leading zeros. */
 function bitsOf(number: string): number {
   const bytes = decodeBase64Url(number) ?? []
   const first = bytes.findIndex((byte) => byte !== 0)

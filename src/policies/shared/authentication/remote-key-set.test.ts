@@ -20,16 +20,16 @@ const news = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetN
 })
 
 let time: VirtualTime
-let asked: string[]
+let requested: string[]
 let set: RemoteKeySet
 beforeEach(() => {
   time = new VirtualTime()
-  asked = []
-  set = new RemoteKeySet(ADDRESS, importKey, (id) => asked.push(id))
+  requested = []
+  set = new RemoteKeySet(ADDRESS, importKey, (id) => requested.push(id))
 })
 afterEach(() => time[Symbol.dispose]())
 
-/** Whether a wait is over. */
+/** Whether a wait has ended. */
 async function isOver(waiting: Promise<void> | undefined): Promise<boolean> {
   let over = false
   void waiting?.then(() => {
@@ -39,7 +39,7 @@ async function isOver(waiting: Promise<void> | undefined): Promise<boolean> {
   return over
 }
 
-test('keys come and change; the same text leaves them the same object', () => {
+test('keys change with the text of the set; the same text keeps the same object', () => {
   expect([set.fetched, set.keys.size]).toEqual([false, 0])
   set.learn(news(ONE))
   const { keys } = set
@@ -50,9 +50,9 @@ test('keys come and change; the same text leaves them the same object', () => {
   expect([...set.keys.keys()]).toEqual(['two'])
 })
 
-test('all who wait ask once, and go on when it has been tried', async () => {
+test('all waiting requests share one fetch, and continue after it', async () => {
   const waits = Array.from({ length: 5 }, () => set.renew())
-  expect(asked).toEqual([ID])
+  expect(requested).toEqual([ID])
   expect(await isOver(waits[0])).toBe(false)
   set.learn(news(undefined, { failure: 'timeout', final: false }))
   expect(await isOver(waits[0]), 'the first attempts go on').toBe(false)
@@ -61,43 +61,45 @@ test('all who wait ask once, and go on when it has been tried', async () => {
   expect(time.nextMs, 'no timer is left').toBeUndefined()
 })
 
-test('nobody waits longer than five seconds, and the next one asks again', async () => {
+test('a request waits at most five seconds, and the next one starts another fetch', async () => {
   const wait = set.renew()
   await time.pass(4999)
   expect(await isOver(wait)).toBe(false)
   await time.pass(1)
   expect(await isOver(wait)).toBe(true)
   set.renew()
-  expect(asked).toEqual([ID, ID])
+  expect(requested).toEqual([ID, ID])
 })
 
-test('there is a time in which it is of no use to ask', async () => {
+test('no fetch is requested during the minimum interval', async () => {
   set.learn(news(ONE, { restMs: 10_000 }))
   expect(set.renew()).toBeUndefined()
   await time.pass(9999)
   expect(set.renew()).toBeUndefined()
   await time.pass(1)
   expect(set.renew()).toBeInstanceOf(Promise)
-  expect(asked).toEqual([ID])
+  expect(requested).toEqual([ID])
 })
 
-test('so many wait and no more', () => {
+test('the number of waiting requests is limited', () => {
   const waits = Array.from({ length: 1100 }, () => set.renew())
   expect(waits.filter((wait) => wait !== undefined)).toHaveLength(1024)
-  expect(asked).toHaveLength(1)
+  expect(requested).toHaveLength(1)
 })
 
-test('why there are no keys', () => {
+test('the reason for missing keys', () => {
   const where = '(GET /keys of Service/default/idp/80)'
-  expect(set.lack).toBe(`the key set of the issuer has not been fetched ${where}: the server has not answered yet`)
+  expect(set.unavailableReason).toBe(
+    `the key set of the issuer has not been fetched ${where}: the server has not answered yet`,
+  )
   set.learn(news(undefined, { failure: 'timeout' }))
-  expect(set.lack).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
+  expect(set.unavailableReason).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
   const explained = new RemoteKeySet(ADDRESS, importKey, undefined)
-  expect(explained.lack).toBe(`explain does not fetch the key set of the issuer; a gateway would ${where}`)
+  expect(explained.unavailableReason).toBe(`explain does not fetch the key set of the issuer; a gateway would ${where}`)
   expect(explained.renew()).toBeUndefined()
 })
 
-test('policies that name the same share it, and news may come before any of them', () => {
+test('policies with the same address share a key set, whose state may arrive before they are compiled', () => {
   const sets = new RemoteKeySets(importKey, () => {})
   sets.learn(news(ONE))
   const one = sets.at(ADDRESS)

@@ -11,7 +11,7 @@ export interface KeySetAddress {
   readonly cacheMs: number
 }
 
-/** The state of a key set, as the main thread tells it to the workers after each attempt to fetch it. */
+/** The state of a key set, which the main thread sends to the workers after each attempt to fetch it. */
 export interface KeySetNews {
   /** `keySetId` of its address. */
   readonly id: string
@@ -23,7 +23,7 @@ export interface KeySetNews {
   readonly failure: string | undefined
   /** False during the first attempts: waiting requests continue to wait. */
   readonly final: boolean
-  /** Until then, another question is answered with the same state. */
+  /** Time in which another fetch would not be started, in milliseconds. */
   readonly restMs: number
 }
 
@@ -37,16 +37,15 @@ const WAIT_MS = 5000
 /** Maximum number of requests of a worker that wait for one key set; others are refused at once. */
 const MAX_WAITING = 1024
 
-/** Requests that wait for the same answer of the main thread. */
-interface Round {
+/** Requests that wait for the same fetch. */
+interface PendingFetch {
   readonly settled: Promise<void>
   readonly settle: () => void
   waiting: number
 }
 
 /**
- * The copy of one thread of a key set that the main thread fetches (decision A-62). Its keys change without an edit of the policies
- * that use it.
+ * One thread's copy of a key set that the main thread fetches (decision A-62). Its keys change without an edit of the policies that use it.
  */
 export class RemoteKeySet {
   readonly address: KeySetAddress
@@ -54,11 +53,11 @@ export class RemoteKeySet {
   readonly #ask: ((id: string) => void) | undefined
   #set: KeySet = NO_KEY_SET
   #news: KeySetNews | undefined
-  #round: Round | undefined
-  /** Monotonic. */
+  #pending: PendingFetch | undefined
+  /** Monotonic milliseconds. */
   #restUntilMs = 0
 
-  /** @param ask asks the main thread to fetch; without it nothing is fetched here (`lint`, `explain`) */
+  /** @param ask requests a fetch from the main thread; undefined: nothing is fetched (`lint`, `explain`) */
   constructor(address: KeySetAddress, importKey: ImportKey, ask: ((id: string) => void) | undefined) {
     this.address = address
     this.#importKey = importKey
@@ -84,7 +83,7 @@ export class RemoteKeySet {
   }
 
   /** Why there are no keys, for operators. */
-  get lack(): string {
+  get unavailableReason(): string {
     const { backend, path } = this.address
     const fetch = `GET ${path} of ${backend}`
     if (this.#ask === undefined) return `explain does not fetch the key set of the issuer; a gateway would (${fetch})`
@@ -95,46 +94,46 @@ export class RemoteKeySet {
     if (news.text !== undefined && news.text !== this.#news?.text) this.#set = readKeySet(news.text, this.#importKey)
     this.#news = news
     this.#restUntilMs = clock.monotonic() + news.restMs
-    if (news.final) this.#round?.settle()
+    if (news.final) this.#pending?.settle()
   }
 
   /**
-   * Asks the main thread to fetch the key set, for a token whose key is not in it.
-   * @returns settles when the attempt has ended or the wait is over; undefined: waiting is useless
+   * Requests a fetch of the key set, for a token whose key is missing.
+   * @returns settles when the attempt has ended or the wait times out; undefined: a fetch cannot help now
    */
   renew(): Promise<void> | undefined {
     if (this.#ask === undefined || clock.monotonic() < this.#restUntilMs) return undefined
-    const round = this.#round ?? this.#beginRound(this.#ask)
-    if (round.waiting >= MAX_WAITING) return undefined
-    round.waiting++
-    return round.settled
+    const pending = this.#pending ?? this.#requestFetch(this.#ask)
+    if (pending.waiting >= MAX_WAITING) return undefined
+    pending.waiting++
+    return pending.settled
   }
 
-  /** Sends one question for all requests that wait. */
-  #beginRound(ask: (id: string) => void): Round {
+  /** Sends one request for all waiting requests. */
+  #requestFetch(ask: (id: string) => void): PendingFetch {
     const { promise, resolve } = Promise.withResolvers<void>()
     const settle = () => {
-      late.cancel()
-      this.#round = undefined
+      timeout.cancel()
+      this.#pending = undefined
       resolve()
     }
-    const late = clock.after(WAIT_MS, settle)
-    const round = { settled: promise, settle, waiting: 0 }
-    this.#round = round
+    const timeout = clock.after(WAIT_MS, settle)
+    const pending = { settled: promise, settle, waiting: 0 }
+    this.#pending = pending
     ask(keySetId(this.address))
-    return round
+    return pending
   }
 }
 
-/** The key sets that a thread knows, by `keySetId`. */
+/** The remote key sets of a thread, by `keySetId`. */
 export class RemoteKeySets {
   readonly #sets = new Map<string, RemoteKeySet>()
-  /** News about sets that no policy of this thread uses yet. */
+  /** State of key sets that no policy of this thread uses yet. */
   readonly #early = new Map<string, KeySetNews>()
   readonly #importKey: ImportKey
   readonly #ask: ((id: string) => void) | undefined
 
-  /** @param ask as of `RemoteKeySet` */
+  /** @param ask as for `RemoteKeySet` */
   constructor(importKey: ImportKey, ask?: (id: string) => void) {
     this.#importKey = importKey
     this.#ask = ask
@@ -158,7 +157,7 @@ export class RemoteKeySets {
     else set.learn(news)
   }
 
-  /** No policy names it any more. */
+  /** Removes a key set that no policy uses any more. */
   forget(id: string): void {
     this.#sets.delete(id)
     this.#early.delete(id)

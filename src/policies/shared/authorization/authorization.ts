@@ -1,6 +1,6 @@
 import { celExpression, defaulted, enumOf, list, object, type Parsed, required } from '#schema/index.ts'
 
-/** CEL authorization (specification 2, 2.2.2): used on connections, on requests and on MCP items. */
+/** CEL authorization (specification 2, 2.2.2), for connections, requests and MCP items. */
 export const authorization = object({
   policy: required(
     object({

@@ -5,7 +5,7 @@ import { backendTcp } from '../../backend/tcp/schema.ts'
 import { backendTls } from '../../backend/tls/schema.ts'
 import { backendTunnel } from '../../backend/tunnel/schema.ts'
 
-/** The settings that every connection to a destination knows (specification 2, 2.3, `BackendSimple`). */
+/** The connection settings of every kind of destination (specification 2, 2.3, `BackendSimple`). */
 export const backendSimpleFields = {
   tcp: optional(backendTcp),
   tls: optional(backendTls),

@@ -27,10 +27,10 @@ const prefixes: [target: string, matched: string | undefined, replacement: strin
   ['/api?x=1', '/api', '/v1', '/v1?x=1'],
   ['/api?x=1', '/api', '', '/?x=1'],
   ['/foo//bar', '/foo', '/xyz', '/xyz//bar'],
-  // prefixes in other spellings; what is behind them stays as it is
+  // prefixes in other spellings; the rest is unchanged
   ['//foo///bar%2fx', '/foo', '/xyz', '/xyz///bar%2fx'],
   ['/%40foo/%40bar', '/@foo', '/xyz', '/xyz/%40bar'],
-  // not at a segment boundary, no prefix match, path changed since
+  // not at a segment boundary; no prefix match; path changed by a policy
   ['/apiary', '/api', '/v1', undefined],
   ['/api%2Fx', '/api', '/v1', undefined],
   ['/foo', undefined, '/xyz', undefined],
@@ -55,7 +55,7 @@ for (const [target, replacement, result] of full) {
 }
 
 for (const replacement of ['one', '/a b', '/a?b', '/a#b', '/\u00e9', '/a\r\nb', '/a/../b', '/a/%2E', '/%zz', '/a\\b']) {
-  test(`${JSON.stringify(replacement)} can never be a path`, () => {
+  test(`${JSON.stringify(replacement)} is not a valid path`, () => {
     expect(modify({ type: 'ReplaceFullPath', replaceFullPath: replacement }, '/')).toEqual({
       result: undefined,
       reports: ['path-invalid spec.traffic.field.path.replaceFullPath'],

@@ -59,7 +59,7 @@ verifies('traffic.apiKeyAuthentication/optional-present', 'Optional, unknown and
   expect(codeOf(policy.send(bearer('nobody')).outcome)).toBe('api-key-unknown')
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('proceed')
 })
-test('without any usable key the refusal says so', () => {
+test('without any usable key the detail of the refusal says so', () => {
   expect(policyWith({}, { secrets: {} }).send(bearer('k-alice')).outcome).toMatchObject({
     code: 'api-key-unknown',
     detail: 'spec.traffic.field of ProxyPolicy default/test has no usable key',
@@ -75,7 +75,7 @@ test('metadata keep their numbers', () => {
 verifies('traffic.apiKeyAuthentication/permissive-missing', 'Permissive, no key', () => {
   expect(codeOf(policyWith({ mode: 'Permissive' }).send({}).outcome)).toBe('proceed')
 })
-verifies('traffic.apiKeyAuthentication/permissive-invalid', 'Permissive, unknown key: passes and stays', () => {
+verifies('traffic.apiKeyAuthentication/permissive-invalid', 'Permissive, unknown key: forwarded unchanged', () => {
   const { exchange, outcome } = policyWith({ mode: 'Permissive' }).send(bearer('nobody'))
   expect(outcome).toBeUndefined()
   expect(exchange.request.get('authorization')).toBe('Bearer nobody')
@@ -84,7 +84,7 @@ verifies('traffic.apiKeyAuthentication/permissive-invalid', 'Permissive, unknown
 
 verifies(
   ['traffic.apiKeyAuthentication/credential-stripped', 'traffic.apiKeyAuthentication/location-default'],
-  'a known key is taken out of the request, in every mode',
+  'a known key is removed from the request, in every mode',
   () => {
     for (const mode of ['Strict', 'Optional', 'Permissive']) {
       const { exchange } = policyWith({ mode }).send({ headers: { accept: '*/*', authorization: 'Bearer k-alice' } })
@@ -102,7 +102,7 @@ verifies(
     'traffic.apiKeyAuthentication/metadata',
     'traffic.apiKeyAuthentication/secretRef',
   ],
-  'the holder of a key is known to later steps',
+  'later steps see the holder of a key',
   () => {
     const policy = policyWith()
     expect(policy.send(bearer('k-alice')).exchange.identity.apiKey).toEqual({
@@ -118,7 +118,7 @@ verifies(
   },
 )
 
-verifies('traffic.apiKeyAuthentication/location', 'each location is read and cleaned', () => {
+verifies('traffic.apiKeyAuthentication/location', 'the key is read and removed at each location', () => {
   const cases: [object | undefined, ExchangeInputs, (e: ReturnType<typeof exchangeWith>) => unknown][] = [
     [{ header: { name: 'X-Api-Key' } }, { headers: { 'x-api-key': 'k-alice' } }, (e) => e.request.has('x-api-key')],
     [{ queryParameter: { name: 'key' } }, { target: '/p?key=k-alice' }, (e) => e.request.target !== '/p'],
@@ -131,7 +131,7 @@ verifies('traffic.apiKeyAuthentication/location', 'each location is read and cle
   }
 })
 
-verifies('location/expression', 'a key found by an expression is used and stays; the status notes it', () => {
+verifies('location/expression', 'a key found by an expression is used but not removed, and a finding says so', () => {
   const policy = policyWith({ location: { expression: 'request.headers["x-custom"]' } })
   const { exchange, outcome } = policy.send({ headers: { 'x-custom': 'k-alice' } })
   expect(codeOf(outcome)).toBe('proceed')
@@ -140,7 +140,7 @@ verifies('location/expression', 'a key found by an expression is used and stays;
   expect(codeOf(policy.send({}).outcome)).toBe('api-key-missing')
 })
 
-test('two differing keys in one location are no key', () => {
+test('two different keys in one location are refused', () => {
   const headers = { authorization: ['Bearer k-alice', 'Bearer k-bob'] }
   expect(codeOf(policyWith().send({ headers }).outcome)).toBe('api-key-unknown')
   expect(codeOf(policyWith({ mode: 'Permissive' }).send({ headers }).outcome)).toBe('proceed')
@@ -173,7 +173,7 @@ for (const [location, status, challenge] of challenges) {
   })
 }
 
-verifies('traffic.apiKeyAuthentication/secretSelector', 'all Secrets with the labels count, and no other', () => {
+verifies('traffic.apiKeyAuthentication/secretSelector', 'exactly the Secrets with the labels are used', () => {
   const policy = policyWith(
     { secretRef: undefined, secretSelector: { matchLabels: { use: 'keys' } } },
     {
@@ -188,20 +188,24 @@ verifies('traffic.apiKeyAuthentication/secretSelector', 'all Secrets with the la
   ])
 })
 
-verifies('traffic.apiKeyAuthentication/duplicate-key', 'the first Secret, then the first entry counts', () => {
-  const policy = policyWith(
-    { secretRef: undefined, secretSelector: { matchLabels: {} } },
-    { secrets: { b: { early: 'same' }, a: { z: 'same', x: 'same', y: 'same' } } },
-  )
-  expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/x')
-  expect(policy.context.problems.map((problem) => problem.message)).toEqual([
-    'Secret a, entry y: duplicate of the key in entry default/a/x; this entry is ignored',
-    'Secret a, entry z: duplicate of the key in entry default/a/x; this entry is ignored',
-    'Secret b, entry early: duplicate of the key in entry default/a/x; this entry is ignored',
-  ])
-  expect(new Set(policy.context.reports)).toEqual(new Set(['api-key-duplicate spec.traffic.field.secretSelector']))
-  expect(new Set(policy.context.problems.map(({ severity }) => severity))).toEqual(new Set(['warning']))
-})
+verifies(
+  'traffic.apiKeyAuthentication/duplicate-key',
+  'the first Secret, then the first entry takes precedence',
+  () => {
+    const policy = policyWith(
+      { secretRef: undefined, secretSelector: { matchLabels: {} } },
+      { secrets: { b: { early: 'same' }, a: { z: 'same', x: 'same', y: 'same' } } },
+    )
+    expect(policy.send(bearer('same')).exchange.identity.apiKey?.entry).toBe('default/a/x')
+    expect(policy.context.problems.map((problem) => problem.message)).toEqual([
+      'Secret a, entry y: duplicate of the key in entry default/a/x; this entry is ignored',
+      'Secret a, entry z: duplicate of the key in entry default/a/x; this entry is ignored',
+      'Secret b, entry early: duplicate of the key in entry default/a/x; this entry is ignored',
+    ])
+    expect(new Set(policy.context.reports)).toEqual(new Set(['api-key-duplicate spec.traffic.field.secretSelector']))
+    expect(new Set(policy.context.problems.map(({ severity }) => severity))).toEqual(new Set(['warning']))
+  },
+)
 
 const entries: [value: string, sent: string, outcome: string, problem: string | undefined][] = [
   // value                                     sent    outcome            problem
@@ -249,14 +253,14 @@ test.each([
   expect(codeOf(policy.send(bearer('k-alice')).outcome)).toBe('api-key-unknown')
 })
 
-test('the key is read as it arrived, even when another policy has removed it', () => {
+test('the key is read as received, even if another policy has removed it', () => {
   const run = apiKeyAuthentication.compile([sourceOf(specFrom(trafficApiKeyAuthentication, REFS))], contextWith(KEYS))!
   const exchange = exchangeWith(bearer('k-alice'))
   exchange.request.remove('authorization')
   expect(codeOf(run.request!(exchange) as Outcome)).toBe('proceed')
 })
 
-test('the body is waited for where the key is in it', () => {
+test('the body is buffered if the key is in it', () => {
   const readsBody = (location: object) => {
     const spec = specFrom(trafficApiKeyAuthentication, { ...REFS, location })
     return apiKeyAuthentication.compile([sourceOf(spec)], contextWith(KEYS))!.readsRequestBody
@@ -265,7 +269,7 @@ test('the body is waited for where the key is in it', () => {
   expect(readsBody({ expression: 'request.headers["x"]' })).toBe(false)
 })
 
-test('only keys that are known are remembered: strangers fill no memory', () => {
+test('only valid keys are cached, so clients cannot fill memory', () => {
   const holder: KeyHolder = { entry: 'default/keys/alice', metadata: {} }
   const plan: ApiKeyPlan = {
     mode: 'Strict',

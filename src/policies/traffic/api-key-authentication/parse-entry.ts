@@ -2,7 +2,7 @@ import { fromByteText, toByteText, trimSpace } from '#base/byte-text.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import type { JsonObject } from '#exchange/exchange.ts'
 
-/** A key as a Secret entry defines it; the key as byte text. */
+/** A key defined by a Secret entry; the key is byte text. */
 export interface ApiKeyEntry {
   readonly key: string
   readonly metadata: JsonObject
@@ -11,9 +11,9 @@ export interface ApiKeyEntry {
 const NO_METADATA: JsonObject = {}
 
 /**
- * Reads one Secret entry (byte text): the key itself, or a JSON object `{key, metadata}` (specification 1, 5.5; decisions A-68,
- * A-70). What looks like JSON and is none is never taken for a key.
- * @returns what is wrong with it instead, in words that do not repeat it
+ * Parses one Secret entry (byte text): the key itself, or a JSON object `{key, metadata}` (specification 1, 5.5; decisions A-68, A-70).
+ * Invalid JSON is never used as a key.
+ * @returns on failure, a problem that does not contain the value
  */
 export function parseEntry(value: string): ApiKeyEntry | string {
   const trimmed = trimSpace(value)
@@ -37,7 +37,7 @@ function parseJsonEntry(text: string): ApiKeyEntry | string {
 
 function parseJson(text: string): Record<string, unknown> | undefined {
   try {
-    // The text begins with a brace.
+    // The text begins with a brace, so the result is an object.
     return parseExactJson(text) as Record<string, unknown>
   } catch {
     return undefined

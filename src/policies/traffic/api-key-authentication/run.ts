@@ -12,7 +12,7 @@ import type { ApiKeyAuthenticationSpec } from './schema.ts'
 export interface ApiKeyPlan {
   readonly mode: ApiKeyAuthenticationSpec['mode']
   readonly location: CredentialLocation
-  /** Key digest to its holder: looking up digests takes the same time for any guess. */
+  /** Key holders by key digest: looking up a digest takes the same time for every guess. */
   readonly holders: ReadonlyMap<string, KeyHolder>
   /** Valid keys in the form in which they were sent, because a digest costs more than the rest of the check. At most as many as holders. */
   readonly presented: Map<string, KeyHolder>
@@ -23,7 +23,10 @@ export interface ApiKeyPlan {
 /** The owner of a key. */
 export type KeyHolder = Pick<ApiKeyIdentity, 'entry' | 'metadata'>
 
-/** Specification 1, 5.5. Only a known key is removed from the request; `Permissive` forwards an unknown one (decision A-59). */
+/**
+ * Checks the API key (specification 1, 5.5). Only a known key is removed from the request; `Permissive` forwards an unknown one (decision
+ * A-59).
+ */
 export function runApiKey(plan: ApiKeyPlan, exchange: Exchange): Outcome {
   const key = readCredential(plan.location, exchange)
   if (key === undefined) return plan.mode === 'Strict' ? plan.missing : proceed

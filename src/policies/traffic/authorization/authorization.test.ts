@@ -32,7 +32,7 @@ function check(cases: readonly Case[]): void {
   }
 }
 
-test('a policy has one expression at least and 256 at most', () => {
+test('a policy has 1 to 256 expressions', () => {
   const problemsOf = (count: number) =>
     validate(trafficAuthorization, { policy: { matchExpressions: Array.from({ length: count }, () => T) } }).problems
   expect([0, 1, 256, 257].map((count) => problemsOf(count).length)).toEqual([1, 0, 0, 1])
@@ -58,7 +58,7 @@ verifies('authorization/allow-any', 'any Allow rule, any of its expressions', ()
     [[['Allow', F, T]], PASS],
   ])
 })
-verifies('authorization/allow-default-deny', 'Allow rules and none matches', () => {
+verifies('authorization/allow-default-deny', 'Allow rules, none of which matches', () => {
   check([
     [[['Allow', F]], DENIED],
     [
@@ -77,7 +77,7 @@ verifies('authorization/allow-default-deny', 'Allow rules and none matches', () 
     ],
   ])
 })
-verifies('authorization/deny-any', 'any Deny rule, any of its expressions, whatever is allowed', () => {
+verifies('authorization/deny-any', 'any Deny rule, any of its expressions, despite matching Allow rules', () => {
   check([
     [[['Deny', T]], DENIED],
     [[['Deny', F]], PASS],
@@ -133,7 +133,7 @@ verifies(
     ])
   },
 )
-verifies('authorization/failure-no-match', 'what fails or is no boolean does not match', () => {
+verifies('authorization/failure-no-match', 'a failed or non-boolean expression does not match', () => {
   check([
     [[['Allow', FAILS]], DENIED],
     [[['Allow', NUMBER]], DENIED],
@@ -141,7 +141,7 @@ verifies('authorization/failure-no-match', 'what fails or is no boolean does not
     [[['Allow', FAILS, T]], PASS],
   ])
 })
-verifies('authorization/failure-deny-passes', 'a Deny rule that fails denies nothing', () => {
+verifies('authorization/failure-deny-passes', 'a Deny rule that fails does not deny', () => {
   check([
     [[['Deny', FAILS]], PASS],
     [[['Deny', NUMBER]], PASS],
@@ -169,7 +169,7 @@ for (const [rules, outcome] of broken) {
   })
 }
 
-/** Takes more steps than there are. */
+/** Exceeds the budget of steps. */
 const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, request.path == "x"))'
 
 test.each<Rules>([
@@ -191,11 +191,11 @@ test.each<Rules>([
       /^spec\.traffic\.field\.policy\.matchExpressions\[\d\] of ProxyPolicy default\/test: evaluation takes too many steps \(column 31\)\n/,
     ),
   })
-  // Whoever goes on with the exchange finds nothing left over.
+  // The limit must not affect later steps of the exchange.
   expect(exchange.exceeded).toBeUndefined()
 })
 
-test('rules share the steps of their request', () => {
+test('the rules of a request share its step budget', () => {
   const costly = 'lists.range(20000).all(x, string(x) != "" || request.path == "x")'
   const rules: Rules = [['Deny', ...Array.from({ length: 16 }, () => `!${costly}`)]]
   expect(codeOf(policyOf([['Deny', `!${costly}`]]).run.request!(exchangeWith()))).toBe(PASS)
@@ -207,7 +207,7 @@ test.each<Rules>([[['Allow', F]], [['Deny', T]], [['Require', F]]])('a refusal i
   expect(request!(exchangeWith())).toBe(request!(exchangeWith()))
 })
 
-test('a rule that denies because it failed says why', () => {
+test('the detail of a denial has the reason of a failed evaluation', () => {
   const detailOf = (rules: Rules) => (policyOf(rules).run.request!(exchangeWith()) as { detail?: string }).detail
   const where = 'spec.traffic.field.policy.matchExpressions'
   expect(detailOf([['Require', T, FAILS]])).toBe(
@@ -223,14 +223,14 @@ test('a rule that denies because it failed says why', () => {
   expect(detailOf([['Allow', F]])).toBe('no Allow rule matched')
 })
 
-test('the refusal names the rule for operators', () => {
+test('the detail of a refusal names the rule', () => {
   const refused = policyOf([['Deny', F, T]]).run.request!(exchangeWith())
   expect(refused).toMatchObject({
     detail: 'Deny rule spec.traffic.field.policy.matchExpressions[1] of ProxyPolicy default/test',
   })
 })
 
-test('the body is gathered only when a rule reads it', () => {
+test('the body is buffered only if a rule reads it', () => {
   expect(policyOf([['Allow', T]]).run.readsRequestBody).toBe(false)
   expect(policyOf([['Allow', 'size(request.body) > 0']]).run.readsRequestBody).toBe(true)
   const prefix: readonly ['Allow', string] = ['Allow', 'size(request.bodyPrefix) > 0']

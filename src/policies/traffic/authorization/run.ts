@@ -4,7 +4,7 @@ import { type Denial, describeDenial, firstDenial, type Rule, type RuleSet } fro
 
 export interface AuthorizationPlan {
   readonly rules: RuleSet
-  /** Of rules that did not fail. */
+  /** Prepared refusals for rules whose evaluation did not fail. */
   readonly refusals: ReadonlyMap<Rule | 'allow', Refusal>
 }
 
@@ -17,7 +17,10 @@ export function planAuthorization(rules: RuleSet): AuthorizationPlan {
   return { rules, refusals }
 }
 
-/** Specification 2, 2.2.2. A limit of resources is no failed rule: it denies, whatever the rules' actions (decision A-137). */
+/**
+ * Evaluates the rules (specification 2, 2.2.2). A resource limit denies the request regardless of the action of the rule; it is not a
+ * failed rule (decision A-137).
+ */
 export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): Outcome {
   const denial = firstDenial(plan.rules, exchange)
   if (denial === undefined) return proceed

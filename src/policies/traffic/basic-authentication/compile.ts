@@ -3,7 +3,7 @@ import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { refuseUnimplemented } from '../../shared/refuse-unimplemented.ts'
 import type { BasicAuthenticationSpec } from './schema.ts'
 
-/** Passwords cannot be checked yet, so nobody passes. */
+/** Passwords cannot be checked yet, so all requests are refused. */
 export function compileBasicAuthentication(
   sources: readonly PolicySource<BasicAuthenticationSpec>[],
   context: CompileContext,

@@ -54,10 +54,10 @@ verifies('traffic.cors/applies', 'a preflight of an allowed origin is answered',
   })
 })
 
-test('wildcards echo what is asked for', () => {
+test('wildcards echo the requested method and headers', () => {
   const spec = { allowOrigins: ['*'], allowMethods: ['*'], allowHeaders: ['*'] }
-  const asked = { 'access-control-request-headers': ['x-one,x-two ', 'x-three'] }
-  expect(send(spec, 'OPTIONS', preflight(asked)).answer?.lines).toEqual([
+  const requested = { 'access-control-request-headers': ['x-one,x-two ', 'x-three'] }
+  expect(send(spec, 'OPTIONS', preflight(requested)).answer?.lines).toEqual([
     `access-control-allow-origin: ${A}`,
     'access-control-allow-methods: PUT',
     'access-control-allow-headers: x-one, x-two, x-three',
@@ -74,7 +74,7 @@ test('a preflight of another origin is answered without permission', () => {
   })
 })
 
-test('other requests of an allowed origin go on, and their answers may be read', () => {
+test('other requests of an allowed origin are forwarded, and browsers may read their responses', () => {
   expect(send(FULL, 'PUT', { origin: A })).toEqual({
     answer: undefined,
     queued: [
@@ -131,7 +131,7 @@ for (const [text, origin, matches] of origins) {
   })
 }
 
-test('an origin that is none matches only *', () => {
+test('an invalid origin matches only *', () => {
   expect(send(FULL, 'GET', { origin: 'null' }).queued).toEqual([])
   expect(send({ allowOrigins: ['*'] }, 'GET', { origin: 'null' }).queued).toEqual(['access-control-allow-origin: null'])
 })
@@ -147,7 +147,7 @@ const varies: [before: string | string[] | undefined, after: string[]][] = [
   ['*', ['vary: *']],
 ]
 for (const [before, after] of varies) {
-  test(`answers vary by Origin: ${before}`, () => {
+  test(`responses vary by Origin: ${before}`, () => {
     const exchange = exchangeWith({ status: 200, responseHeaders: before === undefined ? {} : { vary: before } })
     policyOf(FULL).run.response!(exchange)
     expect(linesOf(exchange.response!)).toEqual(after)
@@ -155,7 +155,7 @@ for (const [before, after] of varies) {
 }
 
 test.each([200, 204, 301, 304, 400, 401, 403, 404, 429, 500, 502, 503, 504])(
-  'an answer with status %d varies by Origin',
+  'a response with status %d varies by Origin',
   (status) => {
     const exchange = exchangeWith({ status })
     policyOf(FULL).run.response!(exchange)
@@ -173,12 +173,12 @@ const warnings: [spec: object, reports: string[]][] = [
   [{}, ['cors-no-origin spec.traffic.field.allowOrigins']],
 ]
 for (const [spec, reports] of warnings) {
-  test(`what is said of ${JSON.stringify(spec)}`, () => {
+  test(`findings for ${JSON.stringify(spec)}`, () => {
     expect(policyOf(spec).context.reports).toEqual(reports)
   })
 }
 
-test('an origin of another form, which a route filter may name, allows nothing and is reported', () => {
+test('an invalid origin of a route filter allows nothing and is reported', () => {
   const context = contextWith()
   cors.compile([sourceOf({ allowOrigins: ['a.test'], maxAge: 5 })], context)
   expect(context.reports).toEqual(['invalid-origin spec.traffic.field.allowOrigins[0]'])

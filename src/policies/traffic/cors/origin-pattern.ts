@@ -1,11 +1,11 @@
 import { parseOrigin, type WebOrigin } from '../../shared/url/web-origin.ts'
 
-/** Tells whether an origin is one of those that an entry of `allowOrigins` names. */
+/** Tests whether an origin matches an entry of `allowOrigins`. */
 export type OriginPattern = (origin: WebOrigin) => boolean
 
 /**
- * Reads `<scheme>://<host>(:<port>)`, where `*` in the host stands for any characters, dots included.
- * @returns undefined when it has another form
+ * Parses `<scheme>://<host>(:<port>)`, where `*` in the host matches any characters, including dots.
+ * @returns undefined for any other form
  */
 export function parseOriginPattern(text: string): OriginPattern | undefined {
   const pattern = parseOrigin(text)
@@ -15,7 +15,7 @@ export function parseOriginPattern(text: string): OriginPattern | undefined {
   return (origin) => origin.scheme === scheme && origin.port === port && matchesParts(origin.host, parts)
 }
 
-/** Linear: each inner part is taken where it first occurs. */
+/** Linear time: each inner part is matched at its first occurrence. */
 function matchesParts(host: string, parts: readonly string[]): boolean {
   if (parts.length === 1) return host === parts[0]
   const first = parts[0]!

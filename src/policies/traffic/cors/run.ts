@@ -68,9 +68,9 @@ function preflight(plan: CorsPlan, origin: string | undefined, method: string, {
 }
 
 /** `*` is replaced by the requested headers, because with credentials a browser takes it literally. */
-function allowedHeaders(plan: CorsPlan, asked: string | undefined): string | undefined {
+function allowedHeaders(plan: CorsPlan, requested: string | undefined): string | undefined {
   if (plan.headers !== '*') return plan.headers
-  const names = (asked ?? '')
+  const names = (requested ?? '')
     .split(',')
     .map(trimSpace)
     .filter((name) => name !== '')

@@ -32,7 +32,7 @@ const PASS = 'proceed'
 const REFUSED = 'csrf-failed'
 const FOREIGN = 'https://evil.test'
 
-verifies('traffic.csrf/safe-methods', 'safe methods pass whatever they say', () => {
+verifies('traffic.csrf/safe-methods', 'requests with safe methods pass, whatever their headers', () => {
   const headers = { 'sec-fetch-site': 'cross-site', origin: FOREIGN }
   for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(check({ method, headers })).toBe(PASS)
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) expect(check({ method, headers })).toBe(REFUSED)
@@ -44,7 +44,7 @@ verifies('traffic.csrf/no-headers', 'a request with neither header passes', () =
 
 type Case = [headers: Fields, outcome: string]
 
-verifies('traffic.csrf/sec-fetch-site', 'Sec-Fetch-Site decides when it is there', () => {
+verifies('traffic.csrf/sec-fetch-site', 'Sec-Fetch-Site decides if present', () => {
   const cases: Case[] = [
     [{ 'sec-fetch-site': 'same-origin' }, PASS],
     [{ 'sec-fetch-site': 'none' }, PASS],
@@ -60,7 +60,7 @@ verifies('traffic.csrf/sec-fetch-site', 'Sec-Fetch-Site decides when it is there
   for (const [headers, outcome] of cases) expect(check(post(headers)), JSON.stringify(headers)).toBe(outcome)
 })
 
-verifies('traffic.csrf/origin-against-host', 'without Sec-Fetch-Site the Origin must be that of the Host', () => {
+verifies('traffic.csrf/origin-against-host', 'without Sec-Fetch-Site, the Origin must match the Host', () => {
   const cases: Case[] = [
     [{ origin: 'http://example.com' }, PASS],
     [{ origin: 'https://example.com' }, PASS],
@@ -85,7 +85,7 @@ verifies('traffic.csrf/origin-against-host', 'without Sec-Fetch-Site the Origin 
   for (const [headers, outcome] of cases) expect(check(post(headers)), JSON.stringify(headers)).toBe(outcome)
 })
 
-verifies('traffic.csrf/additionalOrigins', 'listed origins pass, compared as origins', () => {
+verifies('traffic.csrf/additionalOrigins', 'listed origins pass; they are compared as parsed origins', () => {
   const cases: Case[] = [
     [{ origin: 'https://partner.test' }, PASS],
     [{ origin: 'https://partner.test:443' }, PASS],
@@ -100,7 +100,7 @@ verifies('traffic.csrf/additionalOrigins', 'listed origins pass, compared as ori
   for (const [headers, outcome] of cases) expect(check(post(headers)), JSON.stringify(headers)).toBe(outcome)
 })
 
-test('the host is that which the client asked for, whatever it was changed to since', () => {
+test('the host is that of the request as received, despite later changes', () => {
   const own = exchangeWith(post({ origin: 'http://example.com' }))
   own.request.authority = 'backend.test'
   expect(codeOf(POLICY.request!(own))).toBe(PASS)
@@ -109,7 +109,7 @@ test('the host is that which the client asked for, whatever it was changed to si
   expect(codeOf(POLICY.request!(foreign))).toBe(REFUSED)
 })
 
-test('it judges the request as received', () => {
+test('the policy reads the request as received', () => {
   const exchange = exchangeWith(post({ origin: FOREIGN, 'sec-fetch-site': 'cross-site' }))
   exchange.request.method = 'GET'
   exchange.request.remove('origin')
@@ -118,7 +118,7 @@ test('it judges the request as received', () => {
   expect(codeOf(POLICY.request!(exchange))).toBe(REFUSED)
 })
 
-test('an origin of another form allows nothing and is reported', () => {
+test('an invalid origin allows nothing and is reported', () => {
   const context = contextWith()
   csrf.compile([sourceOf({ additionalOrigins: ['*'] })], context)
   expect(context.reports).toEqual(['invalid-origin spec.traffic.field.additionalOrigins[0]'])

@@ -37,7 +37,7 @@ verifies(['traffic.directResponse/status', 'traffic.directResponse/no-body'], 's
 verifies('traffic.directResponse/body', 'fixed body', () => {
   expect(answerTo({ status: 200, body: 'caf\u00e9' })).toEqual({ status: 200, lines: [TEXT], body: 'caf\u00e9' })
 })
-verifies('traffic.directResponse/bodyExpression-text', 'a text result is written as it is', () => {
+verifies('traffic.directResponse/bodyExpression-text', 'a string result is written unchanged', () => {
   expect(answerTo({ status: 200, bodyExpression: 'request.path' }, { target: '/p' })).toEqual({
     status: 200,
     lines: [TEXT],
@@ -51,7 +51,7 @@ verifies('traffic.directResponse/bodyExpression-json', 'any other result is writ
     body: '42',
   })
 })
-verifies('traffic.directResponse/headers', 'headers come from expressions; one that fails is left out', () => {
+verifies('traffic.directResponse/headers', 'headers are expressions; a failing one is left out', () => {
   const headers = [
     { name: 'X-Path', value: 'request.path' },
     { name: 'x-failing', value: FAILS },
@@ -70,7 +70,7 @@ for (const status of [204, 205, 304]) {
   })
 }
 
-test('a body that fails says why, to operators', () => {
+test('the detail has the reason of a failed body expression', () => {
   const refused = policyOf({ status: 200, bodyExpression: '"a" + request.headers["absent"]' }).run.request!(
     exchangeWith(),
   )
@@ -82,12 +82,12 @@ test('a body that fails says why, to operators', () => {
 })
 
 for (const bodyExpression of [FAILS, 'broken (']) {
-  test(`a body that fails is an error: ${bodyExpression}`, () => {
+  test(`a failed body expression is an error: ${bodyExpression}`, () => {
     expect(codeOf(policyOf({ status: 200, bodyExpression }).run.request!(exchangeWith()))).toBe('filter-failed')
   })
 }
 
-test('of conditional items the first true one answers; none true: no answer', () => {
+test('the first conditional item whose condition is true answers; if none is true, the request is forwarded', () => {
   const { run } = policyOf({
     conditional: [
       { condition: 'request.headers["x"] == "1"', policy: { status: 418 } },
@@ -103,12 +103,12 @@ test('of conditional items the first true one answers; none true: no answer', ()
   expect(codes).toEqual([418, 410, 'none'])
 })
 
-test('framing fields are not its to set', () => {
+test('framing fields cannot be set', () => {
   const { context } = policyOf({ status: 200, headers: [{ name: 'Content-Length', value: '"7"' }] })
   expect(context.reports).toEqual(['no-effect spec.traffic.field.headers[0].name'])
 })
 
-test('the body of the request is gathered only when it is read', () => {
+test('the body of the request is buffered only if it is read', () => {
   expect(policyOf({ status: 200, body: 'x' }).run.readsRequestBody).toBe(false)
   expect(policyOf({ status: 200, bodyExpression: 'request.body' }).run.readsRequestBody).toBe(true)
 })

@@ -14,8 +14,8 @@ export interface DirectResponsePlan {
 const CONTENT_TYPE = { text: 'text/plain; charset=utf-8', json: 'application/json', bytes: undefined } as const
 
 /**
- * The configured answer (specification 2, 2.2.5; decision A-90). A header that fails is left out; a body that fails is an error.
- * A HEAD request gets the same answer: the connection keeps the body back.
+ * Sends the configured response (specification 2, 2.2.5; decision A-90). A failed header expression is left out; a failed body expression
+ * is an error. HEAD requests get the same response; the connection omits the body.
  */
 export function answerDirectly(plan: DirectResponsePlan, exchange: Exchange): Outcome {
   const { status, bodyExpression } = plan

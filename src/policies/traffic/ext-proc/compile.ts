@@ -8,7 +8,7 @@ import type { ExtProcSection, ExtProcSpec } from './schema.ts'
 
 const refuse = refuseUnimplemented('ext-proc-failed', 'extProc')
 
-/** The processor cannot be asked yet. There is no failure mode, so what should have gone through it is refused (decision A-78). */
+/** External processing is not implemented yet. It has no failure mode, so requests that need it are refused (decision A-78). */
 export function compileExtProc(sources: readonly PolicySource<ExtProcSection>[], context: CompileContext): PolicyRun {
   const source = sources[0]!
   const choices = compileChoices<ExtProcSpec, typeof refuse>(source, context, (_, path) => {

@@ -26,7 +26,7 @@ export function compileHeaderModifiers(
   }
 }
 
-/** What is added leaves the rest of its name as it was. */
+/** Names whose received values are replaced or removed. Adding keeps existing values, so added names are not included. */
 function namesIn({ set = [], remove = [] }: HttpHeaderFilterSpec = {}): string[] {
   return [...set.map(({ name }) => name), ...remove]
 }

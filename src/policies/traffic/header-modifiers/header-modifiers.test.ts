@@ -42,7 +42,7 @@ verifies('traffic.headerModifiers/response', 'headers of the response: add, set,
 })
 
 for (const list of ['add', 'set']) {
-  test(`${list} host changes the authority and ends the automatic rewrite`, () => {
+  test(`${list} host changes the authority and disables the automatic rewrite`, () => {
     const exchange = exchangeWith()
     policyOf({ request: { [list]: [field('Host', 'other.test:81')] } }).run.request!(exchange)
     expect(exchange.request.getAll('host')).toEqual(['other.test:81'])
@@ -50,7 +50,7 @@ for (const list of ['add', 'set']) {
   })
 }
 
-test('what is not for policies to change is said', () => {
+test('fields that policies cannot change are reported', () => {
   const { context, run } = policyOf({
     request: { set: [field('Connection', 'close')], remove: ['host', 'transfer-encoding'] },
     response: { add: [field('content-length', '3')] },
@@ -70,20 +70,20 @@ for (const [name, value] of [
   ['x-a', 'two\r\nlines'],
   ['host', 'a b'],
 ] as const) {
-  test(`a value that cannot be written refuses: ${name}`, () => {
+  test(`an invalid value refuses requests: ${name}`, () => {
     const { context, run } = policyOf({ request: { set: [field(name, value)] } })
     expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')
     expect(context.reports).toEqual(['header-invalid spec.traffic.field.request.set[0]'])
   })
 }
 
-test('a name that no header can have refuses: the one that was meant would pass', () => {
+test('an invalid name refuses requests, because the intended header would not be changed', () => {
   const { context, run } = policyOf({ request: { remove: ['x-a', 'x internal'] } })
   expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')
   expect(context.reports).toEqual(['header-invalid spec.traffic.field.request.remove[1]'])
 })
 
-test('one side alone leaves the other untouched', () => {
+test('a modifier of only one message leaves the other unchanged', () => {
   expect(policyOf({ request: { remove: ['x'] } }).run.response).toBeUndefined()
   expect(policyOf({ response: { remove: ['x'] } }).run.request).toBeUndefined()
 })

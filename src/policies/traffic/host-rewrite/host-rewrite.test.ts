@@ -4,7 +4,7 @@ import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../sha
 import { hostRewrite } from './index.ts'
 import { trafficHostRewrite } from './schema.ts'
 
-verifies('traffic.hostRewrite/mode-values', 'the mode is noted for the forwarding', () => {
+verifies('traffic.hostRewrite/mode-values', 'the mode is recorded for forwarding', () => {
   for (const mode of ['Auto', 'None']) {
     const exchange = exchangeWith()
     const run = hostRewrite.compile([sourceOf(specFrom(trafficHostRewrite, { mode }))], contextWith())!

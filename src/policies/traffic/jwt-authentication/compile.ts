@@ -46,8 +46,8 @@ function planJwt(source: Source, context: CompileContext): JwtPlan {
   }
 }
 
-function refusalsAt(location: CredentialLocation): Pick<JwtPlan, 'invalid' | 'undecided'> {
-  // Why a token is refused is for operators (decision A-53).
+function refusalsAt(location: CredentialLocation): Pick<JwtPlan, 'invalid' | 'keysUnavailable'> {
+  // The client is not told why a token is refused (decision A-53).
   const challenge = challengeFor(location, 'Bearer error="invalid_token"')
   const refusals = Object.entries(TOKEN_FAILURES).map(([failure, detail]) => [
     failure,
@@ -55,20 +55,20 @@ function refusalsAt(location: CredentialLocation): Pick<JwtPlan, 'invalid' | 'un
   ])
   return {
     invalid: Object.fromEntries(refusals) as Record<TokenFailure, Refusal>,
-    undecided: (detail) => reject('jwt-keys-unavailable', { ...challenge, detail }),
+    keysUnavailable: (detail) => reject('jwt-keys-unavailable', { ...challenge, detail }),
   }
 }
 
 type AnyKeySet = KeySet | RemoteKeySet
 
-interface MadeVerifier {
+interface CachedVerifier {
   readonly verifier: TokenVerifier
-  /** Of its providers. */
+  /** The key sets of its providers. */
   readonly keySets: readonly AnyKeySet[]
 }
 
-/** Everywhere that one policy reaches, a token is verified once. */
-const verifiers = new WeakMap<JwtAuthenticationSpec, MadeVerifier>()
+/** Verifiers by spec, so that a token is verified once even if its policy applies to several targets. */
+const verifiers = new WeakMap<JwtAuthenticationSpec, CachedVerifier>()
 
 function verifierOf(source: Source, context: CompileContext): TokenVerifier {
   const { spec } = source
@@ -78,7 +78,7 @@ function verifierOf(source: Source, context: CompileContext): TokenVerifier {
     return before?.keySets[i] ?? readKeySet(inline!, context.importKey)
   })
   for (const [i, keySet] of keySets.entries()) reportProvider(source, i, keySet, context)
-  // References may lead elsewhere although nobody has edited the policy.
+  // References may resolve to other objects although the policy was not edited.
   if (before?.keySets.every((keySet, i) => keySet === keySets[i]) === true) return before.verifier
   const providers = spec.providers.map(({ issuer, audiences }, i) => ({ issuer, audiences, keySet: keySets[i]! }))
   const verifier = new TokenVerifier(providers)
@@ -93,7 +93,7 @@ function reportProvider(source: Source, index: number, keySet: AnyKeySet, contex
     context.report(source, path, { severity: 'warning', code: 'key-set-fault', message })
   }
   const problem = keySet instanceof RemoteKeySet ? problemOfFetch(keySet, issuer) : problemOfKeys(keySet, issuer)
-  // Control has reported a reference that leads nowhere.
+  // Control reports unresolved references.
   if (problem !== undefined && keySet !== NO_KEY_SET) context.report(source, path, problem)
 }
 

@@ -50,7 +50,7 @@ afterEach(() => {
 const inline = (...keys: Parameters<typeof keySetOf>) => ({ inline: keySetOf(...keys) })
 const PROVIDERS = [{ issuer: ISSUER, jwks: inline(KEY) }]
 
-/** Counts how often a signature was checked. */
+/** A policy that counts its signature checks. */
 function policyWith(spec: object = {}) {
   let checks = 0
   const context = contextWith({
@@ -68,7 +68,7 @@ function policyWith(spec: object = {}) {
       const exchange = exchangeWith(request)
       return { exchange, outcome: run.request!(exchange) as Outcome }
     },
-    /** `proceed`, or why the token is refused. */
+    /** `proceed`, or the reason for refusing the token. */
     judge(token: string): string {
       const { outcome } = this.send(bearer(token))
       return outcome?.kind === 'refusal' ? (outcome.detail ?? outcome.code) : 'proceed'
@@ -102,15 +102,19 @@ verifies('traffic.jwtAuthentication/optional-present', 'Optional, bad and good t
   expect(codeOf(policy.send(bearer(BAD)).outcome)).toBe('jwt-invalid')
   expect(policy.send(bearer(GOOD)).exchange.identity.jwt?.claims).toEqual(CLAIMS)
 })
-verifies('traffic.jwtAuthentication/permissive-never-refuses', 'Permissive: a bad token passes and stays', () => {
-  const policy = policyWith({ mode: 'Permissive' })
-  expect(policy.send({}).outcome).toBeUndefined()
-  for (const authorization of [[`Bearer ${BAD}`], ['Bearer rubbish'], [`Bearer ${GOOD}`, `Bearer ${BAD}`]]) {
-    const { exchange, outcome } = policy.send({ headers: { authorization } })
-    expect([outcome, exchange.identity.jwt]).toEqual([undefined, undefined])
-    expect(exchange.request.getAll('authorization')).toEqual(authorization)
-  }
-})
+verifies(
+  'traffic.jwtAuthentication/permissive-never-refuses',
+  'Permissive: an invalid token is forwarded unchanged',
+  () => {
+    const policy = policyWith({ mode: 'Permissive' })
+    expect(policy.send({}).outcome).toBeUndefined()
+    for (const authorization of [[`Bearer ${BAD}`], ['Bearer rubbish'], [`Bearer ${GOOD}`, `Bearer ${BAD}`]]) {
+      const { exchange, outcome } = policy.send({ headers: { authorization } })
+      expect([outcome, exchange.identity.jwt]).toEqual([undefined, undefined])
+      expect(exchange.request.getAll('authorization')).toEqual(authorization)
+    }
+  },
+)
 verifies('traffic.jwtAuthentication/permissive-claims', 'Permissive, good token: claims, and it is removed', () => {
   const { exchange } = policyWith({ mode: 'Permissive' }).send(bearer(GOOD))
   expect(exchange.identity.jwt?.claims).toEqual(CLAIMS)
@@ -119,7 +123,7 @@ verifies('traffic.jwtAuthentication/permissive-claims', 'Permissive, good token:
 
 verifies(
   ['traffic.jwtAuthentication/credential-stripped', 'traffic.jwtAuthentication/location-default'],
-  'a valid token is taken out of the request and known to later steps, in every mode',
+  'a valid token is removed from the request and available to later steps, in every mode',
   () => {
     for (const mode of ['Strict', 'Optional', 'Permissive']) {
       const { exchange } = policyWith({ mode }).send({ headers: { accept: '*/*', authorization: `Bearer ${GOOD}` } })
@@ -129,7 +133,7 @@ verifies(
   },
 )
 
-verifies('traffic.jwtAuthentication/location', 'each location is read and cleaned', () => {
+verifies('traffic.jwtAuthentication/location', 'the token is read and removed at each location', () => {
   const cases: [object, ExchangeInputs, left: string[]][] = [
     [{ header: { name: 'X-Token' } }, { headers: { accept: '*/*', 'x-token': GOOD } }, ['/', 'accept: */*']],
     [{ header: { name: 'X-Token', prefix: 'Token ' } }, { headers: { 'x-token': `token ${GOOD}` } }, ['/']],
@@ -190,7 +194,7 @@ for (const [kind, ...algorithms] of ALGORITHMS) {
   })
 }
 
-test('an alg of the key leaves it that one', () => {
+test('a key with an alg verifies only that algorithm', () => {
   const key = createSigningKey('RSA')
   const policy = policyWith({ providers: [{ issuer: ISSUER, jwks: inline({ ...key.jwk, alg: 'PS256' }) }] })
   expect(policy.judge(signToken(key, 'PS256', CLAIMS))).toBe('proceed')
@@ -211,7 +215,7 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['two parts', GOOD.slice(0, GOOD.lastIndexOf('.')), 'malformed'],
   ['four parts', `${GOOD}.x`, 'malformed'],
   ['five parts, encrypted', 'a.b.c.d.e', 'malformed'],
-  ['other letters', GOOD.replace('.', '+.'), 'malformed'],
+  ['invalid characters', GOOD.replace('.', '+.'), 'malformed'],
   ['padding', `${GOOD}==`, 'malformed'],
   ['a space within', GOOD.replace('.', '. '), 'malformed'],
   ['header not JSON', `${encode('{')}.${BODY}.x`, 'malformed'],
@@ -248,10 +252,10 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['crit', signToken(KEY, 'ES256', CLAIMS, { crit: ['b64'], b64: true }), 'critical-extension'],
   ['crit empty', signToken(KEY, 'ES256', CLAIMS, { crit: [] }), 'critical-extension'],
   ['no kid', signToken(KEY, 'ES256', CLAIMS, { kid: undefined }), 'no-kid'],
-  ['kid no text', signToken(KEY, 'ES256', CLAIMS, { kid: 7 }), 'no-kid'],
+  ['kid not a string', signToken(KEY, 'ES256', CLAIMS, { kid: 7 }), 'no-kid'],
   ['unknown kid', signToken(KEY, 'ES256', CLAIMS, { kid: 'other' }), 'unknown-kid'],
-  ['kid of every object', signToken(KEY, 'ES256', CLAIMS, { kid: '__proto__' }), 'unknown-kid'],
-  ['a key of its own', signToken(OTHER_KEY, 'ES256', CLAIMS, { jwk: OTHER_KEY.jwk }), 'signature'],
+  ['kid that is a property of every object', signToken(KEY, 'ES256', CLAIMS, { kid: '__proto__' }), 'unknown-kid'],
+  ['a key in the token itself', signToken(OTHER_KEY, 'ES256', CLAIMS, { jwk: OTHER_KEY.jwk }), 'signature'],
   ['alg none', `${header({ alg: 'none' })}.${BODY}.`, 'other-algorithm'],
   ['alg NONE', `${header({ alg: 'NONE' })}.${BODY}.`, 'other-algorithm'],
   ['no signature', `${header({})}.${BODY}.`, 'signature'],
@@ -259,7 +263,7 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['alg in small letters', signToken(KEY, 'ES256', CLAIMS, { alg: 'es256' }), 'other-algorithm'],
   ['a signature in DER', `${header({})}.${BODY}.${DER}`, 'signature'],
   ['no iss', signToken(KEY, 'ES256', { ...CLAIMS, iss: undefined }), 'no-issuer'],
-  ['iss a list', signToken(KEY, 'ES256', { ...CLAIMS, iss: [ISSUER] }), 'no-issuer'],
+  ['iss not a string', signToken(KEY, 'ES256', { ...CLAIMS, iss: [ISSUER] }), 'no-issuer'],
   ['another iss', signToken(KEY, 'ES256', { ...CLAIMS, iss: 'https://other' }), 'other-issuer'],
   ['iss in capitals', signToken(KEY, 'ES256', { ...CLAIMS, iss: ISSUER.toUpperCase() }), 'other-issuer'],
   ['iss with a slash', signToken(KEY, 'ES256', { ...CLAIMS, iss: `${ISSUER}/` }), 'nearly-issuer'],
@@ -277,7 +281,7 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['not yet within the leeway', signToken(KEY, 'ES256', { ...CLAIMS, nbf: NOW + 60 }), undefined],
   ['nbf as text', signToken(KEY, 'ES256', { ...CLAIMS, nbf: 'now' }), 'bad-not-before'],
   ['iat in the future', signToken(KEY, 'ES256', { ...CLAIMS, iat: NOW + 9999 }), undefined],
-  ['an audience that nobody asked about', signToken(KEY, 'ES256', { ...CLAIMS, aud: 'x' }), undefined],
+  ['an audience, without configured audiences', signToken(KEY, 'ES256', { ...CLAIMS, aud: 'x' }), undefined],
 ]
 for (const [what, token, failure] of tokens) {
   verifies(
@@ -293,9 +297,9 @@ for (const [what, token, failure] of tokens) {
   )
 }
 
-test('a good token with any one change is none', () => {
+test('a valid token with any one character changed is invalid', () => {
   const policy = policyWith()
-  // The last letter holds bits that stand for nothing.
+  // The last letter has padding bits, which do not count.
   for (let at = 0; at < GOOD.length - 1; at++) {
     const other = GOOD[at] === 'A' ? 'B' : 'A'
     const changed = GOOD.slice(0, at) + other + GOOD.slice(at + 1)
@@ -303,7 +307,7 @@ test('a good token with any one change is none', () => {
   }
 })
 
-test('no text makes it throw', () => {
+test('no text causes an exception', () => {
   const policy = policyWith()
   const text = fc.stringMatching(/^[ -~]{0,40}$/)
   const part = fc.oneof(
@@ -353,13 +357,17 @@ for (const [aud, failure] of audiences) {
     },
   )
 }
-verifies('traffic.jwtAuthentication.providers/audiences-unset', 'without audiences any or none will do', () => {
-  for (const aud of [undefined, 'x', ['x', 'y']]) {
-    expect(policyWith().judge(signToken(KEY, 'ES256', { ...CLAIMS, aud }))).toBe('proceed')
-  }
-})
+verifies(
+  'traffic.jwtAuthentication.providers/audiences-unset',
+  'without audiences, any audience or none is accepted',
+  () => {
+    for (const aud of [undefined, 'x', ['x', 'y']]) {
+      expect(policyWith().judge(signToken(KEY, 'ES256', { ...CLAIMS, aud }))).toBe('proceed')
+    }
+  },
+)
 
-test('the issuer chooses among providers, not the kid that they share', () => {
+test('the issuer selects the provider, even if providers share a kid', () => {
   const elsewhere = 'https://elsewhere'
   const policy = policyWith({
     providers: [...PROVIDERS, { issuer: elsewhere, audiences: ['b'], jwks: inline(OTHER_KEY) }],
@@ -371,7 +379,7 @@ test('the issuer chooses among providers, not the kid that they share', () => {
   expect(policy.judge(signToken(KEY, 'ES256', theirs))).toBe(TOKEN_FAILURES.signature)
 })
 
-test('providers of one issuer stand in for each other', () => {
+test('providers with the same issuer are tried in turn', () => {
   const policy = policyWith({
     providers: [
       { issuer: ISSUER, audiences: ['a'], jwks: inline(KEY) },
@@ -385,7 +393,7 @@ test('providers of one issuer stand in for each other', () => {
   )
 })
 
-test('the body is waited for where the token is in it', () => {
+test('the body is buffered if the token is in it', () => {
   const readsBody = (location: object) => {
     const spec = specFrom(trafficJwtAuthentication, { providers: PROVIDERS, location })
     return jwtAuthentication.compile([sourceOf(spec)], contextWith())!.readsRequestBody
@@ -394,13 +402,13 @@ test('the body is waited for where the token is in it', () => {
   expect(readsBody({ expression: 'request.headers["x"]' })).toBe(false)
 })
 
-test('claims keep numbers that a double would change', () => {
+test('claims keep numbers that a double cannot represent', () => {
   const token = signToken(KEY, 'ES256', `{"iss":"${ISSUER}","exp":${NOW + 9},"id":9007199254740993}`)
   const { exchange } = policyWith().send(bearer(token))
   expect(JSON.stringify(exchange.identity.jwt?.claims)).toContain('"id":9007199254740993')
 })
 
-test('a valid token costs one signature, until it expires', () => {
+test('a valid token is verified once, until it expires', () => {
   const policy = policyWith()
   for (let i = 0; i < 3; i++) expect(policy.judge(GOOD)).toBe('proceed')
   expect(policy.checks()).toBe(1)
@@ -411,7 +419,7 @@ test('a valid token costs one signature, until it expires', () => {
   expect(policy.checks()).toBe(1)
 })
 
-test('a token that failed is not remembered as anything', () => {
+test('an invalid token is not cached', () => {
   const policy = policyWith()
   const early = signToken(KEY, 'ES256', { ...CLAIMS, nbf: NOW + 100 })
   expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
@@ -422,7 +430,7 @@ test('a token that failed is not remembered as anything', () => {
   expect(policy.checks()).toBe(4)
 })
 
-test('places that one policy reaches share what was verified; a changed policy starts anew', () => {
+test('the targets of one policy share verified tokens; a changed policy verifies them again', () => {
   let checks = 0
   const context = contextWith({ importKey: () => ({ verify: () => ++checks > 0 }) })
   const spec = specFrom(trafficJwtAuthentication, { providers: PROVIDERS })
@@ -441,7 +449,7 @@ const UNUSED = 'warning key-set-fault'
 const DEAD = 'error key-set-unusable'
 const keySets: [what: string, inline: string, works: boolean, problems: [code: string, message: string][]][] = [
   [
-    'no JSON',
+    'not JSON',
     '{"keys"',
     false,
     [
@@ -450,7 +458,7 @@ const keySets: [what: string, inline: string, works: boolean, problems: [code: s
     ],
   ],
   [
-    'no set',
+    'not a key set',
     '{}',
     false,
     [
@@ -460,14 +468,14 @@ const keySets: [what: string, inline: string, works: boolean, problems: [code: s
   ],
   ['empty', '{"keys":[]}', false, [[DEAD, 'no usable key']]],
   ['only for encryption', keySetOf({ ...KEY.jwk, use: 'enc' }), false, [[DEAD, 'no usable key']]],
-  ['only to sign with', keySetOf({ ...KEY.jwk, key_ops: ['sign'] }), false, [[DEAD, 'no usable key']]],
+  ['only for signing', keySetOf({ ...KEY.jwk, key_ops: ['sign'] }), false, [[DEAD, 'no usable key']]],
   ['for signatures', keySetOf({ ...KEY.jwk, use: 'sig', key_ops: ['verify'], alg: 'ES256', ext: true }), true, []],
-  ['with its private half', keySetOf(privateJwkOf(KEY)), true, []],
+  ['with its private members', keySetOf(privateJwkOf(KEY)), true, []],
   ['beside a key for encryption', keySetOf({ ...KEY.jwk, kid: 'e', use: 'enc' }, KEY), true, []],
-  ['beside a shared secret', keySetOf({ kty: 'oct', k: 'AAAA', kid: 's' }, KEY), true, []],
+  ['beside a symmetric key', keySetOf({ kty: 'oct', k: 'AAAA', kid: 's' }, KEY), true, []],
   ['beside a key of another algorithm', keySetOf({ ...createSigningKey('RSA').jwk, alg: 'RSA-OAEP' }, KEY), true, []],
   [
-    'beside no object',
+    'beside a member that is not an object',
     `{"keys":[7,${JSON.stringify(KEY.jwk)}]}`,
     true,
     [[UNUSED, 'keys[0] is not used: it is not an object']],
@@ -492,19 +500,19 @@ const keySets: [what: string, inline: string, works: boolean, problems: [code: s
     [[UNUSED, 'curve is not supported']],
   ],
   [
-    'beside a point that is none',
+    'beside a point that is not on the curve',
     keySetOf({ ...KEY.jwk, y: KEY.jwk.x }, KEY),
     true,
     [[UNUSED, 'its members do not form a valid key']],
   ],
   [
-    'beside half a key',
+    'beside an incomplete key',
     keySetOf({ kty: 'RSA', n: 'AQAB', kid: 'h' }, KEY),
     true,
     [[UNUSED, 'it has no "n" or no "e"']],
   ],
   ['beside an unknown type', keySetOf({ kty: 'PQ', kid: 'q' }, KEY), true, [[UNUSED, 'key type is not supported']]],
-  ['two keys of one kid', keySetOf(OTHER_KEY, KEY), true, []],
+  ['two keys with one kid', keySetOf(OTHER_KEY, KEY), true, []],
 ]
 for (const [what, text, works, problems] of keySets) {
   verifies('traffic.jwtAuthentication.jwks/inline', `key set: ${what}`, () => {
@@ -536,32 +544,32 @@ const newsOf = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySe
   ...more,
 })
 
-/** A policy whose keys are fetched. `learn`: what the main thread says. */
+/** A policy with fetched keys. `learn` sets the state of the key set. */
 function remotePolicy(spec: object = {}) {
   const policy = policyWith({ providers: REMOTE_PROVIDERS, ...spec })
-  const { keySets, asked } = policy.context
+  const { keySets, requestedKeySets } = policy.context
   return {
     ...policy,
-    asked,
+    requestedKeySets,
     learn: (...words: Parameters<typeof newsOf>) => keySets.learn(newsOf(...words)),
-    /** What becomes of a request, which may have to wait. */
+    /** The outcome of a request, which may have to wait. */
     async outcomeOf(request: ExchangeInputs): Promise<string> {
       return codeOf(await policy.send(request).outcome)
     },
   }
 }
 
-test('with fetched keys a token is verified at once, and once, as with keys that are written out', () => {
+test('with fetched keys a token is verified synchronously and once, as with inline keys', () => {
   const policy = remotePolicy()
   policy.learn(keySetOf(KEY))
   for (let i = 0; i < 3; i++) expect(policy.judge(GOOD)).toBe('proceed')
-  expect([policy.checks(), policy.asked]).toEqual([1, []])
-  // Fetched again, and the same.
+  expect([policy.checks(), policy.requestedKeySets]).toEqual([1, []])
+  // A fetch with the same result.
   policy.learn(keySetOf(KEY))
   expect([policy.judge(GOOD), policy.checks()]).toEqual(['proceed', 1])
 })
 
-test('a key that was taken out of the set counts no more, also for tokens that were valid', () => {
+test('a key that was removed from the set is not accepted any more, also for cached tokens', () => {
   const policy = remotePolicy()
   policy.learn(keySetOf(KEY))
   expect(policy.judge(GOOD)).toBe('proceed')
@@ -569,38 +577,38 @@ test('a key that was taken out of the set counts no more, also for tokens that w
   expect(policy.judge(GOOD)).toBe(TOKEN_FAILURES['unknown-kid'])
 })
 
-test('requests before the first keys wait for them', async () => {
+test('requests wait for the first fetch of the keys', async () => {
   const policy = remotePolicy()
   const waiting = [policy.outcomeOf(bearer(GOOD)), policy.outcomeOf(bearer(BAD))]
-  expect(policy.asked).toEqual([REMOTE_ID])
+  expect(policy.requestedKeySets).toEqual([REMOTE_ID])
   policy.learn(keySetOf(KEY))
   expect(await Promise.all(waiting)).toEqual(['proceed', 'jwt-invalid'])
 })
 
-test('a new key is asked for, once for all, and not again so soon', async () => {
+test('an unknown key causes one fetch for all requests, and no other within the minimum interval', async () => {
   const policy = remotePolicy()
   policy.learn(keySetOf(OTHER_KEY), { restMs: 0 })
   const next = createSigningKey('Ed25519', 'next')
   const token = signToken(next, 'EdDSA', CLAIMS)
   const waiting = [policy.outcomeOf(bearer(token)), policy.outcomeOf(bearer(token))]
-  expect(policy.asked).toEqual([REMOTE_ID])
+  expect(policy.requestedKeySets).toEqual([REMOTE_ID])
   policy.learn(keySetOf(OTHER_KEY, next))
   expect(await Promise.all(waiting)).toEqual(['proceed', 'proceed'])
   expect(policy.judge(signToken(createSigningKey('Ed25519', 'none'), 'EdDSA', CLAIMS))).toBe(
     TOKEN_FAILURES['unknown-kid'],
   )
-  expect(policy.asked).toHaveLength(1)
+  expect(policy.requestedKeySets).toHaveLength(1)
 })
 
 test.each([
   ['expired', { ...CLAIMS, exp: 1 }],
   ['of another issuer', { ...CLAIMS, iss: 'https://elsewhere' }],
-  ['for somebody else', { ...CLAIMS, aud: 'theirs' }],
+  ['for another audience', { ...CLAIMS, aud: 'theirs' }],
 ])('a token that no key would make valid asks for none: %s', (_, claims) => {
   const policy = remotePolicy({ providers: [{ ...REMOTE_PROVIDERS[0], audiences: ['ours'] }] })
   const token = signToken(createSigningKey('P-256', 'none'), 'ES256', claims)
   expect(policy.send(bearer(token)).outcome).toMatchObject({ kind: 'refusal' })
-  expect(policy.asked).toEqual([])
+  expect(policy.requestedKeySets).toEqual([])
 })
 
 test.each([
@@ -619,7 +627,7 @@ test.each([
   expect(outcome.headers).toEqual([['www-authenticate', 'Bearer error="invalid_token"']])
 })
 
-test('when the client has left, its exchange is not touched: it may serve another request', async () => {
+test('after the client has disconnected, its exchange is not changed', async () => {
   const policy = remotePolicy()
   const exchange = exchangeWith(bearer(GOOD))
   const leave = new AbortController()
@@ -636,7 +644,7 @@ test('when the client has left, its exchange is not touched: it may serve anothe
   expect([settled, exchange.identity.jwt, exchange.request.has('authorization')]).toEqual([false, undefined, true])
 })
 
-test('providers of one issuer, written out and fetched', async () => {
+test('providers of one issuer with inline and fetched keys', async () => {
   const policy = remotePolicy({ providers: [...PROVIDERS, ...REMOTE_PROVIDERS] })
   expect(policy.judge(GOOD)).toBe('proceed')
   expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
@@ -647,7 +655,7 @@ test('providers of one issuer, written out and fetched', async () => {
 })
 
 const fetches: [what: string, news: Parameters<typeof newsOf> | undefined, report: string | undefined][] = [
-  ['nothing is known yet', undefined, undefined],
+  ['no attempt has ended yet', undefined, undefined],
   ['fetched', [keySetOf(KEY)], undefined],
   [
     'fetched, with a key that cannot be used',
@@ -665,7 +673,7 @@ const fetches: [what: string, news: Parameters<typeof newsOf> | undefined, repor
     'warning key-set-stale: the key set cannot be fetched again; the keys fetched at 2027-01-15T08:00:00.000Z stay in use: GET /keys of Service/default/id: timeout',
   ],
 ]
-test.each(fetches)('what is said of a key set: %s', (_, news, report) => {
+test.each(fetches)('findings for a key set: %s', (_, news, report) => {
   const context = contextWith({ importKey })
   if (news !== undefined) context.keySets.learn(newsOf(...news))
   jwtAuthentication.compile([sourceOf(specFrom(trafficJwtAuthentication, { providers: REMOTE_PROVIDERS }))], context)
@@ -675,7 +683,7 @@ test.each(fetches)('what is said of a key set: %s', (_, news, report) => {
   for (const { path } of context.problems) expect(path).toBe('spec.traffic.field.providers[0].jwks.remote')
 })
 
-test('mcp is reported; tokens are validated all the same', () => {
+test('mcp is reported; tokens are still validated', () => {
   const policy = policyWith({ mcp: {} })
   expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.mcp'])
   expect([policy.judge(GOOD), policy.judge(BAD)]).toEqual(['proceed', TOKEN_FAILURES.signature])

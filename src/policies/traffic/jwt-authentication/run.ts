@@ -19,11 +19,13 @@ export interface JwtPlan {
   readonly verifier: TokenVerifier
   readonly missing: Refusal
   readonly invalid: Readonly<Record<TokenFailure, Refusal>>
-  /** Without the keys, nobody can say whether the token is valid. */
-  readonly undecided: (why: string) => Refusal
+  /** The refusal if the keys are not available, so that the token cannot be verified. */
+  readonly keysUnavailable: (why: string) => Refusal
 }
 
-/** Specification 1, 5.3. Only a valid token is removed; `Permissive` lets a bad one travel on (decisions A-59, A-61). */
+/**
+ * Validates the token (specification 1, 5.3). Only a valid token is removed; `Permissive` forwards an invalid one (decisions A-59, A-61).
+ */
 export function runJwt(plan: JwtPlan, exchange: Exchange): Outcome | Promise<Outcome> {
   const text = readCredential(plan.location, exchange)
   if (text === undefined) return plan.mode === 'Strict' ? plan.missing : proceed
@@ -32,22 +34,17 @@ export function runJwt(plan: JwtPlan, exchange: Exchange): Outcome | Promise<Out
   const token = plan.verifier.verify(text, exchange.context.now())
   if (typeof token !== 'string') return accept(plan, exchange, token)
   return token === 'unknown-kid' || token === 'not-fetched'
-    ? askForKeys(plan, exchange, text, token)
+    ? fetchKeys(plan, exchange, text, token)
     : refuse(plan, plan.invalid[token])
 }
 
-/** The issuer may have new keys (decision A-62), or the first ones may be on their way (decision A-63). */
-function askForKeys(
-  plan: JwtPlan,
-  exchange: Exchange,
-  text: string,
-  failure: TokenFailure,
-): Outcome | Promise<Outcome> {
+/** Fetches keys: the issuer may have new ones (decision A-62), or the first fetch may still be running (decision A-63). */
+function fetchKeys(plan: JwtPlan, exchange: Exchange, text: string, failure: TokenFailure): Outcome | Promise<Outcome> {
   const { verifier } = plan
   const renewable = verifier.renewable(text, exchange.context.now())
-  const asked = renewable.flatMap((keySet) => keySet.renew() ?? [])
-  if (asked.length === 0) return refuseForKeys(plan, renewable, failure)
-  return afterwards(exchange, Promise.all(asked), () => {
+  const fetches = renewable.flatMap((keySet) => keySet.renew() ?? [])
+  if (fetches.length === 0) return refuseForKeys(plan, renewable, failure)
+  return afterwards(exchange, Promise.all(fetches), () => {
     const token = verifier.verify(text, exchange.context.now())
     return typeof token === 'string' ? refuseForKeys(plan, renewable, token) : accept(plan, exchange, token)
   })
@@ -59,9 +56,9 @@ function accept(plan: JwtPlan, exchange: Exchange, token: ValidToken): Outcome {
   return proceed
 }
 
-function refuseForKeys(plan: JwtPlan, asked: readonly RemoteKeySet[], failure: TokenFailure): Outcome {
-  const missing = failure === 'not-fetched' ? asked.find(({ fetched }) => !fetched) : undefined
-  return refuse(plan, missing === undefined ? plan.invalid[failure] : plan.undecided(missing.lack))
+function refuseForKeys(plan: JwtPlan, keySets: readonly RemoteKeySet[], failure: TokenFailure): Outcome {
+  const missing = failure === 'not-fetched' ? keySets.find(({ fetched }) => !fetched) : undefined
+  return refuse(plan, missing === undefined ? plan.invalid[failure] : plan.keysUnavailable(missing.unavailableReason))
 }
 
 function refuse({ mode }: JwtPlan, refusal: Refusal): Outcome {

@@ -1,4 +1,4 @@
-/** Why a token is not valid, in words for the log; the caller is never told (decision A-53). */
+/** Reasons why a token is invalid, as log text. Clients never see them (decision A-53). */
 export const TOKEN_FAILURES = {
   several: 'the request has several different tokens, or a value that is not a token',
   'too-long': 'the token is too long',

@@ -4,7 +4,7 @@ import { type ValidToken, VerifiedTokens } from './verified-tokens.ts'
 
 const token: ValidToken = { identity: { claims: {}, token: '' }, expires: 0, keySet: NO_KEY_SET, keys: NO_KEY_SET.keys }
 
-test('what is in use stays, what is not goes, and there is a bound', () => {
+test('used tokens are kept, unused ones are evicted, and the cache is bounded', () => {
   const tokens = new VerifiedTokens(10)
   tokens.add('used', token)
   for (let i = 0; i < 100; i++) {
@@ -16,16 +16,16 @@ test('what is in use stays, what is not goes, and there is a bound', () => {
   expect(tokens.get('once-99')).toBe(token)
 })
 
-test('a generation has four mebibytes of characters', () => {
+test('a generation holds 4 Mi characters', () => {
   const half = 2 * 1024 * 1024
   const texts = ['a'.repeat(half), 'b'.repeat(half), 'c', 'd'.repeat(2 * half)]
   const tokens = new VerifiedTokens()
   for (const text of texts) tokens.add(text, token)
-  // `a` and `b` fill one. `c` begins the next one, and `d` the third.
+  // `a` and `b` fill the first generation; `c` starts the second and `d` the third.
   expect(texts.map((text) => tokens.get(text) === token)).toEqual([false, false, true, true])
 })
 
-test('a generation has 2048 tokens', () => {
+test('a generation holds 2048 tokens', () => {
   const tokens = new VerifiedTokens()
   for (let i = 0; i <= 4096; i++) tokens.add(`${i}`, token)
   expect([0, 2047, 2048, 4096].map((i) => tokens.get(`${i}`) === token)).toEqual([false, false, true, true])

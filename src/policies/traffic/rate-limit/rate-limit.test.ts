@@ -40,7 +40,7 @@ function queued(exchange: Exchange): Record<string, string> {
   return Object.fromEntries(exchange.queuedHeaders ?? [])
 }
 
-verifies('traffic.rateLimit.local/requests-429', 'requests beyond the rate are refused until the next unit', () => {
+verifies('traffic.rateLimit.local/requests-429', 'requests above the rate are refused until the next unit', () => {
   const policy = policyOf({ local: [{ requests: 2, unit: 'Minutes' }] })
   expect(policy.codes(3)).toEqual([OK, OK, OVER])
   nowMs += 59_999
@@ -49,7 +49,7 @@ verifies('traffic.rateLimit.local/requests-429', 'requests beyond the rate are r
   expect(policy.codes(3)).toEqual([OK, OK, OVER])
 })
 
-verifies('traffic.rateLimit.local/unit-values', 'each unit has its length', () => {
+verifies('traffic.rateLimit.local/unit-values', 'each unit has its duration', () => {
   for (const [unit, lengthMs] of [
     ['Seconds', 1000],
     ['Minutes', 60_000],
@@ -64,14 +64,14 @@ verifies('traffic.rateLimit.local/unit-values', 'each unit has its length', () =
   }
 })
 
-verifies('traffic.rateLimit.local/burst', 'burst comes on top of the rate, and returns at the rate', () => {
+verifies('traffic.rateLimit.local/burst', 'burst is added to the rate, and is refilled at the rate', () => {
   const policy = policyOf({ local: [{ requests: 1, unit: 'Seconds', burst: 2 }] })
   expect(policy.codes(4)).toEqual([OK, OK, OK, OVER])
   nowMs += 1000
   expect(policy.codes(2)).toEqual([OK, OVER])
 })
 
-test('headers tell of the tightest bucket, allowed or not; 429 says when to come back', () => {
+test('headers describe the most restrictive bucket, for allowed and refused requests; 429 has Retry-After', () => {
   const policy = policyOf({
     local: [
       { requests: 100, unit: 'Hours' },
@@ -103,7 +103,7 @@ test('Retry-After is at least 1 and at most the unit', () => {
   expect(minute.send().outcome).toMatchObject({ headers: [['retry-after', '60']] })
 })
 
-test('headers of an earlier policy stay alone', () => {
+test('headers of an earlier policy are kept', () => {
   const policy = policyOf({ local: [{ requests: 5, unit: 'Seconds' }] })
   const exchange = exchangeWith()
   exchange.queueHeader('x-ratelimit-limit', '1')
@@ -111,7 +111,7 @@ test('headers of an earlier policy stay alone', () => {
   expect(exchange.queuedHeaders).toEqual([['x-ratelimit-limit', '1']])
 })
 
-test('a refused request takes from no bucket', () => {
+test('a refused request takes no tokens from any bucket', () => {
   const policy = policyOf({
     local: [
       { requests: 3, unit: 'Hours' },
@@ -140,7 +140,7 @@ verifies(
   },
 )
 
-test('an exhausted token limit takes no request', () => {
+test('an exhausted token limit refuses requests', () => {
   const policy = policyOf({
     local: [
       { requests: 2, unit: 'Hours' },
@@ -157,7 +157,7 @@ test('charging a request without token limits does nothing', () => {
   expect(() => chargeTokens(exchangeWith(), 5)).not.toThrow()
 })
 
-test('an unchanged entry keeps its level, wherever it stands; a changed one starts full', () => {
+test('an unchanged entry keeps its level at any position; a changed one starts full', () => {
   const context = contextWith()
   policyOf({ local: [{ requests: 1, unit: 'Hours' }] }, context).send()
   const moved = policyOf(
@@ -173,7 +173,7 @@ test('an unchanged entry keeps its level, wherever it stands; a changed one star
   expect(policyOf({ local: [{ requests: 1, unit: 'Hours', burst: 1 }] }, context).codes(1)).toEqual([OK])
 })
 
-test('policies, targets and equal entries have buckets of their own', () => {
+test('policies, targets and equal entries have separate buckets', () => {
   const context = contextWith()
   const spec = { local: [{ requests: 1, unit: 'Hours' }] }
   const other = { origin: { kind: 'ProxyPolicy', namespace: 'default', name: 'other' } }
@@ -192,21 +192,25 @@ const conditional = {
 }
 const tier = (name: string): ExchangeInputs => ({ headers: { tier: name } })
 
-verifies('traffic.conditional/first-true-runs', 'the first true item limits, with buckets of its own', () => {
-  const policy = policyOf(conditional)
-  expect([policy.send(tier('gold')).code, policy.send(tier('gold')).code, policy.send(tier('gold')).code]).toEqual([
-    OK,
-    OK,
-    OVER,
-  ])
-  expect([policy.send(tier('free')).code, policy.send(tier('free')).code]).toEqual([OK, OVER])
-})
+verifies(
+  'traffic.conditional/first-true-runs',
+  'the first item whose condition is true applies, with its own buckets',
+  () => {
+    const policy = policyOf(conditional)
+    expect([policy.send(tier('gold')).code, policy.send(tier('gold')).code, policy.send(tier('gold')).code]).toEqual([
+      OK,
+      OK,
+      OVER,
+    ])
+    expect([policy.send(tier('free')).code, policy.send(tier('free')).code]).toEqual([OK, OVER])
+  },
+)
 
-test('no item true, or a condition that fails: no limit', () => {
+test('if no condition is true, or a condition fails, there is no limit', () => {
   expect(policyOf(conditional).codes(3)).toEqual([OK, OK, OK])
 })
 
-verifies('traffic.conditional/fallback-runs', 'the item without condition runs when no condition was true', () => {
+verifies('traffic.conditional/fallback-runs', 'the item without a condition applies if no condition is true', () => {
   const fallback = { policy: { local: [{ requests: 1, unit: 'Hours' }] } }
   const policy = policyOf({ conditional: [conditional.conditional[0], fallback] })
   expect(policy.codes(2)).toEqual([OK, OVER])
@@ -220,7 +224,7 @@ const hints: [conditions: (string | undefined)[], reports: string[]][] = [
   [['default(request.headers["x"], "") == "1"', 'jwt.sub == "a"'], []],
 ]
 for (const [conditions, reports] of hints) {
-  test(`who can get around ${conditions.join(', ')}`, () => {
+  test(`requests that bypass ${conditions.join(', ')}`, () => {
     const policy = { local: [{ requests: 1, unit: 'Hours' }] }
     const items = conditions.map((condition) => ({ condition, policy }))
     expect(policyOf({ conditional: items }).context.reports).toEqual(reports)
@@ -235,7 +239,7 @@ const GLOBAL = {
 
 verifies(
   ['traffic.rateLimit.global/fail-closed', 'traffic.rateLimit.global/failureMode-default'],
-  'a service that cannot be asked refuses, loudly',
+  'without its service, a global limit refuses requests and reports an error',
   () => {
     const policy = policyOf({ global: GLOBAL })
     expect(policy.codes(1)).toEqual(['rate-limit-failed'])

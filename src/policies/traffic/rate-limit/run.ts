@@ -16,10 +16,10 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   if (tokens.length > 0) exchange.tokenLimits = tokens
   const exhausted = tokens.find((bucket) => bucket.remaining() < 1) ?? takeFromAll(requests)
   if (exhausted === undefined) {
-    announce(tightest(requests, tokens), exchange)
+    setLimitHeaders(tightest(requests, tokens), exchange)
     return proceed
   }
-  announce(exhausted, exchange)
+  setLimitHeaders(exhausted, exchange)
   return reject('rate-limited', { headers: [['retry-after', String(retryAfterSeconds(exhausted))]] })
 }
 
@@ -55,7 +55,7 @@ function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket
 }
 
 /** Sets the headers of one bucket (decision A-82), unless an earlier policy has set those of another one. */
-function announce(bucket: TokenBucket | undefined, exchange: Exchange): void {
+function setLimitHeaders(bucket: TokenBucket | undefined, exchange: Exchange): void {
   if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
   exchange.queueHeader('x-ratelimit-remaining', String(bucket.level))

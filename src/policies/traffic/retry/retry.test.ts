@@ -7,12 +7,12 @@ const cases: [spec: RetrySpec, attempts: number, codes: number[], backoffMs: num
   [{}, 1, [], 0, []],
   [{ attempts: 0 }, 0, [], 0, []],
   [{ attempts: 3, codes: [500, 503], backoff: '200ms' }, 3, [500, 503], 200, []],
-  // A route rule may say this; a ProxyPolicy cannot.
+  // Only a route rule can have this value; the schema of ProxyPolicy refuses it.
   [{ attempts: 300 }, 255, [], 0, ['out-of-range spec.traffic.field.attempts']],
   [{ attempts: -1 }, 0, [], 0, ['out-of-range spec.traffic.field.attempts']],
 ]
 for (const [spec, attempts, codes, backoffMs, reports] of cases) {
-  test(`retry ${JSON.stringify(spec)} is noted for the forwarding`, () => {
+  test(`retry ${JSON.stringify(spec)} is recorded for forwarding`, () => {
     const context = contextWith()
     const exchange = exchangeWith()
     retry.compile([sourceOf(spec)], context)!.request!(exchange)

@@ -22,12 +22,12 @@ function timeoutOn(routeKind: string, request: string): number | undefined {
   return exchange.requestTimeoutMs
 }
 
-verifies('traffic.timeouts/http-route', 'the time of an HTTPRoute is noted', () => {
+verifies('traffic.timeouts/http-route', 'the timeout of an HTTPRoute is recorded', () => {
   expect(timeoutOn('HTTPRoute', '1m30s')).toBe(90_000)
   expect(timeoutOn('HTTPRoute', '0s')).toBe(0)
 })
 
-verifies('traffic.timeouts/other-kinds-ignored', 'a GRPCRoute has no time limit, and the policy on it says so', () => {
+verifies('traffic.timeouts/other-kinds-ignored', 'a GRPCRoute has no timeout, and the policy reports that', () => {
   expect(timeoutOn('GRPCRoute', '1s')).toBeUndefined()
   const context = contextWith()
   const source = sourceOf({ request: '1s' }, { target: 'GRPCRoute/default/r' })
@@ -35,7 +35,7 @@ verifies('traffic.timeouts/other-kinds-ignored', 'a GRPCRoute has no time limit,
   expect(context.reports).toEqual(['no-effect spec.traffic.field.request'])
 })
 
-test('a time limit for each attempt, which a route rule may name, is reported', () => {
+test('a timeout per attempt, which a route rule may have, is reported', () => {
   const context = contextWith()
   timeouts.compile([sourceOf({ request: '1s', backendRequest: '0s' } as object)], context)
   expect(context.reports).toEqual([])

@@ -26,7 +26,7 @@ export function compileTrafficTransformation(
   return runChosen(choices)
 }
 
-/** The choice is made once, with the request; the response goes the same way (docs/behaviour/http.md, "The way back"). */
+/** Selects the item once, on the request; the response uses the same item (docs/behaviour/http.md, "The way back"). */
 function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
   const chosen = new ExchangeSlot<Transformation | undefined>(undefined)
   return {

@@ -45,13 +45,13 @@ const requestCases: [request: object, lines: string[]][] = [
   [{ add: [{ name: 'x-c', value: 'request.headers["x-b"]' }] }, ['x-a: 1', 'x-a: 2', 'x-b: b', 'x-c: b']],
   [{ remove: ['X-A'] }, ['x-b: b']],
   [{ remove: ['x-none'] }, ['x-a: 1', 'x-a: 2', 'x-b: b']],
-  // a failing or unusable value removes what a caller may have planted
+  // A failing or invalid value removes a header that the client may have set.
   [{ set: [{ name: 'x-a', value: FAILS }] }, ['x-b: b']],
   [{ add: [{ name: 'x-a', value: FAILS }] }, ['x-b: b']],
   [{ set: [{ name: 'x-a', value: '42' }] }, ['x-b: b']],
   [{ set: [{ name: 'x-a', value: '"two\r\nlines"' }] }, ['x-b: b']],
   [{ set: [{ name: 'x-a', value: 'broken (' }] }, ['x-b: b']],
-  // add, set, remove: each sees the result so far
+  // add, set, remove: each operates on the result of the previous one
   [
     { add: [{ name: 'x-c', value: '"1"' }], set: [{ name: 'x-d', value: 'request.headers["x-c"]' }], remove: ['x-a'] },
     ['x-b: b', 'x-c: 1', 'x-d: 1'],
@@ -137,7 +137,7 @@ for (const [value, status] of [
   })
 }
 
-test('what can have no effect is said', () => {
+test('settings without effect are reported', () => {
   const { context } = policyOf({
     request: {
       set: [
@@ -160,7 +160,7 @@ test('what can have no effect is said', () => {
 
 verifies(
   'traffic.transformation/body',
-  'the body is replaced; a failure refuses instead of sending an empty one',
+  'the body is replaced; a failed expression refuses the request instead of sending an empty body',
   () => {
     const echo = policyOf({ request: { body: 'request.body' }, response: { body: '42' } })
     expect(echo.run).toMatchObject({ readsRequestBody: true, readsResponseBody: false })
@@ -174,7 +174,7 @@ verifies(
   },
 )
 
-test('a body that fails says why, to operators, and tells nothing of what it read', () => {
+test('the detail has the reason of a failed body expression, without the data it read', () => {
   const body = 'json(request.body)["card"] + 1'
   const exchange = { body: '{"card":"4111111111111111"}' }
   expect(policyOf({ request: { body } }).send(exchange).outcome).toMatchObject({
@@ -193,7 +193,7 @@ test('a body that fails says why, to operators, and tells nothing of what it rea
 const ENDLESS = 'string(lists.range(100000).exists(x, lists.range(100000).exists(y, request.path == "x")))'
 
 test.each([
-  ['a field', { set: [{ name: 'x', value: ENDLESS }] }],
+  ['a header', { set: [{ name: 'x', value: ENDLESS }] }],
   ['a pseudo-header', { set: [{ name: ':path', value: ENDLESS }] }],
   ['metadata', { metadata: { a: ENDLESS } }],
   ['the body', { body: ENDLESS }],
@@ -203,14 +203,14 @@ test.each([
   )
 })
 
-test('a limit in a condition leaves the choice open, and is told', () => {
+test('a limit in a condition selects no item, and is recorded', () => {
   const policy = policyOf({ conditional: [{ condition: `${ENDLESS} == "true"`, policy: step('"one"') }] })
   expect(policy.send().exchange.exceeded).toContain('conditional[0].condition')
 })
 
 verifies(
   'traffic.transformation/metadata',
-  'metadata is kept for later, what fails is left out, the response wins',
+  'metadata is stored, failed expressions are left out, the response overwrites values of the request',
   () => {
     const policy = policyOf({
       request: { metadata: { a: '"request"', b: '42', c: FAILS } },
@@ -226,7 +226,7 @@ const step = (value: string) => ({
   response: { set: [{ name: 'y', value }] },
 })
 
-test('of conditional items the first true one acts, on the way back too', () => {
+test('the first conditional item whose condition is true applies to the request and to the response', () => {
   const policy = policyOf({
     conditional: [
       { condition: 'request.headers["x"] == "1"', policy: step('"one"') },
@@ -238,7 +238,7 @@ test('of conditional items the first true one acts, on the way back too', () => 
     const { exchange } = policy.answer({ headers: { x } })
     return [exchange.request.get('x'), exchange.response?.get('y')]
   })
-  // The first condition is no longer true on the way back, and does not matter there.
+  // The first condition is false for the response, which does not matter.
   expect(outcomes).toEqual([
     ['one', 'one'],
     [undefined, undefined],
@@ -246,7 +246,7 @@ test('of conditional items the first true one acts, on the way back too', () => 
   ])
 })
 
-test('a choice does not outlive its request', () => {
+test('the selected item is not kept for the next request', () => {
   const policy = policyOf({ conditional: [{ condition: 'request.headers["x"] == "1"', policy: step('"one"') }] })
   const { exchange } = policy.answer({ headers: { x: '1' } })
   exchange.request.set('x', '2')

@@ -8,7 +8,7 @@ import type { ExtAuthSpec } from './ext-auth.ts'
 export const refuseExtAuth: Step = refuseUnimplemented('ext-auth-denied', 'extAuth')
 
 /** External authorization is not implemented yet, so its failure mode applies (specification 2, 2.2.6; decision A-36). */
-export function unansweredExtAuth(
+export function unimplementedExtAuth(
   source: PolicySource<unknown>,
   path: string,
   { failureMode }: ExtAuthSpec,

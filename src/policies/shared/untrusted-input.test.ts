@@ -7,7 +7,7 @@ import { cookieValues, removeCookie, setCookie } from './authentication/cookies.
 import { queryValues, withoutQueryParameter, withQueryParameter } from './url/query.ts'
 import { parseOrigin } from './url/web-origin.ts'
 
-/** What callers send may be anything that the wire lets through; none of it may break a head or slip past a removal. */
+/** Properties of parsers for client input: no input makes a head invalid or bypasses a removal. */
 
 const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).filter((letter) => letter !== '#')
 const target = fc
@@ -22,7 +22,7 @@ const fieldValue = fc
   .array(fc.constantFrom(' ', '\t', ';', '=', ',', '"', 'k', 'key', 'a', '\u00a0'), { maxLength: 20 })
   .map((parts) => trimSpace(parts.join('')))
 
-test('a removed query parameter is gone, and a target stays a target', () => {
+test('after removal a query parameter is absent, and the target is valid', () => {
   fc.assert(
     fc.property(target, (text) => {
       const without = withoutQueryParameter(text, 'key')
@@ -33,7 +33,7 @@ test('a removed query parameter is gone, and a target stays a target', () => {
   )
 })
 
-test('a query parameter that was set is read back, alone', () => {
+test('a query parameter that was set is read back as the only one', () => {
   fc.assert(
     fc.property(target, byteText, (text, value) => {
       const written = withQueryParameter(text, 'key', value)
@@ -43,7 +43,7 @@ test('a query parameter that was set is read back, alone', () => {
   )
 })
 
-test('a removed cookie is gone, a set one is read back, and the field stays a field', () => {
+test('a removed cookie is absent, one that was set is read back, and the field is valid', () => {
   fc.assert(
     fc.property(fc.array(fieldValue, { maxLength: 3 }), (fields) => {
       const head = new Head()
@@ -57,7 +57,7 @@ test('a removed cookie is gone, a set one is read back, and the field stays a fi
   )
 })
 
-test('a cookie keeps all its bytes, and one whose name only ends like another stays', () => {
+test('a cookie keeps all its bytes, and a cookie with a longer name is not removed', () => {
   const head = new Head()
   head.append('cookie', 'key\u00a0=1; a=k\u00c3\u00a0; key =2')
   expect(cookieValues(head.getAll('cookie'), 'a')).toEqual(['k\u00c3\u00a0'])
@@ -66,7 +66,7 @@ test('a cookie keeps all its bytes, and one whose name only ends like another st
   expect(head.get('cookie')).toBe('key\u00a0=1; a=k\u00c3\u00a0')
 })
 
-test('an origin that was understood is the same when it is written again', () => {
+test('a parsed origin is unchanged by serialising and parsing it', () => {
   const text = fc.tuple(fc.constantFrom('http', 'https', 'ftp', ''), fc.string({ maxLength: 12 }), fc.nat(70_000))
   fc.assert(
     fc.property(text, ([scheme, host, port]) => {
