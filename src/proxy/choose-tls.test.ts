@@ -32,10 +32,25 @@ test.each<[what: string, before: Written, after: Written, otherwise: boolean]>([
   ['client certificates are no longer required', { 'a.test': STRICT }, { 'a.test': undefined }, true],
   ['another validation mode', { 'a.test': LOOSE }, { 'a.test': STRICT }, true],
   ['another authority', { 'a.test': STRICT }, { 'a.test': OTHER }, true],
-  ['a more specific listener that requires them is added', { '*.test': undefined }, { '*.test': undefined, 'a.test': STRICT }, true],
-  ['a listener is removed, and the next one requires them', { '*.test': STRICT, 'a.test': undefined }, { '*.test': STRICT }, true],
+  [
+    'a more specific listener that requires them is added',
+    { '*.test': undefined },
+    { '*.test': undefined, 'a.test': STRICT },
+    true,
+  ],
+  [
+    'a listener is removed, and the next one requires them',
+    { '*.test': STRICT, 'a.test': undefined },
+    { '*.test': STRICT },
+    true,
+  ],
   ['listeners are added and removed, and none requires them', { 'a.test': undefined }, { 'b.test': undefined }, false],
-  ['listeners are added and removed, and all have the same requirements', { 'a.test': STRICT }, { 'a.test': STRICT, 'b.test': STRICT }, false],
+  [
+    'listeners are added and removed, and all have the same requirements',
+    { 'a.test': STRICT },
+    { 'a.test': STRICT, 'b.test': STRICT },
+    false,
+  ],
 ])('%s', (_, before, after, otherwise) => {
   expect(clientAuthChanged(socketOf(before), socketOf(after))).toBe(otherwise)
 })

@@ -81,14 +81,10 @@ verifies('policy/backend-target-backend', 'a policy of the ProxyBackend is in fo
   expect(await timeouts(STATIC, 'ProxyBackend/default/b')).toEqual([1000])
 })
 
-verifies(
-  'backend.mcp/target-section-name',
-  'a policy for one MCP target applies only to that target',
-  async () => {
-    expect(await timeouts(MCP, 'ProxyBackend/default/m/fixed')).toEqual([10_000, 1000])
-    expect(await timeouts(MCP, 'ProxyBackend/default/m/svc-80')).toEqual([1000, 10_000])
-  },
-)
+verifies('backend.mcp/target-section-name', 'a policy for one MCP target applies only to that target', async () => {
+  expect(await timeouts(MCP, 'ProxyBackend/default/m/fixed')).toEqual([10_000, 1000])
+  expect(await timeouts(MCP, 'ProxyBackend/default/m/svc-80')).toEqual([1000, 10_000])
+})
 
 test('a policy for an entry applies to all its targets; a policy for one target takes precedence', async () => {
   expect(await timeouts(MCP, 'ProxyBackend/default/m/found')).toEqual([1000, 10_000])

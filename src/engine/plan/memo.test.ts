@@ -55,7 +55,12 @@ test.each<[what: string, change: readonly PlanItem[], removed: readonly string[]
   ['an input policy changed', [again(BEFORE[0]!)], [], false],
   ['an input policy is removed', [], [BEFORE[0]!.key], false],
   ['a policy is added to the target of an input policy', [policyItem('traffic.csrf', GATEWAY, {})], [], false],
-  ['a policy is added to a target that had none', [policyItem('traffic.cors', 'HTTPRoute/default/none', {})], [], false],
+  [
+    'a policy is added to a target that had none',
+    [policyItem('traffic.cors', 'HTTPRoute/default/none', {})],
+    [],
+    false,
+  ],
   ['the backend changed', [again(BEFORE[2]!)], [], false],
   ['the backend is removed', [], [BEFORE[2]!.key], false],
   ['the missing backend appears', [backendItem('missing')], [], false],

@@ -57,13 +57,10 @@ test('unchanged groups are the same arrays', () => {
   expect(after.policiesAt('Gateway/default/main')).toBe(before.policiesAt('Gateway/default/main'))
 })
 
-test.each([[['a', 'b']], [['b', 'a']]])(
-  'an address moves from one Pod to another, in either order: %j',
-  (order) => {
-    const before = PlanIndex.EMPTY.after({ set: [pod('a', '10.0.0.1'), pod('b', '10.0.0.2')], removed: [] })
-    const moved = { a: pod('a', '10.0.0.3'), b: pod('b', '10.0.0.1') }
-    const after = before.after({ set: order.map((name) => moved[name as 'a' | 'b']), removed: [] })
-    const names = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((address) => after.workloadAt(address)?.name)
-    expect(names).toEqual(['b', undefined, 'a'])
-  },
-)
+test.each([[['a', 'b']], [['b', 'a']]])('an address moves from one Pod to another, in either order: %j', (order) => {
+  const before = PlanIndex.EMPTY.after({ set: [pod('a', '10.0.0.1'), pod('b', '10.0.0.2')], removed: [] })
+  const moved = { a: pod('a', '10.0.0.3'), b: pod('b', '10.0.0.1') }
+  const after = before.after({ set: order.map((name) => moved[name as 'a' | 'b']), removed: [] })
+  const names = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((address) => after.workloadAt(address)?.name)
+  expect(names).toEqual(['b', undefined, 'a'])
+})
