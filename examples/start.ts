@@ -81,7 +81,7 @@ ${servers.join('\n')}
 
 Paste these into another terminal:
 
-  # HTTP: an echo server tells what it saw
+  # HTTP: an echo server returns the request that it received
   curl http://localhost:8080/hello
 
   # LLM: a streamed chat; the model "fast" is an alias
@@ -90,13 +90,13 @@ Paste these into another terminal:
   # MCP: the tools of two servers in one session
   node_modules/.bin/node examples/quickstart/list-tools.ts
 
-  # A2A: the card of an agent, whose address is the gateway's
+  # A2A: an agent card with the address of the gateway
   curl http://localhost:8080/a2a/.well-known/agent-card.json
 
-  # Which objects decide about a request, and how, without sending it
+  # Explain which objects decide about a request, without sending it
   bin/gatewright explain -f examples/quickstart POST http://localhost:8080/keys/x -H 'authorization: Bearer k-alice'
 
-The whole story: examples/quickstart/README.md
+Details: examples/quickstart/README.md
 `
 }
 
