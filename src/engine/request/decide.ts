@@ -2,6 +2,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { joinLlmReads, type LlmReads } from '#exchange/llm-reads.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { hostOf } from '#net/http/authority-form.ts'
 import { foldName } from '#net/http/head.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
@@ -10,7 +11,6 @@ import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import {
   chooseBackend,
-  HostReader,
   type LiveListener,
   type LiveRequestListener,
   type LiveRule,
@@ -27,7 +27,6 @@ const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 
 /** The progress of one request. It determines which response policies run. */
 export class Decision implements ProtocolAttempt {
-  readonly host: HostReader = new HostReader()
   readonly path: RequestPath = new RequestPath()
   listener: LiveRequestListener | undefined
   /** Frontend settings of the listener. */
@@ -80,7 +79,7 @@ export interface DecideInputs {
  * asynchronous.
  */
 export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decision): Outcome | Promise<Outcome> {
-  const listener = inputs.socket.hosts.first(nameOfListener(exchange, decision), (listener) => listener)
+  const listener = inputs.socket.hosts.first(nameOfListener(exchange), (listener) => listener)
   if (listener === undefined) return decision.path.read(exchange) ?? reject('listener-not-found')
   const frontend = listener.frontend.get(inputs.index)
   decision.listener = listener
@@ -101,22 +100,17 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
 }
 
 /** With TLS, the handshake has selected the listener by server name. */
-function nameOfListener({ peer, originalAuthority }: Exchange, { host }: Decision): string {
-  return peer.secure ? (peer.serverName ?? '') : host.of(originalAuthority)
+function nameOfListener({ peer, originalAuthority }: Exchange): string {
+  return peer.secure ? (peer.serverName ?? '') : hostOf(originalAuthority)
 }
 
 /**
  * Refuses a request for a host that belongs to another listener than its TLS connection: certificates, client validation and policies are
  * those of a listener (RFC 9110, 7.4).
  */
-function checkMisdirected(
-  { socket }: DecideInputs,
-  listener: LiveListener,
-  exchange: Exchange,
-  { host }: Decision,
-): Outcome {
+function checkMisdirected({ socket }: DecideInputs, listener: LiveListener, exchange: Exchange): Outcome {
   if (!exchange.peer.secure) return undefined
-  const best = socket.serverNames.first<LiveListener>(host.of(exchange.originalAuthority), (listener) => listener)
+  const best = socket.serverNames.first<LiveListener>(hostOf(exchange.originalAuthority), (listener) => listener)
   if (best === listener) return undefined
   return best === undefined ? reject('route-not-found') : reject('misdirected')
 }
@@ -127,12 +121,12 @@ function route(
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
-  const misdirected = checkMisdirected(inputs, listener, exchange, decision)
+  const misdirected = checkMisdirected(inputs, listener, exchange)
   if (misdirected !== undefined) return misdirected
   const { path } = decision
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
-  const host = decision.host.of(exchange.request.authorityLike(exchange.originalAuthority))
+  const host = hostOf(exchange.request.authorityLike(exchange.originalAuthority))
   const nominated = checkMatchedFields(exchange.request, listener.routes, host)
   if (nominated !== undefined) return nominated
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)

@@ -1,5 +1,4 @@
 import type { Exchange, PlanNames } from '#exchange/exchange.ts'
-import { hostOf } from '#net/http/authority-form.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { LiveBackend } from '../backend/live-backend.ts'
@@ -119,21 +118,6 @@ export function ruleNames(listener: PlanNames, item: RouteItem | RelayRouteItem)
     route: `${item.route.namespace}/${item.route.name}`,
     routeKind: item.route.kind,
     rule: item.ruleName ?? '',
-  }
-}
-
-/** Parses hosts, and remembers the last one: the requests of a connection usually have the same host. */
-export class HostReader {
-  #authority = ''
-  #host = ''
-
-  /** @returns as `hostOf` */
-  of(authority: string): string {
-    if (authority !== this.#authority) {
-      this.#authority = authority
-      this.#host = hostOf(authority)
-    }
-    return this.#host
   }
 }
 

@@ -1,10 +1,22 @@
 import { withoutPort } from './field-syntax.ts'
 
+/** The last authority that was read, and its host: requests in a row are mostly for one host, which then is one string with one hash. */
+let lastAuthority = ''
+let lastHost = ''
+
 /**
  * The host of an authority: lower case, without port, and without the final dot that makes a name absolute (RFC 1034, 3.1), as in
  * server names of TLS: another spelling of a host may not lead past its listener.
  */
 export function hostOf(authority: string): string {
+  if (authority !== lastAuthority) {
+    lastAuthority = authority
+    lastHost = readHost(authority)
+  }
+  return lastHost
+}
+
+function readHost(authority: string): string {
   const host = withoutPort(authority)
   return (host.endsWith('.') ? host.slice(0, -1) : host).toLowerCase()
 }

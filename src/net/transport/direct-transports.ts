@@ -18,14 +18,10 @@ interface PendingWrite {
 /** What a write comes to: 0 when all was sent, an error number, a write that goes on, or nothing when the handle is closed. */
 type Written = number | PendingWrite | undefined
 
-const OWNER = Symbol('owner')
-
 /** What lies below a stream of Node. */
 export interface StreamHandle {
   /** Called for everything that is read, with what `ReadState` says about it. */
   onread: (this: StreamHandle, bytes: unknown) => void
-  /** Who is told instead of the stream. */
-  [OWNER]?: TransportOwner
   reading: boolean
   readonly writeQueueSize: number
   readStop(): void
@@ -58,20 +54,17 @@ export function handleOf(socket: net.Socket): StreamHandle | undefined {
  * Nothing of this is documented, all of it is here, and it must not be used before `probeDirect` has tried it.
  */
 export function directTransports({ streamBaseState, kReadBytesOrError }: ReadState): PlainTransports {
-  /** One function of Node for all handles. */
-  let tellStream: StreamHandle['onread'] | undefined
-
-  function tellOwner(this: StreamHandle, bytes: unknown): void {
-    const length = streamBaseState[kReadBytesOrError]!
-    if (length > 0) deliver(this[OWNER]!, readBuffer, 0, length)
-    else tellStream!.call(this, bytes)
-  }
-
-  /** Has what a socket reads into the shared buffer told to `owner` by the handle. Ends and errors stay with the stream. */
+  /**
+   * Has the handle deliver what a socket reads into the shared buffer to `owner`. Ends and errors stay with the stream. One closure for
+   * each handle: to look the owner up on handles of several shapes costs each read more than the closure costs each connection.
+   */
   function readDirectly(handle: StreamHandle, owner: TransportOwner): void {
-    handle[OWNER] = owner
-    tellStream ??= handle.onread
-    handle.onread = tellOwner
+    const toStream = handle.onread
+    handle.onread = function deliverRead(bytes) {
+      const length = streamBaseState[kReadBytesOrError]!
+      if (length > 0) deliver(owner, readBuffer, 0, length)
+      else toStream.call(this, bytes)
+    }
   }
 
   const transports: PlainTransports = {
