@@ -26,6 +26,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/calls/call-room.test.ts',
   },
   'calls/key-sets/key-set-fetcher #kept': 'configuration',
+  'calls/single-flight #flights': 'work',
   'exchange/compile-expression references': 'configuration',
   'exchange/compile-expression requestFields': 'configuration',
   'exchange/variables/environments environments': 'configuration',

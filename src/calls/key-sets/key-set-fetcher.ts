@@ -2,6 +2,7 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import type { KeySetChange } from '#engine/plan/check-plan.ts'
 import type { Call } from '#exchange/call.ts'
 import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { type FetchedKeySet, fetchKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 
@@ -27,6 +28,7 @@ export class KeySetFetcher {
   readonly #call: Call
   readonly #importKey: ImportKey
   readonly #events: KeySetEvents
+  readonly #attempts = new SingleFlight<FetchedKeySet>()
   readonly #kept = new Map<string, Kept>()
 
   constructor(call: Call, importKey: ImportKey, events: KeySetEvents) {
@@ -55,7 +57,7 @@ export class KeySetFetcher {
     const id = keySetId(address)
     const known = this.#kept.get(id)
     if (known !== undefined) return known.keeper.renew(address)
-    const keeper = new KeySetKeeper(address, {
+    const keeper = new KeySetKeeper(address, this.#attempts, {
       fetch: (from, signal) => this.#fetch(from, signal),
       told: (news, outcome) => {
         if (outcome !== undefined) this.#events.tried(address, outcome, news)

@@ -3,6 +3,7 @@ import { clock } from '#base/clock.ts'
 import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
+import { SingleFlight } from '../single-flight.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
 
@@ -23,7 +24,7 @@ function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
   const began: number[] = []
   const test = { answer }
   const start = clock.monotonic()
-  const keeper = new KeySetKeeper(ADDRESS, {
+  const keeper = new KeySetKeeper(ADDRESS, new SingleFlight(), {
     fetch: async () => {
       began.push(clock.monotonic() - start)
       const said = test.answer

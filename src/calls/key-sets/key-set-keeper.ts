@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import type { SingleFlight } from '../single-flight.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 
 /** Pauses after failed attempts: the first, doubled with each, up to the longest (decision A-62). */
@@ -27,7 +28,7 @@ export class KeySetKeeper {
   #fetchedMs = 0
   #failure: string | undefined
   #failures = 0
-  #trying = false
+  readonly #attempts: SingleFlight<FetchedKeySet>
   /** Fetch again after the current attempt. */
   #again = false
   #timer: { cancel(): void } | undefined
@@ -35,20 +36,22 @@ export class KeySetKeeper {
   #nextMs = 0
   #nextExtraMs = 0
 
-  constructor(address: KeySetAddress, events: KeeperEvents) {
+  /** @param attempts the attempts for all key sets, by id */
+  constructor(address: KeySetAddress, attempts: SingleFlight<FetchedKeySet>, events: KeeperEvents) {
     this.#address = address
+    this.#attempts = attempts
     this.#events = events
   }
 
   /** Fetches now, unless an attempt is in progress. */
   async fetch(): Promise<void> {
-    if (this.#trying || this.#closing.signal.aborted) return
-    this.#timer?.cancel()
-    this.#trying = true
     const { signal } = this.#closing
-    const fetched = await this.#events.fetch(this.#address, signal)
-    this.#trying = false
-    if (signal.aborted) return
+    if (this.#isTrying || signal.aborted) return
+    this.#timer?.cancel()
+    const start = (abandoned: AbortSignal) => this.#events.fetch(this.#address, abandoned)
+    const fetched = await this.#attempts.run(keySetId(this.#address), start, signal).catch(() => undefined)
+    // Only closing ends the wait without a result.
+    if (fetched === undefined || signal.aborted) return
     const good = 'text' in fetched
     this.#failure = good ? undefined : fetched.failure
     if (good) {
@@ -69,13 +72,13 @@ export class KeySetKeeper {
   /** The server or the duration changed. The result of an attempt under way may be that of the old server. */
   renew(address: KeySetAddress): void {
     this.#address = address
-    if (this.#trying) this.#again = true
+    if (this.#isTrying) this.#again = true
     else void this.fetch()
   }
 
   /** Requests wait for unknown keys: `told` is called now, or after the attempt. */
   ask(): void {
-    if (this.#trying || this.#isFirst) return
+    if (this.#isTrying || this.#isFirst) return
     if (this.#text === undefined || clock.monotonic() < this.#nextExtraMs) {
       return this.#events.told(this.#news, undefined)
     }
@@ -86,6 +89,10 @@ export class KeySetKeeper {
   close(): void {
     this.#closing.abort()
     this.#timer?.cancel()
+  }
+
+  get #isTrying(): boolean {
+    return this.#attempts.isRunning(keySetId(this.#address))
   }
 
   /** Still in the first fetch. */
