@@ -1,9 +1,20 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CalledBackends } from '#engine/backend/called-backends.ts'
+import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import { Decision, decide } from '#engine/request/decide.ts'
-import { type FieldName, indexOf, listenerItem, livePlan, policyItem, routeItem, stateOf } from '#engine/testing.ts'
+import {
+  backendItem,
+  type FieldName,
+  indexOf,
+  listenerItem,
+  livePlan,
+  policyItem,
+  routeItem,
+  stateOf,
+} from '#engine/testing.ts'
 import { CallError, type CallRequest, type CallResponse, type EndedCall } from '#exchange/call.ts'
+import { afterwards, type Step } from '#exchange/step.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -401,6 +412,54 @@ test('the gateway calls a backend of the plan by its key, with the policies of t
   const { call } = callsOfGateway([port], { 'backend.auth': { key: 'k3y' } })
   expect(await bodyOf(await call())).toBe('hello')
   expect(sent).toBe('GET /keys HTTP/1.1\r\nhost: idp.default.svc.cluster.local\r\nauthorization: Bearer k3y\r\n\r\n')
+})
+
+/** The backend with a policy of one step. */
+function withStep(backend: LiveBackend | undefined, step: Step): LiveBackend | undefined {
+  if (backend === undefined) return undefined
+  const groups = backend.groups.map((group) =>
+    group.map((endpoint) => ({ ...endpoint, chain: { ...endpoint.chain, steps: [step] } })),
+  )
+  return { ...backend, groups }
+}
+
+test('a policy of a destination calls in the name of the same client, at most three deep', async () => {
+  const port = await serve(answering(() => ANSWER))
+  const index = indexOf(backendItem('auth', { spec: { host: '127.0.0.1', port } }))
+  const called = new CalledBackends(stateOf())
+  const request: CallRequest = {
+    purpose: 'key-set',
+    method: 'GET',
+    path: '/',
+    headers: [],
+    body: undefined,
+    timeoutMs: 0,
+    signal: new AbortController().signal,
+  }
+  const steps: unknown[] = []
+  const step: Step = (exchange) => {
+    const { call, signal, random, now } = exchange.context
+    steps.push([exchange.identity.jwt?.claims, signal === request.signal, random(), Math.sign(now())])
+    return afterwards(exchange, call('ProxyBackend/default/auth', request).then(bodyOf, String), (result) => {
+      steps.push(result)
+      return undefined
+    })
+  }
+  const calls = new Calls({
+    pool,
+    bodyMemory,
+    random: () => 0.5,
+    backend: (key) => withStep(called.find(key, index), step),
+    failed: () => {},
+    ended: (call) => ended.push(call),
+  })
+  const caller = exchangeWith()
+  caller.identity.jwt = { claims: { sub: 'alice' }, token: 't0ken' }
+  const call = calls.ofRequest(caller, new BodyClaim(bodyMemory))
+  expect(await bodyOf(await call('ProxyBackend/default/auth', request))).toBe('hello')
+  const ran = [{ sub: 'alice' }, true, 0.5, 1]
+  expect(steps).toEqual([ran, ran, ran, 'Error: call failed: no-endpoint', 'hello', 'hello'])
+  expect(ended.map(({ failure }) => failure)).toEqual(['no-endpoint', undefined, undefined, undefined])
 })
 
 test('a backend that is not there, has no endpoint, or cannot be used', async () => {

@@ -19,7 +19,7 @@ import { OneCall } from './one-call.ts'
 /** Maximum number of concurrent calls of a thread to one destination. Calls to MCP targets are bounded by the requests that cause them. */
 const AT_ONCE: Readonly<Record<CallPurpose, number>> = { mcp: Number.POSITIVE_INFINITY, 'key-set': 4 }
 
-/** A policy of a destination may make calls, too; this bounds how deeply they nest. */
+/** Maximum number of nested calls: the policies of a destination may make calls, too. */
 const MAX_DEPTH = 3
 
 /** What a thread has for its calls. */
@@ -58,7 +58,7 @@ export class Calls {
     this.#options = options
   }
 
-  /** Calls in the name of a request, which holds the memory for their answers. */
+  /** For steps of a request (`RunContext.call`): calls with the identity of its client, whose answers count as its memory. */
   ofRequest(caller: Caller, claim: BodyClaim): Call {
     return this.#callIn(captureCaller(caller), claim, 0)
   }

@@ -1,9 +1,9 @@
 import type { FailureCode } from '#net/failure.ts'
 
-/** The purpose of a call: a label of its metrics. It also determines how many calls of its kind a destination takes at a time. */
+/** MCP targets and key-set servers. The purpose is a label of the metrics, and determines how many calls to a destination run at a time. */
 export type CallPurpose = 'mcp' | 'key-set'
 
-/** A request of the gateway itself: to MCP targets, authorization servers, rate-limit services, key-set servers. */
+/** A request of the gateway itself. */
 export interface CallRequest {
   readonly purpose: CallPurpose
   readonly method: string
