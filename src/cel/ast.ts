@@ -1,6 +1,8 @@
 import type { Value } from './value.ts'
 
-/** Every node: its range in the source and its height as a tree (bounded, so that walks cannot overflow the stack). */
+/**
+ * Members of all nodes: range in the source, and height of the tree. The height is bounded, so that recursion cannot overflow the stack.
+ */
 interface Node {
   readonly start: number
   readonly end: number
@@ -17,7 +19,7 @@ export interface Literal extends Node {
 export interface Ident extends Node {
   readonly kind: 'ident'
   readonly name: string
-  /** Written with a leading dot: looked up from the outermost scope. */
+  /** Written with a leading dot: resolved in the root namespace. */
   readonly absolute: boolean
 }
 
@@ -69,7 +71,7 @@ export interface Binary extends Node {
   readonly operatorStart: number
 }
 
-/** A chain `a && b && c`, flat. */
+/** A chain `a && b && c` as one node. */
 export interface Logic extends Node {
   readonly kind: 'logic'
   readonly operator: '&&' | '||'
@@ -125,9 +127,9 @@ export interface Comprehension extends Node {
   readonly kind: 'comprehension'
   readonly macro: ComprehensionMacro
   readonly range: Expr
-  /** One (element or key) or two (index or key, and element or value). */
+  /** One variable (element or key) or two (index or key, and element or value). */
   readonly variables: readonly Binding[]
-  /** The filter of the longer forms of `map` and `transform...`. */
+  /** The filter argument of the longer forms of `map` and `transform...`. */
   readonly filter: Expr | undefined
   readonly body: Expr
 }
@@ -147,14 +149,14 @@ export interface Bind extends Node {
   readonly body: Expr
 }
 
-/** `cel.block([slots], body)`; a slot is read by `cel.index(n)`. */
+/** `cel.block([slots], body)`; `cel.index(n)` reads a slot. */
 export interface Block extends Node {
   readonly kind: 'block'
   readonly slots: readonly Expr[]
   readonly body: Expr
 }
 
-/** Placeholder for source that could not be parsed; a problem has the cause. */
+/** Placeholder for source that could not be parsed; its problem has been reported. */
 export interface Bad extends Node {
   readonly kind: 'bad'
 }
@@ -178,7 +180,7 @@ export type Expr =
   | Block
   | Bad
 
-/** The expressions that an expression is made of, in the order of the text. */
+/** The direct subexpressions, in source order. */
 export function partsOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case 'literal':

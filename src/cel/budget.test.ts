@@ -29,7 +29,7 @@ function contextOf(text: string): Context {
   try {
     data = JSON.parse(text)
   } catch {
-    // Most texts are none.
+    // Most generated texts do not parse.
   }
   return { text, body: new TextEncoder().encode(text), data }
 }
@@ -40,7 +40,7 @@ function programOf(source: string) {
   return program
 }
 
-/** The result, and the steps that it took of a whole budget. */
+/** The result, and the steps used of a whole budget. */
 function run(source: string, text = ''): { result: Result; steps: number } {
   budget = { left: WHOLE_BUDGET }
   const result = programOf(source).evaluate(contextOf(text))
@@ -49,24 +49,28 @@ function run(source: string, text = ''): { result: Result; steps: number } {
 
 const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, x < 0))'
 
-// Each of these took a worker for more than a tenth of a second, with a body of 39 KiB or of 2 MiB.
+// Without limits, each of these occupied a worker for more than 100 ms, with a body of 39 KiB or 2 MiB.
 test.each([
-  ['a list converted in every turn', 'data.exists(x, data.exists(y, y + x < 0))', large],
-  ['JSON parsed in every turn', 'data.exists(x, json(text)[0] == 5)', large],
-  ['text looked through in every turn', 'data.exists(x, text.contains("8" + string(x)))', large],
-  ['code points in every turn', 'lists.range(text.size()).exists(i, text.charAt(i) == "x")', '😀'.repeat(20 * KIB)],
-  ['a text decoded in every turn', 'data.exists(x, string(body) == "x")', large],
-  ['a digest in every turn', 'data.exists(x, sha256.encode(body) == "x")', large],
-  ['lists compared in every turn', 'data.exists(x, data + [x] == data + [x + 1])', large],
-  ['a list looked through in every turn', 'data.exists(x, 9 in data)', large],
-  ['a list sorted in every turn', 'data.exists(x, data.sort() == [])', large],
+  ['a list converted in every iteration', 'data.exists(x, data.exists(y, y + x < 0))', large],
+  ['JSON parsed in every iteration', 'data.exists(x, json(text)[0] == 5)', large],
+  ['text searched in every iteration', 'data.exists(x, text.contains("8" + string(x)))', large],
+  [
+    'code points in every iteration',
+    'lists.range(text.size()).exists(i, text.charAt(i) == "x")',
+    '😀'.repeat(20 * KIB),
+  ],
+  ['a text decoded in every iteration', 'data.exists(x, string(body) == "x")', large],
+  ['a digest in every iteration', 'data.exists(x, sha256.encode(body) == "x")', large],
+  ['lists compared in every iteration', 'data.exists(x, data + [x] == data + [x + 1])', large],
+  ['a list searched in every iteration', 'data.exists(x, 9 in data)', large],
+  ['a list sorted in every iteration', 'data.exists(x, data.sort() == [])', large],
   ['a pattern with many states', 'text.matches(".*a.{20}[xy]")', 'ab'.repeat(64 * KIB)],
   ['a pattern with many instructions', 'text.regexReplace("([ab]{1,100}){1,10}$", "")', 'ab'.repeat(KIB)],
-  ['a pattern to be compiled', 'text.matches(text)', '(a{0,30}){0,30}'.repeat(200)],
-  ['numbers to be kept exact', 'size(json(text)) > 0', `[${'1.0,'.repeat(500 * KIB)}1]`],
+  ['a computed pattern', 'text.matches(text)', '(a{0,30}){0,30}'.repeat(200)],
+  ['exact numbers', 'size(json(text)) > 0', `[${'1.0,'.repeat(500 * KIB)}1]`],
   ['many values of JSON', 'size(json(body)) > 0', `[${'{},'.repeat(500 * KIB)}1]`],
-  ['text written in every turn', 'toJson(data.map(x, text)) == ""', large],
-  ['a result that nobody could write', 'data.map(x, text + string(x))', large],
+  ['text serialised in every iteration', 'toJson(data.map(x, text)) == ""', large],
+  ['a result that is too large to serialise', 'data.map(x, text + string(x))', large],
   ['a hex text of 2 MiB', 'sha256.encode(text) == ""', 'a'.repeat(2048 * KIB)],
 ])('%s ends at the limit', (_, source, text) => {
   budget = { left: WHOLE_BUDGET }
@@ -86,26 +90,26 @@ test.each([
   expect(run(source, text).result).toBe(true)
 })
 
-test('steps depend on expression and data alone', () => {
+test('steps depend only on expression and data', () => {
   const source = 'json(body).filter(x, x > 5).map(x, string(x) + "a").sort().distinct()'
   const [first, ...others] = Array.from({ length: 5 }, () => run(source, large).steps)
   expect(first).toBeGreaterThan(0)
   expect(others).toEqual([first, first, first, first])
 })
 
-test('a function in a loop takes what its own name stands for', () => {
+test('a function in a loop is charged by its own name', () => {
   const stepsOf = (call: string) => run(`[1, 2, 3].all(x, ${call} != "")`).steps
   expect(stepsOf('sha256.encode(string(x))')).toBeGreaterThan(3 * 8000)
   expect(stepsOf('base64.encode(string(x))')).toBeLessThan(3 * 2000)
 })
 
-test('small expressions take nothing', () => {
+test('expressions without loops and large data use no steps', () => {
   for (const source of ['text == "GET"', 'text.startsWith("/api/")', 'text in ["a", "b"]', 'text + "/" + text']) {
     expect([source, run(source, 'abc').steps]).toEqual([source, 0])
   }
 })
 
-// What `||`, `default()` and their like do with failures they must not do with a limit.
+// `||`, `default()` and similar functions handle failures, but must not handle limits.
 test.each([
   [`${ENDLESS} || text == ""`],
   [`true in [${ENDLESS}, true]`],
@@ -120,7 +124,7 @@ test.each([
   expect(run(source, text).result).toMatchObject({ code: 'limit' })
 })
 
-test('evaluations that share a budget end when it does', () => {
+test('evaluations with a shared budget end when it is exhausted', () => {
   budget = { left: WHOLE_BUDGET }
   const program = programOf('data.all(x, string(x) != "8")')
   const context = contextOf(large)
@@ -130,7 +134,7 @@ test('evaluations that share a budget end when it does', () => {
   expect(programOf('text == "a"').evaluate(contextOf('a'))).toBe(true)
 })
 
-test('rules about one body parse it once', () => {
+test('several rules parse the same body once', () => {
   budget = { left: WHOLE_BUDGET }
   const program = programOf('json(body)[0] == 0')
   const context = contextOf(large)
@@ -140,7 +144,7 @@ test('rules about one body parse it once', () => {
   expect(WHOLE_BUDGET - budget.left).toBeLessThan(once * 1.01)
 })
 
-test('work outside of evaluations is charged to nobody', () => {
+test('work outside of evaluations is not charged', () => {
   run(ENDLESS)
   expect(toJson(fromJson(JSON.parse(large)))).toHaveLength(20 * KIB + 1)
 })
@@ -164,7 +168,7 @@ test.each([
   expect(problem.caret.split('\n')[0]).toBe(source.split('\n')[line - 1])
 })
 
-test('no cause tells what an expression read', () => {
+test('error messages contain no data that an expression read', () => {
   const secret = 'hunter2-hunter2'
   const sources = [
     ['data[text]', '{"a":1}'],

@@ -6,23 +6,23 @@ import { parseType } from './parse-type.ts'
 import { DYN, type MapType, STRING, type Type } from './type.ts'
 import type { HostObject, Result, Value } from './value.ts'
 
-/** A name an expression may read in this place. */
+/** A variable of expressions. */
 export interface Variable<C> {
-  /** Dotted: `request.method`. The parts before the last dot need no declaration of their own. */
+  /** Dotted: `request.method`. The parts before the last dot need no declaration. */
   readonly path: string
-  /** A CEL type as text (`string`, `map(string, dyn)`, `wrapper(string)` when null may come, a `HostType`'s name) or built. */
+  /** A CEL type as text (`string`, `map(string, dyn)`, `wrapper(string)` if it may be null, the name of a `HostType`), or as an object. */
   readonly type: string | Type
-  /** It is there, and not null, in every evaluation: reading it cannot fail. */
+  /** The value is present and not null in every evaluation, so reading it cannot fail. */
   readonly always?: boolean
-  /** Called only when the expression really reads the value. `undefined` = absent now: `no such key`. */
+  /** Called only if the evaluation reads the value. `undefined`: absent, so the error is `no such key`. */
   readonly read: (context: C) => Result | undefined
-  /** For `path["key"]` and `path.key`: one call without building the value that `read` gives. `undefined` = absent. */
+  /** For `path["key"]` and `path.key`: reads one member without creating the value of `read`. `undefined`: absent. */
   readonly index?: (context: C, key: string) => Result | undefined
-  /** Called once at compile time for a constant key, to give a faster reader than `index`. Needs `index` as well. */
+  /** Called at compile time for a constant key, to create a faster reader than `index`. Requires `index`. */
   readonly prepareIndex?: (key: string) => (context: C) => Result | undefined
 }
 
-/** A name that exists elsewhere but not in this place; the reason completes "x is not available here: ...". */
+/** A variable that is available only in other environments; the reason completes "x is not available here: ...". */
 export interface UnavailableVariable {
   readonly path: string
   readonly unavailable: string
@@ -31,19 +31,19 @@ export interface UnavailableVariable {
 /** The type of a `HostObject` for the checker. */
 export interface HostType {
   readonly name: string
-  /** Members with a type of their own, as text; the names in lower case where `foldsCase`. */
+  /** Members with their types, as text; names are lower case with `foldsCase`. */
   readonly members?: Readonly<Record<string, string>>
-  /** The type of `x["key"]` and of members not listed; without it only `members` exist. */
+  /** The type of `x["key"]` and of unlisted members; without it only `members` exist. */
   readonly element?: string
-  /** Names of members are compared without regard to case. */
+  /** Names of members are case-insensitive. */
   readonly foldsCase?: boolean
-  /** Signatures without the receiver: `join() -> headers`, `cookie(string) -> string`. */
+  /** Method signatures without the receiver: `join() -> headers`, `cookie(string) -> string`. */
   readonly methods?: readonly string[]
 }
 
 /** Types that are neither built in nor declared one by one: protobuf messages and enums. */
 export interface TypeProvider {
-  /** The type a qualified name denotes. */
+  /** The type with a qualified name. */
   findType(name: string): Type | undefined
   /** A named constant, such as an enum value. */
   findConstant(name: string): { readonly type: Type; readonly value: Value } | undefined
@@ -56,7 +56,7 @@ export interface TypeProvider {
 
 export interface EnvironmentOptions<C> {
   readonly variables?: readonly (Variable<C> | UnavailableVariable)[]
-  /** In addition to the library; a function may add overloads to a name of the library. */
+  /** In addition to the library; a function may add overloads to a library function. */
   readonly functions?: readonly Overload[]
   readonly types?: readonly HostType[]
   readonly provider?: TypeProvider
@@ -72,13 +72,13 @@ export interface VariableNode<C> {
   readonly variable: (Variable<C> & { readonly type: Type }) | undefined
   readonly unavailable: string | undefined
   readonly children: ReadonlyMap<string, VariableNode<C>>
-  /** The value of this node if it has no declaration. */
+  /** The type of this node if it has no declaration. */
   readonly rootType: MapType
-  /** Readers of the children, for building the root as a map. */
+  /** Readers of the children, for the value of the root as a map. */
   readonly readers: ReadonlyMap<string, MemberReader<C>>
 }
 
-/** The variables, functions and types that expressions of one place of use may name. Built once, used by many. */
+/** The variables, functions and types for the expressions of one context. Created once. */
 export interface Environment<C> {
   readonly root: VariableNode<C>
   readonly functions: ReadonlyMap<string, readonly Overload[]>
@@ -90,14 +90,14 @@ export interface Environment<C> {
 
 export interface HostTypeInfo {
   readonly members: ReadonlyMap<string, Type>
-  /** Of a member that is not listed. */
+  /** The type of an unlisted member. */
   readonly element: Type | undefined
-  /** A member whose name is computed at run time. */
+  /** The type of a member whose name is computed. */
   readonly anyMember: Type
   memberType(name: string): Type | undefined
 }
 
-/** @throws Error when a declaration contradicts another one or has a type that cannot be read: declarations are code */
+/** @throws Error if declarations contradict each other or a type is invalid: declarations are code */
 export function createEnvironment<C>(
   library: ReadonlyMap<string, readonly Overload[]>,
   options: EnvironmentOptions<C>,
@@ -144,7 +144,7 @@ function newNode<C>(path: string): VariableNodeBuilder<C> {
   return { path, variable: undefined, unavailable: undefined, children, rootType, readers: new Map() }
 }
 
-/** The type of a declared path, or of what stands above declared paths. */
+/** The type of a declared path, or of a parent of declared paths. */
 function nodeType<C>(node: VariableNodeBuilder<C> | undefined): Type | undefined {
   return node === undefined || node.unavailable !== undefined ? undefined : (node.variable?.type ?? node.rootType)
 }

@@ -4,12 +4,12 @@ import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue,
 import { WEIGHTS } from './weights.ts'
 
 /**
- * CEL equality: numbers by mathematical value whatever their type, lists and maps by their elements, values of
- * different types are unequal. NaN is unequal to itself.
+ * CEL equality: numbers by mathematical value regardless of type, lists and maps by elements. Values of different types are unequal. NaN is
+ * unequal to itself.
  */
 export function equals(a: Value, b: Value): boolean {
   if (typeof a === 'string' && typeof b === 'string') return equalTexts(a, b)
-  // Not for objects: what contains a NaN does not equal itself.
+  // Not for objects: a list or map with a NaN is unequal to itself.
   if (a === b && (a === null || typeof a !== 'object')) return true
   if (a instanceof HostObject) return a.equals(b)
   if (b instanceof HostObject) return b.equals(a)
@@ -22,14 +22,14 @@ export function equals(a: Value, b: Value): boolean {
   return a !== null && b !== null && typeof a === 'object' && typeof b === 'object' && equalObjects(a, b)
 }
 
-/** `a === b`, which has to look at all of two texts only when they are equally long. */
+/** `a === b`; it compares the contents only if the lengths are equal. */
 export function equalTexts(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   charge(a.length * WEIGHTS.equalUnit)
   return a === b
 }
 
-/** The number behind an int, uint or double. */
+/** The value of an int, uint or double. */
 export function numberOf(value: Value): number | bigint | undefined {
   if (typeof value === 'number' || typeof value === 'bigint') return value
   return value instanceof Double || value instanceof Uint ? value.value : undefined
@@ -79,10 +79,7 @@ function equalOptionals(a: Optional, b: Optional): boolean {
   return equals(a.value, b.value)
 }
 
-/**
- * Order of two values: below, above or at zero.
- * @returns NaN for a NaN, undefined for types that have no order between them
- */
+/** Order of two values: negative, positive or zero. @returns NaN for a NaN, undefined for types without an order between them */
 export function compare(a: Value, b: Value): number | undefined {
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : undefined
   if (numberOf(a) !== undefined) return compareNumbers(a, b)
@@ -93,7 +90,7 @@ export function compare(a: Value, b: Value): number | undefined {
   return undefined
 }
 
-/** A double and an int too large for doubles meet as doubles, as the language defines it. */
+/** A double and an int outside the range of exact doubles are compared as doubles, as the language defines. */
 function compareNumbers(a: Value, b: Value): number | undefined {
   const [x, y] = [numberOf(a), numberOf(b)]
   if (x === undefined || y === undefined) return undefined
@@ -104,7 +101,7 @@ function compareNumbers(a: Value, b: Value): number | undefined {
   return x == y ? 0 : Number.NaN
 }
 
-/** By code points: UTF-16 order differs where surrogates meet characters above them. */
+/** By code points: UTF-16 order differs between surrogates and the code units above them. */
 function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   charge(length * WEIGHTS.orderedUnit)
@@ -116,7 +113,7 @@ function compareStrings(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Moves surrogates above every other code unit. */
+/** Orders surrogates above all other code units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

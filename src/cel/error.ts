@@ -9,10 +9,10 @@ export type CelErrorCode =
   | 'failed'
   | 'limit'
 
-/** A failed evaluation, as a value: the evaluator returns it where a CEL value would be and never throws. */
+/** A failed evaluation as a value: the evaluator returns it in place of a CEL value and never throws. */
 export class CelError {
   readonly code: CelErrorCode
-  /** For operators and logs; may name keys of the expression, never a value it read. */
+  /** For operators and logs; may contain keys written in the expression, never a value that it read. */
   readonly message: string
 
   constructor(code: CelErrorCode, message: string) {
@@ -21,10 +21,10 @@ export class CelError {
   }
 }
 
-/** For a key that was computed: it may be a value. */
+/** For a computed key, which may be a secret value. */
 export const NO_SUCH_KEY = new CelError('no-such-key', 'no such key')
 
-/** For a key that is written in the expression. */
+/** For a key written in the expression. */
 export function noSuchKey(key: string): CelError {
   return new CelError('no-such-key', `no such key: ${key}`)
 }
@@ -42,8 +42,8 @@ export const OUT_OF_BOUNDS = new CelError('limit', 'evaluation exceeds what the 
 const TOO_LARGE = new CelError('limit', 'result too large')
 
 /**
- * Ends the evaluation. A limit is thrown and not returned: `||`, `coalesce()` and their like handle failures, and no expression may
- * go on as if a limit were one.
+ * Ends the evaluation. Limits are thrown instead of returned: `||`, `coalesce()` and similar functions handle returned errors, and no
+ * expression may handle a limit.
  */
 export function tooLarge(): never {
   throw TOO_LARGE

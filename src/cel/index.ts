@@ -62,8 +62,8 @@ export {
 let standard: Library | undefined
 
 /**
- * The variables, functions and types of one place of use, on top of the whole library. Build one per place, not per
- * expression. `random` gives the values of `random()` and `uuid()`; by default they are those of the system.
+ * Creates the environment for one context of expressions, with the whole library. Create one per context, not per expression. `random` is
+ * the source of `random()` and `uuid()`; default: that of the system.
  * @throws Error for contradictory declarations: they are code
  */
 export function createEnvironment<C>(
@@ -73,7 +73,7 @@ export function createEnvironment<C>(
   return createWithLibrary(options.random === undefined ? standard : createLibrary(options.random), options)
 }
 
-/** The rule for conditions: only `true` is true; errors and values that are no bool are not. */
+/** Evaluates the result of a condition: only `true` is true; errors and non-bool values are not. */
 export function isTrue(result: Result | CelError): boolean {
   return result === true
 }

@@ -20,7 +20,7 @@ test.each([
   expect(fromJson(json)).toStrictEqual(value)
 })
 
-test('an object is wrapped, its members are converted when asked', () => {
+test('an object is wrapped, and its members are converted on access', () => {
   const map = fromJson({ a: { b: 1.5 }, c: null })
   expect(map).toBeInstanceOf(JsonMap)
   expect((map as JsonMap).get('a')).toBeInstanceOf(JsonMap)
@@ -30,12 +30,12 @@ test('an object is wrapped, its members are converted when asked', () => {
   expect([...(map as JsonMap).keys()]).toEqual(['a', 'c'])
 })
 
-test('plain data comes back as it went in, not as a copy', () => {
+test('plain data is returned without copying', () => {
   const data = { a: [1, { b: 'x' }] }
   expect(toJson(fromJson(data))).toBe(data)
 })
 
-test('what JSON has not is converted wherever it is', () => {
+test('values without a JSON form are converted at any depth', () => {
   const value = fromJson({ a: [2n ** 60n, new Double(1)], t: new Timestamp(0, 0), plain: 1 })
   expect(toJson(value)).toEqual({ a: ['1152921504606846976', 1], t: '1970-01-01T00:00:00Z', plain: 1 })
   expect(toJsonText(value)).toBe('{"a":[1152921504606846976,1],"t":"1970-01-01T00:00:00Z","plain":1}')
@@ -58,11 +58,11 @@ class Pair extends HostObject {
   }
 }
 
-test('host objects show what they want to show', () => {
+test('host objects define their JSON form', () => {
   expect(toJsonText(new EntryMap().set('s', new Secret()).set(1, new Pair()))).toBe('{"1":{"left":1},"s":"<redacted>"}')
 })
 
-test('a member called __proto__ is a member', () => {
+test('a member named __proto__ is an ordinary member', () => {
   const map = new EntryMap().set('__proto__', 'x')
   expect(toJsonText(map)).toBe('{"__proto__":"x"}')
 })
@@ -70,7 +70,7 @@ test('a member called __proto__ is a member', () => {
 const nested = (depth: number, open: string, close: string) =>
   JSON.parse(`${open.repeat(depth)}1${close.repeat(depth)}`)
 
-test('what is nested too deep is refused, whatever it is made of', () => {
+test('data that is nested too deeply is refused, in any form', () => {
   const map = new EntryMap().set('m', fromJson(nested(900, '[', ']')))
   expect(toJsonText(map)).toContain('[1]')
   for (const value of [nested(100_000, '{"a":', '}'), { a: nested(100_000, '[', ']') }]) {

@@ -5,11 +5,11 @@ import { formatDuration, formatTimestamp } from './time-format.ts'
 import { Double, Duration, HostObject, MapValue, Optional, Timestamp, TypeValue, Uint, type Value } from './value.ts'
 import { WEIGHTS } from './weights.ts'
 
-/** A parsed JSON object, converted member by member when asked. */
+/** A parsed JSON object whose members are converted on access. */
 export class JsonMap extends MapValue {
   readonly #object: Readonly<Record<string, unknown>>
   #names: readonly string[] | undefined
-  /** Lists and objects that were asked for: a loop may ask in every turn. */
+  /** Converted lists and objects, because a loop may read them in every iteration. */
   #converted: Map<string, Value> | undefined
 
   constructor(object: Readonly<Record<string, unknown>>) {
@@ -17,7 +17,7 @@ export class JsonMap extends MapValue {
     this.#object = object
   }
 
-  /** The parsed JSON behind the map, for callers that forward it. */
+  /** The parsed JSON, for callers that forward it. */
   get json(): Readonly<Record<string, unknown>> {
     return this.#object
   }
@@ -60,8 +60,8 @@ export class JsonMap extends MapValue {
 }
 
 /**
- * A CEL value for parsed JSON, or for any plain JavaScript data. Whole numbers are ints, others doubles; objects are
- * wrapped, not copied, and must not change while the value is in use. `undefined` and functions become null.
+ * A CEL value for parsed JSON, or for plain JavaScript data. Integers are ints, other numbers doubles. Objects are wrapped, not copied, and
+ * must not change while the value is in use. `undefined` and functions become null.
  */
 export function fromJson(json: unknown): Value {
   switch (typeof json) {
@@ -94,7 +94,7 @@ function fromList(json: readonly unknown[]): Value {
   return json.map(fromJson)
 }
 
-/** No data that means something is nested deeper. */
+/** Maximum depth of data. */
 const MAX_DEPTH = 1000
 
 /** Converts the digits of a number that a JavaScript number cannot represent. */
@@ -102,7 +102,7 @@ type LargeNumber = (digits: string) => unknown
 
 const WHOLE = /^-?\d+$/
 
-/** A number that a double would change. */
+/** The value of a number that a double cannot represent. */
 function fromDigits(text: string): Value {
   if (!WHOLE.test(text)) return new Double(Number(text), text)
   const exact = BigInt(text)
@@ -115,21 +115,20 @@ function convertDouble({ value, written }: Double, largeNumber: LargeNumber): un
 }
 
 /**
- * A CEL value as plain JSON data: bytes as base64, times as RFC 3339 and `1.5s`, an absent optional as null,
- * keys as text. Ints beyond the safe range and infinite doubles become strings, as in protobuf's JSON.
- *
- * @throws RangeError for data that is nested too deep
+ * A CEL value as plain JSON data: bytes as base64, times as RFC 3339 and `1.5s`, an absent optional as null, keys as text. Ints outside the
+ * safe range and infinite doubles become strings, as in the JSON form of protobuf.
+ * @throws RangeError for data that is nested too deeply
  */
 export function toJson(value: Value): unknown {
   return convert(value, String, 0)
 }
 
-/** The same, but what came as a number is written as the same number, digit by digit. Throws as above. */
+/** The same, but numbers of the input are written with the same digits. @throws RangeError for data that is nested too deeply */
 export function toExactJson(value: Value): unknown {
   return convert(value, rawNumber, 0)
 }
 
-/** `toExactJson` as text. Throws as above. */
+/** `toExactJson` as text. @throws RangeError for data that is nested too deeply */
 export function toJsonText(value: Value): string {
   return JSON.stringify(toExactJson(value))
 }
@@ -169,7 +168,7 @@ function writeBytes(bytes: Uint8Array): string {
   return encodeBase64(bytes)
 }
 
-/** Data of the host as it is; only what holds something that JSON has not is copied. */
+/** Converts data of the host; objects are copied only if they contain a value without a JSON form. */
 function convertData(data: unknown, largeNumber: LargeNumber, depth: number): unknown {
   charge(WEIGHTS.writtenValue)
   if (typeof data === 'string') {
@@ -199,7 +198,7 @@ function convertElements(data: readonly unknown[], largeNumber: LargeNumber, dep
   return converted.some((element, i) => element !== data[i]) ? converted : data
 }
 
-/** Whoever writes the result recurses as well, on what is left of the stack. */
+/** Limits the depth, because serialising the result also recurses, with less stack left. */
 function checkDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError('nested too deep for JSON')
 }
@@ -237,7 +236,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return bytes.toBase64()
 }
 
-/** Standard alphabet; padding may be missing. @returns undefined when it is not base64 */
+/** Standard alphabet; padding may be missing. @returns undefined if the text is not base64 */
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.fromBase64(text)

@@ -1,7 +1,7 @@
 import type { ProblemList } from './source.ts'
 import { readBytesLiteral, readStringLiteral } from './string-literal.ts'
 
-/** `text` is the operator, the identifier, the digits, or the decoded string; bytes literals carry `bytes`. */
+/** `text` is the operator, the identifier, the digits, or the decoded string; bytes literals have `bytes`. */
 export interface Token {
   readonly kind: 'operator' | 'ident' | 'quoted-ident' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'end'
   readonly text: string
@@ -17,7 +17,7 @@ const IDENT = /[A-Za-z_][A-Za-z0-9_]*/y
 const QUOTED = /`[A-Za-z0-9_.\-/ ]+`/y
 const OPERATOR = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}=&|]/y
 
-/** Splits a source text into tokens; what no token begins with is reported and skipped. The last token is `end`. */
+/** Splits a source text into tokens. Invalid characters are reported and skipped. The last token is `end`. */
 export function tokenize(source: string, problems: ProblemList): Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -111,7 +111,7 @@ function readOperator(source: string, start: number): Token | undefined {
   return found === null ? undefined : { kind: 'operator', text: found[0], start, end: start + found[0].length }
 }
 
-/** One report for a run of strange characters. */
+/** Reports a run of invalid characters once. */
 function reportStranger(source: string, start: number, problems: ProblemList): number {
   const char = String.fromCodePoint(source.codePointAt(start)!)
   const end = start + char.length

@@ -12,7 +12,7 @@ import { TEXT_FUNCTIONS } from './functions/text-functions.ts'
 import { TIME_FUNCTIONS } from './functions/time.ts'
 import type { Overload } from './overload.ts'
 
-/** Functions by name: the language's own, its extensions, and the gateway's. */
+/** Functions by name: those of the language, its extensions, and the gateway. */
 export type Library = ReadonlyMap<string, readonly Overload[]>
 
 const PURE: Library = addOverloads(new Map(), [
@@ -28,7 +28,7 @@ const PURE: Library = addOverloads(new Map(), [
   ...JSON_FUNCTIONS,
 ])
 
-/** The whole library, with chance from the given source. */
+/** The whole library, with a source of random values. */
 export function createLibrary<C>(source: RandomSource<C>): Library {
   return addOverloads(PURE, gatewayFunctions(source))
 }

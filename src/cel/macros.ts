@@ -10,7 +10,7 @@ export interface Expansion {
   readonly children: readonly Expr[]
 }
 
-/** Numbers of arguments that make a member call a comprehension: variables, then an optional filter, then the body. */
+/** Argument counts that make a member call a comprehension: variables, then an optional filter, then the body. */
 const COMPREHENSIONS: Readonly<
   Record<ComprehensionMacro, Readonly<Record<number, 'x b' | 'x f b' | 'x y b' | 'x y f b'>>>
 > = {
@@ -34,7 +34,7 @@ const BINDS: Readonly<Record<string, 'with' | 'optMap' | 'optFlatMap'>> = {
   optFlatMap: 'optFlatMap',
 }
 
-/** @returns undefined when the call is an ordinary one */
+/** @returns undefined for an ordinary call */
 export function expandMacro(call: CallDraft, problems: ProblemList): Expansion | undefined {
   if (call.target === undefined) return call.name === 'has' ? expandHas(call, problems) : undefined
   if (Object.hasOwn(COMPREHENSIONS, call.name)) return expandComprehension(call, call.target, problems)
@@ -71,7 +71,7 @@ function expandHas(call: CallDraft, problems: ProblemList): Expansion | undefine
   return { draft: { kind: 'has', operand, field, optional, ...rangeOf(call) }, children: [operand] }
 }
 
-/** `"key" in map` for `map["key"]`, unless it is too long to be read. */
+/** The suggestion `"key" in map` for `map["key"]`, unless it would be too long. */
 function membershipFor(expr: Expr): string | undefined {
   if (expr.kind !== 'index' || expr.end - expr.start > 200) return undefined
   return `${print(expr.index)} in ${print(expr.operand)}`
@@ -112,7 +112,7 @@ function expandBind(
   return { draft: { kind: 'bind', macro, variable, value, body, ...rangeOf(call) }, children: [value, body] }
 }
 
-/** `cel.bind`, and the forms in which optimisers write shared parts: `cel.block`, `cel.index`, `cel.iterVar`, `cel.accuVar`. */
+/** `cel.bind`, and forms that optimisers produce for shared subexpressions: `cel.block`, `cel.index`, `cel.iterVar`, `cel.accuVar`. */
 function expandCelNamespace(call: CallDraft, problems: ProblemList): Expansion | undefined {
   const [first, second, third] = call.args
   if (call.name === 'bind' && first && second && third && call.args.length === 3) {
@@ -149,7 +149,7 @@ function slotName(call: CallDraft, prefix: string, args: readonly Expr[], proble
   }
 }
 
-/** The name that other implementations use inside macros; refused so that expressions stay portable. */
+/** Other implementations use this name inside macros; it is refused so that expressions are portable. */
 const RESERVED_VARIABLE = '__result__'
 
 function readBinding(expr: Expr, problems: ProblemList): Binding | undefined {

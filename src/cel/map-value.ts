@@ -1,10 +1,10 @@
 import { CelError } from './error.ts'
 import { Double, MapValue, type Result, Uint, type Value } from './value.ts'
 
-/** Keys as JavaScript compares them: equal numbers of different CEL types are one key. */
+/** Map keys as JavaScript values: numbers of different CEL types with equal value are one key. */
 export type MapKey = string | boolean | number | bigint
 
-/** @returns undefined for a value that no key equals */
+/** @returns undefined for a value that cannot equal a key */
 export function toMapKey(value: Value): MapKey | undefined {
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' || typeof value === 'bigint') return value
@@ -13,7 +13,7 @@ export function toMapKey(value: Value): MapKey | undefined {
   return Number.isSafeInteger(value.value) ? value.value + 0 : BigInt(value.value)
 }
 
-/** A map that an expression or a function built. */
+/** A map that an expression or a function created. */
 export class EntryMap extends MapValue {
   override readonly isBuilt = true
   readonly #entries = new Map<MapKey, Value>()
@@ -39,7 +39,7 @@ export class EntryMap extends MapValue {
     }
   }
 
-  /** Only while building. The key must be a string, int, uint or bool. */
+  /** Only during construction. The key must be a string, int, uint or bool. */
   set(key: Value, value: Value): this {
     if (key instanceof Uint) {
       this.#uintKeys ??= new Set()
@@ -50,13 +50,13 @@ export class EntryMap extends MapValue {
   }
 }
 
-/** Whether CEL admits the value as a key. */
+/** Whether CEL allows the value as a key. */
 export function isMapKey(value: Value): boolean {
   const type = typeof value
   return type === 'string' || type === 'boolean' || type === 'number' || type === 'bigint' || value instanceof Uint
 }
 
-/** One member of a lazily read map; `undefined` when it is absent now. */
+/** Reads one member; `undefined` if it is absent. */
 export type MemberReader<C> = (context: C) => Result | undefined
 
 /** A root such as `request` as a map: reads declared members on access and copies nothing. */

@@ -2,10 +2,10 @@ import { type Expr, partsOf } from './ast.ts'
 import type { Checked } from './checker/check-state.ts'
 import type { Environment } from './environment.ts'
 
-/** Names of members, or `all` where only an evaluation knows them. */
+/** Names of members; `all` if only an evaluation determines them. */
 export type MembersRead = ReadonlySet<string> | 'all'
 
-/** Which members of the host object `path` an evaluation may read, as they are written. */
+/** The members of the host object `path` that an evaluation may read, as written. */
 export function membersRead<C>(
   expr: Expr,
   checked: Checked<C>,
@@ -15,7 +15,7 @@ export function membersRead<C>(
   if (!checked.references.has(path)) return new Set()
   const names = new Set<string>()
 
-  /** Whether it is the object, or what a method makes of the object as a whole: `h.redacted()`. */
+  /** Whether it is the object, or the result of a method on the whole object: `h.redacted()`. */
   const isObject = (part: Expr): boolean => {
     const resolution = checked.resolutions.get(part)
     if (resolution?.kind === 'variable' && part.kind !== 'has') return resolution.scope.path === path
@@ -24,12 +24,12 @@ export function membersRead<C>(
     return type?.kind === 'object' && hostTypes.has(type.name)
   }
 
-  /** @returns whether all that is read is known */
+  /** @returns whether all members that it reads are known */
   const visit = (part: Expr): boolean => {
     const resolution = checked.resolutions.get(part)
     if (isObject(part)) return false
     if (resolution?.kind === 'root') return !isBelow(path, resolution.scope.path)
-    // A declared name has no parts of its own: `request` in `request.method` reads nothing.
+    // A declared name is one unit: `request` in `request.method` reads nothing.
     if (resolution !== undefined && part.kind !== 'struct') return true
     if ((part.kind === 'select' || part.kind === 'has') && isObject(part.operand)) return add(part.field)
     if (part.kind === 'index' && isObject(part.operand)) return addKey(part.index)

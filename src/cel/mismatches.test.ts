@@ -20,7 +20,7 @@ const environment = createEnvironment<unknown>({
 const H = 'request.headers["x"]'
 
 test.each<[source: string, toFalse: string | undefined, toTrue: string | undefined]>([
-  // source                                        the test that another value turns, and so the whole to false, to true
+  // source; the test that another value of the header makes false or true, and with it the whole expression
   [`${H} == "a"`, `${H} == "a" is false`, undefined],
   [`"a" == ${H}`, `"a" == ${H} is false`, undefined],
   [`${H} != "a"`, undefined, `${H} != "a" is true`],
@@ -39,7 +39,7 @@ test.each<[source: string, toFalse: string | undefined, toTrue: string | undefin
   [`default(${H} == "a", false)`, `${H} == "a" is false`, undefined],
   [`["a"].exists(role, ${H} == role)`, `${H} == role is false`, undefined],
 
-  // What more of the field does not change, or what was not asked of its value.
+  // Tests that another value cannot change, or that do not depend on the value.
   [`${H}.contains("a")`, undefined, undefined],
   [`${H}.matches("a")`, undefined, undefined],
   ['"a" in request.headers.split()["x"]', undefined, undefined],

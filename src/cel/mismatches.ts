@@ -1,20 +1,20 @@
 import type { Binary, Call, Expr } from './ast.ts'
 import type { Checked } from './checker/check-state.ts'
 
-/** A test of a member that another value of the member does not stand. */
+/** A test of a member whose result another value of the member changes. */
 export interface Mismatch {
   readonly test: Expr
   readonly member: string
-  /** The result of the test in that case. */
+  /** The result of the test for the other value. */
   readonly gives: boolean
 }
 
-/** Methods of a text that yield it in another form. */
+/** Methods that return a form of the same text. */
 const FORMS: ReadonlySet<string> = new Set(['lowerAscii', 'upperAscii', 'trim', 'orValue', 'value'])
 const FORMING_FUNCTIONS: ReadonlySet<string> = new Set(['default', 'coalesce'])
 const TESTS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'matches'])
 
-/** The tests of members of the host object `path` by which the expression may become `wanted` when a member has another value. */
+/** The tests of members of the host object `path` that can make the expression `wanted` if a member has another value. */
 export function findMismatches<C>(
   expr: Expr,
   { resolutions, types }: Checked<C>,
@@ -23,7 +23,7 @@ export function findMismatches<C>(
 ): readonly Mismatch[] {
   const found: Mismatch[] = []
 
-  /** The object itself, or a view of it of the same type. */
+  /** The object itself, or a view of it with the same type. */
   const isObject = (part: Expr): boolean => {
     const resolution = resolutions.get(part)
     if (resolution?.kind === 'variable') return resolution.scope.path === path
@@ -32,7 +32,7 @@ export function findMismatches<C>(
     return type?.kind === 'object' && ofTarget?.kind === 'object' && type.name === ofTarget.name
   }
 
-  /** The member whose value a part is, in whatever form. */
+  /** The member whose value an expression is, in any form. */
   const memberOf = (part: Expr): string | undefined => {
     if (part.kind === 'select' && isObject(part.operand)) return part.field
     if (part.kind === 'index' && isObject(part.operand)) return textOf(part.index)
@@ -49,7 +49,7 @@ export function findMismatches<C>(
     const { operator, left, right } = part
     if (operator === 'in') return note(part, memberOf(left), false, needed)
     if (operator !== '==' && operator !== '!=') return
-    // Whether there is a value at all is another question.
+    // Comparison with an empty text tests for presence.
     if (textOf(left) === '' || textOf(right) === '') return
     note(part, memberOf(left) ?? memberOf(right), operator === '!=', needed)
   }
@@ -67,7 +67,7 @@ export function findMismatches<C>(
     for (const part of parts) visit(part, needed)
   }
 
-  /** `needed`: what the part has to be for the whole to become `wanted`. */
+  /** `needed`: the value of the subexpression that makes the whole expression `wanted`. */
   const visit = (part: Expr, needed: boolean): void => {
     switch (part.kind) {
       case 'binary':
@@ -99,7 +99,7 @@ function textOf(expr: Expr): string | undefined {
   return expr.kind === 'literal' && typeof expr.value === 'string' ? expr.value : undefined
 }
 
-/** A pattern that is anchored at an end of the text. */
+/** A pattern that is anchored at the beginning or end of the text. */
 function isAnchored(pattern: Expr | undefined): boolean {
   const text = pattern === undefined ? undefined : textOf(pattern)
   return text === undefined || text.includes('^') || text.includes('$') || text.includes('\\A') || text.includes('\\z')

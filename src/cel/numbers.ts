@@ -1,20 +1,20 @@
 import { type CelError, DIVISION_BY_ZERO, MODULUS_BY_ZERO, OVERFLOW } from './error.ts'
 import { Uint } from './value.ts'
 
-/** An int in its one form: `number` when safe, else `bigint`. */
+/** An int in canonical form: `number` if safe, else `bigint`. */
 export type Int = number | bigint
 
 const INT_MIN = -(2n ** 63n)
 const INT_MAX = 2n ** 63n - 1n
 const UINT_MAX = 2n ** 64n - 1n
 
-/** Brings an exact integer to the canonical form, or fails outside int64. */
+/** The canonical form of an exact integer; an error outside int64. */
 export function toInt(exact: bigint): Int | CelError {
   if (exact < INT_MIN || exact > INT_MAX) return OVERFLOW
   return shorten(exact)
 }
 
-/** Brings an exact integer to a canonical uint, or fails outside uint64. */
+/** The canonical form of an exact integer as uint; an error outside uint64. */
 export function toUint(exact: bigint): Uint | CelError {
   if (exact < 0n || exact > UINT_MAX) return OVERFLOW
   return new Uint(shorten(exact))
@@ -49,14 +49,14 @@ export function multiplyInts(a: Int, b: Int): Int | CelError {
   return toInt(BigInt(a) * BigInt(b))
 }
 
-/** Rounds towards zero. */
+/** Truncates towards zero. */
 export function divideInts(a: Int, b: Int): Int | CelError {
   if (b === 0) return DIVISION_BY_ZERO
   if (typeof a === 'number' && typeof b === 'number') return Math.trunc(a / b) + 0
   return toInt(BigInt(a) / BigInt(b))
 }
 
-/** Takes the sign of the dividend. */
+/** The result has the sign of the dividend. */
 export function remainderOfInts(a: Int, b: Int): Int | CelError {
   if (b === 0) return MODULUS_BY_ZERO
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0
@@ -87,7 +87,7 @@ export function remainderOfUints(a: Uint, b: Uint): Uint | CelError {
   return b.value === 0 ? MODULUS_BY_ZERO : toUint(BigInt(a.value) % BigInt(b.value))
 }
 
-/** A double cut to a whole int; fails at the edges of int64, where doubles cannot tell neighbours apart. */
+/** Truncates a double to an int; an error at the limits of int64, where doubles are not exact. */
 export function doubleToInt(value: number): Int | CelError {
   if (Number.isNaN(value) || value <= -(2 ** 63) || value >= 2 ** 63) return OVERFLOW
   return toInt(BigInt(Math.trunc(value)))

@@ -14,30 +14,29 @@ import {
   type Value,
 } from './value.ts'
 
-/** Called with values that fit the signature (the receiver first); returns a value or an error value, never throws. */
+/** Called with values that match the signature, the receiver first. Returns a value or an error value, and never throws. */
 export type Implementation = (...args: readonly Value[]) => Result
 
 /**
- * Prepares a call whose arguments are partly constant (`undefined` = not constant): compiles a pattern once, parses a
- * network once. Returns a faster implementation for the same arguments, an error if the constant can never work, or
- * undefined for "as usual".
+ * Prepares a call with constant arguments (`undefined`: not constant): compiles a pattern once, parses a network once. Returns a faster
+ * implementation for the same arguments, an error if the constant makes every call fail, or undefined to use the ordinary implementation.
  */
 export type Prepare = (args: readonly (Value | undefined)[]) => Implementation | CelError | undefined
 
 export interface OverloadOptions {
-  /** False when equal arguments may give different results; such calls are never computed ahead. Default true. */
+  /** False if equal arguments may give different results; such calls are not evaluated at compile time. Default true. */
   readonly pure?: boolean
-  /** Runs when no earlier overload fits the values, and has no say in the type while one may. */
+  /** Runs if no earlier overload matches the values, and does not affect the result type while one may match. */
   readonly fallback?: boolean
   readonly prepare?: Prepare
 }
 
-/** One signature of a function, with what runs for it. */
+/** One signature of a function with its implementation. */
 export interface Overload {
   readonly signature: string
   readonly name: string
   readonly isMember: boolean
-  /** The receiver, if any, first. */
+  /** The receiver, if any, comes first. */
   readonly params: readonly Type[]
   readonly variadic: boolean
   readonly result: Type
@@ -50,8 +49,8 @@ export interface Overload {
 }
 
 /**
- * Declares a function: `define('(string).startsWith(string) -> bool', (s: string, prefix: string) => s.startsWith(prefix))`.
- * Single capital letters in a signature are type parameters; `...` after the last parameter repeats it.
+ * Declares a function: `define('(string).startsWith(string) -> bool', (s: string, prefix: string) => s.startsWith(prefix))`. Single capital
+ * letters in a signature are type parameters; `...` after the last parameter makes it variadic.
  */
 export function define(signature: string, call: (...args: never[]) => Result, options: OverloadOptions = {}): Overload {
   const parsed = parseSignature(signature)
@@ -83,7 +82,7 @@ function paramsOf({ receiver, params }: Signature): readonly Type[] {
 
 export type Guard = (value: Result | undefined) => boolean
 
-/** A test whether a value may be passed for a parameter. It refuses errors, so that a passed guard means "evaluated". */
+/** A test whether a value matches a parameter type. It refuses errors, so that a passed guard means that the argument was evaluated. */
 export function guardOf(type: Type): Guard {
   switch (type.kind) {
     case 'bool':
@@ -124,12 +123,12 @@ function guardOfOpaque(name: string): Guard {
   return (value) => value instanceof HostObject && value.typeName === name
 }
 
-/** Whether a call with so many arguments (receiver included) can be meant. */
+/** Whether a call may have this number of arguments, including the receiver. */
 export function acceptsCount(overload: Overload, count: number): boolean {
   return overload.variadic ? count >= overload.params.length : count === overload.params.length
 }
 
-/** The parameter types for so many arguments: the last is repeated when variadic. */
+/** The parameter types for a number of arguments; the last one is repeated if variadic. */
 export function paramsFor(overload: Overload, count: number): readonly Type[] {
   if (count === overload.params.length) return overload.params
   const last = overload.params[overload.params.length - 1]!

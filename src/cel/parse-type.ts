@@ -32,22 +32,22 @@ const SIMPLE: Readonly<Record<string, Type>> = {
   duration: DURATION,
 }
 
-/** Type names of functions that are parameters: `A`, `B`, `T`. */
+/** Type names in signatures that are parameters: `A`, `B`, `T`. */
 const PARAMETER = /^[A-Z]$/
 
 export interface Signature {
-  /** Defined for member functions: the type of what stands before the dot. */
+  /** For member functions: the type of the receiver. */
   readonly receiver: Type | undefined
   readonly name: string
   readonly params: readonly Type[]
-  /** The last parameter may come any number of times. */
+  /** The last parameter may occur any number of times. */
   readonly variadic: boolean
   readonly result: Type
 }
 
 /**
- * Reads a type: `string`, `list(int)`, `map(string, dyn)`, `optional_type(A)`, or the name of a host type.
- * @throws Error on another form: types are written by programmers
+ * Parses a type: `string`, `list(int)`, `map(string, dyn)`, `optional_type(A)`, or the name of a host type.
+ * @throws Error for invalid text: types are code
  */
 export function parseType(text: string): Type {
   const reader = new Reader(text)
@@ -57,8 +57,8 @@ export function parseType(text: string): Type {
 }
 
 /**
- * Reads a function signature: `size(string) -> int`, `(string).startsWith(string) -> bool`, `math.least(int...) -> int`.
- * @throws Error on another form
+ * Parses a function signature: `size(string) -> int`, `(string).startsWith(string) -> bool`, `math.least(int...) -> int`.
+ * @throws Error for invalid text
  */
 export function parseSignature(text: string): Signature {
   const reader = new Reader(text)

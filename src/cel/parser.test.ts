@@ -54,7 +54,7 @@ test.each([
   expect(parse(source).expr).toBeUndefined()
 })
 
-test('a problem shows its line and place', () => {
+test('a problem shows its source line and position', () => {
   const [problem] = parse('a &&\n\t"é" == = b').problems
   expect(problem).toMatchObject({ line: 2, column: 9, start: 13, end: 14, code: 'syntax', severity: 'error' })
   expect(problem!.caret).toBe('\t"é" == = b\n\t       ^')
@@ -99,12 +99,12 @@ test('chains of && and || may be long', () => {
   expect(parse(source).problems).toEqual([])
 })
 
-test.each([`${'!'.repeat(LONG)}a`, `${'- '.repeat(LONG)}a`])('repeated signs cost nothing', (source) => {
+test.each([`${'!'.repeat(LONG)}a`, `${'- '.repeat(LONG)}a`])('repeated signs do not count as nesting', (source) => {
   expect(parse(source).expr?.height).toBe(3)
 })
 
 test.each([
-  // source, the same in canonical form
+  // source; the same in canonical form
   ['a.b . c', 'a.b.c'],
   ["'it''s'".replace("''", "\\'"), '"it\'s"'],
   ['r"\\d"', '"\\\\d"'],

@@ -7,11 +7,11 @@ import { isAbsolute, qualifiedName } from './qualified-name.ts'
 import { type Problem, ProblemList } from './source.ts'
 import { Double, type Value } from './value.ts'
 
-/** Code points an expression may have (specification 1, 7). */
+/** Maximum number of code points of an expression (specification 1, 7). */
 export const MAX_CODE_POINTS = 16_384
-/** Brackets within brackets. */
+/** Maximum nesting of brackets. */
 const MAX_NESTING = 200
-/** Height of the tree, chains such as `a + b + c` included. */
+/** Maximum height of the tree, including chains such as `a + b + c`. */
 const MAX_HEIGHT = 400
 
 const RESERVED = new Set(
@@ -19,24 +19,24 @@ const RESERVED = new Set(
 )
 const KEYWORDS = new Set(['true', 'false', 'null', 'in'])
 const RELATIONS = new Set(['==', '!=', '<', '<=', '>', '>='])
-/** Common spellings from other languages. */
+/** Operators of other languages, with the CEL ones. */
 const FOREIGN: Readonly<Record<string, string>> = { '&': '&&', '|': '||', '=': '==' }
 const FOREIGN_WORDS: Readonly<Record<string, string>> = { and: '&&', or: '||', is: '==' }
 
 export interface Parsed {
-  /** Absent when there are errors. */
+  /** Absent if there are errors. */
   readonly expr: Expr | undefined
   readonly problems: readonly Problem[]
 }
 
-/** Parses an expression. Never throws; all errors that can be told apart are reported. */
+/** Parses an expression. Never throws; reports all independent errors. */
 export function parse(source: string): Parsed {
   const problems = new ProblemList(source)
   const expr = parseInto(source, problems)
   return { expr: problems.hasErrors ? undefined : expr, problems: problems.problems }
 }
 
-/** As `parse`, reporting to the caller's list. */
+/** As `parse`, but reports to a given list. */
 export function parseInto(source: string, problems: ProblemList): Expr {
   if (source.length > MAX_CODE_POINTS && [...source].length > MAX_CODE_POINTS) {
     problems.error('too-long', { start: 0, end: 0 }, `expression is longer than ${MAX_CODE_POINTS} characters`)
@@ -100,7 +100,7 @@ class Parser {
     return true
   }
 
-  /** Requires a closing bracket; without one, skips to where parsing can go on. */
+  /** Requires a closing bracket; without one, skips to a position where parsing can continue. */
   #close(text: string, opening: Token): number {
     const token = this.#peek()
     if (this.#accept(text)) return token.end
@@ -217,7 +217,7 @@ class Parser {
     return this.#node({ kind: 'unary', operator: token.text as '!' | '-', operand, ...range }, [operand])
   }
 
-  /** `!-x` and `-!x`: another sort of sign follows. */
+  /** `!-x` and `-!x`: the operand begins with the other sign. */
   #negatedOperand(): Expr {
     if (this.#isOperator('-') && isNumber(this.#peek(1))) return this.#member()
     if (this.#nesting >= MAX_NESTING) return this.#expression()
@@ -227,7 +227,7 @@ class Parser {
     return operand
   }
 
-  /** `!!x` keeps one pair, so that the type is still checked; the value is the same for any even number. */
+  /** `!!x` keeps one pair, so that the type is still checked; the value is the same for every even number. */
   #twice(token: Token, operand: Expr): Expr {
     const operator = token.text as '!' | '-'
     const range = { start: token.start, end: operand.end }
@@ -286,7 +286,7 @@ class Parser {
     return this.#node({ kind: 'call', ...draft }, target === undefined ? args : [target, ...args])
   }
 
-  /** Items up to the closing bracket (which stays); a comma may follow the last item of a literal. */
+  /** Items up to the closing bracket, which is not consumed; a literal may have a trailing comma. */
   #list<T>(closing: string, item: () => T): T[] {
     const items: T[] = []
     while (!this.#isOperator(closing) && this.#peek().kind !== 'end') {
@@ -346,7 +346,7 @@ class Parser {
     return expr
   }
 
-  /** Reports once and leaves closing brackets and commas to whoever waits for them. */
+  /** Reports once, and leaves closing brackets and commas to the caller. */
   #unexpected(token: Token): Expr {
     const what = token.kind === 'end' ? 'unexpected end of the expression' : `unexpected ${describe(token)}`
     this.#problems.error('syntax', token, what)

@@ -1,7 +1,7 @@
 import type { Expr } from './ast.ts'
 import { Double, Uint, type Value } from './value.ts'
 
-/** How tightly an expression binds: higher inside lower needs no parentheses. */
+/** Operator precedence: an operand with higher precedence needs no parentheses. */
 const PRECEDENCE: Readonly<Record<string, number>> = {
   conditional: 1,
   '||': 2,
@@ -22,8 +22,8 @@ const BINARY: Readonly<Record<string, string>> = {
 }
 
 /**
- * An expression as source text, in one canonical form: parsing the text gives the same tree, and printing that gives
- * the same text. `cel.block` and its slots are printed as the calls they came from.
+ * Prints an expression in canonical form: parsing the text gives the same tree, and printing that gives the same text. `cel.block` and its
+ * slots are printed as the original calls.
  */
 export function print(expr: Expr): string {
   switch (expr.kind) {
@@ -87,7 +87,7 @@ function precedenceOf(expr: Expr): string {
   }
 }
 
-/** With parentheses where the surroundings bind tighter; `strictly` also where they bind as tightly. */
+/** Adds parentheses if the context has higher precedence; with `strictly` also if it has the same. */
 function within(expr: Expr, surroundings: string, strictly = false): string {
   const own = PRECEDENCE[precedenceOf(expr)]!
   const outer = PRECEDENCE[surroundings]!
@@ -95,7 +95,7 @@ function within(expr: Expr, surroundings: string, strictly = false): string {
   return own < outer || (strictly && own === outer) || isNumberBeforeDot(expr, surroundings) ? `(${text})` : text
 }
 
-/** `-1.foo()` reads as a negative literal's member, `1.foo` as a broken number. */
+/** `-1.foo()` would be parsed as a member of a negative literal, and `1.foo` as an invalid number. */
 function isNumberBeforeDot(expr: Expr, surroundings: string): boolean {
   if (surroundings !== 'member' || expr.kind !== 'literal') return false
   return (
@@ -111,7 +111,7 @@ function printCall(target: Expr | undefined, name: string, args: readonly Expr[]
   return `${head}${name}(${args.map(print).join(', ')})`
 }
 
-/** A negated number literal needs parentheses, to stay a negation. */
+/** A negated number literal needs parentheses, so that it is not parsed as a negative literal. */
 function printUnary(operator: '!' | '-', operand: Expr): string {
   const isNumber = operator === '-' && operand.kind === 'literal' && !isTextual(operand.value)
   return `${operator}${isNumber ? `(${print(operand)})` : within(operand, 'unary')}`
@@ -121,7 +121,7 @@ function isTextual(value: Value): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || value === null || value instanceof Uint8Array
 }
 
-/** `@index:1` and the like stand for the calls `cel.index(1)`, `cel.iterVar(0, 1)`. */
+/** Identifiers such as `@index:1` are printed as the calls `cel.index(1)`, `cel.iterVar(0, 1)`. */
 function printIdent(name: string, absolute: boolean): string {
   if (!name.startsWith('@')) return `${absolute ? '.' : ''}${name}`
   const [prefix, ...numbers] = name.split(':')

@@ -144,7 +144,7 @@ test.each([
   expect(evaluate(source)).toEqual(expected)
 })
 
-test('a variable is read only when its value is needed', () => {
+test('a variable is read only if its value is needed', () => {
   reads = []
   evaluate('request.method == "PUT" && request.path == "/"')
   expect(reads).toEqual(['request.method'])
@@ -156,7 +156,7 @@ test('a variable is read only when its value is needed', () => {
   expect(reads).toEqual(['request.path'])
 })
 
-test('an absent variable is no such key', () => {
+test('an absent variable is the error `no such key`', () => {
   expect(evaluate('jwt.sub', {})).toBe('no-such-key: no such key: jwt')
   expect(evaluate('!has(jwt.sub)', {})).toBe(true)
   expect(evaluate('has(request.method)', {})).toBe(false)
@@ -259,7 +259,7 @@ test.each([
   expect([...program!.references].sort()).toEqual(expected)
 })
 
-test('a program knows its type and its constant', () => {
+test('a program has its type and its constant value', () => {
   expect(formatType(compile('{"a": [1, 2]}', environment).program!.type)).toBe('map(string, list(int))')
   expect(compile('"a" + "b"', environment).program!.constant).toBe('ab')
   expect(compile('random() < 2.0', environment).program!.constant).toBeUndefined()
@@ -276,13 +276,13 @@ test('random values come from the context', () => {
   ])
 })
 
-test('a lenient program runs what can run', () => {
+test('a lenient program evaluates its valid parts', () => {
   const { program } = compile('request.method == "GET" || nope', environment, { lenient: true })
   expect(program!.evaluate(get)).toBe(true)
   expect(program!.evaluate({ method: 'PUT' })).toMatchObject({ code: 'undeclared' })
 })
 
-test('evaluateBoolean takes nothing but bools', () => {
+test('evaluateBoolean accepts only bools', () => {
   const run = (source: string): boolean | CelError => compile(source, environment).program!.evaluateBoolean(get)
   expect(run('request.method == "GET"')).toBe(true)
   expect(run('request.method')).toMatchObject({ code: 'no-such-overload' })

@@ -21,33 +21,33 @@ import type { Result, Value } from './value.ts'
 /** A compiled expression, ready for any number of evaluations. */
 export interface Program<C> {
   readonly source: string
-  /** The type that the checker found; `dyn` when only the evaluation can tell. */
+  /** The static type; `dyn` if only the evaluation determines it. */
   readonly type: Type
   /**
-   * Declared paths that an evaluation may read: `request.body`, `request.headers`. A root used as a whole, and
-   * `variables()`, stand for everything below them.
+   * Declared paths that an evaluation may read: `request.body`, `request.headers`. A root used as a whole, and `variables()`, include
+   * everything below them.
    */
   readonly references: ReadonlySet<string>
-  /** The result, when it does not depend on the context. */
+  /** The result, if it does not depend on the context. */
   readonly constant: Value | undefined
-  /** Where an evaluation may fail first of all; undefined when the text shows no way. See `failure/find-failures.ts`. */
+  /** The first position where an evaluation may fail; undefined if static analysis finds none. See `failure/find-failures.ts`. */
   readonly canFail: Note | undefined
-  /** A failure is a `CelError`; only a bug of the host throws. */
+  /** A failure is a `CelError`; throws only for a bug of the host. */
   readonly evaluate: (context: C) => Result
-  /** As `evaluate`; a result that is no bool is a `CelError`. A rule applies when this `=== true`. */
+  /** As `evaluate`; a result that is not a bool is a `CelError`. A rule matches if this is `=== true`. */
   readonly evaluateBoolean: (context: C) => boolean | CelError
-  /** As `evaluate`, and then makes something of the value; what that takes is charged as well. */
+  /** As `evaluate`, then converts the value; the conversion is charged as well. */
   readonly evaluateTo: <T>(context: C, convert: (value: Value) => T) => T | CelError
-  /** Says where an evaluation failed with the error. Evaluates once more to find out, unless a limit ended it. */
+  /** The position where an evaluation failed with the error. Evaluates again to find it, unless a limit ended the evaluation. */
   readonly locate: (context: C, error: CelError) => Note
 }
 
 export interface CompileOptions {
-  /** The type the place of use needs, as text or built. Another type is an error; `dyn` results pass. */
+  /** The required result type, as text or object. Another type is an error; `dyn` is accepted. */
   readonly expect?: string | Type
   /** Severity of a result of another type; default `error`. */
   readonly unexpected?: 'error' | 'warning'
-  /** Yields a program whenever the expression can be parsed; what the checker refuses fails when evaluated. */
+  /** Compiles every expression that can be parsed; parts that the checker refuses fail in the evaluation. */
   readonly lenient?: boolean
 }
 
@@ -55,16 +55,16 @@ export interface Compiled<C> {
   /** Absent when a problem is an error. */
   readonly program?: Program<C>
   readonly problems: readonly Problem[]
-  /** Which members of the host object `path` an evaluation may read, as they are written. */
+  /** The members of the host object `path` that an evaluation may read, as written. */
   readonly membersRead: (path: string) => MembersRead
   /**
-   * The first test of a member of the host object `path` by which the result may become `wanted` when the member has another value,
-   * but for members named in `except` (lower case).
+   * The first test of a member of the host object `path` that can change the result to `wanted` if the member has another value. Members in
+   * `except` (lower case) are ignored.
    */
   readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
 }
 
-/** Parses, checks and compiles an expression for a place of use. Never throws; all problems are reported at once. */
+/** Parses, checks and compiles an expression. Never throws; all problems are reported at once. */
 export function compile<C>(source: string, environment: Environment<C>, options: CompileOptions = {}): Compiled<C> {
   const problems = new ProblemList(source)
   const expr = parseInto(source, problems)
@@ -146,7 +146,7 @@ function notBoolean(value: Result): CelError {
   return value instanceof CelError ? value : NOT_A_BOOL
 }
 
-/** Without a host that says otherwise, every evaluation has a whole budget. */
+/** By default every evaluation has a whole budget. */
 function ownBudget(): () => Budget {
   const budget: Budget = { left: WHOLE_BUDGET }
   return () => {
@@ -157,7 +157,7 @@ function ownBudget(): () => Budget {
 
 const NO_SLOTS: Frame = []
 
-/** One run of the code, as it is: limits are thrown. */
+/** Runs the code once; limits are thrown. */
 function runner<C>({ node: { code } }: CompiledExpression<C>, slotCount: number): (context: C) => Result {
   if (slotCount === 0) return (context) => code(context, NO_SLOTS)
   return (context) => code(context, new Array<Result>(slotCount))
@@ -190,7 +190,7 @@ function evaluator<C>(
   }
 }
 
-/** Few failures are asked about: only then the expression is compiled once more, in a form that notes where it fails. */
+/** Compiles the expression again in a form that records failures. Done on demand, because the cause of a failure is rarely needed. */
 function locator<C>(
   source: string,
   environment: Environment<C>,
@@ -204,7 +204,7 @@ function locator<C>(
   }
 }
 
-/** The part of the expression that fails in an evaluation; undefined when another one fails, because of chance or the clock. */
+/** Finds the subexpression that fails in an evaluation; undefined if another one fails, because of random values or the clock. */
 function follower<C>(source: string, environment: Environment<C>): (context: C, error: CelError) => Range | undefined {
   const trail = new FailureTrail()
   const problems = new ProblemList(source)

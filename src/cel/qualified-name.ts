@@ -1,6 +1,6 @@
 import type { Expr } from './ast.ts'
 
-/** `a.b.c` as text, when the expression is only names and dots. */
+/** `a.b.c` as text, if the expression consists of names and dots. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.optional) return undefined

@@ -1,4 +1,4 @@
-/** What is wrong or doubtful in an expression. Codes are stable. */
+/** Problems of expressions. Codes are stable. */
 export type ProblemCode =
   | 'too-long'
   | 'too-deep'
@@ -15,7 +15,7 @@ export type ProblemCode =
   | 'constant'
   | 'always-fails'
 
-/** What there is to say about a place in an expression. */
+/** A message about a position in an expression. */
 export interface Note {
   readonly message: string
   /** 1-based. */
@@ -25,20 +25,20 @@ export interface Note {
   /** 0-based range in the source, in UTF-16 code units, for editors. */
   readonly start: number
   readonly end: number
-  /** The source line and, below it, a line with a caret under the column. */
+  /** The source line, and below it a line with a caret at the column. */
   readonly caret: string
 }
 
 export interface Problem extends Note {
   readonly severity: 'error' | 'warning'
   readonly code: ProblemCode
-  /** Suggested replacement for the range; the code that shows the problem adds "did you mean ...?". */
+  /** Suggested replacement for the range; presented as "did you mean ...?". */
   readonly suggestion?: string
 }
 
 const MAX_PROBLEMS = 100
 
-/** Collects the problems of one source text and finds their places. */
+/** Collects the problems of one source text and determines their positions. */
 export class ProblemList {
   readonly #source: string
   readonly #problems: Problem[] = []
@@ -65,7 +65,7 @@ export class ProblemList {
   }
 
   #add(severity: Problem['severity'], code: ProblemCode, range: Range, message: string, suggestion?: string): void {
-    // What is odd for several reasons in one place is reported once.
+    // Several problems at one position are reported once.
     const key = `${range.start}:${code === 'syntax' ? code : message}`
     if (this.#seen.has(key) || this.#problems.length >= MAX_PROBLEMS) return
     this.#seen.add(key)

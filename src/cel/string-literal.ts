@@ -17,7 +17,7 @@ const CODE = /[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-
 
 type Report = (offset: number, message: string) => void
 
-/** Decodes what stands between the quotes of a string literal. `\x` and octal escapes name code points. */
+/** Decodes the content of a string literal. `\x` and octal escapes are code points. */
 export function readStringLiteral(body: string, raw: boolean, report: Report): string {
   if (raw || !body.includes('\\')) return body
   let text = ''
@@ -27,7 +27,7 @@ export function readStringLiteral(body: string, raw: boolean, report: Report): s
   return text
 }
 
-/** Decodes what stands between the quotes of a bytes literal: text as UTF-8, `\x` and octal escapes as single bytes. */
+/** Decodes the content of a bytes literal: text as UTF-8, `\x` and octal escapes as single bytes. */
 export function readBytesLiteral(body: string, raw: boolean, report: Report): Uint8Array {
   const encoder = new TextEncoder()
   if (raw || !body.includes('\\')) return encoder.encode(body)

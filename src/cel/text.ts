@@ -1,7 +1,7 @@
 import { charge } from './budget.ts'
 import { WEIGHTS } from './weights.ts'
 
-/** CEL counts strings in code points, JavaScript in UTF-16 units; they differ only where there are surrogates. */
+/** CEL counts code points, JavaScript UTF-16 code units; they differ only for surrogates. */
 const SURROGATE = /[\ud800-\udfff]/
 
 export function codePointLength(text: string): number {
@@ -32,7 +32,7 @@ export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** @returns undefined when the bytes are not UTF-8 */
+/** @returns undefined if the bytes are not UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes)

@@ -4,12 +4,12 @@ import { Duration, Timestamp } from './value.ts'
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, seconds since the epoch. */
 const MIN_TIMESTAMP = -62_135_596_800
 const MAX_TIMESTAMP = 253_402_300_799
-/** The whole seconds that int64 nanoseconds can hold. */
+/** The maximum of whole seconds in int64 nanoseconds. */
 const MAX_DURATION_SECONDS = 9_223_372_036
 
 const RFC3339 = /^(\d{4,5})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
-/** Reads an RFC 3339 time. */
+/** Parses an RFC 3339 time. */
 export function parseTimestamp(text: string): Timestamp | CelError {
   const found = RFC3339.exec(text)
   if (found === null) return new CelError('invalid', 'not an RFC 3339 time')
@@ -36,7 +36,7 @@ function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(year < 100 ? year + 400 : year, month, 0)).getUTCDate()
 }
 
-/** A timestamp within the years 1 to 9999; nanoseconds may be out of their bounds and are carried over. */
+/** A timestamp in the years 1 to 9999; excess nanoseconds are carried to the seconds. */
 export function checkedTimestamp(seconds: number, nanos: number): Timestamp | CelError {
   const carry = Math.floor(nanos / 1e9)
   const total = seconds + carry
@@ -44,7 +44,7 @@ export function checkedTimestamp(seconds: number, nanos: number): Timestamp | Ce
   return new Timestamp(total, nanos - carry * 1e9)
 }
 
-/** A duration that fits int64 nanoseconds, about 292 years; nanoseconds are carried over. */
+/** A duration within int64 nanoseconds, about 292 years; excess nanoseconds are carried to the seconds. */
 export function checkedDuration(seconds: number, nanos: number): Duration | CelError {
   const carry = Math.floor(nanos / 1e9)
   const total = seconds + carry

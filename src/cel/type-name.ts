@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const VALUES = new Map<string, TypeValue>()
 
-/** The type value of a type. Parameters are not part of it: `list(int)` is `list`. */
+/** The type value of a type, without parameters: `list(int)` is `list`. */
 export function typeValueOf(type: Type): TypeValue {
   if (type.kind === 'object' || type.kind === 'opaque' || type.kind === 'param') return typeValue(type.name)
   return typeValue(NAMES[type.kind] ?? type.kind)

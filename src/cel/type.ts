@@ -11,18 +11,18 @@ export type Type =
   | { readonly kind: 'object'; readonly name: string }
   /** A named type with parameters, such as `optional_type(int)`. */
   | { readonly kind: 'opaque'; readonly name: string; readonly params: readonly Type[] }
-  /** A type parameter of a function, or a type still open during checking. */
+  /** A type parameter of a function, or a type that is unbound during checking. */
   | { readonly kind: 'param'; readonly name: string }
 
 export interface MapType {
   readonly kind: 'map'
   readonly key: Type
   readonly value: Type
-  /** The members of a declared root such as `request`: only these exist. */
+  /** The members of a declared root such as `request`: no others exist. */
   readonly members?: MemberTable
 }
 
-/** What the checker must know of a root whose members are declared one by one. */
+/** What the checker needs of a root whose members are declared one by one. */
 export interface MemberTable {
   readonly path: string
   readonly names: () => Iterable<string>
@@ -85,7 +85,7 @@ export function optionalElement(type: Type): Type | undefined {
   return type.kind === 'opaque' && type.name === 'optional_type' ? type.params[0] : undefined
 }
 
-/** As error messages and the API print it: `map(string, list(int))`. */
+/** As messages and the API print it: `map(string, list(int))`. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case 'list':

@@ -35,7 +35,7 @@ export type Value =
   | TypeValue
   | HostObject
 
-/** What an evaluation yields. */
+/** The result of an evaluation. */
 export type Result = Value | CelError
 
 export class Uint {
@@ -47,7 +47,7 @@ export class Uint {
 
 export class Double {
   readonly value: number
-  /** As JSON had it, where the value is written otherwise or is not the same: `1.0`, `18446744073709551616`. */
+  /** The number as written in JSON, if `String(value)` differs: `1.0`, `18446744073709551616`. */
   readonly written: string | undefined
   constructor(value: number, written?: string) {
     this.value = value
@@ -64,7 +64,7 @@ export class Timestamp {
     this.nanos = nanos
   }
 
-  /** The instant of a JavaScript clock reading. */
+  /** The instant of a JavaScript time in milliseconds since the epoch. */
   static fromMs(ms: number): Timestamp {
     const seconds = Math.floor(ms / 1000)
     return new Timestamp(seconds, Math.round((ms - seconds * 1000) * 1e6))
@@ -80,7 +80,7 @@ export class Duration {
     this.nanos = nanos
   }
 
-  /** A JavaScript span of milliseconds, with fractions. */
+  /** A JavaScript duration in milliseconds, with fractions. */
   static fromMs(ms: number): Duration {
     const seconds = Math.floor(ms / 1000)
     return new Duration(seconds, Math.round((ms - seconds * 1000) * 1e6))
@@ -105,29 +105,29 @@ export class TypeValue {
 
 /** A map. Keys are strings, ints, uints and bools; numeric keys of equal value are one key. */
 export abstract class MapValue {
-  /** Whether an expression built it out of other values, rather than the host. */
+  /** Whether an expression created it from other values, rather than the host. */
   readonly isBuilt: boolean = false
   abstract readonly size: number
-  /** @returns undefined when the key is absent */
+  /** @returns undefined if the key is absent */
   abstract get(key: Value): Result | undefined
   abstract has(key: Value): boolean
   abstract keys(): Iterable<Value>
 }
 
 /**
- * An object of the host: request headers, a secret, a message. Extend it and override what the object supports;
- * everything else answers "absent" or "no such overload". Declare its type with `HostType` so that it can be checked.
+ * An object of the host: request headers, a secret, a message. Extend it and override the supported operations; all others return "absent"
+ * or "no such overload". Declare its type with `HostType` so that it can be checked.
  */
 export abstract class HostObject {
   /** The CEL type name, as `type(x)` prints it. */
   abstract readonly typeName: string
 
-  /** `x.name`; undefined when absent. */
+  /** `x.name`; undefined if absent. */
   member(_name: string): Result | undefined {
     return undefined
   }
 
-  /** `x[key]`, also `key in x` unless `has` is overridden; undefined when absent. */
+  /** `x[key]`, also `key in x` unless `has` is overridden; undefined if absent. */
   index(key: Value): Result | undefined {
     return typeof key === 'string' ? this.member(key) : undefined
   }
@@ -137,12 +137,12 @@ export abstract class HostObject {
     return this.index(name) !== undefined
   }
 
-  /** The keys a macro or `size()` sees. */
+  /** The keys for macros and `size()`. */
   keys(): Iterable<Value> {
     return []
   }
 
-  /** `x.method(args...)`; undefined when there is no such method for these arguments. */
+  /** `x.method(args...)`; undefined if there is no such method for these arguments. */
   call(_method: string, _args: readonly Value[]): Result | undefined {
     return undefined
   }
@@ -152,12 +152,12 @@ export abstract class HostObject {
     return this === other
   }
 
-  /** Whether it is the default of its type, for `optional.ofNonZeroValue`. */
+  /** Whether it is the zero value of its type, for `optional.ofNonZeroValue`. */
   isZero(): boolean {
     return false
   }
 
-  /** What `toJson` and access logs show; secrets return their redacted form. By default a map of `keys()`. */
+  /** The JSON form for `toJson` and access logs; secrets return their redacted form. By default a map of `keys()`. */
   toJson(): unknown {
     return undefined
   }

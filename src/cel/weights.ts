@@ -4,80 +4,80 @@
  * grows with the data is charged: the rest is bounded by the length of an expression.
  */
 export const WEIGHTS = {
-  /** One turn of a loop: setting its variables, collecting its result. */
+  /** One iteration of a loop: setting its variables, collecting its result. */
   turn: 40,
-  /** One operator, literal, local variable or member inside a loop, for each turn. */
+  /** One operator, literal, local variable or member inside a loop, per iteration. */
   node: 12,
-  /** A declared variable inside a loop, for each turn. */
+  /** A declared variable inside a loop, per iteration. */
   variable: 100,
-  /** The same, read by key: a field among a hundred of a head. */
+  /** The same, read by key: a field of a head with a hundred fields. */
   field: 800,
 
-  /** A UTF-16 unit of text that `+` makes, which is put together when somebody reads it. */
+  /** A UTF-16 unit of text that `+` creates; V8 concatenates when the text is read. */
   joinedUnit: 1,
-  /** A unit of two texts of one length that `==` compares, and a byte of two byte strings. */
+  /** A unit of two texts of equal length that `==` compares, and a byte of two byte strings. */
   equalUnit: 0.3,
   /** A unit of two texts that `<` and `sort()` compare. */
   orderedUnit: 2,
   /** A unit of a text that is looked up in a map, as far as it is hashed. */
   keyUnit: 0.6,
-  /** Two values that are compared, elements of lists and maps among them. */
+  /** One comparison of two values, including elements of lists and maps. */
   comparison: 30,
-  /** An element that goes from one list to another. */
+  /** An element that is copied from one list to another. */
   element: 12,
-  /** An entry that goes into a map, inside a loop for each turn. */
+  /** An entry that is added to a map; per iteration inside a loop. */
   entry: 120,
-  /** A value that is looked for among the members of a set, beside the units of its text. */
+  /** A value that is looked up in a set, in addition to the units of its text. */
   setMember: 220,
-  /** A part that text is split into. */
+  /** One part of a split text. */
   part: 60,
-  /** A unit of a text with characters beyond 16 bits, which are counted one by one. */
+  /** A unit of a text with surrogates, whose code points are counted one by one. */
   codePoint: 8,
 
-  /** JSON that is read: a byte of UTF-8, a unit, a delimiter (`,` `:` `[` `{` `"`), the same where numbers are kept exact. */
+  /** Parsed JSON: a byte of UTF-8, a unit, a delimiter (`,` `:` `[` `{` `"`), a delimiter if numbers are kept exact. */
   utf8Byte: 1,
   jsonUnit: 3,
   jsonDelimiter: 60,
   exactJsonDelimiter: 700,
-  /** An element of a JSON list that becomes a value. */
+  /** An element of a JSON list that is converted to a value. */
   jsonElement: 60,
-  /** A member name of a JSON object, when they are listed. */
+  /** A member name of a JSON object, when the names are listed. */
   jsonName: 60,
   /** A value that is written as JSON, or as text by `format()`, and a unit of its text. */
   writtenValue: 120,
   writtenUnit: 4,
 
-  /** A character of a regular expression that is no constant, `\p` in it, and each time that braces repeat it. */
+  /** A character of a computed regular expression, `\p` in it, and each repetition by braces. */
   patternUnit: 6000,
   patternClass: 100_000,
-  /** A unit of text under a pattern whose automaton is small. */
+  /** A unit of text for a pattern with a small automaton. */
   matchedUnit: 15,
-  /** The same for any other pattern, and for finding where it matches: once, and for each instruction of the compiled pattern. */
+  /** The same for other patterns, and for finding the position of a match: per unit, and per instruction of the compiled pattern. */
   searchedUnit: 150,
   searchedInstruction: 32,
   /** A time zone that has not been used before. */
   timeZone: 100_000,
 } as const
 
-/** What a call of a function costs. */
+/** The cost of a function call. */
 export interface FunctionWeight {
   /** The call itself; charged inside loops. */
   readonly call: number
-  /** For each UTF-16 unit of its texts and each byte of its bytes. */
+  /** For each UTF-16 unit of string arguments and each byte of bytes arguments. */
   readonly unit: number
-  /** For each element of its lists. */
+  /** For each element of list arguments. */
   readonly element: number
-  /** The one argument whose size counts, where the others do not; the receiver is the first one. */
+  /** The one argument whose size counts; the receiver is argument 0. */
   readonly only?: number
 }
 
-/** For functions that look at all of their arguments once. */
+/** For functions that read all of their arguments once. */
 const USUAL: FunctionWeight = { call: 100, unit: 2, element: 20 }
 
-/** For functions that look at nothing but the outside of their arguments, or charge for what they do themselves. */
+/** For functions that do not read the contents of their arguments, or charge their work themselves. */
 const CONSTANT: FunctionWeight = { call: 100, unit: 0, element: 0 }
 
-/** The exceptions. Functions of numbers, times and addresses have nothing to charge for but the call. */
+/** The exceptions. Functions of numbers, times and addresses are charged only for the call. */
 const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   ...Object.fromEntries(
     ['dyn', 'type', 'first', 'last', 'optional.of', 'optional.ofNonZeroValue', 'or', 'orValue', 'value', 'fail'].map(
@@ -121,7 +121,7 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   'url.decode': { call: 300, unit: 40 },
   'form.decode': { call: 300, unit: 60 },
   'form.encode': { call: 1000, unit: 40 },
-  // JSON: beside what is charged by delimiters and values.
+  // JSON: in addition to the charge for delimiters and values.
   json: { call: 500, unit: 0 },
   jsonField: { call: 300, unit: 6 },
   toJson: { call: 500, unit: 0, element: 0 },
@@ -136,7 +136,7 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   bytes: { unit: 2 },
   timestamp: { call: 1500, unit: 4 },
   duration: { call: 1500, unit: 0 },
-  // Lists, sets and maps: what they compare is charged where it is compared.
+  // Lists, sets and maps: comparisons are charged where they are made.
   'lists.range': { element: 0 },
   slice: { element: 8 },
   flatten: { call: 200, element: 0, unit: 0 },

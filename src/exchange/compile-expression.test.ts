@@ -30,7 +30,7 @@ function compiled(source: string, environment: ExpressionEnvironment = 'request'
   return { expression, problems }
 }
 
-test('JSON that was read and is written again keeps its numbers', () => {
+test('numbers of parsed JSON are written unchanged', () => {
   const { expression } = compiled(
     '{"a": json("[9007199254740993,18446744073709551616,1.0,1e400,-0.0]"), "b": 1.0 + 1.0}',
   )
@@ -106,12 +106,12 @@ test.each([
   expect(compiled(source, 'log').problems.join()).toContain(`did you mean ${suggestion}?`)
 })
 
-test('references name what an expression reads', () => {
+test('references are the paths that an expression reads', () => {
   const { expression } = compiled('request.body != null && request.headers["a"] == "b"')
   expect([...expression.references].sort()).toEqual(['request.body', 'request.headers'])
 })
 
-test('data of a stranger that is nested too deep is a failure like any other', () => {
+test('client data that is nested too deeply is an ordinary failure', () => {
   const made = exchange()
   const written: string[] = []
   for (const [open, close] of [

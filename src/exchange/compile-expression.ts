@@ -98,8 +98,8 @@ class CelExpression implements Expression {
   readonly requestFields: MembersRead
   readonly canFail: Expression['canFail']
   readonly #program: Program<Exchange>
-  /** A limit is told to whoever runs the step. */
-  readonly #tellsLimits: boolean
+  /** Limits are reported to the caller of the step. */
+  readonly #reportsLimits: boolean
 
   readonly #evasions: readonly (string | undefined)[]
 
@@ -111,7 +111,7 @@ class CelExpression implements Expression {
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#program = program
-    this.#tellsLimits = decides(environment)
+    this.#reportsLimits = decides(environment)
   }
 
   evasion(wanted: boolean): string | undefined {
@@ -168,7 +168,7 @@ class CelExpression implements Expression {
   }
 
   #note(exchange: Exchange, error: CelError): void {
-    if (error.code === 'limit' && this.#tellsLimits) exchange.exceeded ??= this.#explain(exchange, error)
+    if (error.code === 'limit' && this.#reportsLimits) exchange.exceeded ??= this.#explain(exchange, error)
   }
 
   #explain(exchange: Exchange, error: CelError): string {

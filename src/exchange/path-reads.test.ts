@@ -54,7 +54,7 @@ test.each<[place: ExpressionEnvironment, decides: boolean]>([
   expect(decides(place)).toBe(expected)
 })
 
-test('every variable that shows the path is known', () => {
+test('every variable that contains the path is listed', () => {
   for (const { path } of variablesAt('log').filter((variable) => !('unavailable' in variable))) {
     const expression = compileExpression(path, 'log', () => {})
     const shown = JSON.stringify(expression.json(exchangeAt('/shown')) ?? '')

@@ -1,4 +1,4 @@
-/** A fact about a backend that only traffic shows, and that requires a change of its configuration. */
+/** A problem of a backend that only traffic reveals, and that only a change of its configuration solves. */
 export interface BackendFact {
   /** Key of the `BackendItem`. */
   readonly backend: string

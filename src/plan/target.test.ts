@@ -3,7 +3,7 @@ import { backendTarget, gatewayTarget, listenerSetTarget, listenerTarget, routeT
 
 const O = { namespace: 'ns', name: 'o' }
 
-/** Keys are what control and engine meet by: a change of one is a change of both. */
+/** control and engine both use these keys, so both must change together. */
 test.each([
   [gatewayTarget(O), 'Gateway/ns/o'],
   [listenerTarget(O, 'http'), 'Gateway/ns/o/http'],
@@ -18,7 +18,7 @@ test.each([
   expect(target).toBe(key)
 })
 
-test('no two places have one key', () => {
+test('different targets have different keys', () => {
   const rules = [0, 1, 10].map((rule) => ruleTarget('HTTPRoute', O, rule))
   const all = [...rules, routeTarget('HTTPRoute', O), routeTarget('HTTPRoute', O, '0'), routeTarget('GRPCRoute', O)]
   expect(new Set(all).size).toBe(all.length)

@@ -1,17 +1,17 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 
-/** A copy of a schema with more keywords; TypeBox keeps its own marks in properties that a spread would lose. */
+/** A copy of a schema with more keywords. It keeps TypeBox's non-enumerable properties, which a spread would lose. */
 export function annotate<S extends TSchema>(schema: S, keywords: object): S {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
   return Object.assign(copy, keywords) as S
 }
 
-/** A text that no output may show. */
+/** A text that must never appear in output. */
 export function secret<S extends TSchema>(schema: S, part: 'whole' | 'after-colon' = 'whole'): S {
   return annotate(schema, { secret: part })
 }
 
-/** A field that must be there. The text is user documentation. */
+/** A required field. The description is user documentation. */
 export function required<S extends TSchema>(schema: S, description: string): S {
   return annotate(schema, { description })
 }
@@ -21,20 +21,20 @@ export function described<S extends TSchema>(description: string, schema: S): S 
   return annotate(schema, { description })
 }
 
-/** A field that may be absent and then stays absent. @param description unset: that of the schema */
+/** An optional field without a default. @param description default: that of the schema */
 export function optional<S extends TSchema>(schema: S, description?: string): TOptional<S> {
   return Type.Optional(description === undefined ? schema : annotate(schema, { description })) as TOptional<S>
 }
 
 /**
- * A field that may be left out and then gets a value at admission (decision A-08), so a validated object always has it.
- * For defaults that apply only at use, take `optional` and say so in the text.
+ * An optional field that admission sets to a default (decision A-08), so that a validated object always has it. For defaults that apply
+ * only at use, take `optional` and document them in the description.
  */
 export function defaulted<S extends TSchema>(schema: S, value: Static<S>, description: string): S {
   return Type.Optional(annotate(schema, { description, default: value })) as TSchema as S
 }
 
-/** A field that still works but should not be used any more (lint and status say so); `replacedBy` is the path to use instead. */
+/** A field that is still supported but deprecated (lint and status say so); `replacedBy` is the path of its replacement. */
 export function deprecated<S extends TSchema>(schema: S, replacedBy: string, description: string): TOptional<S> {
   return optional(annotate(schema, { replacedBy, deprecated: true }), description)
 }

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { FindingCode } from '#base/findings.ts'
 
-/** The scalar types of specification 1, 2.2, as docs name them; they tell a walker what a string means. */
+/** The scalar types of specification 1, 2.2, with their names in the documentation. They define the meaning of a string. */
 export type ScalarName =
   | 'ShortString'
   | 'TinyString'
@@ -31,8 +31,8 @@ export interface FieldGroup {
 }
 
 /**
- * A rule over several fields of one object. It runs only when the fields it reads are valid by themselves;
- * of all other fields it may only ask whether they are present.
+ * A rule over several fields of one object. It runs only if the fields that it reads are valid; of all other fields it may only test the
+ * presence.
  */
 export interface ObjectRule {
   readonly reads: readonly string[]
@@ -42,8 +42,8 @@ export interface ObjectRule {
 }
 
 /**
- * The keywords that this project reads on a TypeBox schema. Those of JSON Schema keep their meaning, except that
- * lengths count Unicode code points (decision A-05); the others are ours.
+ * The keywords that this project reads from a TypeBox schema. Those of JSON Schema keep their meaning, except that lengths count Unicode
+ * code points (decision A-05); the others are extensions.
  */
 export interface SchemaNode {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'boolean'
@@ -64,37 +64,37 @@ export interface SchemaNode {
   readonly maxProperties?: number
   /** The value schema of a map with free keys. */
   readonly additionalProperties?: SchemaNode
-  /** Which scalar type of the specification this is. */
+  /** The scalar type of the specification. */
   readonly scalar?: ScalarName
   /** Both a string and an integer are accepted. */
   readonly intOrString?: boolean
-  /** What bounds and enumeration cannot say about a scalar. */
+  /** Constraints of a scalar that bounds and enumeration cannot express. */
   readonly check?: (value: string | number) => ScalarRefusal | undefined
-  /** The fields whose values identify a list item; two items with equal ones are duplicates. An empty list means the whole item. */
+  /** The fields that identify a list item; two items with equal values are duplicates. An empty list: the whole item. */
   readonly uniqueBy?: readonly string[]
   readonly groups?: readonly FieldGroup[]
   readonly rules?: readonly ObjectRule[]
-  /** A field that stands in for all others of this object: when it is present, they must be absent and nothing else is required. */
+  /** A field that replaces all others of this object: if it is present, they must be absent, and no other field is required. */
   readonly insteadOf?: string
-  /** What the value refers to. */
+  /** The object that the value refers to. */
   readonly refersTo?: Reference
-  /** A secret, which no output shows; of `user:password` only what follows the colon is one. */
+  /** A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`. */
   readonly secret?: 'whole' | 'after-colon'
-  /** Still works, but should not be used any more; says what to use. */
+  /** The field is deprecated; the path of its replacement. */
   readonly replacedBy?: string
   /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */
   readonly open?: boolean
 }
 
-/** What a part of an object refers to. */
+/** A reference of a part of an object. */
 export interface Reference {
-  /** `secrets`: all that a selector of labels finds. `keySet`: a backend that serves JSON Web Keys. */
+  /** `secrets`: all that match a label selector. `keySet`: a backend that serves JSON Web Keys. */
   readonly to: 'backend' | 'keySet' | 'secret' | 'secrets' | 'configMap'
-  /** Entries that the Secret or ConfigMap must have; of an inner list, one. */
+  /** Entries that the Secret or ConfigMap must have; of an inner list, at least one. */
   readonly entries: readonly (readonly string[])[]
 }
 
-/** The same schema, seen as the keywords this project knows. */
+/** The same schema, typed with the keywords that this project reads. */
 export function nodeOf(schema: TSchema): SchemaNode {
   return schema as SchemaNode
 }

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { FindingCode } from '#base/findings.ts'
 
 /**
- * A problem at a field. The message is for the author: it says what is expected. It never contains a value of a free text
+ * A problem of a field. The message is for the author of the object and says what is expected. It never contains the value of a free-text
  * field, which may be a secret.
  */
 export function problem(

@@ -11,7 +11,7 @@ export function localObjectReference() {
   return object({ name: required(objectName(), 'Name of the object, in the same namespace.') })
 }
 
-/** @param entries that the Secret must have; of an inner list, one */
+/** @param entries that the Secret must have; of an inner list, at least one */
 export function secretReference(...entries: Reference['entries']) {
   return referring(localObjectReference(), { to: 'secret', entries })
 }
@@ -21,7 +21,7 @@ export function configMapReference(...entries: Reference['entries']) {
   return referring(localObjectReference(), { to: 'configMap', entries })
 }
 
-/** All Secrets of the namespace with some labels. */
+/** All Secrets of the namespace with certain labels. */
 export function secretSelector() {
   const matchLabels = required(mapOf(text()), 'Labels and values that a Secret must have.')
   return referring(object({ matchLabels }), { to: 'secrets', entries: [] })

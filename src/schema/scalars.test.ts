@@ -35,7 +35,7 @@ verifies('scalar/byte-size-string-or-integer', 'a size is a string or an integer
   for (const bad of [1.5, true, null, [], {}]) expect(codeOf(byteSize(), bad)).toEqual(['wrong-type'])
 })
 
-verifies('scalar/byte-size-string-length', 'a size has 1 to 32 characters', () => {
+verifies('scalar/byte-size-string-length', 'a size is 1 to 32 characters long', () => {
   expect(codeOf(byteSize(), '')).toEqual(['too-short'])
   expect(codeOf(byteSize(), `1.${'0'.repeat(30)}`)).toEqual([])
   expect(codeOf(byteSize(), `1.${'0'.repeat(31)}`)).toEqual(['too-long'])
@@ -60,7 +60,7 @@ verifies('scalar/byte-size-exponent', 'a size may carry an exponent', () => {
   for (const bad of ['1e', 'e3', '1e3Ki']) expect(codeOf(byteSize(), bad), bad).toEqual(['invalid-byte-size'])
 })
 
-verifies('scalar/byte-size-unsigned-32', 'a size is 1 to 4294967295 bytes, whatever its form', () => {
+verifies('scalar/byte-size-unsigned-32', 'a size is 1 to 4294967295 bytes, in any form', () => {
   for (const good of [4_294_967_295, '4294967295', '4194303Ki', '1m']) expect(codeOf(byteSize(), good)).toEqual([])
   for (const bad of [0, -1, 4_294_967_296, '0', '-1', '4Gi', '1T', '0Ki']) {
     expect(codeOf(byteSize(), bad), `${bad}`).toEqual(['out-of-range'])
@@ -72,7 +72,7 @@ test.each([
   ['text has bounds', text({ min: 2, max: 3 }), 'abc', '\u{1F600}', 'too-short'],
   ['integer', integer({ min: 1, max: 3 }), 3, 4, 'out-of-range'],
   ['integer is safe', integer(), Number.MAX_SAFE_INTEGER, 2 ** 53, 'wrong-type'],
-  ['integer is no text', integer(), 1, '1', 'wrong-type'],
+  ['an integer is not a string', integer(), 1, '1', 'wrong-type'],
   ['intOrString', intOrString(), 'http', true, 'wrong-type'],
   ['objectName is a DNS subdomain', objectName(), 'a.b-1', 'a_b', 'invalid-name'],
   ['objectName has at most 253 characters', objectName(), 'a'.repeat(253), 'a'.repeat(254), 'too-long'],

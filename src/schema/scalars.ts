@@ -33,12 +33,12 @@ export const tinyString = (): TString => namedText('TinyString', 1, 64)
 /** 1 to 1024 characters. */
 export const longString = (): TString => namedText('LongString', 1, 1024)
 
-/** A CEL expression. Only its length is a matter of the schema; its syntax and types are checked at translation (decision A-10). */
+/** A CEL expression. The schema checks only its length; syntax and types are checked at translation (decision A-10). */
 export const celExpression = (): TString => namedText('CELExpression', 1, 16_384)
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 
-/** A header name of RFC 9110 token characters; no pseudo-header. */
+/** A header name with the token characters of RFC 9110; no pseudo-headers. */
 export function httpHeaderName(): TString {
   const pattern = `^${TOKEN}$`
   const message =
@@ -123,7 +123,7 @@ export function kindName(): TString {
 }
 
 interface DurationBounds {
-  /** The least value, in the same text form. */
+  /** The minimum, in the same text form. */
   readonly min?: string
 }
 
@@ -141,7 +141,7 @@ export function duration({ min }: DurationBounds = {}): TString {
   return Type.String({ scalar: 'Duration', ...(min === undefined ? {} : { minimumDuration: min }), check })
 }
 
-/** Either a duration or an expression that yields one; whatever is not a duration is an expression. */
+/** A duration or an expression that yields one; every text that is not a duration is an expression. */
 export const durationOrCel = (): TString => namedText('DurationOrCEL', 1, 16_384)
 
 interface ByteSizeBounds {
@@ -165,7 +165,7 @@ export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}):
 
 const QUANTITY = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$/
 
-/** A quantity of the platform (cpu, memory); kept as written. */
+/** A Kubernetes quantity (cpu, memory); kept as written. */
 export function quantity(): TUnsafe<string | number> {
   const message = 'must be a quantity such as 1, "500m" or "128Mi"'
   return Type.Unsafe<string | number>({
@@ -175,7 +175,7 @@ export function quantity(): TUnsafe<string | number> {
   })
 }
 
-/** A number or a name. */
+/** An integer or a name. */
 export const intOrString = (): TUnsafe<string | number> => Type.Unsafe<string | number>({ intOrString: true })
 
 interface IntegerBounds {
@@ -183,7 +183,7 @@ interface IntegerBounds {
   readonly max?: number
 }
 
-/** A whole number. */
+/** An integer. */
 export function integer({ min, max }: IntegerBounds = {}): TInteger {
   return Type.Integer({
     ...(min === undefined ? {} : { minimum: min }),
@@ -196,7 +196,7 @@ export const boolean = (): TBoolean => Type.Boolean()
 /** A port number. */
 export const port = (): TInteger => integer({ min: 1, max: 65_535 })
 
-/** One of a closed list of words, written exactly so. */
+/** One of a fixed set of values, case-sensitive. */
 export function enumOf<const Values extends readonly string[]>(...values: Values): TEnum<[...Values]> {
   return Type.Enum([...values], { type: 'string' }) as TEnum<[...Values]>
 }
@@ -204,7 +204,7 @@ export function enumOf<const Values extends readonly string[]>(...values: Values
 /** Any JSON value; null counts as a value. */
 export const json = (): TUnknown => Type.Unknown({ scalar: 'JSON' })
 
-/** Text of a form that only this field has. */
+/** Text with a format that is specific to this field. */
 export function formattedText(bounds: TextBounds, check: (value: string) => ScalarRefusal | undefined): TString {
   return Object.assign(text(bounds), { check })
 }

@@ -15,7 +15,7 @@ test('the secrets of a value', () => {
   expect(secretsIn(schema, 'no.such.place', VALUE)).toEqual([])
 })
 
-test('a value without its secrets; what the schema does not describe stays, and the value itself', () => {
+test('a copy without secrets; parts without a schema are kept, and the original does not change', () => {
   const shown = withoutSecrets(schema, '', VALUE, '-')
   expect(shown).toEqual({
     name: 'n',

@@ -25,7 +25,7 @@ function collect(node: SchemaNode, value: unknown, found: string[]): void {
   }
 }
 
-/** Most parts of most schemas hold none, so that nobody needs to look there. */
+/** Whether a schema contains a secret; cached, because most schemas contain none and need no traversal. */
 const holders = new WeakMap<SchemaNode, boolean>()
 
 function mayHoldSecret(node: SchemaNode): boolean {
@@ -59,7 +59,7 @@ function hide(node: SchemaNode, value: unknown, instead: string): unknown {
   return Object.fromEntries(members)
 }
 
-/** A line of htpasswd keeps its user. */
+/** In a htpasswd line, the user name is kept. */
 function hidden(mark: NonNullable<SchemaNode['secret']>, value: unknown, instead: string): string {
   if (mark === 'whole' || typeof value !== 'string') return instead
   const colon = value.indexOf(':')

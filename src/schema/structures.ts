@@ -3,12 +3,12 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { annotate } from './modifiers.ts'
 import { type DeepReadonly, type FieldGroup, nodeOf, type ObjectRule } from './node.ts'
 
-/** An object with exactly these fields; unknown ones are refused. */
+/** An object with exactly these fields; unknown fields are refused. */
 export function object<P extends TProperties>(properties: P): TObject<P> {
   return Type.Object(properties)
 }
 
-/** A platform object of which we read these fields; unknown ones are kept and reported as warnings (decision A-07). */
+/** A platform object of which only these fields are read; unknown ones are kept and reported as warnings (decision A-07). */
 export function openObject<P extends TProperties>(properties: P): TObject<P> {
   return Type.Object(properties, { open: true })
 }
@@ -26,7 +26,7 @@ export function list<S extends TSchema>(item: S, bounds: ListBounds = {}): TArra
   return Type.Array(item, itemBounds(bounds))
 }
 
-/** A list without equal items. */
+/** A list without duplicates. */
 export function setOf<S extends TSchema>(item: S, bounds: ListBounds = {}): TArray<S> {
   return Type.Array(item, { ...itemBounds(bounds), uniqueBy: [] })
 }
@@ -49,7 +49,7 @@ export function mapOf<S extends TSchema>(value: S, { min, max }: ListBounds = {}
   return annotate(record, { additionalProperties: value }) as TRecord<string, S>
 }
 
-/** An object of free form. */
+/** An object with any members. */
 export function jsonObject(): TRecord<string, TSchema> {
   return mapOf(Type.Unknown({ scalar: 'JSON' }))
 }
@@ -60,7 +60,7 @@ function grouped<S extends TObject>(count: FieldGroup['count'], fields: readonly
   return annotate(schema, { groups: [...(nodeOf(schema).groups ?? []), { count, fields }] })
 }
 
-/** Of the named fields one is set and the others are not. */
+/** Exactly one of the named fields is set. */
 export function exactlyOne<S extends TObject>(fields: readonly FieldsOf<S>[], schema: S): S {
   return grouped('exactly-one', fields, schema)
 }
@@ -73,18 +73,18 @@ export function atMostOne<S extends TObject>(fields: readonly FieldsOf<S>[], sch
   return grouped('at-most-one', fields, schema)
 }
 
-/** At least one of all fields of the object is set. */
+/** At least one field of the object is set. */
 export function notEmpty<S extends TObject>(schema: S): S {
   return grouped('at-least-one', Object.keys(schema.properties) as FieldsOf<S>[], schema)
 }
 
-/** What a rule sees: the fields it reads, valid; of the others only whether they are there. */
+/** The view of a rule: the fields that it reads, which are valid; of the others, only their presence. */
 export type RuleView<T, K extends keyof T> = DeepReadonly<Pick<T, K>> & {
   readonly [F in Exclude<keyof T, K>]?: unknown
 }
 
 interface RuleOf<T, K extends keyof T> {
-  /** The fields whose content the rule trusts. */
+  /** The fields whose values the rule reads. */
   readonly reads: readonly K[]
   /** One sentence for docs. */
   readonly description: string

@@ -46,7 +46,7 @@ test('a default is a copy each time', () => {
   expect(validate(schema, {}).value?.names).not.toBe(first?.names)
 })
 
-test('reports everything at once, with paths as kubectl prints them', () => {
+test('reports all problems at once, with paths as kubectl prints them', () => {
   const schema = object({
     limits: required(list(limit), 'Limits.'),
     routes: required(mapOf(enumOf('A', 'B')), 'Routes.'),
@@ -98,14 +98,14 @@ test('unknown fields can be dropped with or without a warning', () => {
   expect(validate(limit, value, { unknownFields: 'ignore' })).toEqual({ value: parsed, problems: [], warnings: [] })
 })
 
-test('an open object keeps unknown fields with a warning, and takes null for absent', () => {
+test('an open object keeps unknown fields with a warning, and treats null as absent', () => {
   const schema = openObject({ name: optional(text(), 'Name.') })
   const { value, problems, warnings } = validate(schema, { name: null, namee: 'x' })
   expect({ value, problems }).toEqual({ value: { namee: 'x' }, problems: [] })
   expect(warnings).toMatchObject([{ path: 'namee', severity: 'warning', message: expect.stringContaining('"name"') }])
 })
 
-test('lists can refuse equal items', () => {
+test('lists can refuse duplicates', () => {
   const item = object({ name: required(text(), 'Name.'), value: required(integer(), 'Value.') })
   const pairs = listMap('name', item)
   expect(
@@ -147,13 +147,13 @@ test('a rule runs only when the fields it reads are valid', () => {
   expect(found(range, { max: 1 })).toEqual(['spec.min required'])
 })
 
-test('group rules look at presence only', () => {
+test('group rules test only the presence of fields', () => {
   const schema = atLeastOne(['a'], object({ a: optional(integer(), 'A.'), b: optional(integer(), 'B.') }))
   expect(found(schema, { b: 1 })).toEqual(['spec at-least-one-of'])
   expect(found(schema, { a: 'x' })).toEqual(['spec.a wrong-type'])
 })
 
-test('a member called __proto__ is an ordinary member', () => {
+test('a member named __proto__ is an ordinary member', () => {
   const value = JSON.parse('{"__proto__": {"polluted": true}}')
   for (const schema of [jsonObject(), openObject({})]) {
     const parsed = validate(schema, value).value as object

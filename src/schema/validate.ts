@@ -6,17 +6,17 @@ import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode 
 import { fieldPath, itemPath, problem } from './problem.ts'
 
 export interface ValidationOptions {
-  /** Path of the value itself, put before every reported path. */
+  /** Path of the value; a prefix of every reported path. */
   readonly path?: string
-  /** What to do with unknown fields of our own kinds (decision A-07); all but `refuse` drop them. */
+  /** Treatment of unknown fields of our own kinds (decision A-07); all except `refuse` drop them. */
   readonly unknownFields?: 'refuse' | 'warn' | 'ignore'
 }
 
 export interface Validation<T> {
-  /** The value with its schema defaults, when there is no problem. */
+  /** The value with its schema defaults, if there is no error. */
   readonly value?: T
   readonly problems: readonly ConfigProblem[]
-  /** What does not invalidate the value but will have no effect: unknown fields. */
+  /** Problems that do not invalidate the value, such as unknown fields without effect. */
   readonly warnings: readonly ConfigProblem[]
 }
 
@@ -27,10 +27,7 @@ interface Run {
   readonly unknownFields: 'refuse' | 'warn' | 'ignore'
 }
 
-/**
- * Checks a parsed JSON value against a schema and fills in the schema defaults.
- * Reports everything that is wrong at once; the input is not changed.
- */
+/** Validates a parsed JSON value against a schema and sets the schema defaults. Reports all problems at once; the input does not change. */
 export function validate<S extends TSchema>(
   schema: S,
   value: unknown,
@@ -46,7 +43,7 @@ function report(run: Run, path: string, code: FindingCode, message: string): voi
   run.problems.push(problem(path, code, message))
 }
 
-/** Returns the value with defaults; what was reported wrong is returned as it came. */
+/** Returns the value with defaults; invalid parts are returned unchanged. */
 function visit(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
   if (node.scalar === 'JSON') return value
   if (node.intOrString) return visitIntOrString(run, node, value, path)
@@ -77,14 +74,14 @@ function visitObject(run: Run, node: SchemaNode, value: unknown, path: string): 
   return visitFields(run, node, fields, path)
 }
 
-/** On the platform, null in a field that cannot be null is the same as no field. */
+/** Kubernetes treats null in a field that is not nullable as an absent field. */
 function withoutNulls(value: object): Record<string, unknown> {
   const members = Object.entries(value)
   if (!members.some(([, member]) => member === null)) return value as Record<string, unknown>
   return Object.fromEntries(members.filter(([, member]) => member !== null))
 }
 
-/** A member called `__proto__` must stay an ordinary member. */
+/** Sets a member as an own property, also if its name is `__proto__`. */
 function setMember(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
@@ -121,13 +118,13 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
 
 const NONE_FAILED: ReadonlySet<string> = new Set()
 
-/** Whether anything was reported since that makes a field unfit for rules. */
+/** Whether a problem has been reported since a position, so that rules must not read the field. */
 function hasFailed(run: Run, since: number): boolean {
   for (let at = since; at < run.problems.length; at++) if (run.problems[at]!.code !== 'unknown-field') return true
   return false
 }
 
-/** Whether the one field is present that stands in for all others of the object. */
+/** Whether the field that replaces all others of the object is present. */
 function isReplaced(node: SchemaNode, fields: object): boolean {
   return node.insteadOf !== undefined && Object.hasOwn(fields, node.insteadOf)
 }
@@ -231,7 +228,7 @@ function reportDuplicates(run: Run, keys: readonly string[], items: readonly unk
   const seen = new Map<string, number>()
   items.forEach((item, index) => {
     const identity = keys.length === 0 ? item : keys.map((key) => (item as Record<string, unknown> | null)?.[key])
-    // An item without its key has its own problem; it equals nothing.
+    // An item without its key is reported separately; it has no duplicates.
     if (Array.isArray(identity) && identity.includes(undefined)) return
     const text = JSON.stringify(identity)
     const first = seen.get(text)
@@ -293,7 +290,7 @@ function checkScalar(run: Run, node: SchemaNode, value: string | number, path: s
 /** @returns whether the length is within its bounds, counted in code points (decision A-05) */
 function checkLength(run: Run, node: SchemaNode, value: string, path: string): boolean {
   const { minLength: min = 0, maxLength: max = Number.POSITIVE_INFINITY } = node
-  // Code points are never more than UTF-16 units and never less than half of them: counting is rarely needed.
+  // The number of code points is between half the number of UTF-16 units and all of it, so counting is rarely needed.
   if (value.length >= min * 2 && value.length <= max) return true
   const length = codePoints(value)
   if (length < min) {
@@ -345,7 +342,7 @@ function wrongType(expected: string, value: unknown): string {
   return `must be ${expected}, not ${typeText(value)}${hint}`
 }
 
-/** A string that would be a number or a boolean without its quotes. */
+/** A string that would be a number or a boolean without quotes. */
 function isBare(value: string): boolean {
   return /^(?:-?\d+|true|false)$/.test(value)
 }

@@ -20,7 +20,7 @@ test('walk visits every described part of a value, outer first', () => {
   ])
 })
 
-test('walk is safe on values of the wrong shape', () => {
+test('walk accepts values of the wrong shape', () => {
   const value = { name: {}, rules: { when: 'x' }, values: ['y'] }
   expect([...walk(schema, value)].map(({ path }) => path)).toEqual(['', 'name', 'rules', 'values'])
 })

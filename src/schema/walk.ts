@@ -11,8 +11,8 @@ export interface Visited {
 }
 
 /**
- * Visits a value and all its described parts, outer before inner, in the order of the value.
- * Unknown fields and parts of the wrong shape are passed over, so it is safe on values that were not validated.
+ * Visits a value and all parts that the schema describes, outer before inner, in the order of the value. Unknown fields and parts of the
+ * wrong shape are skipped, so values need not be validated.
  */
 export function* walk(schema: TSchema, value: unknown, path = ''): Generator<Visited> {
   yield* walkNode(nodeOf(schema), value, path)
@@ -34,7 +34,7 @@ function* walkNode(node: SchemaNode, value: unknown, path: string): Generator<Vi
   }
 }
 
-/** Every CEL expression of a value with its path; used to check them all and to say where a fault is. */
+/** Every CEL expression of a value with its path. */
 export function* expressionsIn(
   schema: TSchema,
   value: unknown,

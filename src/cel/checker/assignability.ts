@@ -1,8 +1,8 @@
 import { DYN, isExactType, type Type } from '../type.ts'
 
 /**
- * Current bindings of type parameters, with a journal to roll back attempts.
- * The rules are those of the language definition, section "Gradual Type Checking", with its unification of parameters.
+ * Bindings of type parameters, with a journal to roll back attempts. The rules are those of the language definition, section "Gradual Type
+ * Checking", with its unification of parameters.
  */
 export class Substitution {
   readonly #types = new Map<string, Type>()
@@ -17,7 +17,7 @@ export class Substitution {
     this.#types.set(name, type)
   }
 
-  /** A point to go back to. */
+  /** A position for `rollBack`. */
   mark(): number {
     return this.#journal.length
   }
@@ -30,7 +30,7 @@ export class Substitution {
     }
   }
 
-  /** The type with parameters replaced; those still open become `dyn` when `close` is set. */
+  /** The type with parameters replaced; with `close`, unbound ones become `dyn`. */
   apply(type: Type, close = false): Type {
     switch (type.kind) {
       case 'param': {
@@ -51,7 +51,7 @@ export class Substitution {
   }
 }
 
-/** Assigns each `from` to its `to`. @returns whether all fit; when one does not, nothing has changed */
+/** Assigns each `from` to its `to`. @returns whether all are assignable; if not, no binding changes */
 export function assignAll(substitution: Substitution, from: readonly Type[], to: readonly Type[]): boolean {
   if (from.length !== to.length) return false
   const mark = substitution.mark()
@@ -120,7 +120,7 @@ function bindParameter(substitution: Substitution, name: string, type: Type, par
   return 'fits'
 }
 
-/** Whether a type leads to a parameter: binding it there would be circular. */
+/** Whether a type contains a parameter: binding the parameter to it would be circular. */
 function mentions(substitution: Substitution, type: Type, name: string): boolean {
   switch (type.kind) {
     case 'param': {
@@ -141,7 +141,7 @@ function mentions(substitution: Substitution, type: Type, name: string): boolean
   }
 }
 
-/** The more general one of two compatible types. */
+/** The more general of two compatible types. */
 export function moreGeneral(a: Type, b: Type): Type {
   return saysNoMore(a, b) ? a : b
 }

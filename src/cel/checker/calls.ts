@@ -6,10 +6,10 @@ import { DYN, ERROR, mapOf, STRING, type Type } from '../type.ts'
 import type { CheckState } from './check-state.ts'
 import { candidateNames, headOf } from './resolve-name.ts'
 
-/** Functions that evaluate their arguments themselves: errors inside may be what they are for. */
+/** Functions that evaluate their arguments themselves, because they handle errors of arguments. */
 export const LAZY_FUNCTIONS: ReadonlySet<string> = new Set(['default', 'coalesce', 'variables'])
 
-/** Overloads of which a message names at most so many. */
+/** Maximum number of overloads in a message. */
 const SHOWN_OVERLOADS = 4
 
 export function checkCall<C>(expr: Call, state: CheckState<C>): Type {
@@ -25,7 +25,7 @@ export function checkCall<C>(expr: Call, state: CheckState<C>): Type {
   return checkArguments(expr, name, methods, [expr.target, ...expr.args], true, state)
 }
 
-/** `math.least(...)`: the full name when the target is a namespace and no variable. */
+/** `math.least(...)`: the full name if the target is a namespace and not a variable. */
 function qualifiedFunction<C>(expr: Call, state: CheckState<C>): string | undefined {
   const prefix = expr.target === undefined ? undefined : qualifiedName(expr.target)
   if (prefix === undefined || state.findLocal(headOf(expr.target!)!) !== undefined) return undefined
@@ -96,7 +96,7 @@ function checkLazy<C>(expr: Call, state: CheckState<C>): Type {
     const form = name === 'default' ? 'default(value, fallback)' : 'coalesce(value, ...)'
     state.problems.error('no-overload', expr, `wrong number of arguments: ${form}`)
   }
-  // The last alternative has nothing behind it that could help.
+  // Errors in the last alternative are reported, because no later one could replace it.
   const types = args.map((arg, i) => (i < args.length - 1 ? state.forgiving(() => state.check(arg)) : state.check(arg)))
   const known = types.filter((type) => type.kind !== 'error' && type.kind !== 'null')
   return known.length === 0 ? DYN : state.join(known)

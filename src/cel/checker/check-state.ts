@@ -9,15 +9,15 @@ import { assignAll, moreGeneral, Substitution } from './assignability.ts'
 import { resolveOverloads, resolveSignatures } from './overload-resolution.ts'
 import { type Resolution, variablesBelow } from './resolve-name.ts'
 
-/** What checking found out, for the compiler. */
+/** Results of checking, for the compiler. */
 export interface Checked<C> {
   readonly type: Type
   readonly types: ReadonlyMap<Expr, Type>
-  /** Names that stand for variables, constants and locals; an unresolved name is absent. */
+  /** Names that refer to variables, constants and locals; unresolved names are absent. */
   readonly resolutions: ReadonlyMap<Expr, Resolution<C>>
-  /** For calls: the overloads that may run; empty when the function is unknown. */
+  /** For calls: the overloads that may run; empty for an unknown function. */
   readonly overloads: ReadonlyMap<Expr, readonly Overload[]>
-  /** Slots of comprehensions, binds and blocks. */
+  /** Slots of the variables of comprehensions, binds and blocks. */
   readonly slots: ReadonlyMap<Expr, readonly number[]>
   readonly slotCount: number
   /** Declared paths that the expression reads. */
@@ -30,11 +30,11 @@ export interface Local {
   readonly type: Type
 }
 
-/** What the parts of the checker share while they walk one expression. */
+/** Shared state of the checker for one expression. */
 export class CheckState<C> {
   readonly environment: Environment<C>
   readonly problems: ProblemList
-  /** Checks a part and remembers its type. */
+  /** Checks a subexpression and records its type. */
   readonly check: (expr: Expr) => Type
   readonly resolutions = new Map<Expr, Resolution<C>>()
   readonly overloads = new Map<Expr, readonly Overload[]>()
@@ -57,7 +57,7 @@ export class CheckState<C> {
     }
   }
 
-  /** Everything found, with the types that are still open closed to `dyn`. */
+  /** The results; types that are still unbound become `dyn`. */
   finish(expr: Expr): Checked<C> {
     const types = new Map<Expr, Type>()
     for (const [part, type] of this.#types) types.set(part, this.#substitution.apply(type, true))
@@ -68,19 +68,19 @@ export class CheckState<C> {
 
   // Types
 
-  /** The type with the bindings known so far. */
+  /** The type with the current bindings. */
   apply(type: Type): Type {
     return this.#substitution.apply(type)
   }
 
-  /** For messages: open parts as `dyn`. */
+  /** The type for messages; unbound parts are `dyn`. */
   show(type: Type): string {
     return formatType(this.#substitution.apply(type, true))
   }
 
   #freshName = (): string => `@${this.#freshCount++}`
 
-  /** A type that is not known yet. */
+  /** An unbound type. */
   fresh(): Type {
     return { kind: 'param', name: this.#freshName() }
   }
@@ -96,13 +96,13 @@ export class CheckState<C> {
     return fits
   }
 
-  /** Reports unless `found` can be passed where `wanted` is needed. */
+  /** Reports a problem unless `found` is assignable to `wanted`. */
   requireType(range: Range, found: Type, wanted: Type, what: string): void {
     if (assignAll(this.#substitution, [found], [wanted])) return
     this.problems.error('type-mismatch', range, `${what} must be ${formatType(wanted)}, found ${this.show(found)}`)
   }
 
-  /** The type that fits all; `dyn` when they differ, an open type when there are none. */
+  /** The common type; `dyn` if they differ, an unbound type if the list is empty. */
   join(types: readonly Type[]): Type {
     let joined: Type | undefined
     for (const type of types) {
@@ -116,7 +116,7 @@ export class CheckState<C> {
     return joined ?? this.fresh()
   }
 
-  /** The overloads that fit, and the result type; undefined when none does. */
+  /** The applicable overloads and the result type; undefined if none is applicable. */
   resolveCall(
     overloads: readonly Overload[],
     args: readonly Type[],
@@ -128,7 +128,7 @@ export class CheckState<C> {
     return resolveSignatures(signatures, operands, this.#substitution, this.#freshName)?.result
   }
 
-  /** The type of an element written `?value`, or of a plain one. */
+  /** The type of an element, possibly written `?value`. */
   checkElement(value: Expr, optional: boolean): Type {
     const type = this.check(value)
     if (!optional) return type
@@ -146,7 +146,7 @@ export class CheckState<C> {
     return this.#locals.findLast((local) => local.name === name)
   }
 
-  /** The name that was probably meant; nobody means a name of a hundred letters. */
+  /** The most similar name; undefined for long names, which are not misspellings. */
   nearest(word: string, names: Iterable<string>): string | undefined {
     return word.length > 100 ? undefined : suggest(word, names)
   }
@@ -156,7 +156,7 @@ export class CheckState<C> {
     return [...this.#locals.map((local) => local.name), ...this.environment.root.children.keys()]
   }
 
-  /** A root used as a whole reads everything below it. */
+  /** Records that a root used as a whole reads everything below it. */
   referWhole(scope: VariableNode<C>): void {
     for (const path of variablesBelow(scope)) {
       this.references.add(path)
@@ -164,13 +164,13 @@ export class CheckState<C> {
     }
   }
 
-  /** What `x[key]` of a host object is; undefined when the type is no host object. */
+  /** The element type of `x[key]` for a host object; undefined for other types. */
   elementOfHost(type: Type): Type | undefined {
     const applied = this.apply(type)
     return applied.kind === 'object' ? this.environment.hostTypes.get(applied.name)?.anyMember : undefined
   }
 
-  /** Runs `work` with local variables; their slots are kept for the expression. */
+  /** Runs `work` with local variables, and records their slots for the expression. */
   withLocals<T>(expr: Expr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T {
     const slots = bindings.map(() => this.#slotCount++)
     this.#slots.set(expr, [...(this.#slots.get(expr) ?? []), ...slots])
@@ -184,7 +184,7 @@ export class CheckState<C> {
 
   // Problems
 
-  /** Runs `work` where a missing name is no error: the expression provides for it. */
+  /** Runs `work` in a context where missing names are not errors, because the expression handles them. */
   forgiving<T>(work: () => T): T {
     this.#forgiving++
     const result = work()
@@ -192,14 +192,14 @@ export class CheckState<C> {
     return result
   }
 
-  /** A fault that is only a warning where the expression provides for it. */
+  /** Reports a missing name: an error, or a warning if the expression handles it. */
   missing(code: ProblemCode, range: Range, message: string, suggestion?: string): void {
     if (this.#forgiving > 0) this.problems.warn(code, range, message, suggestion)
     else this.problems.error(code, range, message, suggestion)
   }
 }
 
-/** Types that the checker does not know. */
+/** Types that are unknown at check time. */
 export function isWild(type: Type): boolean {
   return type.kind === 'dyn' || type.kind === 'error' || type.kind === 'any'
 }

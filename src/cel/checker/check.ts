@@ -25,7 +25,7 @@ import { checkHas, checkIdent, checkIndex, checkSelect } from './names.ts'
 import { applyOperator, checkBinary, checkConditional } from './operators.ts'
 import { candidateNames } from './resolve-name.ts'
 
-/** Finds the types of all parts of an expression and reports what cannot work. Never throws, always yields a result. */
+/** Determines the types of all subexpressions and reports errors. Never throws, and always returns a result. */
 export function check<C>(expr: Expr, environment: Environment<C>, problems: ProblemList): Checked<C> {
   const state = new CheckState<C>(environment, problems, typeOf)
   state.check(expr)
@@ -134,7 +134,7 @@ function checkBind<C>(expr: Bind, state: CheckState<C>): Type {
   return expr.macro === 'optMap' ? optionalOf(body) : body
 }
 
-/** Each slot may name those before it. */
+/** Each slot may refer to earlier ones. */
 function checkBlock<C>(expr: Block, index: number, state: CheckState<C>): Type {
   const slot = expr.slots[index]
   if (slot === undefined) return state.check(expr.body)

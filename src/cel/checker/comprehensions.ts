@@ -2,7 +2,7 @@ import type { Binding, Comprehension, Expr } from '../ast.ts'
 import type { ProblemCode, Range as SourceRange } from '../source.ts'
 import { BOOL, DYN, ERROR, formatType, INT, listOf, mapOf, STRING, type Type } from '../type.ts'
 
-/** The part of the checker that macros need. */
+/** The part of the checker that macros use. */
 export interface ScopedChecker {
   check(expr: Expr): Type
   apply(type: Type): Type
@@ -13,18 +13,18 @@ export interface ScopedChecker {
   withLocals<T>(expr: Expr, bindings: readonly Binding[], types: readonly Type[], work: () => T): T
 }
 
-/** What a comprehension runs over: `key` is the index of a list. */
+/** The range of a comprehension; for a list, `key` is the index. */
 interface Range {
   readonly isMap: boolean
   readonly key: Type
   readonly value: Type
 }
 
-/** Checks a macro that runs over a list or map and gives its result type. */
+/** Checks a macro over a list or map and returns its result type. */
 export function checkComprehension(expr: Comprehension, checker: ScopedChecker): Type {
   const range = rangeOf(expr, checker)
   const types = expr.variables.length === 2 ? [range.key, range.value] : [range.isMap ? range.key : range.value]
-  // mapValues names the value although it runs over a map.
+  // mapValues binds the value, although its range is a map.
   if (expr.macro === 'mapValues') types[0] = range.value
   return checker.withLocals(expr, expr.variables, types, () => {
     if (expr.filter !== undefined) checker.requireType(expr.filter, checker.check(expr.filter), BOOL, 'filter')

@@ -47,14 +47,14 @@ export function checkSelect<C>(expr: Select, state: CheckState<C>): Type {
   return inner === undefined && !expr.optional ? field : optionalOf(optionalElement(field) ?? field)
 }
 
-/** `request.?path` reads what `request.path` does. */
+/** `request.?path` reads the same as `request.path`. */
 function referToMember<C>(expr: Select, state: CheckState<C>): void {
   const found = resolvePath({ ...expr, optional: false }, state)
   if (found?.kind === 'variable') state.references.add(found.scope.path)
   if (found?.kind === 'root') state.referWhole(found.scope)
 }
 
-/** A root before an unknown member is named, not read. */
+/** A root before an unknown member is not recorded as read. */
 function checkOperand<C>(operand: Expr, state: CheckState<C>): Type {
   const found = resolvePath(operand, state)
   if (found?.kind !== 'root') return state.apply(state.check(operand))
@@ -138,7 +138,7 @@ function hostMember<C>(type: Type, index: Expr, state: CheckState<C>): Type | un
   return state.environment.hostTypes.get(type.name)?.memberType(index.value)
 }
 
-/** `request["method"]` is `request.method` when `request` is a declared root. */
+/** `request["method"]` is the same as `request.method` if `request` is a declared root. */
 function memberByKey<C>(expr: Index, state: CheckState<C>): Type | undefined {
   if (expr.optional || expr.index.kind !== 'literal' || typeof expr.index.value !== 'string') return undefined
   if (resolvePath(expr.operand, state)?.kind !== 'root') return undefined

@@ -3,7 +3,7 @@ import { parseSignature, type Signature } from '../parse-type.ts'
 const NUMERIC = ['int', 'uint', 'double']
 const ORDERED = ['bool', 'string', 'bytes', 'timestamp', 'duration']
 
-/** What the operators accept. Only the checker needs it: the compiler writes operators out. */
+/** Signatures of the operators, for the checker; the compiler implements operators directly. */
 export const OPERATORS: ReadonlyMap<string, readonly Signature[]> = groupByOperator([
   ['!', 'f(bool) -> bool'],
   ['-x', 'f(int) -> int'],

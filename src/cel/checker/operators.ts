@@ -9,7 +9,7 @@ interface Fault extends Range {
   readonly suggestion?: string
 }
 
-/** The result type of an operator on operands of these types, or a report. */
+/** The result type of an operator for these operand types; reports a problem if there is none. */
 export function applyOperator<C>(operator: string, expr: Expr, types: readonly Type[], state: CheckState<C>): Type {
   const result = state.resolveOperator(OPERATORS.get(operator)!, types)
   if (result !== undefined) return result
@@ -21,7 +21,7 @@ export function applyOperator<C>(operator: string, expr: Expr, types: readonly T
   return ERROR
 }
 
-/** A literal that was meant to have the type of the other side: `"7"` for 7, `7u` for 7. */
+/** The literal of the intended type, as a suggestion: 7 for `"7"`, `7u` for 7. */
 function meantLiteral<C>(expr: Expr, types: readonly Type[], state: CheckState<C>): Fault | undefined {
   if (expr.kind !== 'binary') return undefined
   const { left, operator, right, operatorStart } = expr
@@ -55,7 +55,7 @@ export function checkBinary<C>(expr: Binary, state: CheckState<C>): Type {
 export function checkConditional<C>(expr: Conditional, state: CheckState<C>): Type {
   state.requireType(expr.condition, state.check(expr.condition), BOOL, 'condition')
   const [then, otherwise] = [state.check(expr.then), state.check(expr.otherwise)]
-  // Not in the language definition: `x ? "v" : null` says "no value" in transformations, which take null for that.
+  // An extension of the language definition: `x ? "v" : null` is valid, because transformations treat null as no value.
   const oneIsNull = (state.apply(then).kind === 'null') !== (state.apply(otherwise).kind === 'null')
   if (oneIsNull && !state.isAssignable(then, otherwise)) return DYN
   return applyOperator('?:', expr, [BOOL, then, otherwise], state)

@@ -8,7 +8,7 @@ export interface Resolved<S> {
   readonly result: Type
 }
 
-/** Which overloads fit the argument types, and what the call yields: `dyn` when the fitting ones disagree. */
+/** Finds the applicable overloads and the result type: `dyn` if they have different result types. */
 export function resolveOverloads(
   overloads: readonly Overload[],
   args: readonly Type[],
@@ -21,7 +21,7 @@ export function resolveOverloads(
   return resolve(candidates, args, substitution, freshName, (overload) => overload.fallback)
 }
 
-/** The same for operators, which have signatures only. */
+/** The same for operators, which have only signatures. */
 export function resolveSignatures(
   signatures: readonly Signature[],
   args: readonly Type[],
@@ -62,7 +62,7 @@ function resolve<S>(
   return result === undefined ? undefined : { chosen, result }
 }
 
-/** Every use of a generic signature gets parameters of its own. */
+/** Renames the type parameters, so that every use of a generic signature has its own. */
 function renameParameters<S>(candidate: Candidate<S>, freshName: () => string): Candidate<S> {
   const names = new Map<string, Type>()
   const rename = (type: Type): Type => {

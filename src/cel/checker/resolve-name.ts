@@ -14,8 +14,8 @@ export type Resolution<C> =
   | { readonly kind: 'local'; readonly slot: number; readonly type: Type }
 
 /**
- * Looks a whole qualified name up, innermost namespace first. Names of variables win over names of types and constants.
- * A name that continues behind a declared variable (`request.headers.host`) is not found: its prefix is.
+ * Resolves a whole qualified name, innermost namespace first. Variables take precedence over types and constants. A name that continues
+ * after a declared variable (`request.headers.host`) is not found; only its prefix is.
  */
 export function resolveQualified<C>(
   name: string,
@@ -40,7 +40,7 @@ function resolveExactly<C>(name: string, environment: Environment<C>): Resolutio
   return type === undefined ? undefined : { kind: 'constant', value: typeValueOf(type), type: typeOf(type) }
 }
 
-/** Every namespace in which a name may be meant, as full names: container `a.b`, name `x` gives `a.b.x`, `a.x`, `x`. */
+/** Full names to try, innermost namespace first: container `a.b`, name `x` gives `a.b.x`, `a.x`, `x`. */
 export function candidateNames(name: string, container: string): string[] {
   const parts = container === '' ? [] : container.split('.')
   return [...parts.map((_, i) => [...parts.slice(0, parts.length - i), name].join('.')), name]
@@ -56,7 +56,7 @@ function findScope<C>(root: VariableNode<C>, name: string): VariableNode<C> | un
   return scope
 }
 
-/** Every variable at or below a scope. */
+/** Every variable at or below a node. */
 export function* variablesBelow<C>(scope: VariableNode<C>): Iterable<string> {
   if (scope.variable !== undefined) yield scope.path
   for (const child of scope.children.values()) yield* variablesBelow(child)

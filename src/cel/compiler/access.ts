@@ -6,7 +6,7 @@ import { HostObject, MapValue, Optional, type Result, type Value } from '../valu
 import { WEIGHTS } from '../weights.ts'
 import { fold, type Node, nodeOf, readingNode } from './node.ts'
 
-/** A variable before `.?` or `[?` that is absent holds nothing: `jwt.?sub` is `optional.none()` without a token. */
+/** Before `.?` or `[?`, an absent variable is an empty optional: `jwt.?sub` is `optional.none()` without a token. */
 export function orNone<C>({ raw }: Node<C>): Node<C> {
   return nodeOf((context, frame) => {
     const value = raw(context, frame)
@@ -50,8 +50,8 @@ function toOptional(value: Result | undefined): Result {
 }
 
 /**
- * `has(operand.field)`. With `forgiving`, an absent operand has no field: `has(jwt.sub)` is false without a token, so
- * that `!has(jwt.sub)` is true.
+ * `has(operand.field)`. With `forgiving`, an absent operand has no fields: without a token `has(jwt.sub)` is false, so `!has(jwt.sub)` is
+ * true.
  */
 export function compileHas<C>(operand: Node<C>, field: string, forgiving = false): Node<C> {
   const { code, raw } = operand
@@ -108,7 +108,7 @@ function find(container: Value, key: Value): Result | undefined {
   return noSuchOverload(`${typeNameOf(container)}[${typeNameOf(key)}]`)
 }
 
-/** Doubles are admitted: they find the int of equal value, or nothing. */
+/** Doubles are included: they find the int key with the same value. */
 function isKeyLike(key: Value): boolean {
   return toMapKey(key) !== undefined || typeNameOf(key) === 'double'
 }

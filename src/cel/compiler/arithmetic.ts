@@ -50,7 +50,7 @@ function additionCode<C>(a: Code<C>, b: Code<C>): Code<C> {
   }
 }
 
-/** A chain of `+` whose parts are strings by their types: one loop instead of nested additions. */
+/** A chain of `+` whose operands are statically strings: one loop instead of nested additions. */
 export function compileConcatenation<C>(parts: readonly Node<C>[]): Node<C> {
   if (parts.length === 2) return compileArithmetic('+', parts[0]!, parts[1]!)
   const codes = parts.map((part) => part.code)
@@ -110,7 +110,7 @@ function add(a: Value, b: Value): Result {
   return addTimes(a, b) ?? mismatch('+', a, b)
 }
 
-/** Up to here, putting two texts together takes no more than any operator. */
+/** Up to this length, concatenation costs no more than any other operator. */
 const SHORT_TEXT = 1024
 
 function joinTexts(a: string, b: string): string {

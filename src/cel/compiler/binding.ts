@@ -4,7 +4,7 @@ import { typeNameOf } from '../type-name.ts'
 import { Optional, type Result } from '../value.ts'
 import { type Code, constantNode, type Node, nodeOf } from './node.ts'
 
-/** `cel.bind`, `with`: the body may never look at a variable that failed, so errors wait in the slot. */
+/** `cel.bind`, `with`: an error is stored in the slot, because the body might never read the variable. */
 export function compileBind<C>(macro: Bind['macro'], slot: number, value: Node<C>, body: Node<C>): Node<C> {
   if (macro === 'optMap' || macro === 'optFlatMap') return nodeOf(optionalBind(macro, slot, value.code, body.code))
   if (body.constant !== undefined) return constantNode(body.constant)
@@ -32,7 +32,7 @@ function wrap(macro: 'optMap' | 'optFlatMap', result: Result): Result {
   return result instanceof Optional ? result : noSuchOverload(`optFlatMap() to ${typeNameOf(result)}`)
 }
 
-/** `cel.block`: slots are computed in order; one that fails does harm only where it is used. */
+/** `cel.block`: slots are computed in order; an error matters only where its slot is read. */
 export function compileBlock<C>(slots: readonly number[], values: readonly Node<C>[], body: Node<C>): Node<C> {
   const codes = values.map((value) => value.code)
   const use = body.code

@@ -13,13 +13,13 @@ interface Candidate {
 }
 
 interface CallSite {
-  /** Hears of a constant argument with which the call can never work, such as a pattern that is no regular expression. */
+  /** Called for a constant argument that makes every call fail, such as an invalid regular expression. */
   readonly onHopeless: (error: CelError) => void
-  /** Marks the node where the steps ran out. */
+  /** Creates the error for exhausted steps, with the position of the call. */
   readonly exceeded: () => CelError
 }
 
-/** A call of the overloads that may be meant; which one runs is decided by the values. */
+/** A call of the possible overloads; the argument values select one. */
 export function compileCall<C>(
   name: string,
   overloads: readonly Overload[],
@@ -81,7 +81,7 @@ function binaryCall<C>(name: string, { guards, onText, call }: Candidate, left: 
   }
 }
 
-/** `text.method("constant")`, the most frequent form. */
+/** `text.method("constant")`, the most frequent form of call. */
 function textCall<C>(name: string, call: Implementation, { raw, absent }: Node<C>, constant: string): Code<C> {
   const slowly = (value: Result | undefined): Result => refuse(name, [value === undefined ? absent : value])
   if (name === 'startsWith') {

@@ -35,7 +35,7 @@ function equalityCode<C>(negated: boolean, left: Node<C>, right: Node<C>): Code<
   }
 }
 
-/** Constants that `===` compares, but for numbers of other types. */
+/** Constants that can be compared with `===`, except numbers of other types. */
 function isPlain(constant: Value | undefined): constant is string | boolean | null | number {
   return (
     constant === null || typeof constant === 'string' || typeof constant === 'boolean' || typeof constant === 'number'
@@ -76,7 +76,7 @@ function orderingCode<C>(operator: Ordering, left: Node<C>, right: Node<C>): Cod
   return (context, frame) => order(operator, a(context, frame), b(context, frame))
 }
 
-/** One closure per operator, so that each compares directly. */
+/** One closure per operator, for a direct comparison. */
 function orderToNumber<C>(operator: Ordering, { raw, absent }: Node<C>, limit: number): Code<C> {
   const slowly = (value: Result | undefined): Result => order(operator, value === undefined ? absent : value, limit)
   const codes: Readonly<Record<Ordering, Code<C>>> = {
@@ -119,7 +119,7 @@ function order(operator: Ordering, a: Result, b: Result): Result {
 
 // Membership
 
-/** Up to here, comparing one by one is faster than hashing a string that has just arrived. */
+/** Up to this size, a linear search is faster than hashing a new string. */
 const SMALL_LIST = 8
 
 function membershipCode<C>(left: Node<C>, right: Node<C>): Code<C> {
@@ -134,7 +134,7 @@ function membershipCode<C>(left: Node<C>, right: Node<C>): Code<C> {
   }
 }
 
-/** The elements of a constant list, when all of them could be keys. */
+/** The elements of a constant list, if all of them can be map keys. */
 function constantKeys(list: Value | undefined): readonly MapKey[] | undefined {
   if (!Array.isArray(list)) return undefined
   const keys = (list as readonly Value[]).map(toMapKey)

@@ -21,16 +21,16 @@ import { compileList, compileMap, compileStruct } from './literals.ts'
 import { compileConditional, compileLogic, compileNot } from './logic.ts'
 import { constantNode, failingNode, type Node, nodeOf, readingNode } from './node.ts'
 
-/** A compiled expression, and what its evaluations need. */
+/** A compiled expression, with properties of its evaluation. */
 export interface CompiledExpression<C> {
   readonly node: Node<C>
-  /** Some of its work is charged to a budget. */
+  /** Whether some of its work is charged to a budget. */
   readonly metered: boolean
-  /** Where steps can run out, by the limit that says so. */
+  /** Source ranges where steps can run out, by the error that reports it. */
   readonly limits: ReadonlyMap<CelError, Range>
 }
 
-/** Turns a checked expression into closures. Never throws; what cannot work becomes code that fails. */
+/** Compiles a checked expression to closures. Never throws; what cannot work becomes code that returns an error. */
 export function compileChecked<C>(
   expr: Expr,
   checked: Checked<C>,
@@ -48,7 +48,7 @@ class Compiler<C> {
   readonly #environment: Environment<C>
   readonly #problems: ProblemList
   readonly #trail: FailureTrail | undefined
-  /** Steps of one evaluation of what has been compiled of the innermost loop's body. */
+  /** Steps of one iteration of the innermost loop, for the part of its body that has been compiled. */
   #steps = 0
   metered = false
   readonly limits = new Map<CelError, Range>()
@@ -150,7 +150,7 @@ class Compiler<C> {
     }
   }
 
-  /** The declared variable that an expression names, if it can be read by key. */
+  /** The declared variable of an expression, if it can be read by key. */
   #indexed(expr: Expr): VariableNode<C> | undefined {
     const resolution = this.#checked.resolutions.get(expr)
     return resolution?.kind === 'variable' && resolution.scope.variable!.index !== undefined
@@ -171,7 +171,7 @@ class Compiler<C> {
     return readingNode(`${scope.path}.${key}`, prepareIndex?.(key) ?? ((context) => index!(context, key)))
   }
 
-  /** A member of something undeclared is undeclared, too: `default()` forgives both. */
+  /** A member of an undeclared name is undeclared too, so that `default()` handles both. */
   #select(expr: Select): Node<C> {
     const indexed = expr.optional ? undefined : this.#indexed(expr.operand)
     if (indexed !== undefined) return this.#readByKey(indexed, expr.field)
@@ -190,7 +190,7 @@ class Compiler<C> {
     return this.#checked.resolutions.get(expr)?.kind === 'variable'
   }
 
-  /** `request.nope` under a declared root. */
+  /** `request.nope`, where `request` is a declared root. */
   #isUnknownMember(expr: Select): boolean {
     return this.#checked.resolutions.get(expr.operand)?.kind === 'root'
   }
@@ -250,7 +250,7 @@ class Compiler<C> {
     return isComparison ? compileComparison(operator, left, right) : compileArithmetic(operator, left, right)
   }
 
-  /** Text of the expression itself, or of a variable: of the head of a message, at most. */
+  /** Whether the value is a string of bounded length: a literal, or a field of a message head. */
   #isShort(expr: Expr): boolean {
     return expr.kind === 'literal' || this.#checked.resolutions.get(expr)?.kind === 'variable'
   }
@@ -277,7 +277,7 @@ class Compiler<C> {
     })
   }
 
-  /** For work that is charged: says where the steps ran out. */
+  /** Creates the error for exhausted steps in a range. */
   #limitAt({ start, end }: Range): CelError {
     this.metered = true
     const limit = new CelError('limit', COST_EXCEEDED.message)
@@ -330,17 +330,17 @@ class Compiler<C> {
   }
 }
 
-/** Whether reading something of the type may have to convert data of any size, such as JSON. */
+/** Whether reading a value of the type may convert data of unbounded size, such as JSON. */
 function isConverted({ kind }: Type): boolean {
   return kind === 'dyn' || kind === 'list'
 }
 
-/** Fields of a head are no data of any size. */
+/** Fields of a head have bounded size. */
 function memberType(type: Type): Type {
   return type.kind === 'map' ? type.value : STRING
 }
 
-/** Whether a reading node finds something. */
+/** Whether a read finds a value. */
 function presence<C>({ raw }: Node<C>): Node<C> {
   return nodeOf((context, frame) => {
     const value = raw(context, frame)
@@ -349,7 +349,7 @@ function presence<C>({ raw }: Node<C>): Node<C> {
   })
 }
 
-/** `a + b + c` as its parts, from the left. */
+/** The operands of `a + b + c`, from the left. */
 function summands(expr: Expr): Expr[] {
   const parts: Expr[] = []
   let rest = expr

@@ -13,16 +13,16 @@ interface Loop<C> {
   readonly range: Code<C>
   readonly filter: Code<C> | undefined
   readonly body: Code<C>
-  /** Slots of the variables; the second is -1 for macros with one. */
+  /** Slots of the variables; the second is -1 if the macro has one variable. */
   readonly first: number
   readonly second: number
-  /** Steps of one turn, but for what depends on the sizes of values. */
+  /** Steps of one iteration, without those that depend on the sizes of values. */
   readonly weight: number
-  /** Says where the steps ran out. */
+  /** Creates the error for exhausted steps. */
   readonly exceeded: CelError
 }
 
-/** Compiles a macro that runs over a list, a map or a host object. */
+/** Compiles a macro over a list, a map or a host object. */
 export function compileComprehension<C>(
   expr: Comprehension,
   slots: readonly number[],
@@ -66,8 +66,8 @@ function loopCode<C>(loop: Loop<C>): Code<C> {
 }
 
 /**
- * Calls `turn` for every element with the variables set, until it returns something.
- * @returns what `turn` returned, or an error of the range; undefined when every turn returned undefined
+ * Sets the variables and calls `turn` for every element, until it returns a value.
+ * @returns the value of `turn`, or an error of the range; undefined if every call returned undefined
  */
 function run<C>(
   loop: Loop<C>,
@@ -135,7 +135,7 @@ function notBoolean(macro: string, value: Result): CelError {
   return value instanceof CelError ? value : noSuchOverload(`condition of ${macro}() is ${typeNameOf(value)}`)
 }
 
-/** `all` (decided by false) and `exists` (decided by true): an element that decides wins over errors of others. */
+/** `all` (decided by false) and `exists` (decided by true): a deciding element takes precedence over errors of other elements. */
 function quantifier<C>(loop: Loop<C>, decisive: boolean): Code<C> {
   const { body, macro, range, first, second, weight, exceeded } = loop
   return (context, frame) => {
@@ -172,7 +172,7 @@ function existsOne<C>(loop: Loop<C>): Code<C> {
   }
 }
 
-/** Whether the filter admits the current element; an error value when it fails. */
+/** Whether the filter accepts the current element; an error if it fails. */
 function admits<C>({ filter, macro }: Loop<C>, context: C, frame: Frame): boolean | CelError {
   if (filter === undefined) return true
   const value = filter(context, frame)

@@ -6,7 +6,7 @@ import type { Code, Node, RawCode } from './node.ts'
 export class FailureTrail {
   readonly #found: { readonly error: CelError; readonly range: Range }[] = []
 
-  /** The node, noting its failures. Only those are its own that no operand had before it. */
+  /** Wraps a node to record its failures, but not those of its operands. */
   follow<C>({ start, end }: Range, node: Node<C>): Node<C> {
     const note = (before: number, error: CelError): void => {
       for (let i = before; i < this.#found.length; i++) if (this.#found[i]!.error === error) return

@@ -2,7 +2,7 @@ import { CelError } from '../error.ts'
 import { ContextMap, type MemberReader } from '../map-value.ts'
 import { type Node, nodeOf } from './node.ts'
 
-/** `default(value, fallback)`: the fallback for null, an absent key or an unknown name; other errors stay errors. */
+/** `default(value, fallback)`: the fallback for null, an absent key or an unknown name; other errors are returned. */
 export function compileDefault<C>(value: Node<C>, fallback: Node<C>): Node<C> {
   if (value.constant !== undefined) return value.constant === null ? fallback : value
   const { raw } = value
@@ -15,7 +15,7 @@ export function compileDefault<C>(value: Node<C>, fallback: Node<C>): Node<C> {
   })
 }
 
-/** `coalesce(a, b, ...)`: the first that succeeds with a value; null when one was null; else the last error. */
+/** `coalesce(a, b, ...)`: the first value that is neither an error nor null; null if one was null; else the last error. */
 export function compileCoalesce<C>(values: readonly Node<C>[]): Node<C> {
   const codes = values.map((value) => value.code)
   return nodeOf((context, frame) => {
@@ -31,7 +31,7 @@ export function compileCoalesce<C>(values: readonly Node<C>[]): Node<C> {
   })
 }
 
-/** `variables()`: every root as a map, read when looked at. */
+/** `variables()`: every root as a map whose members are read on access. */
 export function compileVariables<C>(readers: ReadonlyMap<string, MemberReader<C>>): Node<C> {
   return nodeOf((context) => new ContextMap(readers, context))
 }

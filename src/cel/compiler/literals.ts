@@ -7,7 +7,7 @@ import { fold, type Node, nodeOf } from './node.ts'
 
 interface Element<C> {
   readonly value: Node<C>
-  /** Written `?value`: an optional that adds nothing when empty. */
+  /** Written `?value`: an empty optional adds no element. */
   readonly optional: boolean
 }
 
@@ -28,7 +28,7 @@ export function compileList<C>(elements: readonly Element<C>[]): Node<C> {
   )
 }
 
-/** The value in an optional; undefined when it is empty. */
+/** The value of an optional; undefined if it is empty. */
 function unwrap(value: Result): Result | undefined {
   if (value instanceof Optional) return value.value
   return value instanceof CelError ? value : noSuchOverload(`?${typeNameOf(value)}`)
@@ -55,7 +55,7 @@ export function compileMap<C>(entries: readonly (Element<C> & { readonly key: No
   )
 }
 
-/** Why a key cannot be added. */
+/** The reason why a key is invalid. */
 export function keyProblem(map: EntryMap, key: Value): CelError | undefined {
   if (!isMapKey(key)) return noSuchOverload(`map key of type ${typeNameOf(key)}`)
   return map.has(key) ? new CelError('invalid', 'map has the same key twice') : undefined

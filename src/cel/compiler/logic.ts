@@ -4,8 +4,8 @@ import type { Result } from '../value.ts'
 import { type Code, constantNode, type Node, nodeOf } from './node.ts'
 
 /**
- * `&&` and `||`: an operand that decides (`false` for `&&`) wins over errors on either side; operands are evaluated
- * from the left until one decides. Constant operands drop out.
+ * `&&` and `||`: a deciding operand (`false` for `&&`) takes precedence over errors of any other; operands are evaluated from the left
+ * until one decides. Constant operands are removed.
  */
 export function compileLogic<C>(operator: '&&' | '||', operands: readonly Node<C>[]): Node<C> {
   const decisive = operator === '||'

@@ -6,8 +6,8 @@ import type { Value } from '../value.ts'
 import { type FunctionWeight, weightOf } from '../weights.ts'
 
 /**
- * An implementation that is charged for the sizes of its arguments before it runs; the same one where they have none, or are
- * constants. `limit` makes what says where the steps ran out.
+ * Wraps an implementation, so that the sizes of its arguments are charged before it runs. Returns it unchanged if no argument has a
+ * variable size. `limit` creates the error for exhausted steps.
  */
 export function metered(
   overload: Overload,
@@ -38,14 +38,14 @@ export function metered(
   }
 }
 
-/** Whether a value of the type may be large, so that a function may charge for it. */
+/** Whether a value of the type may be large. */
 function mayBeLarge({ kind }: Type): boolean {
   return (
     kind === 'string' || kind === 'bytes' || kind === 'list' || kind === 'map' || kind === 'dyn' || kind === 'param'
   )
 }
 
-/** Whether its size is charged for before the call. */
+/** Whether the size of such an argument is charged before the call. */
 function hasWeight({ kind }: Type, { unit, element }: FunctionWeight): boolean {
   if (kind === 'string' || kind === 'bytes') return unit > 0
   return kind === 'list' ? element > 0 : kind !== 'map' && (unit > 0 || element > 0)

@@ -2,25 +2,25 @@ import { evaluateWithin, WHOLE_BUDGET } from '../budget.ts'
 import { CelError, noSuchKey } from '../error.ts'
 import type { Result, Value } from '../value.ts'
 
-/** What one evaluation needs besides the context: the values of local variables. */
+/** The values of local variables in one evaluation. */
 export type Frame = Result[]
 
 /** A compiled expression. */
 export type Code<C> = (context: C, frame: Frame) => Result
 
-/** As `Code`, but `undefined` for a variable or key that is absent: saves its users a call. */
+/** As `Code`, but returns `undefined` for an absent variable or key, which saves its users a call. */
 export type RawCode<C> = (context: C, frame: Frame) => Result | undefined
 
-/** A compiled part, with what its users can take advantage of. */
+/** A compiled subexpression, with properties for optimisation. */
 export interface Node<C> {
   readonly code: Code<C>
-  /** Always usable: the same as `code` unless the part reads a variable or key directly. */
+  /** Always callable: the same as `code` unless the node reads a variable or key directly. */
   readonly raw: RawCode<C>
-  /** What `undefined` from `raw` means. */
+  /** The error that `undefined` from `raw` stands for. */
   readonly absent: CelError
-  /** The value, when it is known before evaluation. */
+  /** The value, if it is constant. */
   readonly constant: Value | undefined
-  /** Why the part fails although everything it depends on is constant. */
+  /** The error, if the node always fails although its operands are constant. */
   readonly failure?: CelError
 }
 
@@ -39,7 +39,7 @@ export function failingNode<C>(error: CelError): Node<C> {
   return nodeOf(() => error)
 }
 
-/** A part that reads something which may be absent. */
+/** A node that reads something that may be absent. */
 export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
   const absent = noSuchKey(path)
   const code: Code<C> = (context, frame) => {
@@ -49,7 +49,7 @@ export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
   return { code, raw, absent, constant: undefined }
 }
 
-/** Computes a node ahead when everything it depends on is constant. Failures stay for the evaluation. */
+/** Evaluates a node at compile time if its operands are constant. Errors are kept for the evaluation. */
 export function fold<C>(node: Node<C>, operands: readonly Node<C>[]): Node<C> {
   if (operands.some((operand) => operand.constant === undefined)) return node
   const value = evaluateWithin({ left: WHOLE_BUDGET }, () => node.code(undefined as C, []))

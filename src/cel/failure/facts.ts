@@ -1,7 +1,7 @@
 import type { Expr, Index } from '../ast.ts'
 import { print } from '../printer.ts'
 
-/** Facts that hold at an expression because of the surrounding expressions. */
+/** Facts that hold for an expression because of its context. */
 export class Facts {
   static readonly none = new Facts(undefined, new Set())
   readonly #outer: Facts | undefined
@@ -21,7 +21,7 @@ export class Facts {
   }
 }
 
-/** A list is known to have so many elements, at most. */
+/** Maximum list size that facts record. */
 const MAX_KNOWN_SIZE = 100
 
 export const present = (key: string) => `present ${key}`
@@ -30,7 +30,7 @@ export const typed = (key: string) => `typed ${key}`
 export const holdsValue = (key: string) => `value ${key}`
 export const sizeAbove = (key: string, index: number) => `size of ${key} above ${index}`
 
-/** One text for all ways to write the same place: `a.b`, `a["b"]`. Case is dropped: names of header fields have none. */
+/** One key for all spellings of a path: `a.b`, `a["b"]`. Lower case, because header names are case-insensitive. */
 export function keyOf(expr: Expr): string {
   if (expr.kind === 'select' && !expr.optional) return memberKey(expr.operand, expr.field)
   if (expr.kind === 'index' && !expr.optional) return indexKey(expr.operand, expr.index)
@@ -46,7 +46,7 @@ function indexKey(operand: Expr, index: Expr): string {
   return `${keyOf(operand)}[${print(index)}]`
 }
 
-/** What holds where `expr` is true. */
+/** Facts that hold if `expr` is true. */
 export function factsWhenTrue(expr: Expr): ReadonlySet<string> {
   switch (expr.kind) {
     case 'has':
@@ -64,7 +64,7 @@ export function factsWhenTrue(expr: Expr): ReadonlySet<string> {
   }
 }
 
-/** What holds where `expr` is false. */
+/** Facts that hold if `expr` is false. */
 export function factsWhenFalse(expr: Expr): ReadonlySet<string> {
   if (expr.kind === 'unary' && expr.operator === '!') return factsWhenTrue(expr.operand)
   if (expr.kind === 'logic' && expr.operator === '||') return union(expr.operands.map(factsWhenFalse))
@@ -119,7 +119,7 @@ function leastSize(operator: string, bound: number): number {
   return operator === '!=' && bound === 0 ? 1 : 0
 }
 
-/** The place itself and everything on the way to it. */
+/** The keys of a path and of its prefixes. */
 function presenceOf(expr: Expr): string[] {
   if (expr.kind !== 'select' && expr.kind !== 'index') return [present(keyOf(expr))]
   return [present(keyOf(expr)), ...presenceOf((expr as Index).operand)]

@@ -52,7 +52,7 @@ test.each([
   'request.headers.size() > 3',
   'math.greatest(source.port, 3) == 3',
 
-  // Numbers that stay small.
+  // Small numbers.
   'source.port * 1000000 > 5',
   'source.port - 70000 < 0 || -source.port < 0',
   '(source.port + size(request.method)) * 2 > 10',
@@ -69,7 +69,7 @@ test.each([
   'source.since + coalesce(duration(request.method), duration("1h")) > source.since',
   '"a" in source.sizes && source.sizes["a"] + 1u > 3u',
 
-  // Of claims the issuer is trusted to know the types.
+  // The types of claims are assumed to be as the author expects.
   'has(jwt.level) && jwt.level > 3',
   'default(jwt.level, 0) > 3',
   'has(jwt.sub) && jwt.sub.startsWith("svc-")',
@@ -77,7 +77,7 @@ test.each([
   'has(jwt.level) && type(jwt.level) == int && jwt.level + 1 > 3',
   'has(jwt.roles) && jwt.roles.exists(role, role.startsWith("x"))',
 
-  // Somebody has made sure.
+  // The expression checks for presence.
   '"x" in request.headers && request.headers["x"] == "1"',
   'request.headers["x"] == "1" && "x" in request.headers',
   'request.headers["X"] == "1" && "x" in request.headers',
@@ -103,7 +103,7 @@ test.each([
   '"x" in request.headers.raw() && request.headers.raw()["x"].exists(value, value.startsWith("a"))',
   'jwt.?sub.hasValue() && jwt.?sub.value() == "ann"',
 
-  // Failing is provided for.
+  // The expression handles the failure.
   'default(jwt.sub, "") == "ann"',
   'default(request.headers["x"], "") == "1"',
   'default(request.headers["x"], "").startsWith("a")',
@@ -150,7 +150,7 @@ test.each([
   ['request.method.charAt(7) == "a"', 'charAt() may fail'],
   ['source.port > 1 || fail("no")', 'fail() may fail'],
 
-  // Numbers that become too large.
+  // Numbers that may overflow.
   ['source.port * 9000000000000000000 > 1', 'source.port * 9000000000000000000 may overflow'],
   ['coalesce(int(request.method), 0) * 1000000 > 5', 'coalesce(int(request.method), 0) * 1000000 may overflow'],
   ['coalesce(int(request.method), 0) + 1 > 5', 'coalesce(int(request.method), 0) + 1 may overflow'],
@@ -164,12 +164,12 @@ test.each([
   ['timestamp("0001-01-01T00:00:00Z") - source.since < duration("1h")', 'timestamp("0001-01-01T00:00:00Z") - '],
   ['has(jwt.n) && type(jwt.n) == int && jwt.n * 10000 > 1', 'jwt.n * 10000 may overflow'],
 
-  // Numbers of another kind.
+  // Numbers that may have another type.
   ['has(jwt.level) && jwt.level + 1 > 3', 'jwt.level may not be a number of the same type'],
   ['default(jwt.level, 0) * 2 > 3', 'default(jwt.level, 0) may not be a number of the same type'],
   ['has(jwt.a) && has(jwt.b) && jwt.a - jwt.b > 3', 'jwt.a may not be a number of the same type'],
 
-  // Whoever sends JSON chooses its types.
+  // The sender of JSON chooses its types.
   ['coalesce(json(request.body).level, 0) > 3', 'coalesce(json(request.body).level, 0) may be of a different type'],
   [
     'coalesce(jsonField(request.body, "a"), "").startsWith("x")',
@@ -188,13 +188,13 @@ test.each([
   expect(failureOf(source)?.startsWith(message)).toBe(true)
 })
 
-test('the place is that of the part that fails', () => {
+test('the position is that of the failing subexpression', () => {
   const { program } = compile('request.method == "GET"\n  && jwt.sub == "ann"', environment)
   expect(program?.canFail).toMatchObject({ line: 2, column: 6 })
   expect(program?.canFail?.caret).toBe('  && jwt.sub == "ann"\n     ^')
 })
 
-test('the lists of functions that cannot fail name functions that exist', () => {
+test('the lists of functions that cannot fail contain only existing functions', () => {
   const library = createLibrary(systemRandom)
   const ofHosts = ['raw', 'redacted', 'unredacted', 'addQuery', 'setQuery', 'flattenRecursive', 'flatten_recursive']
   expect([...TOTAL_FUNCTIONS].filter((name) => !library.has(name) && !ofHosts.includes(name))).toEqual([])

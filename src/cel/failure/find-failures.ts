@@ -12,7 +12,7 @@ import { TOTAL_FOR_ADDRESSES, TOTAL_FUNCTIONS, TOTAL_SIGNATURES, TOTAL_WITH_CONS
 
 /** One way in which an evaluation may fail. */
 export interface PossibleFailure {
-  /** `absent`: something may not be there, which `default()` forgives. */
+  /** `absent`: a value may be absent, which `default()` handles. */
   readonly kind: 'absent' | 'other'
   readonly start: number
   readonly end: number
@@ -21,18 +21,20 @@ export interface PossibleFailure {
 
 const CALCULATING: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%'])
 
-/** What a number of unknown kind may stand beside; text and lists are joined, and show what the other side is to be. */
+/**
+ * Types that a number of unknown type may be combined with; strings and lists are not, because they determine the type of the other
+ * operand.
+ */
 const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'timestamp', 'duration', 'dyn'])
 
 const NONE: readonly PossibleFailure[] = []
 
 /**
- * Finds where the evaluation of a checked expression may fail, from what the text shows: an absent key that no neighbour rules out,
- * a conversion, a division, a number that becomes too large, a value that may be null or of another type.
- *
- * Of values in claims and other data of the host, whoever wrote the expression knows the type, but not whether a number is an int or a
- * double: comparing minds neither, calculating does. In JSON that the expression parses itself, the sender chooses the types.
- * The limits of evaluations are left out.
+ * Finds subexpressions of a checked expression whose evaluation may fail, by static analysis: an absent key without a check, a conversion,
+ * a division, an overflow, a value that may be null or of another type.
+ * Claims and other data of the host are assumed to have the type that the author expects; only int and double are not distinguished, which
+ * matters for arithmetic but not for comparisons. For JSON that the expression parses itself, the sender chooses the types. Limits of
+ * evaluation are not considered.
  */
 export function findFailures<C>(
   expr: Expr,
@@ -116,12 +118,12 @@ class FailureFinder<C> {
   // What is read
 
   #ofVariable({ path, variable }: VariableNode<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
-    // One that may be null is null where it would be absent.
+    // A wrapper is null instead of absent.
     if (variable!.always === true || variable!.type.kind === 'wrapper' || facts.has(present(keyOf(expr)))) return NONE
     return [absent(expr, `${path} may be absent`)]
   }
 
-  /** What stands before a dot or bracket. An absent variable has no members: no failure of its own. */
+  /** The operand of a dot or bracket. An absent variable has no members, so the access itself is the only failure. */
   #ofOperand(operand: Expr, facts: Facts): readonly PossibleFailure[] {
     if (this.#checked.resolutions.get(operand)?.kind === 'variable') return NONE
     return this.#ofCondition(operand, facts)
@@ -145,7 +147,7 @@ class FailureFinder<C> {
     const type = this.#typeOf(operand)
     if (expr.optional || isOptional(type)) return parts
     const at = index.kind === 'literal' ? index.value : undefined
-    // `1 in list` speaks of elements, `1 in map` of keys.
+    // `1 in list` compares elements, `1 in map` keys.
     if (type.kind === 'list' || (type.kind !== 'map' && typeof at === 'number')) {
       const isInside = typeof at === 'number' && facts.has(sizeAbove(keyOf(operand), at))
       return isInside ? parts : [...parts, other(expr, `${print(operand)} may have fewer elements`)]
@@ -182,7 +184,7 @@ class FailureFinder<C> {
     return this.#ranges.mayOverflow(expr) ? [other(expr, `${print(expr)} may overflow (see coalesce())`)] : NONE
   }
 
-  /** There is no `1 + 1.5`: numbers that are calculated with must be of one kind. */
+  /** Arithmetic needs two numbers of the same type: `1 + 1.5` has no overload. */
   #ofNumber(expr: Expr, partner: Expr, facts: Facts): readonly PossibleFailure[] {
     const isOpen = this.#typeOf(expr).kind === 'dyn' && !facts.has(typed(keyOf(expr)))
     if (!isOpen || !NUMBERS.has(this.#typeOf(partner).kind)) return NONE
@@ -190,8 +192,8 @@ class FailureFinder<C> {
   }
 
   /**
-   * In `has(a.b) && a.b == 1` the right side needs no care, nor does the left one of `a.b == 1 && has(a.b)`: one side that decides
-   * makes a failure of another harmless. One that may itself fail decides nothing, so sides vouch for others in turns.
+   * In `has(a.b) && a.b == 1` the right operand cannot fail, nor can the left one of `a.b == 1 && has(a.b)`: a deciding operand hides
+   * failures of the others. An operand that may fail itself does not decide, so the operands are analysed repeatedly.
    */
   #ofLogic({ operator, operands }: Logic, outer: Facts): readonly PossibleFailure[] {
     const factsOf = operator === '&&' ? factsWhenTrue : factsWhenFalse
@@ -229,7 +231,7 @@ class FailureFinder<C> {
     return [...parts, other({ start: expr.nameStart, end: expr.end }, `${expr.name}() may fail`)]
   }
 
-  /** `default` forgives what is absent; `coalesce` fails only when all of its arguments do. */
+  /** `default` handles absent values; `coalesce` fails only if all of its arguments do. */
   #ofLazyCall(expr: Call, facts: Facts): readonly PossibleFailure[] {
     const all = expr.args.map((arg) => this.find(arg, facts))
     if (expr.name === 'coalesce') return all.some(({ length }) => length === 0) ? NONE : (all.at(-1) ?? NONE)
@@ -247,7 +249,7 @@ class FailureFinder<C> {
     return overloads.every(({ name, signature }) => TOTAL_FUNCTIONS.has(name) || TOTAL_SIGNATURES.has(signature))
   }
 
-  /** A constant was tried; variables named so hold one. */
+  /** Whether a text is certainly a valid address: constants were tested at compile time, and variables with such names contain one. */
   #isAddress(expr: Expr): boolean {
     const resolution = this.#checked.resolutions.get(expr)
     if (resolution?.kind === 'variable') return /address$/i.test(resolution.scope.path)
@@ -279,7 +281,7 @@ class FailureFinder<C> {
     return this.#checked.types.get(expr) ?? { kind: 'dyn' }
   }
 
-  /** Messages have all their fields. */
+  /** Messages always have all fields of their type. */
   #hasFixedMembers(type: Type): boolean {
     return type.kind === 'object' && !this.#environment.hostTypes.has(type.name)
   }
@@ -297,7 +299,7 @@ function isOptional(type: Type): boolean {
   return type.kind === 'opaque' && type.name === 'optional_type'
 }
 
-/** The parameter takes a value of any type. */
+/** Whether the parameter accepts values of every type. */
 function acceptsAll(overloads: readonly Overload[], index: number): boolean {
   return overloads.some(({ params }) => {
     const { kind } = params[Math.min(index, params.length - 1)] ?? { kind: 'dyn' }

@@ -5,7 +5,7 @@ import { parseCelDuration, parseTimestamp } from '../time-format.ts'
 import { Uint } from '../value.ts'
 import type { Origins } from './origins.ts'
 
-/** Least and greatest value that a number may have; of times the seconds. */
+/** Minimum and maximum of a number; for times, in seconds. */
 interface Range {
   readonly least: bigint
   readonly greatest: bigint
@@ -26,7 +26,7 @@ const DOMAIN: { readonly [K in Kind]: Range } = {
   duration: range(-9_223_372_035, 9_223_372_035),
 }
 
-/** What the host delivers are ports, codes and counts, times of this and the next century, and spans of at most eight years. */
+/** Range of values from the host: ports, codes and counts; times of this and the next century; durations up to eight years. */
 const DELIVERED: { readonly [K in Kind]: Range } = {
   int: range(-(2n ** 31n), 2n ** 31n),
   uint: range(0, 2n ** 31n),
@@ -34,14 +34,14 @@ const DELIVERED: { readonly [K in Kind]: Range } = {
   duration: range(-(2n ** 28n), 2n ** 28n),
 }
 
-/** Whole numbers of JSON that the host has parsed. */
+/** Integers in JSON that the host has parsed. */
 const JSON_INT = range(-(2n ** 53n), 2n ** 53n)
 
-/** Functions whose numbers are lengths, positions, and parts of dates and addresses. */
+/** Functions that return lengths, positions, or parts of dates and addresses. */
 const SMALL = /^(?:size|indexOf|lastIndexOf|prefixLength|family|get[A-Z]\w*)$/
 const SELECTING = /^(?:default|coalesce|orValue|min|max|math\.least|math\.greatest)$/
 
-/** How large the whole numbers and times of an expression can become, from what the text shows. */
+/** Ranges of the integers and times in an expression, by static analysis. */
 export class NumberRanges<C> {
   readonly #checked: Checked<C>
   readonly #origins: Origins<C>
@@ -52,7 +52,7 @@ export class NumberRanges<C> {
     this.#origins = origins
   }
 
-  /** Whether what an operator computes may not fit its type. */
+  /** Whether the result of an operator may overflow its type. */
   mayOverflow(expr: Binary | Unary): boolean {
     const kind = this.#kindOf(expr)
     if (kind === undefined) return false
@@ -60,7 +60,7 @@ export class NumberRanges<C> {
     return result.least < DOMAIN[kind].least || result.greatest > DOMAIN[kind].greatest
   }
 
-  /** Of an expression that is a whole number or a time. */
+  /** The range of an expression that is an integer or a time. */
   of(expr: Expr): Range {
     const known = this.#known.get(expr)
     if (known !== undefined) return known
@@ -100,7 +100,7 @@ export class NumberRanges<C> {
     }
   }
 
-  /** Of a member or element of something. */
+  /** The range of a member or element. */
   #ofElement(expr: Expr): Range | undefined {
     if (this.#origins.isParsed(expr)) return undefined
     const resolution = this.#checked.resolutions.get(expr)
@@ -138,7 +138,7 @@ export class NumberRanges<C> {
     return compute(operator, this.of(left), this.of(right))
   }
 
-  /** Values of dynamic type are treated as ints. */
+  /** Values of type `dyn` are treated as ints. */
   #kindOf(expr: Expr): Kind | undefined {
     const type = this.#checked.types.get(expr)
     const kind = type?.kind === 'wrapper' ? type.of.kind : type?.kind
@@ -171,7 +171,7 @@ function compute(operator: BinaryOperator, a: Range, b: Range): Range {
   }
 }
 
-/** The divisor that is nearest to zero decides; zero itself is another failure. */
+/** The divisor closest to zero determines the range; division by zero is a separate failure. */
 function quotient(a: Range, b: Range): Range {
   const divisors = [b.least, b.greatest, -1n, 1n].filter((it) => it !== 0n && it >= b.least && it <= b.greatest)
   if (divisors.length === 0) return a

@@ -1,7 +1,7 @@
 import { type Expr, partsOf } from '../ast.ts'
 import type { Checked } from '../checker/check-state.ts'
 
-/** What the value of a local variable is: that of an expression, one of its elements or keys, or a position in it. */
+/** The origin of a local variable: an expression, or an element, key or position of its value. */
 interface Definition {
   readonly expr: Expr
   readonly part: 'whole' | 'element' | 'position'
@@ -10,7 +10,7 @@ interface Definition {
 /** Functions that parse text at run time. The sender of the text chooses the types of its values. */
 const PARSERS: ReadonlySet<string> = new Set(['json', 'jsonField', 'unvalidatedJwtPayload'])
 
-/** Where the values in an expression come from. */
+/** Origins of the values in an expression. */
 export class Origins<C> {
   readonly #checked: Checked<C>
   readonly #definitions: ReadonlyMap<number, Definition>
@@ -24,13 +24,13 @@ export class Origins<C> {
     this.#definitions = new Map(definitions)
   }
 
-  /** Of a local variable; undefined for anything else. */
+  /** The definition of a local variable; undefined for other expressions. */
   definitionOf(expr: Expr): Definition | undefined {
     const resolution = this.#checked.resolutions.get(expr)
     return resolution?.kind === 'local' ? this.#definitions.get(resolution.slot) : undefined
   }
 
-  /** Whether something in it was parsed at run time. */
+  /** Whether a part of it was parsed at run time. */
   isParsed(expr: Expr): boolean {
     const known = this.#parsed.get(expr)
     if (known !== undefined) return known

@@ -52,7 +52,7 @@ export const TOTAL_FUNCTIONS: ReadonlySet<string> = new Set([
   ...['url.encode', 'uuid', 'containsIP', 'containsCIDR', 'ip', 'addQuery', 'setQuery'],
 ])
 
-/** Forms of conversions, and of other functions, that cannot fail although some of their name can. */
+/** Overloads that cannot fail, although other overloads of the function can. */
 export const TOTAL_SIGNATURES: ReadonlySet<string> = new Set([
   ...['bool(bool) -> bool', 'double(double) -> double', 'double(int) -> double', 'double(uint) -> double'],
   ...['duration(duration) -> duration', 'timestamp(timestamp) -> timestamp', 'int(int) -> int', 'uint(uint) -> uint'],
@@ -74,8 +74,8 @@ export const TOTAL_SIGNATURES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Functions that fail only for some text in this argument (the receiver counts): a pattern, a time zone. A constant there was
- * tried when the expression was compiled.
+ * Functions that fail only for some texts in one argument (counting the receiver): a pattern, a time zone. A constant was tested at compile
+ * time.
  */
 export const TOTAL_WITH_CONSTANT: ReadonlyMap<string, number> = new Map([
   ['matches', 1],
@@ -94,5 +94,5 @@ export const TOTAL_WITH_CONSTANT: ReadonlyMap<string, number> = new Map([
   ].map((name) => [name, 1] as const),
 ])
 
-/** Functions that fail only for text that is no address, given by the last argument. */
+/** Functions that fail only if the last argument is not a valid address. */
 export const TOTAL_FOR_ADDRESSES: ReadonlySet<string> = new Set(['containsIP', 'containsCIDR', 'ip'])

@@ -8,7 +8,7 @@ import { WEIGHTS } from '../weights.ts'
 
 type List = readonly Value[]
 
-/** Longest list a function may build. */
+/** Maximum length of a list that a function creates. */
 export const MAX_LIST = 100_000
 
 /** The lists and sets extensions, and `merge` of maps. */
@@ -62,10 +62,10 @@ function optionalAt(list: List, index: number): Optional {
   return value === undefined ? Optional.none : new Optional(value)
 }
 
-/** Values without a text of their own that a set holds at most: they are compared one by one. */
+/** Maximum number of set members without an equality key: they are compared one by one. */
 const MAX_OPAQUE = 1000
 
-/** Membership in about constant time. */
+/** A set of values with lookups in nearly constant time. */
 class Members {
   readonly #keys = new Set<string>()
   readonly #opaque: Value[] = []
@@ -97,7 +97,7 @@ function isEqual(a: Value, b: Value): boolean {
   return equals(a, b)
 }
 
-/** Equal values give equal texts, unequal ones different texts; undefined where there is no such text. */
+/** A text that is equal exactly for equal values; undefined if there is none. */
 function equalityKey(value: Value): string | undefined {
   if (typeof value === 'string') {
     charge(value.length * WEIGHTS.keyUnit)
@@ -140,7 +140,7 @@ function intersects(a: List, b: List): Result {
   return members.isFull ? tooLarge() : b.some((value) => members.has(value))
 }
 
-/** Orders a list by keys, one per element; the keys must be comparable with each other. */
+/** Sorts a list by keys, one per element; the keys must be comparable with each other. */
 export function sortBy(list: List, keys: List): Result {
   let comparable = true
   const order = list.map((_, i) => i)

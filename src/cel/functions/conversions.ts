@@ -9,7 +9,7 @@ import { formatDouble } from './format-text.ts'
 
 const invalid = (type: string): CelError => new CelError('invalid', `text is not ${type}`)
 
-/** `size`, `type`, `dyn` and the conversions named after types. */
+/** `size`, `type`, `dyn` and the conversions that are named after types. */
 export const CONVERSIONS: readonly Overload[] = [
   define('dyn(A) -> dyn', (value: Value) => value),
   define('type(A) -> type(A)', (value: Value) => typeOfValue(value)),

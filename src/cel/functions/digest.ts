@@ -1,9 +1,9 @@
 /**
- * MD5 and SHA-1 in JavaScript: the engine runs where there is no Node, and the browser's own digests are asynchronous. RFC 1321,
- * RFC 3174. For naming and comparing things, not for secrets. SHA-256 is in `base/sha256.ts`.
+ * MD5 and SHA-1 in JavaScript (RFC 1321, RFC 3174): CEL also runs in browsers, whose digests are asynchronous. For identifiers and
+ * comparisons, not for security. SHA-256 is in `base/sha256.ts`.
  */
 
-/** Pads a message to whole blocks of 64 bytes, its length in bits at the end. */
+/** Pads a message to blocks of 64 bytes, with its length in bits at the end. */
 function padded(bytes: Uint8Array, littleEndian: boolean): DataView {
   const blocks = Math.floor((bytes.length + 8) / 64) + 1
   const buffer = new Uint8Array(blocks * 64)

@@ -35,13 +35,13 @@ function onTextAndBytes(name: string, encode: (bytes: Uint8Array) => string): Ov
   ]
 }
 
-/** RFC 3986: everything but the unreserved characters. */
+/** Encodes everything except the unreserved characters of RFC 3986. */
 function percentEncode(text: string): string {
   const encoded = encodeURIComponent(text.toWellFormed())
   return encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** A `%` that starts no escape stays; `+` stays. */
+/** An invalid escape and `+` are unchanged. */
 function percentDecode(text: string): string | CelError {
   if (!text.includes('%')) return text
   try {

@@ -30,7 +30,7 @@ test.each([
   expect(parts(source)).toEqual(expected)
 })
 
-test('elsewhere it is the value itself', () => {
+test('elsewhere it behaves as the original value', () => {
   const result = compile(
     'toJson({"k": flatten({"a": 1})})',
     createEnvironment<null>({ functions: FLATTEN_FUNCTIONS }),

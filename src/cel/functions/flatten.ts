@@ -3,20 +3,19 @@ import { toJson } from '../json.ts'
 import { define, type Overload } from '../overload.ts'
 import { HostObject, MapValue, type Value } from '../value.ts'
 
-/** Parts that one value is taken into, at most. */
+/** Maximum number of attributes from one value. */
 const MAX_PARTS = 1000
 
 /** Deeper levels are not flattened. */
 const MAX_DEPTH = 100
 
 /**
- * A value that a log or trace shows as one attribute per member. The
- * attribute `name` gets the names `name.member`, or `name.0`, `name.1` for a list.
+ * A value that logs and traces show as one attribute per member: for the attribute `name`, `name.member`, or `name.0`, `name.1` for a list.
  */
 export class Flattened extends HostObject {
   readonly typeName = 'flattened'
   readonly value: Value
-  /** Members of members, too. */
+  /** Members of members are flattened too. */
   readonly recursive: boolean
 
   constructor(value: Value, recursive: boolean) {
@@ -25,7 +24,7 @@ export class Flattened extends HostObject {
     this.recursive = recursive
   }
 
-  /** Suffixes (`.a`, `.b.0`; empty for a value without members) and the values to show there. */
+  /** Name suffixes (`.a`, `.b.0`; empty for a value without members) with their values. */
   parts(): readonly (readonly [suffix: string, value: Value])[] {
     const parts: (readonly [string, Value])[] = []
     this.#collect('', this.value, this.recursive ? MAX_DEPTH : 1, parts)
@@ -55,7 +54,7 @@ function membersOf(value: Value): readonly (readonly [string | number, Value])[]
   return members
 }
 
-/** For environments of attributes of logs and traces; the library does not have them. */
+/** Only for environments of log and trace attributes; not part of the library. */
 export const FLATTEN_FUNCTIONS: readonly Overload[] = [
   define('flatten(dyn) -> flattened', (value: Value) => new Flattened(value, false)),
   ...['flattenRecursive', 'flatten_recursive'].map((name) =>

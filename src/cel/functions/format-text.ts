@@ -86,7 +86,7 @@ function decodeLoosely(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** As `string(double)` and `%s` show it. */
+/** As `string(double)` and `%s` print it. */
 export function formatDouble(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
@@ -136,7 +136,7 @@ function formatFloat(value: Value, verb: string, format: (x: number) => string):
   return Number.isFinite(x) ? format(x) : String(x)
 }
 
-/** Ties to even, as IEEE 754 has it: `toFixed` rounds exact ties away from zero. */
+/** Rounds ties to even, as IEEE 754 does: `toFixed` rounds exact ties away from zero. */
 function toFixedExactly(x: number, precision: number): string {
   if (precision <= 100 && !isTie(x, precision)) return x.toFixed(precision)
   if (precision > 100) return x.toFixed(100) + '0'.repeat(precision - 100)
@@ -145,7 +145,7 @@ function toFixedExactly(x: number, precision: number): string {
   return ((floor % 2 === 0 ? floor : floor + 1) / scale).toFixed(precision)
 }
 
-/** Exact ties exist only where the scaled number is a double itself. */
+/** An exact tie exists only if the scaled number is exactly representable. */
 function isTie(x: number, precision: number): boolean {
   if (precision > 22) return false
   const scaled = x * 10 ** precision

@@ -3,7 +3,7 @@ import { CelError, compile, createEnvironment, toJson } from '../index.ts'
 
 const environment = createEnvironment<null>({})
 
-/** The result as JSON, an error as its code. */
+/** The result as JSON, or the code of an error. */
 function evaluate(source: string): unknown {
   const { program, problems } = compile(source, environment, { lenient: true })
   if (program === undefined) return problems.map((problem) => problem.message)
@@ -79,7 +79,7 @@ test.each([
   ['sets.equivalent([1, 2], [2, 1, 1])', true],
   ['sets.intersects([1], [2])', false],
 
-  // Failing on purpose
+  // Explicit failures
   ['fail("no")', 'failed'],
   ['fail("no") || true', true],
 
@@ -220,7 +220,7 @@ test.each([
   expect(evaluate(source)).toEqual(expected)
 })
 
-test('a very long or monstrous pattern is refused', () => {
+test('a very long or very large pattern is refused', () => {
   expect(evaluate(`"a".matches("${'a'.repeat(5000)}")`)).toBe('limit')
   expect(evaluate('"a".matches("((a{1000}){1000}){1000}")')).toBe('invalid')
 })

@@ -15,7 +15,7 @@ export const systemRandom: RandomSource<unknown> = {
   uuid: () => globalThis.crypto.randomUUID(),
 }
 
-/** A computed message is never shown: it may contain values that the expression has read. */
+/** A computed message is never shown: it may contain values that the expression read. */
 const FAILED = new CelError('failed', 'fail() was called')
 
 const prepareFail: Prepare = ([message]) => {
@@ -24,7 +24,7 @@ const prepareFail: Prepare = ([message]) => {
   return () => failed
 }
 
-/** Functions with a will of their own: `fail`, `random`, `uuid`. */
+/** Impure functions: `fail`, `random`, `uuid`. */
 export function gatewayFunctions<C>(source: RandomSource<C>): readonly Overload[] {
   return [
     define('fail(string) -> dyn', () => FAILED, { pure: false, prepare: prepareFail }),

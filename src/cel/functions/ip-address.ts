@@ -4,7 +4,7 @@ export type Groups = readonly number[]
 const V4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
 
 /**
- * Reads an address the way Kubernetes validation does: no leading zeros, no zones, no version 4 inside version 6.
+ * Parses an address by the rules of Kubernetes validation: no leading zeros, no zones, no IPv4-mapped IPv6.
  * @returns undefined for anything else
  */
 export function parseIpAddress(text: string): Groups | undefined {
@@ -61,7 +61,7 @@ export function formatIpAddress(groups: Groups): string {
   return `${before}::${after}`
 }
 
-/** Whether the first `length` bits agree; false between versions. */
+/** Whether the first `length` bits are equal; false for addresses of different versions. */
 export function sharePrefix(a: Groups, b: Groups, length: number): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i * 16 < length; i++) {
@@ -71,7 +71,7 @@ export function sharePrefix(a: Groups, b: Groups, length: number): boolean {
   return true
 }
 
-/** The address with all bits after the prefix cleared. */
+/** The address with all bits after the prefix set to zero. */
 export function maskAddress(groups: Groups, length: number): Groups {
   return groups.map((group, i) => {
     const bits = Math.max(0, Math.min(16, length - i * 16))

@@ -9,7 +9,7 @@ import { NOT_JSON, parseJson, parseJsonBytes } from './parse-json.ts'
 
 const NOT_A_JWT = new CelError('invalid', 'not a JSON web token')
 
-/** JSON in and out, and the unverified look into a token. */
+/** Functions that parse and write JSON, and that read the payload of a JWT without validation. */
 export const JSON_FUNCTIONS: readonly Overload[] = [
   define('json(string) -> dyn', parseJson),
   define('json(bytes) -> dyn', parseJsonBytes),

@@ -1,9 +1,9 @@
 import { skipSpace, skipValue, walkMembers } from '#base/json-text.ts'
 
 /**
- * Finds one member of the object a JSON text holds, without parsing the rest: strings and brackets are skipped over.
- * The last member of a name wins, as with `JSON.parse`. What is skipped is not checked any further.
- * @returns the range of the value, undefined when absent, `not-json` when the text is no JSON object
+ * Finds one member of the top-level object in a JSON text without parsing the rest: strings and brackets are skipped. Of duplicate names
+ * the last one is used, as in `JSON.parse`. Skipped text is not validated.
+ * @returns the range of the value, undefined if absent, `not-json` if the text is not a JSON object
  */
 export function findMember(text: string, name: string): { start: number; end: number } | undefined | 'not-json' {
   let found: { start: number; end: number } | undefined

@@ -6,7 +6,7 @@ import { Double, type Result, Uint, type Value } from '../value.ts'
 
 const NEGATIVE_SHIFT = new CelError('invalid', 'negative shift')
 
-/** The math extension, and `min` and `max` as short names of `math.least` and `math.greatest`. */
+/** The math extension, with `min` and `max` as short names of `math.least` and `math.greatest`. */
 export const MATH_FUNCTIONS: readonly Overload[] = [
   ...['math.least', 'min'].flatMap((name) => extreme(name, -1)),
   ...['math.greatest', 'max'].flatMap((name) => extreme(name, 1)),
@@ -37,7 +37,7 @@ export const MATH_FUNCTIONS: readonly Overload[] = [
   define('math.bitShiftLeft(uint, int) -> uint', (x: Uint, by: Int) =>
     shift(by, ZERO, () => toUint(BigInt.asUintN(64, BigInt(x.value) << BigInt(by)))),
   ),
-  // The sign bit moves like any other.
+  // A logical shift: the sign bit is shifted too.
   define('math.bitShiftRight(int, int) -> int', (x: Int, by: Int) =>
     shift(by, 0, () => toInt(BigInt.asIntN(64, BigInt.asUintN(64, BigInt(x)) >> BigInt(by)))),
   ),

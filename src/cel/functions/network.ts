@@ -78,7 +78,7 @@ function containsCidrText(cidr: Cidr, text: string): Result {
   return other instanceof CelError ? other : containsCidr(cidr, other)
 }
 
-/** A constant text that is no address or network can never work. */
+/** Reports a constant that is not a valid address or network. */
 const failsIfConstant =
   (parse: (text: string) => HostObject | CelError): Prepare =>
   ([text]): Implementation | CelError | undefined => {
@@ -110,7 +110,7 @@ function isBroadcast(address: IpAddress): boolean {
   return isV4(address) && address.groups.every((group) => group === 0xffff)
 }
 
-/** Addresses and networks, as Kubernetes has them in its CEL library. */
+/** IP addresses and networks, as in the CEL library of Kubernetes. */
 export const NETWORK_FUNCTIONS: readonly Overload[] = [
   define('ip(string) -> net.IP', parseIp, { prepare: failsIfConstant(parseIp) }),
   define('isIP(string) -> bool', (text: string) => parseIpAddress(text) !== undefined),

@@ -5,7 +5,7 @@ import { Duration, HostObject, MapValue, Optional, type Result, Timestamp, type 
 
 const EMPTY = new CelError('failed', 'optional.none() dereference')
 
-/** Optional values. `optMap` and `optFlatMap` are macros. */
+/** Functions of optionals. `optMap` and `optFlatMap` are macros. */
 export const OPTIONAL_FUNCTIONS: readonly Overload[] = [
   define('optional.of(A) -> optional_type(A)', (value: Value) => new Optional(value)),
   define('optional.ofNonZeroValue(A) -> optional_type(A)', (value: Value) =>
@@ -32,7 +32,7 @@ function unwrap(list: readonly Value[]): Result {
   )
 }
 
-/** Whether a value is the default of its type. */
+/** Whether a value is the zero value of its type. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '') return true
   const number = numberOf(value)

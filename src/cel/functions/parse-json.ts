@@ -8,7 +8,7 @@ import { WEIGHTS } from '../weights.ts'
 
 export const NOT_JSON = new CelError('invalid', 'not JSON')
 
-/** Parses JSON; numbers keep their sort, `1` is an int, `1.0` a double, and what is written again is as it was. */
+/** Parses JSON. Numbers keep their type (`1` is an int, `1.0` a double), and are written as they were read. */
 export function parseJson(text: string): Result {
   charge(countDelimiters(text) * (isDelicate(text) ? WEIGHTS.exactJsonDelimiter : WEIGHTS.jsonDelimiter))
   try {
@@ -19,14 +19,14 @@ export function parseJson(text: string): Result {
   }
 }
 
-/** Bytes that were parsed, and their value, until the turn of the event loop ends: rules about one body parse it once. */
+/** The last parsed bytes and their value, kept until the end of the event loop turn, so that several rules parse one body once. */
 let latest: { readonly bytes: Uint8Array; readonly value: Result } | undefined
 
 function forgetLatest(): void {
   latest = undefined
 }
 
-/** The same for bytes of UTF-8, which must not change afterwards. */
+/** The same for UTF-8 bytes, which must not change afterwards. */
 export function parseJsonBytes(bytes: Uint8Array): Result {
   if (latest?.bytes === bytes) return latest.value
   charge(bytes.length * WEIGHTS.utf8Byte)
@@ -41,7 +41,7 @@ const IS_DELIMITER = Uint8Array.from({ length: 128 }, (_, code) =>
   '",:[{'.includes(String.fromCharCode(code)) ? 1 : 0,
 )
 
-/** What makes a JSON text slow to read is its number of values. Characters inside strings count as well. */
+/** Parsing time depends on the number of values. Delimiters inside strings are counted too. */
 function countDelimiters(text: string): number {
   charge(text.length * WEIGHTS.jsonUnit)
   let count = 0

@@ -3,18 +3,18 @@ import { charge } from '../budget.ts'
 import { CelError } from '../error.ts'
 import { WEIGHTS } from '../weights.ts'
 
-/** A longer pattern can only be an accident or an attack: compiled programs grow with it. */
+/** Maximum length of a pattern: the size of the compiled program grows with it. */
 const MAX_PATTERN = 4096
 const TOO_LONG = new CelError('limit', 'regular expression is too long')
 
-/** A regular expression in RE2's syntax, which takes time in proportion to the text, and steps for it. */
+/** A regular expression in RE2 syntax. Time and steps are linear in the length of the text. */
 export interface Pattern {
   test(text: string): boolean
-  /** A matcher that stands at the first match. */
+  /** A matcher positioned at the first match. */
   find(text: string): ReturnType<RE2JS['matcher']> | undefined
 }
 
-/** Compiles a constant pattern, once. @returns an error for one that RE2 refuses */
+/** Compiles a constant pattern, once. @returns an error if RE2 refuses it */
 export function compilePattern(pattern: string): Pattern | CelError {
   if (pattern.length > MAX_PATTERN) return TOO_LONG
   try {
@@ -24,12 +24,12 @@ export function compilePattern(pattern: string): Pattern | CelError {
   }
 }
 
-/** Patterns that are not constant are kept for the next evaluation. */
+/** Computed patterns are cached for later evaluations. */
 const cache = new Map<string, Pattern | CelError>()
 const MAX_CACHED = 200
 const INVALID = new CelError('invalid', 'not a regular expression')
 
-/** The same for a pattern that was computed. Costs as much when it is known already: steps depend on nothing else. */
+/** Compiles a computed pattern. A cached one is charged the same steps, which must not depend on the cache. */
 export function computedPattern(text: string): Pattern | CelError {
   if (text.length > MAX_PATTERN) throw TOO_LONG
   charge(compilationSteps(text))
@@ -42,7 +42,7 @@ export function computedPattern(text: string): Pattern | CelError {
   return pattern
 }
 
-/** Braces repeat what they follow, at most a thousand times in all. */
+/** Braces repeat the preceding item; RE2 allows 1000 repetitions in total. */
 const REPETITION = /\{(\d{1,4})(?:,(\d{0,4}))?\}/g
 const MAX_REPEATED = 1000
 
@@ -70,13 +70,13 @@ function prepare(compiled: RE2JS): Pattern {
   return { test, find: (text) => (test(text) ? search(text) : undefined) }
 }
 
-/** What the library keeps of a pattern: the automaton that `test()` builds while it reads text. */
+/** Internals of the RE2 library: the automaton that `test()` builds while it reads text. */
 interface Internals {
   readonly re2Input: { readonly dfa: Automaton; onepass: unknown }
 }
 
 interface Automaton {
-  /** The library cannot build one. */
+  /** The library cannot build the automaton. */
   readonly failed: boolean
   readonly prog: { readonly start: number }
   readonly classBounds: Int32Array
@@ -90,12 +90,12 @@ type State = object
 const MAX_TRANSITIONS = 4096
 const END_OF_TEXT = -1
 const UNANCHORED = 0
-/** The beginning of the text is that of a line. */
+/** Flags: at the beginning of the text and of a line. */
 const AT_BEGINNING = 1 | 4
 
 /**
- * Whether the automaton of a pattern has few states, so that it takes the same short time for each unit of a text. One that has
- * many builds them while it reads, which takes a thousand times as long. Builds all states of a small one.
+ * Whether the automaton of a pattern has few states, so that each unit of a text takes the same short time. A large automaton is built
+ * while the text is read, which takes a thousand times as long. All states of a small one are built here.
  */
 function hasSmallAutomaton(pattern: RE2JS): boolean {
   const { re2Input } = pattern as unknown as Internals
@@ -113,7 +113,7 @@ function hasSmallAutomaton(pattern: RE2JS): boolean {
       states.add(next)
     }
   }
-  // Another engine of the library takes precedence for some patterns, and is slower.
+  // For some patterns the library would use another, slower engine.
   re2Input.onepass = null
   return true
 }

@@ -31,7 +31,7 @@ function regexReplace(text: string, pattern: string, replacement: string): Resul
   return compiled instanceof CelError ? compiled : replaceFirst(text, compiled, parseReplacement(replacement))
 }
 
-/** Literal text, or the group to insert, by number or name. */
+/** Literal text, or a group to insert, by number or name. */
 type ReplacementPart = string | { readonly group: string | number }
 
 /** `$1`, `$name`, `${name}`; `$$` is a dollar sign. */
@@ -54,7 +54,7 @@ function groupKey(name: string): string | number {
   return /^\d{1,4}$/.test(name) ? Number(name) : name
 }
 
-/** A group that does not exist or took no part inserts nothing. */
+/** A group that does not exist or did not participate inserts nothing. */
 function replaceFirst(text: string, pattern: Pattern, replacement: readonly ReplacementPart[]): Result {
   const matcher = pattern.find(text)
   if (matcher === undefined) return text
@@ -68,7 +68,7 @@ function replaceFirst(text: string, pattern: Pattern, replacement: readonly Repl
   return result.length > MAX_TEXT ? tooLarge() : result
 }
 
-/** Regular expressions: `matches` of the language and the gateway's `regexReplace`. */
+/** Regular expressions: `matches` of the language, and `regexReplace`. */
 export const REGEX_FUNCTIONS: readonly Overload[] = [
   define('(string).matches(string) -> bool', matches, { prepare: prepareMatches }),
   define('matches(string, string) -> bool', matches, { prepare: prepareMatches }),

@@ -6,12 +6,12 @@ import type { Result } from '../value.ts'
 import { WEIGHTS } from '../weights.ts'
 import { formatText } from './format-text.ts'
 
-/** Longest string a function may build, in UTF-16 code units. */
+/** Maximum length of a string that a function creates, in UTF-16 code units. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
 const OUT_OF_RANGE = new CelError('range', 'index out of range')
 
-/** Strings: what the language has built in, the strings extension, and the gateway's own. Positions count code points. */
+/** Strings: built-in functions, the strings extension, and functions of the gateway. Positions count code points. */
 export const TEXT_FUNCTIONS: readonly Overload[] = [
   define('(string).startsWith(string) -> bool', (text: string, prefix: string) => text.startsWith(prefix)),
   define('(string).endsWith(string) -> bool', (text: string, suffix: string) => text.endsWith(suffix)),
@@ -57,7 +57,7 @@ const ASCII = /^[\0-\x7f]*$/
 
 const SPACE = /\p{White_Space}/u
 
-/** From both ends by hand: a regular expression for trailing space would be quadratic. */
+/** Trims in linear time: a regular expression for trailing space would be quadratic. */
 function trim(text: string): string {
   let start = 0
   let end = text.length
@@ -109,7 +109,7 @@ function split(text: string, separator: string, limit: number | bigint): Result 
   return text === '' ? [] : characters(text, most)
 }
 
-/** At most so many parts, of which the last one is the rest. */
+/** Splits into at most `most` parts; the last one is the rest. */
 function partsOf(text: string, separator: string, most: number): string[] {
   const parts: string[] = []
   let start = 0
@@ -123,7 +123,7 @@ function partsOf(text: string, separator: string, most: number): string[] {
   return parts
 }
 
-/** The same for the places between characters. */
+/** The same for an empty separator: splits into characters. */
 function characters(text: string, most: number): string[] {
   const parts: string[] = []
   let start = 0
@@ -137,7 +137,7 @@ function characters(text: string, most: number): string[] {
   return parts
 }
 
-/** With the places before the first character and after the last one. */
+/** Splits into characters, with an empty part at both ends. */
 function aroundEach(text: string, most: number): string[] {
   if (text === '' || most < 2) return most < 2 ? [text] : ['', '']
   const inner = characters(text, most - 1)

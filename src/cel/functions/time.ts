@@ -19,7 +19,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   getMilliseconds: (_, time) => Math.floor(time.nanos / 1e6),
 }
 
-/** Parts of times, in UTC or in a named or numeric time zone, and of durations. */
+/** Parts of timestamps, in UTC or in a named or numeric time zone, and of durations. */
 export const TIME_FUNCTIONS: readonly Overload[] = [
   ...Object.entries(FIELDS).flatMap(([name, field]) => [
     define(`(timestamp).${name}() -> int`, (time: Timestamp) => field(new Date(time.seconds * 1000), time)),
@@ -31,12 +31,12 @@ export const TIME_FUNCTIONS: readonly Overload[] = [
   define('(duration).getMilliseconds() -> int', (span: Duration) => milliseconds(span)),
 ]
 
-/** Whole seconds towards zero. */
+/** Whole seconds, truncated towards zero. */
 function secondsOf(span: Duration): number {
   return span.seconds < 0 && span.nanos > 0 ? span.seconds + 1 : span.seconds
 }
 
-/** The milliseconds after the whole seconds, as the language defines it: not the whole span. */
+/** The milliseconds after the whole seconds, as the language defines: not the total. */
 function milliseconds(span: Duration): number {
   const nanos = span.seconds < 0 && span.nanos > 0 ? span.nanos - 1e9 : span.nanos
   return Math.trunc(nanos / 1e6) + 0
@@ -69,7 +69,7 @@ function offsetSeconds(time: Timestamp, zone: string): number | undefined {
   return local.getTime() / 1000 - time.seconds
 }
 
-/** Making a format is slow; few zones are in use. */
+/** Cached, because creating a format is slow and few zones are in use. */
 const formats = new Map<string, Intl.DateTimeFormat | undefined>()
 const MAX_FORMATS = 100
 

@@ -2,35 +2,35 @@ import { fromByteText } from '#base/byte-text.ts'
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
 import { bindOf } from '../bind-of.ts'
 import type { Exchange, Json } from '../exchange.ts'
-import { type Declared, known } from './declared.ts'
+import { type Declared, nonEmpty } from './declared.ts'
 import { SecretText } from './secret-text.ts'
 
-/** The gateway's side of the connection, and where in the configuration the request is. */
-export const PLACE: readonly Declared[] = [
+/** The gateway side of the connection, and the listener, route and backend of the request. */
+export const GATEWAY_NAMES: readonly Declared[] = [
   { path: 'destination.address', type: 'string', always: true, read: ({ peer }) => peer.localAddress },
   { path: 'destination.port', type: 'int', always: true, read: ({ peer }) => peer.localPort },
   { path: 'destination.hostname', type: 'string', read: ({ peer }) => peer.serverName },
   { path: 'proxy.bind', type: 'string', always: true, read: ({ peer }) => bindOf(peer) },
   { path: 'proxy.gateway.namespace', type: 'string', read: (x) => before(x.names?.gateway) },
   { path: 'proxy.gateway.name', type: 'string', read: (x) => after(x.names?.gateway) },
-  { path: 'proxy.listener.name', type: 'string', read: (x) => known(x.names?.listener) },
+  { path: 'proxy.listener.name', type: 'string', read: (x) => nonEmpty(x.names?.listener) },
   { path: 'proxy.route.namespace', type: 'string', read: (x) => before(x.names?.route) },
   { path: 'proxy.route.name', type: 'string', read: (x) => after(x.names?.route) },
-  { path: 'proxy.route.kind', type: 'string', read: (x) => known(x.names?.routeKind) },
-  { path: 'proxy.route.rule', type: 'string', read: (x) => known(x.names?.rule) },
-  { path: 'backend.name', type: 'string', read: (x) => known(x.names?.backend) },
-  { path: 'backend.type', type: 'string', read: (x) => known(x.names?.backendType) },
-  { path: 'backend.protocol', type: 'string', read: (x) => known(x.names?.protocol) },
+  { path: 'proxy.route.kind', type: 'string', read: (x) => nonEmpty(x.names?.routeKind) },
+  { path: 'proxy.route.rule', type: 'string', read: (x) => nonEmpty(x.names?.rule) },
+  { path: 'backend.name', type: 'string', read: (x) => nonEmpty(x.names?.backend) },
+  { path: 'backend.type', type: 'string', read: (x) => nonEmpty(x.names?.backendType) },
+  { path: 'backend.protocol', type: 'string', read: (x) => nonEmpty(x.names?.protocol) },
 ]
 
-/** What the gateway knows of itself. */
+/** Facts about the gateway itself. */
 export const ENV: readonly Declared[] = [
-  { path: 'env.podName', type: 'string', read: (x) => known(x.gateway?.podName) },
-  { path: 'env.namespace', type: 'string', read: (x) => known(x.gateway?.namespace) },
-  { path: 'env.gateway', type: 'string', read: (x) => known(x.gateway?.gateway) },
+  { path: 'env.podName', type: 'string', read: (x) => nonEmpty(x.gateway?.podName) },
+  { path: 'env.namespace', type: 'string', read: (x) => nonEmpty(x.gateway?.namespace) },
+  { path: 'env.gateway', type: 'string', read: (x) => nonEmpty(x.gateway?.gateway) },
 ]
 
-/** What authentication policies validated and other policies left behind. */
+/** Identities from authentication policies, and metadata from transformations. */
 export const IDENTITY: readonly Declared[] = [
   mapVariable('jwt', ({ identity }) => identity.jwt?.claims),
   { path: 'jwt.rawToken', type: 'secret', read: ({ identity }) => secret(identity.jwt?.token) },

@@ -3,7 +3,7 @@ import { compile } from '#cel/index.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
 import { environmentOf, undeliveredAt, variablesAt } from './environments.ts'
 
-const PLACES = [
+const ENVIRONMENTS = [
   'network',
   'resource',
   'request',
@@ -18,7 +18,7 @@ const PLACES = [
   'metric',
 ] as const satisfies readonly ExpressionEnvironment[]
 
-/** Why a variable is not available, by the letter in the table; `+`: it is. */
+/** Reasons why a variable is not available, by letter; `+`: it is available. */
 const REASONS: Readonly<Record<string, string>> = {
   a: 'it is known only after the request was sent to an LLM backend',
   c: 'when a connection is accepted, there is no HTTP request yet',
@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   t: 'only transformations of LLM requests can read it',
 }
 
-/** One row for each variable; the columns are PLACES. */
+/** One row per variable; one column per environment, in the order of ENVIRONMENTS. */
 const TABLE = `
 source.address                          + g + + + + + + + + + +
 source.port                             + g + + + + + + + + + +
@@ -156,37 +156,37 @@ const rows = TABLE.trim()
   .map((line) => line.split(/ +/))
 
 for (const [path = '', ...cells] of rows) {
-  test(`${path} at every place`, () => {
-    expect(cells).toHaveLength(PLACES.length)
-    for (const [i, place] of PLACES.entries()) {
-      const declared = variablesAt(place).find((variable) => variable.path === path)!
+  test(`${path} in every environment`, () => {
+    expect(cells).toHaveLength(ENVIRONMENTS.length)
+    for (const [i, environment] of ENVIRONMENTS.entries()) {
+      const declared = variablesAt(environment).find((variable) => variable.path === path)!
       const reason = 'unavailable' in declared ? declared.unavailable : undefined
       const letter = cells[i]!
-      if (letter === '+') expect([place, reason]).toEqual([place, undefined])
-      else expect([place, letter === 'n' ? reason?.slice(0, 21) : reason]).toEqual([place, REASONS[letter]])
+      if (letter === '+') expect([environment, reason]).toEqual([environment, undefined])
+      else expect([environment, letter === 'n' ? reason?.slice(0, 21) : reason]).toEqual([environment, REASONS[letter]])
     }
   })
 }
 
 test('the table has every variable', () => {
-  for (const place of PLACES) {
-    expect(variablesAt(place).map(({ path }) => path)).toEqual(rows.map(([path]) => path))
-    expect(environmentOf(place)).toBe(environmentOf(place))
+  for (const environment of ENVIRONMENTS) {
+    expect(variablesAt(environment).map(({ path }) => path)).toEqual(rows.map(([path]) => path))
+    expect(environmentOf(environment)).toBe(environmentOf(environment))
   }
 })
 
-test('what can be named and nothing delivers yet is known', () => {
-  const paths = (place: ExpressionEnvironment) => [...undeliveredAt(place).keys()]
-  for (const place of ['request', 'log', 'metric', 'trace'] as const) {
-    expect(paths(place)).not.toContain('source.spiffeId')
-    expect(paths(place)).not.toContain('request.body')
+test('variables that are declared but absent in this version are listed', () => {
+  const paths = (environment: ExpressionEnvironment) => [...undeliveredAt(environment).keys()]
+  for (const environment of ['request', 'log', 'metric', 'trace'] as const) {
+    expect(paths(environment)).not.toContain('source.spiffeId')
+    expect(paths(environment)).not.toContain('request.body')
   }
   expect(paths('token-cost')).toEqual(expect.arrayContaining(['request.body', 'response.bodyPrefix']))
   expect(paths('resource')).toEqual([])
 })
 
-test('flatten stands for attributes only', () => {
-  const problems = (place: ExpressionEnvironment) => compile('flatten(jwt)', environmentOf(place)).problems
+test('flatten is available only for attributes', () => {
+  const problems = (environment: ExpressionEnvironment) => compile('flatten(jwt)', environmentOf(environment)).problems
   expect(problems('log')).toEqual([])
   expect(problems('trace')).toEqual([])
   expect(problems('request')).toMatchObject([{ severity: 'error' }])

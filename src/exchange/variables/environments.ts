@@ -9,7 +9,7 @@ import {
 import type { Exchange } from '../exchange.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
 import type { ExpressionBudgets } from '../expression-budgets.ts'
-import { ENV, IDENTITY, PLACE } from './context-variables.ts'
+import { ENV, GATEWAY_NAMES, IDENTITY } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
 import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
@@ -32,14 +32,14 @@ interface Group {
   readonly undelivered?: { readonly environments: Environments; readonly why: string }
 }
 
-/** Environments whose results are attributes, of which one expression may give several. */
+/** Environments whose results are attributes; one expression may give several. */
 const ATTRIBUTES: Environments = ['log', 'trace', 'resource']
 const AFTERWARDS: Environments = ['log', 'metric', 'trace']
 const RESPONDED: Environments = ['response', 'health', ...AFTERWARDS, 'token-cost']
 const HTTP: Environments = ['request', 'mcp', 'llm', 'request-cost', ...RESPONDED]
 const CONNECTED: Environments = ['network', ...HTTP]
 
-/** An environment that knows no request has one reason for all of it. */
+/** The same reason applies to all variables of a request. */
 const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionEnvironment, string>>> = {
   network: 'when a connection is accepted, there is no HTTP request yet',
   resource: 'resource attributes describe the gateway, not a request',
@@ -48,16 +48,16 @@ const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionEnvironment, string>>> 
 const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
 const NO_LLM = 'it is known only after the request was sent to an LLM backend'
-const NOT_ASKED = 'the request has not been sent to the provider yet; use llmRequest'
+const NOT_SENT = 'the request has not been sent to the provider yet; use llmRequest'
 const ONLY_HEAD = 'health is evaluated when the response headers arrive'
 const NO_MCP = 'these policies run before the MCP message is read'
-/** Only policies of the listener decide what is recorded; whoever builds the limits on routes adds theirs. */
+/** Bodies are recorded only for expressions of the listener's policies. */
 const UNRECORDED: Group['undelivered'] = {
   environments: ['token-cost'],
   why: 'bodies are not recorded for the cost of global rate limits',
 }
 
-/** The variables of each environment, and why others are not available (docs/guides/expressions.md). The only table of them. */
+/** The variables of each environment, and why others are not available (docs/guides/expressions.md). No other table exists. */
 const GROUPS: readonly Group[] = [
   { variables: SOURCE, environments: CONNECTED, otherwise: '' },
   { variables: CERTIFICATE, environments: CONNECTED, otherwise: '' },
@@ -71,7 +71,7 @@ const GROUPS: readonly Group[] = [
     otherwise: ONLY_HEAD,
     undelivered: UNRECORDED,
   },
-  { variables: PLACE, environments: HTTP, otherwise: '' },
+  { variables: GATEWAY_NAMES, environments: HTTP, otherwise: '' },
   { variables: IDENTITY, environments: HTTP, otherwise: '' },
   { variables: RESPONSE, environments: RESPONDED, otherwise: NO_RESPONSE },
   {
@@ -87,13 +87,13 @@ const GROUPS: readonly Group[] = [
     variables: LLM,
     environments: RESPONDED,
     otherwise: NO_LLM,
-    because: { llm: NOT_ASKED },
+    because: { llm: NOT_SENT },
   },
   {
     variables: LLM_ANSWER,
     environments: RESPONDED.filter((environment) => environment !== 'health'),
     otherwise: NO_LLM,
-    because: { llm: NOT_ASKED, health: ONLY_HEAD },
+    because: { llm: NOT_SENT, health: ONLY_HEAD },
   },
   { variables: LLM_TIMES, environments: AFTERWARDS, otherwise: NOT_ENDED },
   { variables: LLM_REQUEST, environments: ['llm'], otherwise: 'only transformations of LLM requests can read it' },
@@ -116,7 +116,7 @@ const GROUPS: readonly Group[] = [
   { variables: MCP_GUARDRAILS, environments: HTTP, otherwise: '' },
 ]
 
-/** The budget of an expression, by its environment. */
+/** The budget that expressions of an environment use. */
 const BUDGET_OF: Readonly<Record<ExpressionEnvironment, keyof ExpressionBudgets>> = {
   network: 'request',
   request: 'request',
@@ -139,7 +139,7 @@ const RANDOM: RandomSource<Exchange> = {
 
 const environments = new Map<ExpressionEnvironment, Environment<Exchange>>()
 
-/** The environment in compiled form; created once. */
+/** The compiled environment; created once. */
 export function environmentOf(name: ExpressionEnvironment): Environment<Exchange> {
   let environment = environments.get(name)
   if (environment === undefined) {
@@ -156,7 +156,7 @@ export function environmentOf(name: ExpressionEnvironment): Environment<Exchange
   return environment
 }
 
-/** Every variable in this environment: readable, or with the reason why not. */
+/** All variables in this environment: readable, or with the reason why not. */
 export function variablesAt(environment: ExpressionEnvironment): readonly (Variable<Exchange> | UnavailableVariable)[] {
   return GROUPS.flatMap(({ variables, environments, otherwise, because }) => {
     if (environments.includes(environment)) return variables

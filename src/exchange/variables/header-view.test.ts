@@ -30,7 +30,7 @@ function exchange(): Exchange {
 }
 
 test.each([
-  // Decision A-132: one text, however often a field stands.
+  // Decision A-132: the joined text of all lines.
   ['request.headers["x-one"]', '1'],
   ['request.headers["X-Many"]', 'a, b ,\tc\ufffd'],
   ['request.headers.cookie', 'a=1; b=2; c=3; flag'],
@@ -43,14 +43,14 @@ test.each([
   ['response.headers["Set-Cookie"].exists(line, line.startsWith("t="))', true],
   ['response.headers.transformList(name, value, name == "set-cookie", value)[0][1]', 't=2'],
 
-  // Names have no case, also those that only an evaluation knows.
+  // Names are case-insensitive, also computed ones.
   ['["X-One"].map(name, request.headers[name])', ['1']],
   ['["X-One"].exists(name, name in request.headers)', true],
   ['"X-One" in request.headers.raw()', true],
   ['request.headers.raw()["X-One"]', ['1']],
   ['request.headers.map(name, name).filter(name, name == "x-many")', ['x-many']],
 
-  // Lists for whoever asks.
+  // Explicit list views.
   ['request.headers.raw()["x-one"]', ['1']],
   ['request.headers.raw()["cookie"]', ['a=1; b=2', 'c=3; flag']],
   ['request.headers.split()["x-many"]', ['a', 'b', 'c\ufffd']],

@@ -3,10 +3,13 @@ import { HostObject, type HostType, noSuchKey, type Result, type Value, type Var
 import type { Head } from '#net/http/head.ts'
 import type { Exchange } from '../exchange.ts'
 
-/** How a view shows a field: as one text (of a response: but for `set-cookie`), joined with commas, as lines, as members. */
+/**
+ * Form of a field in a view: joined text (for responses, except `set-cookie`), text joined with commas, a list of lines, or a list of
+ * members.
+ */
 type Form = 'request' | 'response' | 'join' | 'raw' | 'split'
 
-/** What the checker calls a view. */
+/** Type names of the views, for the checker. */
 const TYPE_NAMES: Readonly<Record<Form, string>> = {
   request: 'headers',
   response: 'responseHeaders',
@@ -15,19 +18,19 @@ const TYPE_NAMES: Readonly<Record<Form, string>> = {
   split: 'headers.lists',
 }
 
-/** Its lines cannot be joined: dates in them have commas (RFC 9110, 5.3). */
+/** Its lines cannot be joined, because dates in them contain commas (RFC 9110, 5.3). */
 const NEVER_JOINED = 'set-cookie'
 
 const METHODS = ['join() -> headers', 'raw() -> headers.lists', 'split() -> headers.lists', 'cookie(string) -> string']
 
-/** The types of views, for the checker. */
+/** The types of the views, for the checker. */
 export const HEADER_TYPES: readonly HostType[] = [
   { name: 'headers', element: 'string' },
   { name: 'responseHeaders', element: 'string', members: { [NEVER_JOINED]: 'list(string)' }, foldsCase: true },
   { name: 'headers.lists', element: 'list(string)' },
 ].map((type) => ({ ...type, methods: [...METHODS, `redacted() -> ${type.name}`] }))
 
-/** A variable for the fields of a message; `always`: the message is there in every evaluation. */
+/** A variable for the header fields of a message; `always`: the message exists in every evaluation. */
 export function headerVariable(
   path: string,
   message: 'request' | 'response',
@@ -54,13 +57,10 @@ export function headerVariable(
   }
 }
 
-/** Fields whose values `redacted()` hides. */
+/** Fields whose values `redacted()` replaces. */
 const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie'])
 
-/**
- * `request.headers`, `response.headers`: looked up without regard to case, nothing copied (docs/behaviour/http.md, "Headers and
- * queries").
- */
+/** `request.headers`, `response.headers`: case-insensitive lookups without copying (docs/behaviour/http.md, "Headers and queries"). */
 class HeaderView extends HostObject {
   readonly typeName: string
   readonly #head: Head
@@ -109,7 +109,7 @@ class HeaderView extends HostObject {
   }
 }
 
-/** One field as the view shows it (decision A-132). */
+/** One field in the form of the view (decision A-132). */
 function readHeader(head: Head, name: string, form: Form, redacted = false): Value | undefined {
   if (isText(form, name)) {
     const text = head.joined(name)

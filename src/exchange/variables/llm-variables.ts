@@ -1,12 +1,12 @@
 import { CelError, Double, Duration, fromJson, parseJsonBytes, type Result, Uint } from '#cel/index.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LlmTokens, NO_TOKENS, type NumberParameter } from '../llm-facts.ts'
-import { type Declared, known, notYet } from './declared.ts'
+import { type Declared, nonEmpty, notYet } from './declared.ts'
 
-/** What an LLM request says; absent for requests that are none. */
+/** Facts from an LLM request; absent for other requests. */
 export const LLM: readonly Declared[] = [
   { path: 'llm.streaming', type: 'bool', read: (x) => x.llm?.streaming },
-  { path: 'llm.requestModel', type: 'string', read: (x) => known(x.llm?.requestModel) },
+  { path: 'llm.requestModel', type: 'string', read: (x) => nonEmpty(x.llm?.requestModel) },
   { path: 'llm.provider', type: 'string', read: (x) => x.llm?.provider },
   { path: 'llm.prompt', type: 'list(map(string, string))', read: (x) => listOf(x.llm?.request?.prompt) },
   fraction('temperature'),
@@ -23,7 +23,7 @@ export const LLM: readonly Declared[] = [
   },
 ]
 
-/** What its answer says, as far as it has come. */
+/** Facts from the LLM response, as far as it has been received. */
 export const LLM_ANSWER: readonly Declared[] = [
   { path: 'llm.responseModel', type: 'string', read: (x) => x.llm?.responseModel },
   { path: 'llm.serviceTier', type: 'string', read: (x) => x.llm?.serviceTier },
@@ -33,13 +33,13 @@ export const LLM_ANSWER: readonly Declared[] = [
   ...notYet(['llm.cost', 'llm.costRates'], 'there is no price catalogue'),
 ]
 
-/** Known only when the answer has ended. */
+/** Known only after the end of the response. */
 export const LLM_TIMES: readonly Declared[] = [
   { path: 'llm.timeToFirstToken', type: 'duration', read: ({ llm }) => durationOf(llm?.timeToFirstTokenMs) },
   { path: 'llm.timePerOutputToken', type: 'duration', read: timePerOutputToken },
 ]
 
-/** The client's JSON body, for `transformations` of LLM requests. */
+/** The JSON body of the client, for `transformations` of LLM requests. */
 export const LLM_REQUEST: readonly Declared[] = [
   {
     path: 'llmRequest',
@@ -70,7 +70,7 @@ function fraction(parameter: NumberParameter): Declared {
   }
 }
 
-/** A fraction where a whole number belongs is none of them. */
+/** An integer parameter; absent if the value has a fraction. */
 function whole(parameter: NumberParameter): Declared {
   return {
     path: `llm.params.${parameter}`,
@@ -82,12 +82,12 @@ function whole(parameter: NumberParameter): Declared {
   }
 }
 
-/** An empty list says "unknown" as well: nothing was written, or nothing that could be read. */
+/** Absent for an empty list too: the model wrote nothing, or nothing that could be parsed. */
 function listOf(elements: readonly unknown[] | undefined): Result | undefined {
   return elements === undefined || elements.length === 0 ? undefined : fromJson(elements)
 }
 
-/** From the first token to the end, by the number of tokens; only while there were some. */
+/** Time from the first token to the end, divided by the number of tokens; absent without tokens. */
 function timePerOutputToken({ llm, context, startMonotonicMs }: Exchange): Duration | undefined {
   if (llm?.timeToFirstTokenMs === undefined || llm.outputTokens === undefined || llm.outputTokens === 0)
     return undefined

@@ -8,7 +8,7 @@ export const MCP: readonly Declared[] = [
   { path: 'mcp.sessionId', type: 'string', read: (x) => x.mcp?.sessionId },
 ]
 
-/** The item that an MCP message is about; exactly one of the kinds is there. */
+/** The item of an MCP message; exactly one of them is present. */
 export const MCP_ITEM: readonly Declared[] = [
   ...(['tool', 'prompt', 'resource'] as const).flatMap((type) => [
     { path: `mcp.${type}.name`, type: 'string', read: (x: Exchange) => item(x.mcp, type)?.name },
@@ -17,7 +17,7 @@ export const MCP_ITEM: readonly Declared[] = [
   ...notYet(['mcp.task.name', 'mcp.task.target'], 'MCP tasks are not supported'),
 ]
 
-/** What went through a tool; nothing but logs and traces may see it (decision B99). */
+/** Content of tool calls, only for logs and traces (decision B99). */
 export const MCP_PAYLOAD: readonly Declared[] = [
   { path: 'mcp.tool.arguments', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.arguments) },
   { path: 'mcp.tool.result', type: 'dyn', read: (x) => toValue(x.mcp?.toolCall?.result) },

@@ -1,7 +1,7 @@
 import { define, NO_SUCH_KEY, type Overload, type Result } from '#cel/index.ts'
 
 /**
- * `request.uri.query("k")` and its kin: views of a target that give values or a new target (docs/behaviour/http.md, "Headers and
+ * Functions of request targets, such as `request.uri.query("k")`: they return values or a new target (docs/behaviour/http.md, "Headers and
  * queries").
  */
 export const QUERY_FUNCTIONS: readonly Overload[] = [

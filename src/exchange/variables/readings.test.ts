@@ -19,7 +19,7 @@ function headOf(head: Head, fields: Readonly<Record<string, string>>): Head {
   return head
 }
 
-/** A request that has been answered, with everything that a gateway may come to know of one. */
+/** A completed request in which every fact is set. */
 function everything(): Exchange {
   const request = headOf(Head.request('POST', '/a/b?x=1&x=2'), { host: 'example.com:8080', 'X-A': '1' })
   const exchange = new Exchange(request, {
@@ -124,7 +124,7 @@ function read(path: string, exchange: Exchange, place: ExpressionEnvironment): u
   return expression.json(exchange)
 }
 
-/** 30 milliseconds after the start of the request. */
+/** Stops the clocks at 30 milliseconds after the start of the request. */
 function stopClocks(): void {
   vi.spyOn(clock, 'now').mockReturnValue(NOW)
   vi.spyOn(clock, 'monotonic').mockReturnValue(1030)
@@ -242,7 +242,7 @@ for (const [path, value] of Object.entries(READINGS)) {
   })
 }
 
-test('what an MCP message is not about is absent', () => {
+test('the other items of an MCP message are absent', () => {
   const exchange = everything()
   for (const type of ['tool', 'prompt', 'resource'] as const) {
     exchange.mcp = mcpItem(type)
@@ -254,14 +254,14 @@ test('what an MCP message is not about is absent', () => {
   }
 })
 
-test('llmRequest keeps its numbers', () => {
+test('llmRequest keeps the text of its numbers', () => {
   const exchange = everything()
   exchange.requestBody = new TextEncoder().encode('{"user":9007199254740993,"seed":1.0}')
   expect(JSON.stringify(read('llmRequest', exchange, 'llm'))).toBe('{"user":9007199254740993,"seed":1.0}')
   expect(read('llmRequest.user == 9007199254740993 && llmRequest.user != 9007199254740992', exchange, 'llm')).toBe(true)
 })
 
-test('llmRequest is the JSON that is being changed', () => {
+test('llmRequest is the JSON as earlier transformations changed it', () => {
   const exchange = everything()
   expect(read('llmRequest.model', exchange, 'llm')).toBe('m')
   exchange.newRequestBody = new TextEncoder().encode('{"model":"n"}')
@@ -270,7 +270,7 @@ test('llmRequest is the JSON that is being changed', () => {
   expect(read('llmRequest', exchange, 'llm')).toBeUndefined()
 })
 
-test('a fraction is no whole number, and an empty list says nothing', () => {
+test('a fraction is not an integer, and an empty list is absent', () => {
   const exchange = everything()
   exchange.llm = {
     ...exchange.llm!,
@@ -303,7 +303,7 @@ test.each([
   expect(read('string(mcp.tool.arguments.id)', exchange, 'log')).toBe(text)
 })
 
-test('every variable that can be read anywhere is read by a test', () => {
+test('every available variable has a test', () => {
   const readable = (place: ExpressionEnvironment) =>
     variablesAt(place).filter((variable) => !('unavailable' in variable))
   const other = ['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
@@ -311,7 +311,7 @@ test('every variable that can be read anywhere is read by a test', () => {
   expect(new Set(readable('log').map(({ path }) => path))).toEqual(new Set(tested))
 })
 
-test('a connection with a request that nothing is known of', () => {
+test('a connection whose request has no facts', () => {
   const exchange = new Exchange(Head.request('GET', '/'), {
     ...everything().peer,
     localAddress: '127.0.0.1',
@@ -330,7 +330,7 @@ test('a connection with a request that nothing is known of', () => {
   expect(read('request.uri', exchange, 'log')).toBe('http:///')
 })
 
-test('a host is shown as rules see it, however the client spells it', () => {
+test('the host is in its matched form, however the client spells it', () => {
   const exchange = everything()
   exchange.request.authority = 'Example.COM.:443'
   expect(read('request.host', exchange, 'log')).toBe('example.com')
@@ -338,7 +338,7 @@ test('a host is shown as rules see it, however the client spells it', () => {
   expect(exchange.request.authority).toBe('Example.COM.:443')
 })
 
-test('a body that is larger than the limit: null, and its beginning', () => {
+test('a body above the limit: null, with its prefix', () => {
   const exchange = everything()
   exchange.requestBody = null
   exchange.requestBodyPrefix = new TextEncoder().encode('begin')
@@ -350,7 +350,7 @@ test('a body that is larger than the limit: null, and its beginning', () => {
   expect(read('string(response.bodyPrefix)', exchange, 'response')).toBe('start')
 })
 
-test('variables() shows what there is, with secrets hidden', () => {
+test('variables() has all present values, with redacted secrets', () => {
   const shown = read('variables()', everything(), 'log') as Record<string, Record<string, unknown>>
   expect(Object.keys(shown)).toEqual(
     expect.arrayContaining(['request', 'response', 'source', 'proxy', 'jwt', 'llm', 'mcp']),
@@ -388,13 +388,13 @@ test.each([
   expect(problems[0]!.message).toContain(message)
 })
 
-test.each(['variables()', 'source', 'request'])('%s as a whole shows what there is, without a report', (source) => {
+test.each(['variables()', 'source', 'request'])('%s as a whole has all present values, without a finding', (source) => {
   const problems: unknown[] = []
   compileExpression(source, 'log', (problem) => problems.push(problem))
   expect(problems).toEqual([])
 })
 
-test('a key beyond ASCII is text when it is revealed', () => {
+test('an unredacted key is decoded text, also beyond ASCII', () => {
   const exchange = everything()
   exchange.identity.apiKey = { key: 'cl\u00c3\u00a9', entry: 'alice', metadata: {} }
   expect(compileExpression('apiKey.key.unredacted()', 'log', () => {}).text(exchange)).toBe('cl\u00e9')

@@ -6,7 +6,7 @@ import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
-/** The request as it is now, after what earlier policies changed; path and host as rules see them (decisions A-51, A-136). */
+/** The request with the changes of earlier policies; path and host are in their matched form (decisions A-51, A-136). */
 export const REQUEST: readonly Declared[] = [
   { path: 'request.method', type: 'string', always: true, read: ({ request }) => request.method },
   { path: 'request.uri', type: 'string', always: true, read: uriOf },
@@ -24,12 +24,12 @@ export const REQUEST: readonly Declared[] = [
   { path: 'request.startTime', type: 'timestamp', always: true, read: startTime },
 ]
 
-/** Those that show the path. */
+/** Variables that contain the path. */
 export const PATH_VARIABLES = ['request.uri', 'request.path', 'request.pathAndQuery'] as const
 
 /**
- * Bodies; there because some expression reads them, which is known beforehand (specification 2, 2.1). Whole while something is decided,
- * null when larger than the limit; afterwards as much as is known of them (decision A-49).
+ * Bodies, which are buffered because compilation found expressions that read them (specification 2, 2.1). For decisions the whole body, or
+ * null above the limit; for log and metrics as much as was recorded (decision A-49).
  */
 export const REQUEST_BODY: readonly Declared[] = [
   bodyVariable('request.body', (x) => x.newRequestBody ?? x.requestBody),
@@ -45,14 +45,14 @@ function bodyVariable(path: string, read: Variable<Exchange>['read']): Declared 
   return { path, type: 'wrapper(bytes)', always: true, read }
 }
 
-/** The response as it is now. */
+/** The response with the changes of earlier policies. */
 export const RESPONSE: readonly Declared[] = [
   { path: 'response.code', type: 'int', read: ({ response }) => response?.status },
   { path: 'response.grpcStatus', type: 'int', read: readGrpcStatus },
   headerVariable('response.headers', 'response', ({ response }) => response, false),
 ]
 
-/** How long the gateway and the backend took, as far as the request has come. */
+/** Durations of gateway and backend, as far as the request has come. */
 export const DURATIONS: readonly Declared[] = [
   {
     path: 'proxy.requestProcessingDuration',
@@ -62,7 +62,7 @@ export const DURATIONS: readonly Declared[] = [
   { path: 'proxy.upstreamDuration', type: 'duration', read: (x) => span(x.sentMonotonicMs, x.answeredMonotonicMs) },
 ]
 
-/** Known only when the request has ended. */
+/** Known only after the end of the request. */
 export const ENDED: readonly Declared[] = [
   { path: 'request.endTime', type: 'timestamp', always: true, read: ({ context }) => Timestamp.fromMs(context.now()) },
   {
@@ -80,12 +80,12 @@ function versionText(version: Exchange['version']): string {
   return version === '2' ? 'HTTP/2' : `HTTP/${version}`
 }
 
-/** Only the monotonic start is taken for every request; the wall clock follows from it. */
+/** Derived from the monotonic start, because the wall clock is not read for every request. */
 function startTime({ context, startMonotonicMs }: Exchange): Timestamp {
   return Timestamp.fromMs(context.now() - (context.monotonic() - startMonotonicMs))
 }
 
-/** Monotonic milliseconds; 0: did not come so far. */
+/** A duration between monotonic times in milliseconds; absent if one of them is 0 (not reached). */
 function span(fromMs: number, toMs: number): Duration | undefined {
   return fromMs === 0 || toMs === 0 ? undefined : Duration.fromMs(toMs - fromMs)
 }

@@ -1,6 +1,6 @@
 import { HostObject, type Result } from '#cel/index.ts'
 
-/** A credential in an expression: prints as redacted, `.unredacted()` gives the text (docs/behaviour/http.md, "Secrets"). */
+/** A credential in an expression: redacted in output, `.unredacted()` returns the text (docs/behaviour/http.md, "Secrets"). */
 export class SecretText extends HostObject {
   readonly typeName = 'secret'
   readonly #text: string

@@ -2,10 +2,10 @@ import type { PeerCertificate } from '#net/peer.ts'
 import type { Exchange } from '../exchange.ts'
 import { spiffeIdOf } from '../spiffe-id.ts'
 import type { Workload } from '../workload.ts'
-import { type Declared, known } from './declared.ts'
+import { type Declared, nonEmpty } from './declared.ts'
 import { headerVariable } from './header-view.ts'
 
-/** Who calls, at the level of the connection. */
+/** The client, at the level of the connection. */
 export const SOURCE: readonly Declared[] = [
   { path: 'source.address', type: 'string', always: true, read: ({ peer }) => peer.remoteAddress },
   { path: 'source.port', type: 'int', always: true, read: ({ peer }) => peer.remotePort },
@@ -13,7 +13,7 @@ export const SOURCE: readonly Declared[] = [
   { path: 'source.rawPort', type: 'int', always: true, read: ({ peer }) => peer.rawPort },
 ]
 
-/** What a verified client certificate says. */
+/** Fields of a verified client certificate. */
 export const CERTIFICATE: readonly Declared[] = [
   { path: 'source.identity.trustDomain', type: 'string', read: (x) => identity(x)?.trustDomain },
   { path: 'source.identity.namespace', type: 'string', read: (x) => identity(x)?.namespace },
@@ -22,18 +22,24 @@ export const CERTIFICATE: readonly Declared[] = [
   { path: 'source.subjectAltNames', type: 'list(string)', read: (x) => certificate(x)?.subjectAltNames },
   { path: 'source.issuer', type: 'string', read: (x) => certificate(x)?.issuer },
   { path: 'source.subject', type: 'string', read: (x) => certificate(x)?.subject },
-  { path: 'source.subjectCn', type: 'string', read: (x) => known(certificate(x)?.subjectCn) },
+  { path: 'source.subjectCn', type: 'string', read: (x) => nonEmpty(certificate(x)?.subjectCn) },
   { path: 'source.certificate', type: 'string', read: (x) => certificate(x)?.pem },
 ]
 
-/** The pod that has the address of the caller: looked up, not proved. */
+/** The Pod with the address of the client: found by lookup, not authenticated. */
 export const WORKLOAD: readonly Declared[] = [
-  { path: 'source.unverifiedWorkload.name', type: 'string', read: (x) => known(workload(x)?.name) },
-  { path: 'source.unverifiedWorkload.namespace', type: 'string', read: (x) => known(workload(x)?.namespace) },
-  { path: 'source.unverifiedWorkload.serviceAccount', type: 'string', read: (x) => known(workload(x)?.serviceAccount) },
+  { path: 'source.unverifiedWorkload.name', type: 'string', read: (x) => nonEmpty(workload(x)?.name) },
+  { path: 'source.unverifiedWorkload.namespace', type: 'string', read: (x) => nonEmpty(workload(x)?.namespace) },
+  {
+    path: 'source.unverifiedWorkload.serviceAccount',
+    type: 'string',
+    read: (x) => nonEmpty(workload(x)?.serviceAccount),
+  },
 ]
 
-/** Of the CONNECT request that carried a stream. None does: the gateway refuses CONNECT (docs/behaviour/http.md), so the fields are absent. */
+/**
+ * Headers of a CONNECT request that established a tunnel. The gateway refuses CONNECT (docs/behaviour/http.md), so they are always absent.
+ */
 export const TUNNEL: readonly Declared[] = [headerVariable('source.connectHeaders', 'request', () => undefined, false)]
 
 function certificate({ peer }: Exchange): PeerCertificate | undefined {
@@ -46,7 +52,7 @@ function workload(exchange: Exchange): Workload | undefined {
 
 const MESH_IDENTITY = /^spiffe:\/\/(?<trustDomain>[^/]+)\/ns\/(?<namespace>[^/]+)\/sa\/(?<serviceAccount>[^/]+)$/
 
-/** An id of the form that meshes use; other SPIFFE ids have no parts. */
+/** The parts of a SPIFFE id in the form that service meshes use; other SPIFFE ids have no parts. */
 function identity(exchange: Exchange) {
   return MESH_IDENTITY.exec(spiffeIdOf(certificate(exchange)) ?? '')?.groups
 }
