@@ -86,7 +86,7 @@ test.each([
   ['json(body).all(x, x.n >= 0)', JSON.stringify(Array.from({ length: 20_000 }, (_, n) => ({ n })))],
   ['size(text.split("\\n")) > 0', 'a line\n'.repeat(100 * KIB)],
   ['size(base64.encode(body)) > 0', 'x'.repeat(2048 * KIB)],
-])('%s is what bodies of any allowed size are for', (source, text) => {
+])('%s works for bodies of the maximum size', (source, text) => {
   expect(run(source, text).result).toBe(true)
 })
 
@@ -158,7 +158,7 @@ test.each([
   ['coalesce(data.a, int(text))', 'x', 'text is not an int', 1, 18],
   ['data[text]', '{}', 'no such key', 1, 1],
   [`text == "a" || ${ENDLESS}`, '', 'evaluation takes too many steps', 1, 46],
-])('%s tells where and why it failed', (source, text, message, line, column) => {
+])('the failure of %s has position and cause', (source, text, message, line, column) => {
   budget = { left: WHOLE_BUDGET }
   const program = programOf(source)
   const error = program.evaluate(contextOf(text))

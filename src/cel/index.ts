@@ -15,8 +15,8 @@
  * if (program !== undefined && isTrue(program.evaluateBoolean(exchange))) ...
  * ```
  *
- * How values look: `value.ts`. A `read` or `index` that returns `undefined` says "absent": the expression fails with
- * `no such key`, `has()` and `in` say no. Return null only for what CEL shall see as null.
+ * Values have the forms in `value.ts`. If `read` or `index` returns `undefined`, the value is absent: the expression fails with
+ * `no such key`, and `has()` and `in` are false. Return null only for a CEL null.
  */
 import { createEnvironment as createWithLibrary, type Environment, type EnvironmentOptions } from './environment.ts'
 import type { CelError } from './error.ts'

@@ -90,7 +90,7 @@ test.each([
   ['conditions', 'a?b:'.repeat(LONG / 2)],
   ['signs', '-!'.repeat(LONG)],
   ['macros', `a${'.map(x,x)'.repeat(1800)}`],
-])('%s cannot go too deep', (_, source) => {
+])('%s has a maximum depth', (_, source) => {
   expect(parse(source).problems.map((problem) => problem.code)).toContain('too-deep')
 })
 

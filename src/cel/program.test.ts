@@ -303,7 +303,7 @@ test.each([
   [
     '"%.999f%.999f".format([1.0, 1.0]).replace("", "0".replace("", "%.999f".format([1.0]))).replace("", "%.999f".format([1.0]))',
   ],
-])('%s ends', (source) => {
+])('the evaluation of %s ends', (source) => {
   const result = compile(source, environment, { lenient: true }).program!.evaluateTo(get, toJson)
   expect(result).toMatchObject({ code: 'limit' })
 })
@@ -402,7 +402,7 @@ test.each([
   ['compared', (v: string) => `${v} == ${v} + []`],
   ['in a set', (v: string) => `sets.contains([${v}], [${v}])`],
   ['flattened', (v: string) => `${v}.flatten(100)`],
-])('a value that doubles itself %s is an error', (_, body) => {
+])('a value that grows exponentially is an error %s', (_, body) => {
   const { program, problems } = compile(doubled(body), environment, { lenient: true })
   expect(problems.filter((problem) => problem.code === 'syntax')).toEqual([])
   expect(program!.evaluateTo(get, toJson)).toMatchObject({ code: 'limit' })

@@ -74,8 +74,8 @@ test.each([
   ['request.method == "GET"', 'network', 'when a connection is accepted'],
   ['mcp.tool.name == "x"', 'request', 'these policies run before the MCP message'],
   ['request.method ==', 'request', 'column'],
-] as const)('%s at %s is refused: %s', (source, place, text) => {
-  const { expression, problems } = compiled(source, place)
+] as const)('%s in environment %s is refused: %s', (source, environment, text) => {
+  const { expression, problems } = compiled(source, environment)
   expect(problems.join('\n')).toContain(text)
   expect(expression.broken).toBe(true)
   expect(expression.isTrue(exchange())).toBe(false)

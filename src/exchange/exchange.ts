@@ -35,7 +35,7 @@ export interface ApiKeyIdentity {
   readonly metadata: JsonObject
 }
 
-/** Names of the place of a request in the configuration; constant per listener and route rule. */
+/** Names of listener, route and backend of a request; constant per listener and route rule. */
 export interface PlanNames {
   readonly gateway: string
   readonly listener: string
@@ -48,7 +48,7 @@ export interface PlanNames {
   readonly protocol: string
 }
 
-/** No place. */
+/** Names of an exchange without a listener. */
 export const NO_PLAN_NAMES: PlanNames = {
   gateway: '',
   listener: '',
@@ -223,7 +223,7 @@ export interface TokenLimit {
 }
 
 export interface RetrySettings {
-  /** Retries besides the first attempt. */
+  /** Retries after the first attempt. */
   readonly attempts: number
   readonly codes: ReadonlySet<number>
   readonly backoffMs: number

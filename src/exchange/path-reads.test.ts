@@ -39,7 +39,7 @@ test.each<[text: string, reads: boolean]>([
   expect(readsPath(compileExpression(text, 'request', () => {}))).toBe(expected)
 })
 
-test.each<[place: ExpressionEnvironment, decides: boolean]>([
+test.each<[environment: ExpressionEnvironment, decides: boolean]>([
   ['request', true],
   ['response', true],
   ['mcp', true],
@@ -50,8 +50,8 @@ test.each<[place: ExpressionEnvironment, decides: boolean]>([
   ['log', false],
   ['metric', false],
   ['trace', false],
-])('something is decided at %s: %s', (place, expected) => {
-  expect(decides(place)).toBe(expected)
+])('expressions of %s decide about the request: %s', (environment, expected) => {
+  expect(decides(environment)).toBe(expected)
 })
 
 test('every variable that contains the path is listed', () => {

@@ -8,20 +8,20 @@ export function ruleProblems(action: 'Allow' | 'Deny' | 'Require', expression: E
   const { canFail } = expression
   const evasion = expression.evasion(action !== 'Deny')
   return [
-    ...(action === 'Deny' && canFail !== undefined ? [doubtfulDenial(canFail)] : []),
-    ...(evasion === undefined ? [] : [evadable(action, evasion)]),
+    ...(action === 'Deny' && canFail !== undefined ? [denyCanFail(canFail)] : []),
+    ...(evasion === undefined ? [] : [ruleOnClientField(action, evasion)]),
   ]
 }
 
 /** A Deny rule whose evaluation can fail: then it does not match, and the request passes (decision A-65). */
-function doubtfulDenial(canFail: string): Problem {
+function denyCanFail(canFail: string): Problem {
   const [what = '', ...lines] = canFail.split('\n')
   const first = `this Deny rule does not deny when its evaluation fails: ${what}; guard it with has() or in, or add default() or coalesce()`
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 
 /** A client can change the text of a header by repeating it (decision A-132). */
-function evadable(action: string, evasion: string): Problem {
+function ruleOnClientField(action: string, evasion: string): Problem {
   const [what = '', ...lines] = evasion.split('\n')
   const effect = action === 'Deny' ? 'the request is not denied' : 'the request is allowed'
   const first = `a client can bypass this ${action} rule: ${what}, and ${effect}; test the members of request.headers.split(), or use verified values`

@@ -3,7 +3,7 @@ import { type Call, CallError } from './call.ts'
 
 /**
  * Services for steps and expressions. The creator of an exchange provides them, so that neither uses a global: the proxy provides real ones;
- * `explain` provides a clock that stands still, constant random values, and no calls.
+ * `explain` provides a fixed clock, constant random values, and no calls.
  */
 export interface RunContext {
   /** Milliseconds since the epoch. */

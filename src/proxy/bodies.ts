@@ -49,8 +49,8 @@ export type SendableBody = Pick<BodySource, 'kind' | 'length' | 'trails' | 'pipe
 /**
  * The two bodies of a request on their way through the gateway:
  *
- *     client ── gathered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
- *     backend ── read and changed by its protocol ── gathered, replaced ── recorded ──► client
+ *     client ── buffered (whole or its beginning), kept for a retry, replaced ── recorded ──► backend
+ *     backend ── read and changed by its protocol ── buffered, replaced ── recorded ──► client
  *
  * Steps that no policy or protocol needs do not exist: then the body streams from one connection to the other. All memory for bodies is claimed
  * here.
@@ -60,7 +60,7 @@ export class Bodies implements BodyReader {
   #claim: BodyClaim | undefined
   /** Replaces the client's body if its beginning was read, or if it is kept for another attempt. */
   #request: PartialBody | KeptBody | undefined
-  /** The trailers of a request body that was gathered. */
+  /** The trailers of a request body that was buffered. */
   #requestTrailers: Head | undefined
   /** The response body after the protocol, and after its beginning was read. */
   #response: BodySource | undefined
@@ -79,7 +79,7 @@ export class Bodies implements BodyReader {
     return this.#claim
   }
 
-  /** The client sends a body, and it has not been gathered. */
+  /** The client sends a body, and it has not been buffered. */
   get requestStreams(): boolean {
     const { exchange, stream } = this.#owner
     return exchange.requestBody === undefined && stream.body.kind !== BODY_NONE
@@ -227,22 +227,22 @@ export class Bodies implements BodyReader {
   }
 }
 
-type Gathered = Collected | PartialBody
+type Buffered = Collected | PartialBody
 
 function collect(
   source: BodySource,
   limits: CollectLimits,
   use: Exclude<BodyUse, false>,
-  done: (result: Gathered) => void,
+  done: (result: Buffered) => void,
 ): void {
   if (use === true) collectBody(source, limits, done)
   else collectStart(source, limits, done)
 }
 
-function isWhole(result: Gathered): result is WholeBody {
+function isWhole(result: Buffered): result is WholeBody {
   return typeof result === 'object' && !(result instanceof PartialBody)
 }
 
-function isAbort(result: Gathered): result is Abort {
+function isAbort(result: Buffered): result is Abort {
   return typeof result === 'string' && result !== 'too-large' && result !== 'no-memory'
 }

@@ -29,7 +29,7 @@ export function forward(flight: InFlight): void {
   if (serve !== undefined) return serveRequest(flight, serve)
   if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
   if (exchange.requestBody === null) return forwardLarge(flight)
-  if (mustGatherBody(flight)) return gatherBody(flight, true)
+  if (mustBufferBody(flight)) return bufferBody(flight, true)
   if (flight.retriesLeft > 0 && !keepBody(flight)) flight.retriesLeft = 0
   attempt(flight)
 }
@@ -41,7 +41,7 @@ function forwardLarge(flight: InFlight): void {
   attempt(flight)
 }
 
-function mustGatherBody(flight: InFlight): boolean {
+function mustBufferBody(flight: InFlight): boolean {
   return flight.bodies.requestStreams && needsWholeBody(flight.decision, flight.exchange)
 }
 
@@ -50,7 +50,7 @@ function keepBody({ bodies }: InFlight): boolean {
   return !bodies.requestStreams || bodies.keepRequest()
 }
 
-function gatherBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
+function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
   const { exchange, decision, bodies } = flight
   whenSettled(flight, bodies.readRequestBody(exchange, decision.frontend!.maxBufferBytes, use), (refusal) => {
     if (refusal !== undefined) return respondLocally(flight, refusal)
@@ -66,7 +66,7 @@ function attempt(flight: InFlight): void {
   const endpoint = chooseEndpoint(flight.backend.groups, flight.tried, context.random)
   if (endpoint === undefined) return respondLocally(flight, reject('no-healthy-backends'))
   const { readsRequestBody } = endpoint.chain
-  if (readsRequestBody !== false && flight.bodies.requestStreams) return gatherBody(flight, readsRequestBody)
+  if (readsRequestBody !== false && flight.bodies.requestStreams) return bufferBody(flight, readsRequestBody)
   if (readsRequestBody === true && exchange.requestBody === null) {
     return respondLocally(flight, reject('body-too-large'))
   }

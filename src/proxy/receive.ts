@@ -83,8 +83,8 @@ export class Receiver implements StreamHandler {
   }
 
   #unread(peer: Peer): UnreadRequest {
-    const place = incomingConnection(this.socket, peer, peer.secure ? 'https' : 'http')
-    return { place, decisionNumber: this.#context.decisionIds.next() }
+    const connection = incomingConnection(this.socket, peer, peer.secure ? 'https' : 'http')
+    return { place: connection, decisionNumber: this.#context.decisionIds.next() }
   }
 }
 

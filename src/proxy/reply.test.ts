@@ -113,7 +113,7 @@ test.each<[body: string | Uint8Array | undefined, sent: string | undefined]>([
   [undefined, undefined],
   ['grün', 'grün'],
   [new Uint8Array([104, 105]), 'hi'],
-])('a configured answer goes out as it is: %j', (body, sent) => {
+])('a configured answer is sent unchanged: %j', (body, sent) => {
   const head = Head.response(302)
   head.set('location', '/x')
   const reply = replyToAnswer({ kind: 'answer', head, body })

@@ -16,7 +16,7 @@ export interface Reply {
   readonly trailers?: Head | undefined
 }
 
-/** Converts a refusal to a response; the only place that does (decision A-95). `decisionId` identifies the decision record. */
+/** Converts a refusal to a response; no other code does (decision A-95). `decisionId` identifies the decision record. */
 export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId: string): Reply {
   if (isGrpcRequest(exchange.request)) return grpcReply(refusal, decisionId)
   const head = Head.response(refusalStatus(refusal))

@@ -12,7 +12,7 @@ export function respondFromUpstream(flight: InFlight, upstream: ClientStream): v
   flight.exchange.response = upstream.head
   flight.bodies.openResponse(upstream)
   const use = readsResponseBody(flight.decision)
-  if (use !== false) return gatherResponse(flight, upstream, use)
+  if (use !== false) return bufferResponse(flight, upstream, use)
   const replaced = runResponsePolicies(flight.exchange, flight.decision)
   if (replaced !== undefined) {
     upstream.cancel()
@@ -36,7 +36,7 @@ function passOn(flight: InFlight, upstream: ClientStream): void {
 }
 
 /** Buffers the body, because an expression of a response policy reads it (specification 2, 2.1). */
-function gatherResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
+function bufferResponse(flight: InFlight, upstream: ClientStream, use: Exclude<BodyUse, false>): void {
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!
   whenSettled(flight, bodies.readResponseBody(exchange, maxBufferBytes, use), (unread) => {

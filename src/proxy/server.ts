@@ -140,7 +140,8 @@ export class ProxyServer {
     const removed: OpenSocket[] = []
     for (const [key, open] of this.#open) {
       const socket = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      // A socket that changes to or from TLS, or changes its requirements for client certificates, is opened anew (decision A-39).
+      // A socket that changes to or from TLS, or changes its requirements for client certificates, is closed and opened again (decision
+      //
       if (
         socket === undefined ||
         trafficOf(socket) !== open.traffic ||

@@ -16,13 +16,13 @@ export function applyOperator<C>(operator: string, expr: Expr, types: readonly T
   const shown = types.map((type) => state.show(type)).join(', ')
   const name = operator === '-x' ? '-' : operator
   const message = `no matching overload for ${name} with (${shown})`
-  const { suggestion, ...range } = meantLiteral(expr, types, state) ?? operatorRange(expr)
+  const { suggestion, ...range } = intendedLiteral(expr, types, state) ?? operatorRange(expr)
   state.problems.error('no-overload', range, message, suggestion)
   return ERROR
 }
 
 /** The literal of the intended type, as a suggestion: 7 for `"7"`, `7u` for 7. */
-function meantLiteral<C>(expr: Expr, types: readonly Type[], state: CheckState<C>): Fault | undefined {
+function intendedLiteral<C>(expr: Expr, types: readonly Type[], state: CheckState<C>): Fault | undefined {
   if (expr.kind !== 'binary') return undefined
   const { left, operator, right, operatorStart } = expr
   const after = right.kind === 'literal' ? literalAs(right.value, state.apply(types[0]!)) : undefined

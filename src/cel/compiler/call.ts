@@ -14,7 +14,7 @@ interface Candidate {
 
 interface CallSite {
   /** Called for a constant argument that makes every call fail, such as an invalid regular expression. */
-  readonly onHopeless: (error: CelError) => void
+  readonly onInvalidConstant: (error: CelError) => void
   /** Creates the error for exhausted steps, with the position of the call. */
   readonly exceeded: () => CelError
 }
@@ -24,7 +24,7 @@ export function compileCall<C>(
   name: string,
   overloads: readonly Overload[],
   args: readonly Node<C>[],
-  { onHopeless, exceeded }: CallSite,
+  { onInvalidConstant, exceeded }: CallSite,
 ): Node<C> {
   const usable = overloads.filter((overload) => acceptsCount(overload, args.length))
   const inContext = usable[0]?.callInContext as ((context: C) => Result) | undefined
@@ -34,7 +34,7 @@ export function compileCall<C>(
   for (const overload of usable) {
     const prepared = overload.prepare?.(constants)
     if (prepared instanceof CelError && usable.length === 1) {
-      onHopeless(prepared)
+      onInvalidConstant(prepared)
       return failingNode(prepared)
     }
     const call = prepared === undefined || prepared instanceof CelError ? overload.call : prepared

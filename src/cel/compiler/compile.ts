@@ -270,7 +270,7 @@ class Compiler<C> {
     if (overloads.length === 0) return failingNode(new CelError('no-such-overload', `undeclared function ${expr.name}`))
     this.#steps += weightOf(overloads[0]!.name).call
     return compileCall(expr.name, overloads, this.#compileAll(args), {
-      onHopeless: (error) => {
+      onInvalidConstant: (error) => {
         this.#problems.error('invalid-pattern', expr, `this call always fails: ${error.message}`)
       },
       exceeded: () => this.#limitAt(expr),

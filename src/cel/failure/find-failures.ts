@@ -115,7 +115,7 @@ class FailureFinder<C> {
     return exprs.flatMap((expr) => this.find(expr, facts))
   }
 
-  // What is read
+  // Reads
 
   #ofVariable({ path, variable }: VariableNode<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
     // A wrapper is null instead of absent.
@@ -155,7 +155,7 @@ class FailureFinder<C> {
     return facts.has(present(keyOf(expr))) ? parts : [...parts, absent(expr, `${print(expr)} may be absent`)]
   }
 
-  // What is done with it
+  // Operations
 
   #ofBinary(expr: Binary, facts: Facts): readonly PossibleFailure[] {
     const { operator, left, right } = expr
@@ -256,7 +256,7 @@ class FailureFinder<C> {
     return isConstant(expr) || this.#typeOf(expr).kind !== 'string'
   }
 
-  // Types that only the evaluation knows
+  // Types that are known only in the evaluation
 
   #ofType(expr: Expr, facts: Facts): readonly PossibleFailure[] {
     if (facts.has(typed(keyOf(expr)))) return NONE

@@ -42,7 +42,7 @@ test.each([
   [['a'], 'a', 'a'],
   [[], '', undefined],
   [['', ''], '', undefined],
-] as const)('of %j after %j serves %s', (groups, tried, expected) => {
+] as const)('of %j, after trying %j, %s is chosen', (groups, tried, expected) => {
   expect(chosen(groupsOf(...groups), tried)).toBe(expected)
 })
 

@@ -180,6 +180,6 @@ test.each<[setting: Partial<BackendTlsSetting>, expected: object]>([
     { subjectAltNames: ['x'], groups: 'P-256' },
     { verify: 'full', subjectAltNames: ['x'], groups: 'P-256' },
   ],
-])('a policy says how a certificate is verified: %j', (setting, expected) => {
+])('a policy configures the verification of the certificate: %j', (setting, expected) => {
   for (const tls of [true, false]) expect(tlsOf({ tls }, setting)).toMatchObject(expected)
 })

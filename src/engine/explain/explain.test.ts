@@ -53,7 +53,7 @@ test.each([
   [{}, 'http1'],
   [{ 'backend.http': { version: 'HTTP2' } }, 'http2'],
   [{ 'backend.tls': {} }, 'negotiated'],
-] as const)('what the backend is spoken to in, with %j', async (policies, spoken) => {
+] as const)('the HTTP version towards the backend with %j', async (policies, spoken) => {
   const items = Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, BACKEND, spec))
   expect((await explained([...PLAN, ...items])).spoken).toBe(spoken)
 })

@@ -167,14 +167,14 @@ test('a rule at two listeners is built for each, with the policies of each', () 
     ],
   })
   const plan = planWith(LISTENER, other, both, policyItem('traffic.csrf', `${GATEWAY}/other`, {}))
-  const placeAt = (name: string) => listenerOf(plan, name).routes.ruleOf(both)
-  const chainAt = (name: string) => placeAt(name).postRouting.get(plan.index)
+  const ruleAt = (name: string) => listenerOf(plan, name).routes.ruleOf(both)
+  const chainAt = (name: string) => ruleAt(name).postRouting.get(plan.index)
   expect(chainAt('http').links).toEqual([])
   expect(chainAt('other').links.map(({ merged }) => merged.field)).toEqual(['csrf'])
   expect(
     listenerOf(plan, 'other').routes.find('b.test', exchangeWith().request, { matched: '/', query: '' }),
   ).toBeUndefined()
-  expect(placeAt('other').names.listener).toBe('other')
+  expect(ruleAt('other').names.listener).toBe('other')
 })
 
 test('a route whose hostnames changed is found by the new ones', () => {

@@ -136,7 +136,7 @@ test.each<[what: string, backend: PlanItem, spec: FieldSpec]>([
       { routes: { '*': 'Passthrough' }, transformations: [{ field: 'user', expression: `string(${expression})` }] },
     ],
   ],
-])('%s that read the path let only one reading pass', async (_, backend, specOf) => {
+])('with %s that read the path, an ambiguous path is refused', async (_, backend, specOf) => {
   const endWith = async (expression: string) => {
     const [field, spec] = specOf(expression)
     return (await resultOf('/a%2fb', backend, policyItem(field, 'ProxyBackend/default/b', spec))).end
@@ -190,7 +190,7 @@ test.each<[what: string, name: FieldName, at: string]>([
   ['before routing', 'PreRouting.transformation', GATEWAY],
   ['of the route', 'traffic.transformation', OPEN],
   ['of the backend', 'backend.transformation', 'ProxyBackend/default/b'],
-])('a transformation %s makes no path that is refused otherwise', async (_, name, at) => {
+])('a transformation %s cannot write a path that would be refused from a client', async (_, name, at) => {
   expect(await resultOf('/x', setPath(name, at, '"/pub/%2e%2e%2fadmin"'))).toMatchObject({
     end: 'path-invalid',
     detail: 'the path set by policies has a dot segment',

@@ -105,7 +105,7 @@ test.each([
   [0, ['a back']],
   [1, ['b back', 'a back']],
   [2, ['c back', 'b back', 'a back']],
-])('on the way back after %i only what was reached runs, in the order of the way back', (reached, expected) => {
+])('after reaching link %i, only its response steps and earlier ones run, in response order', (reached, expected) => {
   const { chain, ran } = chainOf({ a: both, b: both, c: both })
   runResponses(chain, exchangeWith({ status: 200 }), reached)
   expect(ran).toEqual(expected)

@@ -38,7 +38,7 @@ test.each([
   'forwarded',
   'Proxy-Authorization',
   'X_Forwarded_Proto',
-])('a Connection may never name %s', async (connection) => {
+])('a Connection must not name %s', async (connection) => {
   const { refused } = await sent(connection)
   expect(refused).toMatch(/^connection-invalid: Connection names [a-z_-]+, an end-to-end field$/)
 })
@@ -77,7 +77,7 @@ test.each<[field: FieldName, target: string, spec: object]>([
   ],
   ['backend.auth', 'ProxyBackend/default/b', { key: 'k', location: { header: { name: 'X-Role' } } }],
   ['backend.transformation', 'ProxyBackend/default/b', fields(computed)],
-])('%s at %s: a Connection may not name what it reads or writes: %j', async (field, target, spec) => {
+])('%s at %s: a Connection must not name a field that it reads or writes: %j', async (field, target, spec) => {
   const { refused } = await sent('keep-alive, X-Role', policyItem(field, target, spec))
   expect(refused).toMatch(/^connection-invalid: Connection names x-role, which spec\.\S+ of \w+ \S+ reads or writes$/)
   expect(refused).toContain(field.replace('PreRouting', 'traffic'))

@@ -5,7 +5,7 @@ import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { PlanIndex } from '../plan/plan-index.ts'
 import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
 
-/** Inputs besides the listener. */
+/** Inputs in addition to the listener. */
 export interface RelayInputs {
   readonly index: PlanIndex
   /** 0 (inclusive) to 1 (exclusive). */

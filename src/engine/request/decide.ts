@@ -64,7 +64,7 @@ export class Decision implements ProtocolAttempt {
   }
 }
 
-/** Inputs of a decision besides the exchange. */
+/** Inputs of a decision in addition to the exchange. */
 export interface DecideInputs {
   readonly index: PlanIndex
   readonly socket: LiveSocket
@@ -204,8 +204,8 @@ export function isHeadField(
   const has = (chain: Chain | undefined) => chain?.fields[message].has(foldedName) === true
   if (has(preRouting) || has(postRouting) || has(endpoint?.chain)) return true
   if (message === 'response') return false
-  const reads = (place: Chain | LiveBackend | undefined) =>
-    place !== undefined && readerOfField(place.readers, foldedName) !== undefined
+  const reads = (source: Chain | LiveBackend | undefined) =>
+    source !== undefined && readerOfField(source.readers, foldedName) !== undefined
   const routes = match?.headers.some((header) => foldName(header.name) === foldedName) ?? false
   return routes || reads(preRouting) || reads(postRouting) || reads(backend)
 }

@@ -91,7 +91,7 @@ test.each<[field: FieldName, target: string, spec: object]>([
   ['traffic.headerModifiers', ROUTE, { request: { set: [{ name: 'Host', value: 'set.test' }] } }],
   ['traffic.transformation', ROUTE, { request: { set: [{ name: 'host', value: '"set.test"' }] } }],
   ['backend.transformation', named.key, { request: { set: [{ name: ':authority', value: '"set.test"' }] } }],
-])('a host that %s wrote beats Auto', async (field, target, spec) => {
+])('a host that %s set takes precedence over Auto', async (field, target, spec) => {
   expect(await hostFor(named, mode('Auto'), policyItem(field, target, spec))).toBe('set.test')
 })
 
@@ -136,7 +136,7 @@ test.each<[backend: PlanItem, headers: Record<string, string>, whole: boolean]>(
   [agent, { 'content-length': '0' }, false],
   [agent, { 'content-length': String(2 * 1024 * 1024 + 1) }, false],
   [agent, { 'transfer-encoding': 'chunked' }, false],
-])('whether %j with %j needs its whole body: %s', async (backend, headers, whole) => {
+])('backend %j, headers %j: needs the whole body: %s', async (backend, headers, whole) => {
   const { decision, exchange } = await prepared(backend, [], { method: 'POST', headers })
   expect(needsWholeBody(decision, exchange)).toBe(whole)
 })
@@ -146,7 +146,7 @@ test.each([
   ['a field of the log', { attributes: { add: [{ name: 'n', expression: 'llm.totalTokens' }] } }, true],
   ['the filter of the log', { filter: 'default(llm.totalTokens, 0u) > 100u' }, true],
   ['another field of the log', { attributes: { add: [{ name: 'n', expression: 'request.method' }] } }, false],
-])('who declines usage gets it when %s reads tokens', async (_, accessLog, asked) => {
+])('token usage is requested if %s reads it, even if the client declined it', async (_, accessLog, asked) => {
   const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: 'llm.test', port: 80 } } })
   const log = accessLog === undefined ? [] : [policyItem('frontend.accessLog', 'Gateway/default/main', accessLog)]
   const body = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'
@@ -189,7 +189,7 @@ test.each<[what: string, field: FieldName, target: string, spec: object, reads: 
     ['toolCalls'],
   ],
   ['one that does not buffer the body', 'traffic.transformation', ROUTE, responseSet('llm.completion[0]'), []],
-])('what is kept of an answer for %s', async (_, field, target, spec, reads) => {
+])('data of LLM responses that is kept for %s', async (_, field, target, spec, reads) => {
   const llm = backendItem('llm', { type: 'ai', spec: { provider: { providerOne: {}, host: 'llm.test', port: 80 } } })
   const policy = policyItem(field, target === 'llm' ? llm.key : target, spec)
   const inputs = { method: 'POST', target: '/v1/chat/completions', body: BODY }

@@ -32,6 +32,6 @@ test.each([
   [never, undefined, false, 0.7, 1],
   [always, 200, false, 0.7, 1],
   [always, undefined, false, 0.7, 1],
-] as const)('%o, answer %s: healthy %s, health %d, latency %d', (isUnhealthy, status, healthy, health, latency) => {
+] as const)('%o, response %s: healthy %s, health %d, latency %d', (isUnhealthy, status, healthy, health, latency) => {
   expect(after(isUnhealthy, status)).toEqual([healthy, health, latency])
 })

@@ -28,7 +28,7 @@ test.each([
   ['/api//v1', ['/', '/api']],
   ['//api', ['/']],
   ['*', ['/']],
-])('on the way to %s stand %j', (path, prefixes) => {
+])('the prefixes of %s are %j', (path, prefixes) => {
   expect(api(path)).toEqual(prefixes)
 })
 
@@ -83,7 +83,7 @@ test.each([
   ['/A/b', ['prefix /']],
   ['*', ['prefix /']],
   ['', ['prefix /']],
-])('a path itself stands behind its prefixes: %s', (path, expected) => {
+])('the exact path comes after its prefixes: %s', (path, expected) => {
   const tree = new PathTree<string>()
   for (const prefix of ['/', '/api']) tree.atPrefix(prefix, () => `prefix ${prefix}`)
   for (const whole of ['/', '/api', '/api/', '/a/b']) tree.atPath(whole, () => `path ${whole}`)

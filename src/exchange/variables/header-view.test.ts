@@ -78,7 +78,7 @@ test.each([
   ['request.headers["x"] == ["a"]', 'no matching overload for == with (string, list(string))'],
   ['request.headers["x"][0] == "a"', 'no matching overload for [] with (string, int)'],
   ['response.headers["set-cookie"] == "a"', 'no matching overload for == with (list(string), string)'],
-])('%s cannot work, and that is said', (source, message) => {
+])('%s is reported as an error', (source, message) => {
   const problems: string[] = []
   compileExpression(source, 'response', (problem) => problems.push(problem.message))
   expect(problems.join()).toContain(message)
@@ -90,7 +90,7 @@ test.each([
   ['request.headers["x-role"] in ["guest", "other"]', false],
   ['request.headers["x-role"].contains("guest")', true],
   ['"guest" in request.headers.split()["x-role"]', true],
-])('of a field that was sent twice, %s is %j and no failure', (source, value) => {
+])('for a field that was sent twice, %s is %j and does not fail', (source, value) => {
   const made = exchange()
   made.request.append('x-role', 'guest')
   made.request.append('x-role', 'guest')

@@ -115,9 +115,9 @@ const PARAMETERS: Readonly<Record<NumberParameter, number>> = {
   dimensions: 256,
 }
 
-function read(path: string, exchange: Exchange, place: ExpressionEnvironment): unknown {
+function read(path: string, exchange: Exchange, environment: ExpressionEnvironment): unknown {
   const problems: string[] = []
-  const expression = compileExpression(path, place, ({ code, message }) => {
+  const expression = compileExpression(path, environment, ({ code, message }) => {
     if (code !== 'not-implemented') problems.push(message)
   })
   expect(problems).toEqual([])
@@ -293,7 +293,7 @@ test.each([
   ['12345678901234567890', '12345678901234567890', '12345678901234567000'],
   ['-1234567890123456789', '-1234567890123456789', '-1234567890123456789'],
   ['0.12345678901234567890', 0.12345678901234568, '0.12345678901234568'],
-])('a number of a tool that no double holds, %s, is none of another value', (written, shown, text) => {
+])('a number of a tool call that a double cannot represent, %s, keeps its value', (written, shown, text) => {
   const exchange = everything()
   exchange.mcp!.toolCall!.arguments = parseExactJson(`{"id":${written}}`)
   const lines: unknown[] = []
@@ -304,8 +304,8 @@ test.each([
 })
 
 test('every available variable has a test', () => {
-  const readable = (place: ExpressionEnvironment) =>
-    variablesAt(place).filter((variable) => !('unavailable' in variable))
+  const readable = (environment: ExpressionEnvironment) =>
+    variablesAt(environment).filter((variable) => !('unavailable' in variable))
   const other = ['prompt', 'resource'].flatMap((type) => [`mcp.${type}.name`, `mcp.${type}.target`])
   const tested = [...Object.keys(READINGS), ...other]
   expect(new Set(readable('log').map(({ path }) => path))).toEqual(new Set(tested))
@@ -381,9 +381,9 @@ test.each([
     'token-cost',
     'response.body is always absent here: bodies are not recorded for the cost of global rate limits',
   ],
-] as const)('%s in a %s expression is said to be absent', (source, place, message) => {
+] as const)('%s in a %s expression is reported as absent', (source, environment, message) => {
   const problems: { code: string; message: string }[] = []
-  compileExpression(source, place, (problem) => problems.push(problem))
+  compileExpression(source, environment, (problem) => problems.push(problem))
   expect(problems).toMatchObject([{ code: 'not-implemented', severity: 'error' }])
   expect(problems[0]!.message).toContain(message)
 })

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../policy.ts'
 
-/** A section as validated: its own fields, or `conditional` in their place (specification 2, 2.2.1). */
+/** A section after validation: its own fields, or `conditional` instead of them (specification 2, 2.2.1). */
 export type SectionOf<P> =
   | (P & { readonly conditional?: undefined })
   | { readonly conditional: readonly { readonly condition?: string | undefined; readonly policy: P }[] }

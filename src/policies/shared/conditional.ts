@@ -36,7 +36,7 @@ function checkFallbackIsLast({ conditional = [] }: WithItems, path: string): rea
     )
 }
 
-/** The section's own fields, or `conditional` in their place. */
+/** The fields of the section, or `conditional` instead of them. */
 export function orConditional<S extends TObject>(policy: S): TUnsafe<OrConditional<Static<S>>> {
   const item = object({
     condition: optional(

@@ -162,11 +162,11 @@ export class TestContext implements CompileContext {
     source: PolicySource<unknown>,
     path: string,
     text: string,
-    place: ExpressionEnvironment,
+    environment: ExpressionEnvironment,
     use?: ExpressionUse,
   ): Expression {
     const where = `${source.path}${path} of ${describeOrigin(source.origin)}`
-    return compileExpression(text, place, (problem) => this.report(source, path, problem), { use, where })
+    return compileExpression(text, environment, (problem) => this.report(source, path, problem), { use, where })
   }
 
   secret(_: PolicySource<unknown>, name: string): SecretMaterial | undefined {

@@ -39,7 +39,7 @@ test.each([
   [{ header: { name: 'X-Key' } }, ['x-key']],
   [{ cookie: { name: 'key' } }, ['cookie']],
   [{ queryParameter: { name: 'key' } }, []],
-])('fields that a credential at %j has to do with', (spec, fields) => {
+])('header fields that a credential at %j uses', (spec, fields) => {
   expect(fieldsAt(compileWritableLocation(spec))).toEqual({ request: fields })
 })
 

@@ -28,7 +28,7 @@ const EXPRESSIONS = '.policy.matchExpressions'
 export function compileRules(
   sources: readonly PolicySource<AuthorizationSpec>[],
   context: CompileContext,
-  place: ExpressionEnvironment,
+  environment: ExpressionEnvironment,
 ): RuleSet {
   const rules = { Deny: [] as Rule[], Require: [] as Rule[], Allow: [] as Rule[] }
   for (const source of sources) {
@@ -36,7 +36,7 @@ export function compileRules(
     for (const [index, text] of policy.matchExpressions.entries()) {
       const path = `${EXPRESSIONS}[${index}]`
       const label = `${action} rule ${source.path}${path} of ${describeOrigin(source.origin)}`
-      const expression = context.expression(source, path, text, place, 'condition')
+      const expression = context.expression(source, path, text, environment, 'condition')
       for (const problem of ruleProblems(action, expression)) context.report(source, path, problem)
       rules[action].push({ expression, label })
     }

@@ -12,11 +12,11 @@ export function compileAttributes(
   source: PolicySource<unknown>,
   path: string,
   specs: readonly AttributeAddSpec[],
-  place: ExpressionEnvironment,
+  environment: ExpressionEnvironment,
   context: CompileContext,
 ): readonly Attribute[] {
   return specs.map(({ name, expression }, index) => ({
     name,
-    expression: context.expression(source, `${path}[${index}].expression`, expression, place),
+    expression: context.expression(source, `${path}[${index}].expression`, expression, environment),
   }))
 }

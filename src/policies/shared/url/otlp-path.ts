@@ -5,7 +5,7 @@ interface OtlpTransport {
   readonly path?: string | undefined
 }
 
-/** The rule on `path` beside `protocol`, shared by log and trace export. */
+/** The rule that relates `path` to `protocol`, shared by log and trace export. */
 export function checkOtlpPath({ protocol, path }: OtlpTransport, at: string): readonly ConfigProblem[] {
   if (path === undefined) return []
   if (protocol !== 'HTTP')

@@ -150,7 +150,7 @@ test.each([
   [{ x_API_key: 'k-alice' }, 'proceed'],
   [{ 'x-api-key': 'k-alice', X_Api_Key: 'k-alice' }, 'proceed'],
   [{ 'x-api-key': 'k-alice', X_Api_Key: 'k-bob' }, 'api-key-unknown'],
-])('to what stands behind the gateway %j may be one name (decision A-134)', (headers, code) => {
+])('backends may treat %j as one header name (decision A-134)', (headers, code) => {
   const { exchange, outcome } = policyWith({ location: { header: { name: 'X-Api-Key' } } }).send({ headers })
   expect(codeOf(outcome)).toBe(code)
   if (code === 'proceed') expect(linesOf(exchange.request)).toEqual([])
@@ -246,7 +246,7 @@ test.each([
     '.secretSelector',
     'no Secret has these labels; no key is known',
   ],
-])('a missing Secret is reported and refuses: %s', (_, spec, field, message) => {
+])('a missing Secret is reported, and requests are refused: %s', (_, spec, field, message) => {
   const policy = policyWith(spec, {})
   const path = `spec.traffic.field${field}`
   expect(policy.context.problems).toEqual([{ severity: 'error', code: 'secret-missing', path, message }])

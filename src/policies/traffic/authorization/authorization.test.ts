@@ -182,7 +182,7 @@ test.each<Rules>([
   [['Require', T, ENDLESS]],
   [['Allow', ENDLESS, T]],
   [['Allow', F, ENDLESS]],
-])('a limit is no failed rule, and denies whatever the action is: %j', (...rules) => {
+])('a limit denies whatever the action of the rule: %j', (...rules) => {
   const exchange = exchangeWith()
   const refused = policyOf(rules).run.request!(exchange)
   expect(codeOf(refused)).toBe('authorization-exceeded')
@@ -247,7 +247,7 @@ test.each([
   ['Deny', 'source.address == "192.0.2.1"', undefined],
   ['Require', 'jwt.role == "admin"', undefined],
   ['Allow', 'jwt.role == "admin"', undefined],
-] as const)('%s rule %s: is it said that it may fail? %j', (action, expression, why) => {
+] as const)('%s rule %s: warning that it may fail: %j', (action, expression, why) => {
   const { context } = policyOf([[action, expression]])
   const warnings = context.problems.filter(({ severity }) => severity !== 'advice')
   expect(warnings.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
@@ -267,7 +267,7 @@ test.each([
   ['Deny', '"guest" in default(request.headers.split()["x-role"], [])', undefined],
   ['Deny', 'request.headers["host"] == "a"', undefined],
   ['Deny', 'source.address == "192.0.2.1"', undefined],
-] as const)('%s rule %s: is it said that a caller can flip it? %j', (action, expression, effect) => {
+] as const)('%s rule %s: advice that a client can bypass it: %j', (action, expression, effect) => {
   const { context } = policyOf([[action, expression]])
   const advice = context.problems.filter(({ severity }) => severity === 'advice')
   expect(advice.map(({ code }) => code)).toEqual(effect === undefined ? [] : ['rule-on-client-field'])

@@ -604,7 +604,7 @@ test.each([
   ['expired', { ...CLAIMS, exp: 1 }],
   ['of another issuer', { ...CLAIMS, iss: 'https://elsewhere' }],
   ['for another audience', { ...CLAIMS, aud: 'theirs' }],
-])('a token that no key would make valid asks for none: %s', (_, claims) => {
+])('a token that no key would make valid causes no fetch: %s', (_, claims) => {
   const policy = remotePolicy({ providers: [{ ...REMOTE_PROVIDERS[0], audiences: ['ours'] }] })
   const token = signToken(createSigningKey('P-256', 'none'), 'ES256', claims)
   expect(policy.send(bearer(token)).outcome).toMatchObject({ kind: 'refusal' })
@@ -615,7 +615,7 @@ test.each([
   ['Strict', 'jwt-keys-unavailable'],
   ['Optional', 'jwt-keys-unavailable'],
   ['Permissive', 'proceed'],
-])('keys that cannot be fetched, %s: %s', async (mode, code) => {
+])('unavailable keys, mode %s: %s', async (mode, code) => {
   const policy = remotePolicy({ mode })
   const waiting = policy.send(bearer(GOOD))
   policy.learn(undefined, { failure: 'connection-refused' })

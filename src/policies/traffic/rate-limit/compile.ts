@@ -89,7 +89,7 @@ function bucketKeys(
   })
 }
 
-/** What distinguishes one conditional item from the others: its condition. */
+/** The condition of a conditional item, which distinguishes it from the others. */
 function conditionAt(source: Source, path: string): string {
   const { conditional } = source.spec
   const index = /\[(\d+)\]/.exec(path)?.[1]

@@ -4,7 +4,7 @@ import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, sourceOf } from '../../shared/testing.ts'
 import { timeouts } from './index.ts'
 
-const PLACE: PlanNames = {
+const NAMES: PlanNames = {
   gateway: 'default/main',
   listener: 'http',
   route: 'default/r',
@@ -17,7 +17,7 @@ const PLACE: PlanNames = {
 
 function timeoutOn(routeKind: string, request: string): number | undefined {
   const exchange = exchangeWith()
-  exchange.names = { ...PLACE, routeKind }
+  exchange.names = { ...NAMES, routeKind }
   timeouts.compile([sourceOf({ request })], contextWith())?.request?.(exchange)
   return exchange.requestTimeoutMs
 }

@@ -85,7 +85,7 @@ test.each([
   ['"5 \u20ac"', '5 \u00e2\u0082\u00ac'],
   ['"caf\u00e9"', 'caf\u00c3\u00a9'],
   ['request.headers["y"]', 'voil\u00c3\u00a0'],
-])('text goes out as UTF-8: %s', (value, sent) => {
+])('text is sent as UTF-8: %s', (value, sent) => {
   const { lines } = policyOf({ request: { set: [{ name: 'x', value }] } }).send({ headers: { y: 'voil\u00c3\u00a0' } })
   expect(lines).toEqual(['y: voil\u00c3\u00a0', `x: ${sent}`])
 })
@@ -197,7 +197,7 @@ test.each([
   ['a pseudo-header', { set: [{ name: ':path', value: ENDLESS }] }],
   ['metadata', { metadata: { a: ENDLESS } }],
   ['the body', { body: ENDLESS }],
-])('a limit in %s is told to whoever runs the step', (_, request) => {
+])('a limit in %s is recorded on the exchange', (_, request) => {
   expect(policyOf({ request }).send().exchange.exceeded).toMatch(
     /^spec\.traffic\.field\.request\.\S+ of ProxyPolicy default\/test: evaluation takes too many steps \(column 38\)/,
   )
