@@ -336,10 +336,16 @@ test('what is observed of a call: its purpose, its backend, and how it ended', a
   )
   await expect(bodyOf(await cut())).rejects.toThrow(CallError)
   expect(ended).toEqual([
-    { purpose: 'mcp', backend: KEY, status: 201, failure: undefined, durationMs: expect.any(Number) },
-    { purpose: 'mcp', backend: KEY, status: undefined, failure: 'connection-refused', durationMs: expect.any(Number) },
-    { purpose: 'mcp', backend: KEY, status: undefined, failure: 'no-endpoint', durationMs: expect.any(Number) },
-    { purpose: 'mcp', backend: KEY, status: 404, failure: 'reset', durationMs: expect.any(Number) },
+    { purpose: 'mcp', backend: 'default/m', status: 201, failure: undefined, durationMs: expect.any(Number) },
+    {
+      purpose: 'mcp',
+      backend: 'default/m',
+      status: undefined,
+      failure: 'connection-refused',
+      durationMs: expect.any(Number),
+    },
+    { purpose: 'mcp', backend: 'default/m', status: undefined, failure: 'no-endpoint', durationMs: expect.any(Number) },
+    { purpose: 'mcp', backend: 'default/m', status: 404, failure: 'reset', durationMs: expect.any(Number) },
   ])
 })
 

@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
 import type { LiveBackend } from '#engine/backend/live-backend.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import {
   type Call,
   CallError,
@@ -110,7 +111,8 @@ export class Calls {
     return new OneCall(way, request).make()
   }
 
-  #tell({ purpose }: CallRequest, backend: string, startMs: number) {
+  #tell({ purpose }: CallRequest, key: string, startMs: number) {
+    const backend = backendName(key)
     return (status: EndedCall['status'], failure: EndedCall['failure']) =>
       this.#options.ended({ purpose, backend, status, failure, durationMs: clock.monotonic() - startMs })
   }

@@ -53,7 +53,7 @@ export type Call = (destination: string, request: CallRequest) => Promise<CallRe
 /** A completed call, for observation. */
 export interface EndedCall {
   readonly purpose: CallPurpose
-  /** Key of the backend. */
+  /** `<namespace>/<name>` of the backend. */
   readonly backend: string
   /** Status of the response; undefined: no response. */
   readonly status: number | undefined

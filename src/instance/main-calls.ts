@@ -2,6 +2,7 @@ import type { KeySetReport } from '#admin/status-report.ts'
 import { Calls } from '#calls/calls.ts'
 import { KeySetFetcher } from '#calls/key-sets/key-set-fetcher.ts'
 import type { ControlLoop } from '#control/loop.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -50,8 +51,9 @@ export class MainCalls {
       news: (news) => workers.tellKeySet(news),
       tried: (address, outcome, news) => {
         const { backend, path } = address
-        metrics.series('keySetFetches', [backend, path, outcome]).add(1)
-        metrics.series('keySetFetched', [backend, path]).set(news.fetchedMs / 1000)
+        const labels = [backendName(backend), path]
+        metrics.series('keySetFetches', [...labels, outcome]).add(1)
+        metrics.series('keySetFetched', labels).set(news.fetchedMs / 1000)
         const fetched = news.text === undefined ? {} : { fetchedAt: new Date(news.fetchedMs).toISOString() }
         const failed = news.failure === undefined ? {} : { failure: news.failure }
         this.#reports.set(news.id, { backend, path, ...fetched, ...failed })
@@ -60,7 +62,7 @@ export class MainCalls {
       dropped: (address) => {
         const id = keySetId(address)
         this.#reports.delete(id)
-        metrics.series('keySetFetched', [address.backend, address.path]).set(0)
+        metrics.series('keySetFetched', [backendName(address.backend), address.path]).set(0)
         publisher.forgetKeySet(id)
         workers.dropKeySet(id)
       },

@@ -1,4 +1,5 @@
 import { BACKEND } from '#api/policy-order.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import type { PlanNames } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
 import { DEFAULT_BOUNDS } from '#net/destination.ts'
@@ -23,7 +24,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   const protocol = bindProtocol(item)
   const names: PlanNames = {
     ...use.names,
-    backend: `${item.namespace}/${item.name}`,
+    backend: backendName(item.key),
     backendType: item.type,
     protocol: use.carries === 'bytes' ? 'tcp' : protocol.name,
   }

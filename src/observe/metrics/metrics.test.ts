@@ -157,27 +157,26 @@ verifies(
 
 test('a call of the gateway: by the class of its status, or by why its answer is not whole', () => {
   const { writers, lines } = workers(1)
-  const call = { purpose: 'mcp', backend: 'Service/default/b/80', failure: undefined, durationMs: 2000 } as const
+  const call = { purpose: 'mcp', backend: 'default/b', failure: undefined, durationMs: 2000 } as const
   observeCall(writers[0], { ...call, status: 204 })
   observeCall(writers[0], { ...call, status: 503 })
   observeCall(writers[0], { ...call, status: 200, failure: 'reset' })
   observeCall(writers[0], { ...call, status: undefined, failure: 'no-endpoint' })
   expect(lines('call_duration_seconds_sum')).toEqual(
     ['2xx', '5xx', 'reset', 'no-endpoint'].map(
-      (outcome) =>
-        `gatewright_call_duration_seconds_sum{purpose="mcp",backend="Service/default/b/80",outcome="${outcome}"} 2`,
+      (outcome) => `gatewright_call_duration_seconds_sum{purpose="mcp",backend="default/b",outcome="${outcome}"} 2`,
     ),
   )
 })
 
 test('a gauge shows what was set last', () => {
   const { reader, writers } = workers(1)
-  const gauge = writers[0].series('keySetFetched', ['Service/default/b/80', '/keys'])
+  const gauge = writers[0].series('keySetFetched', ['default/b', '/keys'])
   gauge.set(1_800_000_000.5)
   gauge.set(1_800_000_300.5)
   expect(reader.text()).toContain(
     '# TYPE gatewright_key_set_fetched_timestamp_seconds gauge\n' +
-      'gatewright_key_set_fetched_timestamp_seconds{backend="Service/default/b/80",path="/keys"} 1800000300.5\n',
+      'gatewright_key_set_fetched_timestamp_seconds{backend="default/b",path="/keys"} 1800000300.5\n',
   )
 })
 
