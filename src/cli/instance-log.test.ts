@@ -90,11 +90,30 @@ test('what is wrong is logged once, again when it changes, and that it is resolv
   expect(saying((log) => log.translated(translation(worse), STORE))).toEqual([
     'error the objects have problems; everything else is in force errors=1 warnings=0',
     expect.stringMatching(/^error problem at=/),
+    expect.stringMatching(/^info problem resolved at=/),
   ])
   const resolved = (log: InstanceLog) => log.translated(translation(), STORE)
   expect(saying(resolved)).toEqual(['info all problems of the objects are resolved'])
   expect(jsonOf(resolved)).toEqual([{ level: 'info', message: 'all problems of the objects are resolved' }])
   expect(saying(resolved)).toEqual([])
+})
+
+test('of several problems, those that are new or resolved are logged', () => {
+  const { saying } = logs()
+  const problem = (message: string) => ({ ...finding, message })
+  const [a, b, c] = ['a', 'b', 'c'].map(problem) as [Finding, Finding, Finding]
+  const at = 'at=a.yaml:3:5 path=spec.traffic.csrf code=no-effect'
+  saying((log) => log.translated(translation(a, b), STORE))
+  expect(saying((log) => log.translated(translation(b, c), STORE))).toEqual([
+    'warn the objects have problems; everything else is in force errors=0 warnings=2',
+    `warn problem ${at} problem="ProxyPolicy default/p: c"`,
+    `info problem resolved ${at} problem="ProxyPolicy default/p: a"`,
+  ])
+  const below = { ...STORE, locate: () => ({ file: 'a.yaml', line: 9, column: 5 }) } as unknown as FileStore
+  expect(saying((log) => log.translated(translation(c, b), below))).toEqual([])
+  expect(saying((log) => log.translated(translation(b), below)).slice(1)).toEqual([
+    `info problem resolved ${at.replace('3:5', '9:5')} problem="ProxyPolicy default/p: c"`,
+  ])
 })
 
 test('an expression and the caret under it stand under the line', () => {
@@ -177,7 +196,10 @@ test('problems of files are logged whenever they change, and what stays in force
   expect(saying(broken)).toEqual([])
   expect(
     saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale('Gateway/default/main'))).slice(1),
-  ).toEqual(['error problem at=a.yaml:2:2 code=invalid-yaml problem=m'])
+  ).toEqual([
+    'error problem at=a.yaml:2:2 code=invalid-yaml problem=m',
+    'info problem resolved at=a.yaml:1:2 code=invalid-yaml problem=m',
+  ])
   expect(saying((log) => log.objectsChanged([{ ...problem, line: 2 }], stale(...'abcdefg')))).toEqual([
     'warn a file has errors; its last good objects stay in force file=a.yaml objects="a, b, c, d, e and 2 more"',
   ])
@@ -331,6 +353,6 @@ test('docs/behaviour/control.md lists the messages', () => {
   ]
   expect(listed.filter((message) => !sources.includes(`'${message}'`))).toEqual([])
   expect(written.map(([, message, warning]) => message ?? warning).filter((one) => !listed.includes(one!))).toEqual([])
-  expect([listed.length, written.length]).toEqual([25, expect.any(Number)])
+  expect([listed.length, written.length]).toEqual([26, expect.any(Number)])
   expect(written.length).toBeGreaterThan(10)
 })

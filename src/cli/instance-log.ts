@@ -15,7 +15,10 @@ import { placeFindings, problemLines } from './finding-lines.ts'
 export class InstanceLog implements InstanceEvents {
   readonly #log: ApplicationLog
   /** The last logged problems of files, and of the objects in them. */
-  readonly #known = { files: '', objects: '' }
+  readonly #known: Record<keyof typeof SUMMARIES, ReadonlyMap<string, FileProblem>> = {
+    files: new Map(),
+    objects: new Map(),
+  }
   /** Objects kept from a previous version, by file. */
   #kept = new Map<string, string>()
   #bound = new Map<string, string | undefined>()
@@ -52,19 +55,22 @@ export class InstanceLog implements InstanceEvents {
     this.#problems('objects', placeFindings(store, findings))
   }
 
-  /** Logs all problems when they have changed. */
+  /** Logs the problems that are new and those that are resolved. A field that only moved in its file has the same problem. */
   #problems(where: keyof typeof SUMMARIES, found: readonly FileProblem[]): void {
-    const { problems, lines, errors, warnings } = problemLines(found)
-    const text = lines.join('\n')
-    if (text === this.#known[where]) return
-    this.#known[where] = text
+    const { problems, errors, warnings } = problemLines(found)
+    const before = this.#known[where]
+    const now = new Map(problems.map((problem) => [identify(problem), problem]))
+    this.#known[where] = now
+    const isNew = [...now].filter(([id]) => !before.has(id))
+    const resolved = [...before].filter(([id]) => !now.has(id))
+    if (isNew.length === 0 && resolved.length === 0) return
     const { wrong, right } = SUMMARIES[where]
     if (problems.length === 0) return this.#log.log('info', right)
     this.#log.log(errors > 0 ? 'error' : 'warn', wrong, { errors, warnings })
-    for (const { severity, file, line, column, path, code, message } of problems) {
-      const at = file === '' ? undefined : `${file}:${line}:${column}`
-      this.#log.log(severity === 'error' ? 'error' : 'warn', 'problem', { at, path, code, problem: message })
+    for (const [, problem] of isNew) {
+      this.#log.log(problem.severity === 'error' ? 'error' : 'warn', 'problem', fieldsOf(problem))
     }
+    for (const [, problem] of resolved) this.#log.log('info', 'problem resolved', fieldsOf(problem))
   }
 
   applied(
@@ -145,6 +151,15 @@ export class InstanceLog implements InstanceEvents {
   bug(decision: string, stack: string): void {
     this.#log.log('error', 'a bug in the gateway', { decision, stack })
   }
+}
+
+/** A problem without a path has no identity besides its position. */
+function identify({ severity, file, line, column, path, code, message }: FileProblem): string {
+  return JSON.stringify([severity, file, path || [line, column], code, message])
+}
+
+function fieldsOf({ file, line, column, path, code, message }: FileProblem): LogFields {
+  return { at: file === '' ? undefined : `${file}:${line}:${column}`, path, code, problem: message }
 }
 
 const SUMMARIES = {

@@ -31,5 +31,7 @@ export function rejectFailure(
   endpoint: string,
 ): Refusal {
   const at = `${code} at ${endpoint}${ADVICE[code] ?? ''}`
-  return reject(failureRejection(code), { detail: detail === undefined ? at : `${at}: ${detail}` })
+  return reject(failureRejection(code), {
+    detail: detail === undefined || detail === endpoint ? at : `${at}: ${detail}`,
+  })
 }

@@ -131,7 +131,7 @@ test('the record of a refusal tells operators more than its client', async () =>
   }[]
   const record = records.find(({ id }) => id === decision)
   expect(record?.code).toBe('upstream-failed')
-  expect(record?.detail).toMatch(/^connection-refused at (127\.0\.0\.1:\d+): connect ECONNREFUSED \1$/)
+  expect(record?.detail).toMatch(/^connection-refused at 127\.0\.0\.1:\d+$/)
 })
 
 test('a response that is cut off does not look complete', async () => {

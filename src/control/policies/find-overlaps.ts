@@ -35,7 +35,14 @@ export function byLoser(a: Overlap, b: Overlap): number {
 }
 
 function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): Overlap {
-  return { loser, lost, at: winner.target, by: `${describeOrigin(nameOnly(winner.origin))} at ${winner.target}` }
+  return { loser, lost, at: winner.target, by: describeWinner(winner) }
+}
+
+/** A backend that sets the field itself is its own target. */
+function describeWinner({ origin, target }: PolicyItem): string {
+  const { kind, namespace, name } = origin
+  const winner = describeOrigin(nameOnly(origin))
+  return target === `${kind}/${namespace}/${name}` ? winner : `${winner} at ${target}`
 }
 
 /** Without the position in a file, on which a status must not depend. */

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { connectFailure } from './connect-failure.ts'
 
 const errors: readonly (readonly [error: object, code: string, detail: string])[] = [
-  [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED ::1:1' }, 'connection-refused', 'connect ECONNREFUSED ::1:1'],
+  [{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED ::1:1' }, 'connection-refused', '::1:1'],
+  [{ code: 'ETIMEDOUT', message: 'connect ETIMEDOUT 192.0.2.1:1' }, 'connect-timeout', '192.0.2.1:1'],
+  [{ code: 'ENOENT', message: 'connect ENOENT /nowhere' }, 'connection-refused', 'connect ENOENT /nowhere'],
   [
     {
       code: 'DEPTH_ZERO_SELF_SIGNED_CERT',

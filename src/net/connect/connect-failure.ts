@@ -45,9 +45,12 @@ export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): 
   return { code: codeOf(error, secured), detail: detailOf(error) }
 }
 
+/** What the code already says; the address stays, because a name may have several. */
+const SAID_BY_CODE = /^connect (?:ECONNREFUSED|ETIMEDOUT) /
+
 /** Errors of OpenSSL have a `reason`; their message is a line of its error queue. Advice to users of Node follows a semicolon. */
 function detailOf({ message, reason }: NodeJS.ErrnoException & { readonly reason?: string }): string {
-  const text = typeof reason === 'string' ? reason : message
+  const text = typeof reason === 'string' ? reason : message.replace(SAID_BY_CODE, '')
   return text.replace(/; if the root CA is installed locally.*$/, '').slice(0, MAX_DETAIL_LENGTH)
 }
 
