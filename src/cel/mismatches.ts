@@ -6,7 +6,7 @@ export interface Mismatch {
   readonly test: Expr
   readonly member: string
   /** The result of the test for the other value. */
-  readonly gives: boolean
+  readonly result: boolean
 }
 
 /** Methods that return a form of the same text. */
@@ -41,8 +41,8 @@ export function findMismatches<C>(
     return FORMS.has(part.name) ? memberOf(part.target) : undefined
   }
 
-  const note = (test: Expr, member: string | undefined, gives: boolean, needed: boolean): void => {
-    if (member !== undefined && gives === needed) found.push({ test, member, gives })
+  const note = (test: Expr, member: string | undefined, result: boolean, needed: boolean): void => {
+    if (member !== undefined && result === needed) found.push({ test, member, result })
   }
 
   const visitBinary = (part: Binary, needed: boolean): void => {

@@ -112,8 +112,8 @@ const NOTHING_READ = { membersRead: () => new Set<string>(), mismatch: () => und
 function firstMismatch(mismatches: readonly Mismatch[], except: ReadonlySet<string>, source: string): Note | undefined {
   const first = mismatches.find(({ member }) => !except.has(member.toLowerCase()))
   if (first === undefined) return undefined
-  const { test, member, gives } = first
-  return noteAt(source, test, `with another ${member}, ${print(test)} is ${gives}`)
+  const { test, member, result } = first
+  return noteAt(source, test, `with another ${member}, ${print(test)} is ${result}`)
 }
 
 function firstFailure<C>(

@@ -62,7 +62,7 @@ function formatRoute({ route, nearMisses, outcome }: Explanation, where: Where):
     lines.push(`          matches ${describePath(match)}${match.method === undefined ? '' : ` with ${match.method}`}`)
   }
   const others = nearMisses.filter(({ match }) => match !== route?.match)
-  const near = others.filter(({ takesPath }) => takesPath)
+  const near = others.filter(({ pathMatches }) => pathMatches)
   for (const { item, match, why } of near.slice(0, MISSES_SHOWN)) {
     lines.push(`          not ${nameOf(item.origin)}, rule ${item.rule} ${describePath(match)}: ${why}`)
   }
@@ -81,7 +81,7 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
   return [...lines, '']
 }
 
-const SPOKEN = {
+const HTTP_VERSION_NAMES = {
   http1: 'HTTP/1.1',
   http2: 'HTTP/2',
   negotiated: 'HTTP/2 or HTTP/1.1, negotiated with the server',
@@ -92,7 +92,7 @@ function asItIs(message: string): string {
 }
 
 function formatOutcome(
-  { outcome, upstream, spoken, protocol }: Explanation,
+  { outcome, upstream, upstreamHttp, protocol }: Explanation,
   hide: (message: string) => string,
 ): string[] {
   const lines = protocol?.lines ?? []
@@ -106,9 +106,9 @@ function formatOutcome(
       ...indent(body),
     ]
   }
-  if (upstream === undefined || spoken === undefined) return [...lines]
+  if (upstream === undefined || upstreamHttp === undefined) return [...lines]
   const sent = Buffer.from(upstream, 'latin1').toString()
-  return [...lines, ...gap, `request to the backend, over ${SPOKEN[spoken]}`, ...indent(hide(sent))]
+  return [...lines, ...gap, `request to the backend, over ${HTTP_VERSION_NAMES[upstreamHttp]}`, ...indent(hide(sent))]
 }
 
 /** What a client that is refused gets, and why. */

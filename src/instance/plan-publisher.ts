@@ -6,7 +6,7 @@ import { type KeySetChange, PlanCheck } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
-import { type KeySetNews, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
@@ -74,13 +74,13 @@ export class PlanPublisher {
   }
 
   /** Processes the current state of a key set. @returns problems, as `take` does */
-  keySetChanged(news: KeySetNews): ReadonlyMap<string, readonly Finding[]> {
-    this.#keySets.learn(news)
-    return this.#check.keySetChanged(news.id)
+  keySetChanged(state: KeySetState): ReadonlyMap<string, readonly Finding[]> {
+    this.#keySets.update(state)
+    return this.#check.keySetChanged(state.id)
   }
 
   forgetKeySet(id: string): void {
-    this.#keySets.forget(id)
+    this.#keySets.remove(id)
   }
 
   /** A backend for calls of the gateway itself. */

@@ -20,7 +20,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
-import { type KeySetNews, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
+import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
 import type { SlotChange, SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
@@ -167,13 +167,13 @@ export class ProxyServer {
     return failed
   }
 
-  keySetChanged(news: KeySetNews): void {
-    this.#keySets.learn(news)
+  keySetChanged(state: KeySetState): void {
+    this.#keySets.update(state)
   }
 
   /** Removes a key set that no policy refers to any more. */
   forgetKeySet(id: string): void {
-    this.#keySets.forget(id)
+    this.#keySets.remove(id)
   }
 
   /** Sets new keys for TLS session tickets. */

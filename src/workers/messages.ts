@@ -3,7 +3,7 @@ import type { DecisionRecord } from '#observe/decision-ring.ts'
 import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { SessionKeys } from './sealer.ts'
 
@@ -30,7 +30,7 @@ export type ToWorker =
   /** A single-use value was used in another worker. */
   | SpentOnce
   /** A key set was fetched, could not be fetched, or must not be fetched again yet. */
-  | { readonly kind: 'key-set'; readonly news: KeySetNews }
+  | { readonly kind: 'key-set'; readonly news: KeySetState }
   /** No policy refers to that key set any more. */
   | { readonly kind: 'key-set-dropped'; readonly id: string }
   /** Stop accepting after `minMs`, cut off the rest after `maxMs`. */

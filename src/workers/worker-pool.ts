@@ -6,7 +6,7 @@ import type { Level, LogFields } from '#observe/log/application-log.ts'
 import type { MetricsNews } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SlotChange } from '#state/slots.ts'
 import type { FromWorker, LogState, SecretChange, ToWorker, WorkerStart } from './messages.ts'
 import { TicketKeys } from './ticket-keys.ts'
@@ -101,7 +101,7 @@ export class WorkerPool {
   readonly #ticketKeys = new TicketKeys((keys) => this.#tellAll({ kind: 'ticket-keys', keys }))
   #published: Published | undefined
   /** For later workers; by id. */
-  readonly #keySets = new Map<string, KeySetNews>()
+  readonly #keySets = new Map<string, KeySetState>()
   #nextName = 1
   #nextQuestion = 1
   #closing = false
@@ -125,7 +125,7 @@ export class WorkerPool {
     this.#tellAll(planMessage(published, published.sockets))
   }
 
-  tellKeySet(news: KeySetNews): void {
+  tellKeySet(news: KeySetState): void {
     this.#keySets.set(news.id, news)
     this.#tellAll({ kind: 'key-set', news })
   }

@@ -80,7 +80,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'observe/metrics/request-metrics #lastLlm': 'configuration',
   'policies/shared/authentication/read-key-set NO_KEY_SET': 'configuration',
   'policies/shared/authentication/remote-key-set #sets': 'configuration',
-  'policies/shared/authentication/remote-key-set #early': 'configuration',
+  'policies/shared/authentication/remote-key-set #unused': 'configuration',
   // Good keys only.
   'policies/traffic/api-key-authentication/compile presented': 'configuration',
   'policies/traffic/jwt-authentication/compile verifiers': 'configuration',

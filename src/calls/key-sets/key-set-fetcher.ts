@@ -1,7 +1,7 @@
 import type { ImportKey } from '#base/verifying-key.ts'
 import type { KeySetChange } from '#engine/plan/check-plan.ts'
 import type { Call } from '#exchange/call.ts'
-import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import { type KeySetAddress, type KeySetState, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import { SingleFlight } from '../single-flight.ts'
 import { type FetchedKeySet, fetchKeySet } from './fetch-key-set.ts'
 import { KeySetKeeper } from './key-set-keeper.ts'
@@ -9,9 +9,9 @@ import { KeySetKeeper } from './key-set-keeper.ts'
 /** Receives the results. */
 export interface KeySetEvents {
   /** The state of a key set, for all workers. */
-  news(news: KeySetNews): void
+  news(news: KeySetState): void
   /** An attempt has ended. */
-  tried(address: KeySetAddress, outcome: 'fetched' | 'failed', news: KeySetNews): void
+  tried(address: KeySetAddress, outcome: 'fetched' | 'failed', news: KeySetState): void
   /** No policy uses it any more. */
   dropped(address: KeySetAddress): void
   /** A bug; the attempt counts as failed. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import type { KeySetNews } from '#policies/shared/authentication/remote-key-set.ts'
+import type { KeySetState } from '#policies/shared/authentication/remote-key-set.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { SingleFlight } from '../single-flight.ts'
@@ -20,7 +20,7 @@ afterEach(() => time[Symbol.dispose]())
 
 /** A keeper whose attempts take `takesMs` and end as `answer` says, `began`: milliseconds from the start. */
 function keeperOf(answer: FetchedKeySet = GOOD, takesMs = 0) {
-  const told: KeySetNews[] = []
+  const told: KeySetState[] = []
   const began: number[] = []
   const test = { answer }
   const start = clock.monotonic()

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { type KeySetAddress, type KeySetNews, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
+import { type KeySetAddress, type KeySetState, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { SingleFlight } from '../single-flight.ts'
 import type { FetchedKeySet } from './fetch-key-set.ts'
 
@@ -15,7 +15,7 @@ export interface KeeperEvents {
   /** Tries once. Never rejects. */
   fetch(address: KeySetAddress, signal: AbortSignal): Promise<FetchedKeySet>
   /** An attempt has ended, or a question does not cause one. `tried`: the result of the attempt. */
-  told(news: KeySetNews, tried: 'fetched' | 'failed' | undefined): void
+  told(news: KeySetState, tried: 'fetched' | 'failed' | undefined): void
 }
 
 /** Keeps one key set current: fetches it at the start, after `cacheMs`, and for unknown keys. The last valid set stays in use. */
@@ -100,7 +100,7 @@ export class KeySetKeeper {
     return this.#text === undefined && clock.monotonic() < this.#startMs + FIRST_FETCH_MS
   }
 
-  get #news(): KeySetNews {
+  get #news(): KeySetState {
     const until = this.#text === undefined ? this.#nextMs : this.#nextExtraMs
     return {
       id: keySetId(this.#address),

@@ -71,7 +71,7 @@ function exchangeOf(request: string): Exchange {
   return exchange
 }
 
-function spoken(configured: Configured): Record<string, string> {
+function httpVersions(configured: Configured): Record<string, string> {
   const destinations = compile(configured)
   const show = ({ http, tls }: Destination) => (tls === undefined ? `${http}` : `${http} ${tls.alpn?.join()}`)
   return Object.fromEntries(
@@ -87,12 +87,12 @@ function all(to: string, but: Partial<Record<(typeof REQUESTS)[number], string>>
 }
 
 verifies('backend.http/version-unset-grpc', 'gRPC uses HTTP/2, for every client', () => {
-  const chosen = spoken({})
+  const chosen = httpVersions({})
   for (const request of ['2 gRPC', '2 TLS gRPC', '1.1 gRPC']) expect(chosen[request]).toBe('http2')
 })
 
 verifies('backend.http/version-unset-plaintext', 'a plaintext client keeps its version; 1.0 becomes 1.1', () => {
-  const chosen = spoken({})
+  const chosen = httpVersions({})
   expect([chosen['1.0'], chosen['1.1'], chosen['2']]).toEqual(['http1', 'http1', 'http2'])
 })
 
@@ -100,7 +100,7 @@ verifies(
   'backend.http/version-unset-https',
   'requests of clients with TLS use HTTP/1.1, whatever version the client uses',
   () => {
-    const chosen = spoken({})
+    const chosen = httpVersions({})
     expect([chosen['1.1 TLS'], chosen['2 TLS']]).toEqual(['http1', 'http1'])
   },
 )
@@ -109,14 +109,14 @@ verifies(
   'backend.http/version-unset-app-protocol',
   'the appProtocol of the Service port applies to all requests',
   () => {
-    expect(spoken({ appProtocol: 'HTTP1' })).toEqual(all('http1'))
-    expect(spoken({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
+    expect(httpVersions({ appProtocol: 'HTTP1' })).toEqual(all('http1'))
+    expect(httpVersions({ appProtocol: 'HTTP2' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
   },
 )
 
 verifies('backend.http/version', 'the configured version takes precedence over the Service port', () => {
-  expect(spoken({ version: 'HTTP1', appProtocol: 'HTTP2' })).toEqual(all('http1'))
-  expect(spoken({ version: 'HTTP2', appProtocol: 'HTTP1' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
+  expect(httpVersions({ version: 'HTTP1', appProtocol: 'HTTP2' })).toEqual(all('http1'))
+  expect(httpVersions({ version: 'HTTP2', appProtocol: 'HTTP1' })).toEqual(all('http2', { '1.1 upgrade': 'http1' }))
 })
 
 const secured: [configured: Configured, expected: Record<string, string>][] = [
@@ -138,7 +138,7 @@ const secured: [configured: Configured, expected: Record<string, string>][] = [
   [{ tls: ['other', 'h2'] }, all('negotiated other,h2', { '1.1 upgrade': 'http1 other' })],
 ]
 test.each(secured)('for a TLS backend with %j, the handshake chooses the version', (configured, expected) => {
-  expect(spoken({ tls: true, ...configured })).toEqual(expected)
+  expect(httpVersions({ tls: true, ...configured })).toEqual(expected)
 })
 
 verifies('backend.tls/alpnProtocols-default', 'h2 and http/1.1 are offered, in this order', () => {

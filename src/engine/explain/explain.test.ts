@@ -53,15 +53,15 @@ test.each([
   [{}, 'http1'],
   [{ 'backend.http': { version: 'HTTP2' } }, 'http2'],
   [{ 'backend.tls': {} }, 'negotiated'],
-] as const)('the HTTP version towards the backend with %j', async (policies, spoken) => {
+] as const)('the HTTP version towards the backend with %j', async (policies, upstreamHttp) => {
   const items = Object.entries(policies).map(([field, spec]) => policyItem(field as FieldName, BACKEND, spec))
-  expect((await explained([...PLAN, ...items])).spoken).toBe(spoken)
+  expect((await explained([...PLAN, ...items])).upstreamHttp).toBe(upstreamHttp)
 })
 
 test('near misses say why another rule does not match', async () => {
   const { nearMisses } = await explained(PLAN)
   expect(nearMisses.filter(({ item }) => item === NEAR)).toMatchObject([
-    { why: 'method GET is not PUT', takesPath: true },
+    { why: 'method GET is not PUT', pathMatches: true },
   ])
 })
 

@@ -48,7 +48,7 @@ export interface Explanation {
   /** The upstream request as latin-1 text; undefined if nothing is sent, or if the protocol is served by the gateway itself. */
   readonly upstream: string | undefined
   /** The HTTP version towards the endpoint; undefined if nothing is sent. */
-  readonly spoken: Destination['http']
+  readonly upstreamHttp: Destination['http']
   /** How the protocol of the backend handles the request. */
   readonly protocol: ProtocolExplanation | undefined
 }
@@ -108,7 +108,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
-    spoken: sends && outcome === undefined ? spokenTo(exchange, decision) : undefined,
+    upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
 }
@@ -121,7 +121,7 @@ function explainProtocol(
   return backend?.protocol.explain?.(exchange, endpoint, boundToLoopback)
 }
 
-function spokenTo(exchange: Exchange, { endpoint }: Decision): Destination['http'] {
+function httpVersionOf(exchange: Exchange, { endpoint }: Decision): Destination['http'] {
   return chooseDestination(endpoint!.destinations, exchange, exchange.request.upgrade).http
 }
 

@@ -258,13 +258,13 @@ test('the state of a key set is a finding of the policies that refer to it', () 
   const state = stateOf()
   const check = new PlanCheck(state)
   check.take({ set: [backendItem('keys'), fetching(), limit(GATEWAY)], removed: [] })
-  const learn = (failure: string | undefined) => {
-    const news = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
-    state.keySets.learn(news)
+  const update = (failure: string | undefined) => {
+    const keySet = { id: ID, text: '{}', fetchedMs: 0, failure, final: true, restMs: 0 }
+    state.keySets.update(keySet)
     return [...check.keySetChanged(ID)].map(([key, found]) => [key, found.map(({ code }) => code)])
   }
-  expect(learn('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
-  expect(learn(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
+  expect(update('timeout')).toEqual([['ProxyPolicy/default/policy', ['key-set-fault', 'key-set-stale']]])
+  expect(update(undefined)).toEqual([['ProxyPolicy/default/policy', ['key-set-fault']]])
 })
 
 test('a backend that the gateway calls has only its own policies', () => {

@@ -181,11 +181,11 @@ test('near misses name the first condition that is not met', () => {
   const table = tableOf([rule('only', wanted)])
   const why = (target: string, inputs: ExchangeInputs) =>
     table.nearMisses('h', exchangeWith({ ...inputs, target }).request, routedPath(target))
-  expect(why('/b', {})).toMatchObject([{ why: 'path /b is not under prefix /a', takesPath: false }])
-  expect(why('/a', {})).toMatchObject([{ why: 'method GET is not PUT', takesPath: true }])
-  expect(why('/a', { method: 'PUT' })).toMatchObject([{ why: 'header x is absent, not 1', takesPath: true }])
+  expect(why('/b', {})).toMatchObject([{ why: 'path /b is not under prefix /a', pathMatches: false }])
+  expect(why('/a', {})).toMatchObject([{ why: 'method GET is not PUT', pathMatches: true }])
+  expect(why('/a', { method: 'PUT' })).toMatchObject([{ why: 'header x is absent, not 1', pathMatches: true }])
   expect(why('/a?p=2', { method: 'PUT', headers: { x: '1' } })).toMatchObject([
-    { why: 'query parameter p is 2, not 1', takesPath: true },
+    { why: 'query parameter p is 2, not 1', pathMatches: true },
   ])
 })
 

@@ -17,7 +17,7 @@ export interface NearMiss {
   readonly match: RouteMatch
   readonly why: string
   /** Its path matches, but another condition does not, or another rule has precedence. */
-  readonly takesPath: boolean
+  readonly pathMatches: boolean
 }
 
 /**
@@ -89,7 +89,7 @@ export class RouteTable<P> {
           item: candidate.item,
           match: candidate.match,
           why,
-          takesPath: matchesPath(candidate, path.matched),
+          pathMatches: matchesPath(candidate, path.matched),
         })
       }
       return undefined

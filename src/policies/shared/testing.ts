@@ -197,7 +197,7 @@ export class TestContext implements CompileContext {
     return this.#inputs.tlsMaterial ?? UNCHECKED_MATERIAL
   }
 
-  /** A remote key set for any backend; nothing is fetched until the test calls `learn`. */
+  /** A remote key set for any backend; nothing is fetched until the test calls `update`. */
   remoteKeySet(_: PolicySource<unknown>, { jwksPath, backendRef, cacheDuration }: RemoteJwksSpec): RemoteKeySet {
     return this.keySets.at({
       backend: `Service/default/${backendRef.name}`,

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importKey } from '#test/support/import-key.ts'
 import { createSigningKey, keySetOf } from '#test/support/token-issuer.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { type KeySetNews, keySetId, RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
+import { type KeySetState, keySetId, RemoteKeySet, RemoteKeySets } from './remote-key-set.ts'
 
 const ADDRESS = { backend: 'Service/default/idp/80', path: '/keys', cacheMs: 300_000 }
 const ID = 'Service/default/idp/80 /keys'
 const ONE = keySetOf(createSigningKey('P-256', 'one'))
 const TWO = keySetOf(createSigningKey('P-256', 'two'))
 
-const news = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetNews => ({
+const stateOf = (text: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
   id: ID,
   text,
   fetchedMs: 7,
@@ -41,12 +41,12 @@ async function isOver(waiting: Promise<void> | undefined): Promise<boolean> {
 
 test('keys change with the text of the set; the same text keeps the same object', () => {
   expect([set.fetched, set.keys.size]).toEqual([false, 0])
-  set.learn(news(ONE))
+  set.update(stateOf(ONE))
   const { keys } = set
   expect([set.fetched, [...keys.keys()]]).toEqual([true, ['one']])
-  set.learn(news(ONE, { failure: 'timeout' }))
-  expect([set.keys === keys, set.news?.failure]).toEqual([true, 'timeout'])
-  set.learn(news(TWO))
+  set.update(stateOf(ONE, { failure: 'timeout' }))
+  expect([set.keys === keys, set.state?.failure]).toEqual([true, 'timeout'])
+  set.update(stateOf(TWO))
   expect([...set.keys.keys()]).toEqual(['two'])
 })
 
@@ -54,9 +54,9 @@ test('all waiting requests share one fetch, and continue after it', async () => 
   const waits = Array.from({ length: 5 }, () => set.renew())
   expect(requested).toEqual([ID])
   expect(await isOver(waits[0])).toBe(false)
-  set.learn(news(undefined, { failure: 'timeout', final: false }))
+  set.update(stateOf(undefined, { failure: 'timeout', final: false }))
   expect(await isOver(waits[0]), 'the first attempts go on').toBe(false)
-  set.learn(news(ONE))
+  set.update(stateOf(ONE))
   await Promise.all(waits)
   expect(time.nextMs, 'no timer is left').toBeUndefined()
 })
@@ -72,7 +72,7 @@ test('a request waits at most five seconds, and the next one starts another fetc
 })
 
 test('no fetch is requested during the minimum interval', async () => {
-  set.learn(news(ONE, { restMs: 10_000 }))
+  set.update(stateOf(ONE, { restMs: 10_000 }))
   expect(set.renew()).toBeUndefined()
   await time.pass(9999)
   expect(set.renew()).toBeUndefined()
@@ -92,7 +92,7 @@ test('the reason for missing keys', () => {
   expect(set.unavailableReason).toBe(
     `the key set of the issuer has not been fetched ${where}: the server has not answered yet`,
   )
-  set.learn(news(undefined, { failure: 'timeout' }))
+  set.update(stateOf(undefined, { failure: 'timeout' }))
   expect(set.unavailableReason).toBe(`the key set of the issuer has not been fetched ${where}: timeout`)
   const explained = new RemoteKeySet(ADDRESS, importKey, undefined)
   expect(explained.unavailableReason).toBe(`explain does not fetch the key set of the issuer; a gateway would ${where}`)
@@ -101,14 +101,14 @@ test('the reason for missing keys', () => {
 
 test('policies with the same address share a key set, whose state may arrive before they are compiled', () => {
   const sets = new RemoteKeySets(importKey, () => {})
-  sets.learn(news(ONE))
+  sets.update(stateOf(ONE))
   const one = sets.at(ADDRESS)
   expect([...one.keys.keys()]).toEqual(['one'])
   expect(sets.at({ ...ADDRESS, cacheMs: 600_000 })).toBe(one)
   const others = [{ path: '/others' }, { backend: 'Service/default/idp/81' }]
   for (const other of others) expect(sets.at({ ...ADDRESS, ...other })).not.toBe(one)
-  sets.learn(news(TWO))
+  sets.update(stateOf(TWO))
   expect([...one.keys.keys()]).toEqual(['two'])
-  sets.forget(keySetId(ADDRESS))
+  sets.remove(keySetId(ADDRESS))
   expect(sets.at(ADDRESS).fetched).toBe(false)
 })

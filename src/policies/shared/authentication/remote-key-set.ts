@@ -12,7 +12,7 @@ export interface KeySetAddress {
 }
 
 /** The state of a key set, which the main thread sends to the workers after each attempt to fetch it. */
-export interface KeySetNews {
+export interface KeySetState {
   /** `keySetId` of its address. */
   readonly id: string
   /** JSON text of the last valid set; undefined: none has been fetched yet. */
@@ -52,7 +52,7 @@ export class RemoteKeySet {
   readonly #importKey: ImportKey
   readonly #ask: ((id: string) => void) | undefined
   #set: KeySet = NO_KEY_SET
-  #news: KeySetNews | undefined
+  #state: KeySetState | undefined
   #pending: PendingFetch | undefined
   /** Monotonic milliseconds. */
   #restUntilMs = 0
@@ -74,12 +74,12 @@ export class RemoteKeySet {
   }
 
   /** The result of the last attempt; undefined: no attempt has ended yet. */
-  get news(): Omit<KeySetNews, 'final' | 'restMs'> | undefined {
-    return this.#news
+  get state(): Omit<KeySetState, 'final' | 'restMs'> | undefined {
+    return this.#state
   }
 
   get fetched(): boolean {
-    return this.#news?.text !== undefined
+    return this.#state?.text !== undefined
   }
 
   /** Why there are no keys, for operators. */
@@ -87,14 +87,15 @@ export class RemoteKeySet {
     const { backend, path } = this.address
     const fetch = `GET ${path} of ${backend}`
     if (this.#ask === undefined) return `explain does not fetch the key set of the issuer; a gateway would (${fetch})`
-    return `the key set of the issuer has not been fetched (${fetch}): ${this.#news?.failure ?? 'the server has not answered yet'}`
+    return `the key set of the issuer has not been fetched (${fetch}): ${this.#state?.failure ?? 'the server has not answered yet'}`
   }
 
-  learn(news: KeySetNews): void {
-    if (news.text !== undefined && news.text !== this.#news?.text) this.#set = readKeySet(news.text, this.#importKey)
-    this.#news = news
-    this.#restUntilMs = clock.monotonic() + news.restMs
-    if (news.final) this.#pending?.settle()
+  update(state: KeySetState): void {
+    if (state.text !== undefined && state.text !== this.#state?.text)
+      this.#set = readKeySet(state.text, this.#importKey)
+    this.#state = state
+    this.#restUntilMs = clock.monotonic() + state.restMs
+    if (state.final) this.#pending?.settle()
   }
 
   /**
@@ -129,7 +130,7 @@ export class RemoteKeySet {
 export class RemoteKeySets {
   readonly #sets = new Map<string, RemoteKeySet>()
   /** State of key sets that no policy of this thread uses yet. */
-  readonly #early = new Map<string, KeySetNews>()
+  readonly #unused = new Map<string, KeySetState>()
   readonly #importKey: ImportKey
   readonly #ask: ((id: string) => void) | undefined
 
@@ -145,21 +146,21 @@ export class RemoteKeySets {
     if (known !== undefined) return known
     const set = new RemoteKeySet(address, this.#importKey, this.#ask)
     this.#sets.set(id, set)
-    const news = this.#early.get(id)
-    this.#early.delete(id)
-    if (news !== undefined) set.learn(news)
+    const state = this.#unused.get(id)
+    this.#unused.delete(id)
+    if (state !== undefined) set.update(state)
     return set
   }
 
-  learn(news: KeySetNews): void {
-    const set = this.#sets.get(news.id)
-    if (set === undefined) this.#early.set(news.id, news)
-    else set.learn(news)
+  update(state: KeySetState): void {
+    const set = this.#sets.get(state.id)
+    if (set === undefined) this.#unused.set(state.id, state)
+    else set.update(state)
   }
 
   /** Removes a key set that no policy uses any more. */
-  forget(id: string): void {
+  remove(id: string): void {
     this.#sets.delete(id)
-    this.#early.delete(id)
+    this.#unused.delete(id)
   }
 }

@@ -103,14 +103,14 @@ function problemOfKeys({ keys }: KeySet, issuer: string): Omit<ConfigProblem, 'p
   return { severity: 'error', code: 'key-set-unusable', message }
 }
 
-function problemOfFetch({ news, address }: RemoteKeySet, issuer: string): Omit<ConfigProblem, 'path'> | undefined {
-  if (news?.failure === undefined) return undefined
-  const why = `GET ${address.path} of ${address.backend}: ${news.failure}`
-  if (news.text === undefined) {
+function problemOfFetch({ state, address }: RemoteKeySet, issuer: string): Omit<ConfigProblem, 'path'> | undefined {
+  if (state?.failure === undefined) return undefined
+  const why = `GET ${address.path} of ${address.backend}: ${state.failure}`
+  if (state.text === undefined) {
     const message = `the key set cannot be fetched, and tokens of ${issuer} are refused until it can: ${why}`
     return { severity: 'error', code: 'key-set-not-fetched', message }
   }
-  const since = new Date(news.fetchedMs).toISOString()
+  const since = new Date(state.fetchedMs).toISOString()
   const message = `the key set cannot be fetched again; the keys fetched at ${since} stay in use: ${why}`
   return { severity: 'warning', code: 'key-set-stale', message }
 }

@@ -14,7 +14,7 @@ import {
   signToken,
 } from '#test/support/token-issuer.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { KeySetNews } from '../../shared/authentication/remote-key-set.ts'
+import type { KeySetState } from '../../shared/authentication/remote-key-set.ts'
 import {
   codeOf,
   contextWith,
@@ -534,7 +534,7 @@ const REMOTE = { jwksPath: '/keys', backendRef: { name: 'id', port: 80 } }
 const REMOTE_ID = 'Service/default/id /keys'
 const REMOTE_PROVIDERS = [{ issuer: ISSUER, jwks: { remote: REMOTE } }]
 
-const newsOf = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySetNews => ({
+const stateOf = (text: string | undefined, more: Partial<KeySetState> = {}): KeySetState => ({
   id: REMOTE_ID,
   text,
   fetchedMs: NOW * 1000,
@@ -544,14 +544,14 @@ const newsOf = (text: string | undefined, more: Partial<KeySetNews> = {}): KeySe
   ...more,
 })
 
-/** A policy with fetched keys. `learn` sets the state of the key set. */
+/** A policy with fetched keys. `update` sets the state of the key set. */
 function remotePolicy(spec: object = {}) {
   const policy = policyWith({ providers: REMOTE_PROVIDERS, ...spec })
   const { keySets, requestedKeySets } = policy.context
   return {
     ...policy,
     requestedKeySets,
-    learn: (...words: Parameters<typeof newsOf>) => keySets.learn(newsOf(...words)),
+    update: (...words: Parameters<typeof stateOf>) => keySets.update(stateOf(...words)),
     /** The outcome of a request, which may have to wait. */
     async outcomeOf(request: ExchangeInputs): Promise<string> {
       return codeOf(await policy.send(request).outcome)
@@ -561,19 +561,19 @@ function remotePolicy(spec: object = {}) {
 
 test('with fetched keys a token is verified synchronously and once, as with inline keys', () => {
   const policy = remotePolicy()
-  policy.learn(keySetOf(KEY))
+  policy.update(keySetOf(KEY))
   for (let i = 0; i < 3; i++) expect(policy.judge(GOOD)).toBe('proceed')
   expect([policy.checks(), policy.requestedKeySets]).toEqual([1, []])
   // A fetch with the same result.
-  policy.learn(keySetOf(KEY))
+  policy.update(keySetOf(KEY))
   expect([policy.judge(GOOD), policy.checks()]).toEqual(['proceed', 1])
 })
 
 test('a key that was removed from the set is not accepted any more, also for cached tokens', () => {
   const policy = remotePolicy()
-  policy.learn(keySetOf(KEY))
+  policy.update(keySetOf(KEY))
   expect(policy.judge(GOOD)).toBe('proceed')
-  policy.learn(keySetOf(createSigningKey('P-256', 'next')))
+  policy.update(keySetOf(createSigningKey('P-256', 'next')))
   expect(policy.judge(GOOD)).toBe(TOKEN_FAILURES['unknown-kid'])
 })
 
@@ -581,18 +581,18 @@ test('requests wait for the first fetch of the keys', async () => {
   const policy = remotePolicy()
   const waiting = [policy.outcomeOf(bearer(GOOD)), policy.outcomeOf(bearer(BAD))]
   expect(policy.requestedKeySets).toEqual([REMOTE_ID])
-  policy.learn(keySetOf(KEY))
+  policy.update(keySetOf(KEY))
   expect(await Promise.all(waiting)).toEqual(['proceed', 'jwt-invalid'])
 })
 
 test('an unknown key causes one fetch for all requests, and no other within the minimum interval', async () => {
   const policy = remotePolicy()
-  policy.learn(keySetOf(OTHER_KEY), { restMs: 0 })
+  policy.update(keySetOf(OTHER_KEY), { restMs: 0 })
   const next = createSigningKey('Ed25519', 'next')
   const token = signToken(next, 'EdDSA', CLAIMS)
   const waiting = [policy.outcomeOf(bearer(token)), policy.outcomeOf(bearer(token))]
   expect(policy.requestedKeySets).toEqual([REMOTE_ID])
-  policy.learn(keySetOf(OTHER_KEY, next))
+  policy.update(keySetOf(OTHER_KEY, next))
   expect(await Promise.all(waiting)).toEqual(['proceed', 'proceed'])
   expect(policy.judge(signToken(createSigningKey('Ed25519', 'none'), 'EdDSA', CLAIMS))).toBe(
     TOKEN_FAILURES['unknown-kid'],
@@ -618,7 +618,7 @@ test.each([
 ])('unavailable keys, mode %s: %s', async (mode, code) => {
   const policy = remotePolicy({ mode })
   const waiting = policy.send(bearer(GOOD))
-  policy.learn(undefined, { failure: 'connection-refused' })
+  policy.update(undefined, { failure: 'connection-refused' })
   const outcome = await waiting.outcome
   expect(codeOf(outcome)).toBe(code)
   expect(waiting.exchange.identity.jwt).toBeUndefined()
@@ -639,7 +639,7 @@ test('after the client has disconnected, its exchange is not changed', async () 
     settled = true
   })
   leave.abort()
-  policy.learn(keySetOf(KEY))
+  policy.update(keySetOf(KEY))
   await new Promise((resolve) => setImmediate(resolve))
   expect([settled, exchange.identity.jwt, exchange.request.has('authorization')]).toEqual([false, undefined, true])
 })
@@ -650,11 +650,11 @@ test('providers of one issuer with inline and fetched keys', async () => {
   expect(policy.judge(BAD)).toBe(TOKEN_FAILURES.signature)
   const next = createSigningKey('P-256', 'next')
   const waiting = policy.outcomeOf(bearer(signToken(next, 'ES256', CLAIMS)))
-  policy.learn(keySetOf(next))
+  policy.update(keySetOf(next))
   expect(await waiting).toBe('proceed')
 })
 
-const fetches: [what: string, news: Parameters<typeof newsOf> | undefined, report: string | undefined][] = [
+const fetches: [what: string, state: Parameters<typeof stateOf> | undefined, report: string | undefined][] = [
   ['no attempt has ended yet', undefined, undefined],
   ['fetched', [keySetOf(KEY)], undefined],
   [
@@ -673,9 +673,9 @@ const fetches: [what: string, news: Parameters<typeof newsOf> | undefined, repor
     'warning key-set-stale: the key set cannot be fetched again; the keys fetched at 2027-01-15T08:00:00.000Z stay in use: GET /keys of Service/default/id: timeout',
   ],
 ]
-test.each(fetches)('findings for a key set: %s', (_, news, report) => {
+test.each(fetches)('findings for a key set: %s', (_, state, report) => {
   const context = contextWith({ importKey })
-  if (news !== undefined) context.keySets.learn(newsOf(...news))
+  if (state !== undefined) context.keySets.update(stateOf(...state))
   jwtAuthentication.compile([sourceOf(specFrom(trafficJwtAuthentication, { providers: REMOTE_PROVIDERS }))], context)
   expect(context.problems.map(({ severity, code, message }) => `${severity} ${code}: ${message}`)).toEqual(
     report === undefined ? [] : [report],
