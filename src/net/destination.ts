@@ -1,28 +1,28 @@
-/** Where an upstream connection goes. Pools are keyed by `key`, which covers everything that makes connections differ. */
+/** The destination of an upstream connection. Pools are keyed by `key`, which includes everything that distinguishes connections. */
 export interface Destination {
   readonly key: string
   readonly host: string
   readonly port: number
   readonly unixPath?: string
   readonly tls?: DestinationTls
-  /** What is spoken; HTTP/1.1 without it. `negotiated`: what the server chooses of `tls.alpn` (RFC 7301). */
+  /** The protocol; default: HTTP/1.1. `negotiated`: the server chooses from `tls.alpn` (RFC 7301). */
   readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly connectTimeoutMs: number
-  /** How much of a worker it may take; without it `DEFAULT_BOUNDS`. */
+  /** Limits per worker; default: `DEFAULT_BOUNDS`. */
   readonly bounds?: DestinationBounds
-  /** TCP keepalive; without it the defaults of specification 2, 2.1 (decision A-41). */
+  /** TCP keepalive; default: that of specification 2, 2.1 (decision A-41). */
   readonly keepalive?: TcpKeepalive
 }
 
-/** What one address may take of a worker (docs/behaviour/wire.md, "Limits"). */
+/** Limits of one address per worker (docs/behaviour/wire.md, "Limits"). */
 export interface DestinationBounds {
-  /** Connections, whatever they carry. */
+  /** Connections, of all protocols. */
   readonly maxConnections: number
-  /** Requests that wait for one. */
+  /** Requests that wait for a connection. */
   readonly maxWaiting: number
 }
 
-/** Room for ten thousand open streams of HTTP/1.1, and for as many that wait. */
+/** Allows ten thousand concurrent HTTP/1.1 exchanges, and as many waiting requests. */
 export const DEFAULT_BOUNDS: DestinationBounds = { maxConnections: 16_384, maxWaiting: 16_384 }
 
 /** TCP keepalive (specification 2, 2.1). */
@@ -36,15 +36,15 @@ export interface TcpKeepalive {
 
 export interface DestinationTls {
   readonly serverName: string | undefined
-  /** PEM; undefined: the system's certificate authorities. */
+  /** Certificate authorities in PEM; undefined: those of the system. */
   readonly ca: string | undefined
   readonly cert: string | undefined
   readonly key: string | undefined
   readonly verify: 'full' | 'chain-only' | 'none'
-  /** Names of which the certificate must carry one, instead of the host's: DNS names, IP addresses, URIs. */
+  /** The certificate must have one of these names instead of the host name: DNS names, IP addresses, URIs. */
   readonly subjectAltNames?: readonly string[]
-  /** Protocols offered, in order; undefined: none. */
+  /** ALPN protocols to offer, in order of preference; undefined: none. */
   readonly alpn: readonly string[] | undefined
-  /** Key exchange groups as OpenSSL lists them; its own list without it. */
+  /** Key exchange groups in OpenSSL list format; default: the list of OpenSSL. */
   readonly groups?: string
 }

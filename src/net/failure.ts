@@ -2,7 +2,7 @@
 export type Abort = 'timeout' | 'reset' | 'protocol-error' | 'cancelled'
 
 /**
- * Why there was no connection for a request. The codes are public and stable: log, decision record and metrics have them
+ * Why a request got no connection. The codes are public and stable: log, decision records and metrics use them
  * (docs/behaviour/wire.md, "Failures").
  */
 export type ConnectFailureCode =
@@ -27,7 +27,7 @@ export type ConnectFailureCode =
 /** Why a request got no response; stable like `ConnectFailureCode`. */
 export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | Abort
 
-/** By a bound of the gateway itself: nothing was sent, and they say nothing about the server (decision B96). */
+/** Failures by limits of the gateway itself: nothing was sent, and they are not evidence about the server (decision B96). */
 const OWN_BOUNDS: ReadonlySet<FailureCode> = new Set([
   'wait-timeout',
   'too-many-waiting',
@@ -40,10 +40,10 @@ export function isOwnBound(code: FailureCode): boolean {
   return OWN_BOUNDS.has(code)
 }
 
-/** A connection that did not come to stand. */
+/** A connection could not be established. */
 export interface ConnectFailure {
   readonly code: ConnectFailureCode
-  /** For operators: what the system said. */
+  /** For operators: the message of the system. */
   readonly detail: string | undefined
 }
 
@@ -51,13 +51,13 @@ export interface ConnectFailure {
 export interface Failure {
   readonly code: FailureCode
   readonly detail: string | undefined
-  /** Something of the request may have reached the server, which may have acted on it. */
+  /** Part of the request may have reached the server, which may have processed it. */
   readonly maybeProcessed: boolean
 }
 
-/** Why a request is sent again by the connections themselves (RFC 9110, 9.2.2; RFC 9113, 8.7). */
+/** Why a pool sends a request again (RFC 9110, 9.2.2; RFC 9113, 8.7). */
 export type ReplayCause =
-  /** The server closed a connection that was kept, perhaps because it had been idle, under an idempotent request. */
+  /** The server closed a reused connection, perhaps because it was idle; the request is idempotent. */
   | 'stale-connection'
-  /** The server said that it had not processed the request. */
+  /** The server declared the request unprocessed. */
   | 'not-processed'

@@ -1,48 +1,48 @@
-/** Bounds of accepted connections. All times in milliseconds. */
+/** Limits of accepted connections. All times in milliseconds. */
 export interface ServerLimits {
-  /** Bytes of a request head; also of the request line alone (decision A-43). */
+  /** Bytes of a request head; also the limit of the request line alone (decision A-43). */
   readonly maxHeadBytes: number
   /** Field lines of a request (specification 2, 2.1 `http1MaxHeaders`). */
   readonly maxHeaders: number
-  /** From the first byte of a head to its last (decision A-44). */
+  /** Time from the first to the last byte of a head (decision A-44). */
   readonly headTimeoutMs: number
-  /** Between two reads of a request body that somebody waits for (decision A-44). */
+  /** Time between two reads of a request body that has a consumer (decision A-44). */
   readonly bodyTimeoutMs: number
   /**
-   * Silence of both sides of a request over HTTP/2 that has not ended, once its response has begun; before that `bodyTimeoutMs`
-   * counts. Calls of gRPC and streams of events may be silent for longer: their client is asked for a sign of life then.
+   * Maximum silence of both sides of an unfinished HTTP/2 request after its response has begun; before that `bodyTimeoutMs` applies.
+   * gRPC calls and event streams may be silent for longer: the session then sends a PING to the client.
    */
   readonly silenceTimeoutMs: number
-  /** From the end of a response, or accept, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */
+  /** Time from accept, or the end of a response, to the first byte of the next head (specification 2, 2.1 `http1IdleTimeout`). */
   readonly idleTimeoutMs: number
-  /** Age at which a connection ends with the request in hand; 0: none (specification 2, 2.1 `maxConnectionDuration`). */
+  /** Age after which a connection closes when its current request ends; 0: no limit (specification 2, 2.1 `maxConnectionDuration`). */
   readonly maxConnectionMs: number
   /** Maximum time between two reads of a client; each read may be 64 KiB. */
   readonly writeTimeoutMs: number
-  /** How long a client that ended its direction is still answered while nothing is sent to it. */
+  /** Maximum silence towards a client that has ended its direction. */
   readonly endedTimeoutMs: number
-  /** How long a closing connection waits for the client to stop sending, so that it can read the last response. */
+  /** How long a closing connection waits for the client to stop sending, so that the client can read the last response. */
   readonly lingerTimeoutMs: number
-  /** Rest of an unwanted request body that is read over rather than answered by closing. */
+  /** An unread rest of a request body up to this size is discarded; for a larger rest the connection is closed. */
   readonly maxDiscardBytes: number
   readonly http2: Http2Limits
 }
 
-/** Bounds that HTTP/2 has besides (specification 2, 2.1 `http2...`). */
+/** Additional limits of HTTP/2 (specification 2, 2.1 `http2...`). */
 export interface Http2Limits {
-  /** Decoded fields of a request, each with 32 bytes more (RFC 9113, 6.5.2). */
+  /** Size of the decoded fields of a request; each field counts 32 bytes more (RFC 9113, 6.5.2). */
   readonly maxHeaderBytes: number
-  /** Body bytes that a client may send ahead on a stream, and on all streams of a connection. */
+  /** Flow-control windows of a stream, and of a connection. */
   readonly windowBytes: number
   readonly connectionWindowBytes: number
   readonly maxFrameBytes: number
-  /** Between two pings; 0: none. */
+  /** Interval of PINGs; 0: none. */
   readonly keepaliveIntervalMs: number
-  /** How long a ping may stay unanswered (decision A-45). */
+  /** Time limit for the reply to a PING (decision A-45). */
   readonly keepaliveTimeoutMs: number
-  /** Requests at work on one connection. */
+  /** Concurrent requests on one connection. */
   readonly maxStreams: number
-  /** Requests that a client may give up before they are answered: at once, and in a second. */
+  /** Rate limit of requests that a client resets before their response: burst, and per second. */
   readonly maxResets: number
   readonly resetsPerSecond: number
 }
@@ -72,9 +72,9 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   },
 }
 
-/** Bounds of a head. */
+/** Limits of a head. */
 export interface HeadLimits {
-  /** Bytes of a whole head; a request line alone may be as long. */
+  /** Bytes of a whole head; also the limit of the request line alone. */
   readonly maxHeadBytes: number
   /** Field lines of a head. */
   readonly maxHeaders: number
@@ -83,14 +83,14 @@ export interface HeadLimits {
 /** No real method is longer. */
 export const MAX_METHOD_BYTES = 64
 
-/** Bounds of a response head. Servers are configured by people we trust more than clients, but not with our memory. */
+/** Limits of a response head. Servers are trusted more than clients, but their heads must be limited too. */
 export const RESPONSE_LIMITS: HeadLimits = { maxHeadBytes: 131_072, maxHeaders: 1000 }
 
 /**
- * The largest head that leaves over HTTP/2, as RFC 9113, 6.5.2 counts it. nghttp2 takes none that is larger, and Node ends the whole
- * connection over one.
+ * The largest head that is sent over HTTP/2, in the size of RFC 9113, 6.5.2. nghttp2 rejects larger ones, and Node then closes the whole
+ * connection.
  */
 export const MAX_SENT_HEAD_BYTES = 65_536
 
-/** Interim responses before a final one. They pass whether or not the client takes them. */
+/** Maximum number of interim responses before the final one. */
 export const MAX_INTERIM_RESPONSES = 100

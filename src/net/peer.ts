@@ -3,29 +3,29 @@ export interface Peer {
   /** Address of the client: from the PROXY header if there is one, otherwise from the socket. */
   readonly remoteAddress: string
   readonly remotePort: number
-  /** The other end of the socket. */
+  /** Address and port of the socket's peer. */
   readonly rawAddress: string
   readonly rawPort: number
   readonly localAddress: string
   readonly localPort: number
   /** True under TLS. */
   readonly secure: boolean
-  /** What the client named in the TLS handshake, lower case; also where TLS is passed through. */
+  /** Server name of the TLS handshake, lower case; also if TLS is passed through. */
   readonly serverName: string | undefined
-  /** Of the client, verified. */
+  /** The client certificate, if it is valid. */
   readonly certificate: PeerCertificate | undefined
 }
 
-/** A client certificate that was verified. */
+/** A verified client certificate. */
 export interface PeerCertificate {
   readonly pem: string
-  /** Distinguished names, as RFC 4514 writes them. */
+  /** Distinguished names (RFC 4514). */
   readonly subject: string
   readonly issuer: string
   /** Common name of the subject. */
   readonly subjectCn: string | undefined
   /** URIs, DNS names, mail addresses and IP addresses, in the order of the certificate. */
   readonly subjectAltNames: readonly string[]
-  /** The URIs among them: a DNS name may read like one. */
+  /** Only the URIs: a DNS name may look like one. */
   readonly uris: readonly string[]
 }

@@ -1,8 +1,8 @@
-/** A connection at work, as its listener sees it: whatever protocol it speaks. */
+/** An accepted connection of any protocol, for its listener. */
 export interface ServedConnection {
-  /** Goes on, but lets the client know that it should not come back on this connection. */
+  /** Continues, but tells the client not to reuse the connection. */
   discourageReuse(): void
-  /** Takes nothing new, finishes what is under way, then closes. */
+  /** Accepts no further requests, finishes those in flight, then closes. */
   drain(): void
   /** Closes now. */
   abort(): void

@@ -14,32 +14,32 @@ export type BodyKind = typeof BODY_NONE | typeof BODY_LENGTH | typeof BODY_CHUNK
 export type { Abort }
 
 /**
- * Takes the bytes of one body in order. `bytes` may keep nothing of `buffer` after it returns: the memory is shared by all
- * connections of the worker. When `backed` is true the giver pauses until the sink calls `source.resume()`.
+ * Receives the bytes of one body in order. `bytes` must not keep references to `buffer` after it returns: all connections of the
+ * worker share the memory. While `backed` is true, the source pauses until the sink calls `source.resume()`.
  */
 export interface BodySink {
   /** True while more bytes would have to be queued in memory. */
   readonly backed: boolean
   /** Set by `BodySource.pipe`; resumed by the sink when it has drained. */
   source: BodySource | null
-  /** True when the sink takes chunk framing as it came from the wire (both sides HTTP/1.1 chunked, nothing to look at). */
+  /** True if the sink accepts chunk framing as received (both sides are HTTP/1.1 chunked, and nothing reads the body). */
   readonly takesFramed: boolean
-  /** Set by `BodySource.pipe` on a sink that takes framed bytes: whether they come framed. Others need not declare it. */
+  /** Whether the bytes are chunk-framed. Set by `BodySource.pipe` on a sink with `takesFramed`; other sinks need not declare it. */
   framed?: boolean
   bytes(buffer: Buffer, start: number, end: number): void
-  /** `trailers`: the fields behind the body, where the source gives them. They are read at once. */
+  /** @param trailers the trailers, if there are any; read before this returns */
   end(trailers?: Head): void
   abort(why: Abort): void
 }
 
 /**
- * Gives the bytes of one body to one sink. Nothing is read from the peer before `pipe`; bytes and the end may be given before
- * `pipe` returns. Only HTTP/2 carries trailers, and gives them to HTTP/2: those of HTTP/1 are checked and dropped
+ * Delivers the bytes of one body to one sink. Nothing is read from the peer before `pipe`; bytes and the end may be delivered before
+ * `pipe` returns. Trailers are forwarded only between HTTP/2 connections; those of HTTP/1 are checked and dropped
  * (docs/decisions/0120-wire.md).
  */
 export interface BodySource {
   readonly kind: BodyKind
-  /** Announced length in bytes; -1 when unknown. */
+  /** Announced length in bytes; -1 if unknown. */
   readonly length: number
   /** Trailers may follow. A source without this flag ends with its last byte. */
   readonly trails?: boolean
@@ -48,11 +48,11 @@ export interface BodySource {
   resume(): void
 }
 
-/** The body of a request as it comes from the client. */
+/** A request body from a client. */
 export interface RequestBody extends BodySource {
-  /** All of it has come. */
+  /** All of it has been received. */
   readonly done: boolean
-  /** The body has a consumer for further bytes. */
+  /** The body has a consumer that accepts bytes. */
   readonly flowing: boolean
 }
 
@@ -69,77 +69,80 @@ export interface ServerStream {
   readonly version: '1.0' | '1.1' | '2'
   /** The response body; valid after `respond`. */
   readonly response: BodySink
-  /** Slot of the handler for its own record of this request. */
+  /** For the handler's own state of this request. */
   context: unknown
   /**
-   * Sends the response head. It leaves together with the first body bytes or at the end of the current turn, in one write.
-   * Framing fields are written by the stream from `kind` and `length`; whatever `head` says about them is ignored.
-   * HEAD requests and 204/304 send no body whatever `kind` says; there, BODY_NONE with a length announces that length.
-   * Every response, also one without a body, is complete with `response.end()`, which `body.pipe` calls. `head` is read at
-   * once and may change afterwards.
-   * @returns false when the connection takes no head of that size: nothing was sent, and another response may be
+   * Sends the response head, in one write with the first body bytes, or at the end of the current turn of the event loop. The stream
+   * writes the framing fields from `kind` and `length` and ignores those in `head`. Responses to HEAD and with status 204 or 304 have
+   * no body, independent of `kind`; BODY_NONE with a length announces that length there. Every response, even without a body, is
+   * complete only after `response.end()`, which `body.pipe` calls. `head` is read before this returns and may change afterwards.
+   * @returns false if the connection does not support a head of that size: nothing was sent, and another response can be sent
    */
   respond(head: Head, kind: BodyKind, length: number): boolean
   /** Sends an interim response (100, 103), unless it is too large for the connection. */
   inform(head: Head): void
   /**
-   * Accepts the upgrade that `this.head.upgrade` asked for: sends `head` (a 101) and relays bytes both ways between this
-   * connection and `upstream`. Throws when the request asked for none.
+   * Accepts the upgrade in `this.head.upgrade`: sends `head` (status 101) and relays bytes both ways between this connection and
+   * `upstream`. Throws if the request has no upgrade.
    */
   tunnel(head: Head, upstream: ClientStream): void
-  /** Closes without or in the middle of an answer. */
+  /** Closes without a response, or in the middle of one. */
   abort(): void
 }
 
 /** Name and value of a response field. */
 export type ResponseField = readonly [name: string, value: string]
 
-/** What a listener does with requests. One object serves all connections. */
+/** Handles the requests of a listener. One object serves all connections. */
 export interface StreamHandler {
-  /** A complete request head; the handler answers now or later with `stream.respond`. */
+  /** A request head is complete. The handler responds now or later with `stream.respond`. */
   request(stream: ServerStream): void
   /**
-   * The response has been handed over completely (or the tunnel has ended). `sentBytes`: body bytes sent to the client. When the
-   * request body has not ended yet, its sink is aborted next: cancel an upstream request that is still going on.
+   * The response was handed to the transport completely, or the tunnel has ended. If the request body has not ended yet, its sink is
+   * aborted next: the handler must cancel an upstream request in flight.
+   * @param sentBytes body bytes sent to the client
    */
   finished(stream: ServerStream, sentBytes: number): void
   /**
-   * The client left, or the connection failed, before the response ended; also after `stream.abort()`. Cancel what was sent
-   * upstream for it.
-   * @param cut the source of the response body broke it off; the client and its connection are not the cause
+   * The client disconnected or the connection failed before the response ended; also after `stream.abort()`. The handler must cancel
+   * the upstream request.
+   * @param cut the source of the response body aborted it; the client and its connection are not the cause
    */
   aborted(stream: ServerStream, why: Abort, cut: boolean): void
   /**
-   * A request that was refused below HTTP semantics (malformed, too large, too slow): the stream answers it itself, and then aborts
-   * the request that it is at work on.
-   * @param stream undefined when `request` was not called for it
-   * @returns a field to add to the answer, if any
+   * A request was refused by the wire protocol (malformed, too large, too slow). The stream sends the response itself, and then aborts
+   * the request in progress.
+   * @param stream undefined if `request` was not called for it
+   * @returns a field to add to the response, if any
    */
   refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined
-  /** A connection ends for a fault of its client; requests on it are aborted. @param detail never what a client wrote */
+  /** A connection is closed because of a fault of its client; its requests are aborted. @param detail never contains text of the client */
   broken(peer: Peer, fault: ConnectionFault, detail: string): void
 }
 
-/** A connection whose bytes are relayed as they are (TCP and TLS routes). Nothing of it is read before `tunnel`. */
+/** A connection whose bytes are relayed unchanged (TCP and TLS routes). Nothing is read before `tunnel`. */
 export interface RelayedConnection {
   readonly peer: Peer
-  /** Slot of the handler for its own record of this connection. */
+  /** For the handler's own state of this connection. */
   context: unknown
   /** Relays both ways until both directions have ended. */
   tunnel(upstream: ClientStream): void
-  /** Closes now, such that the peer cannot take it for an orderly end. */
+  /** Closes now with a reset, so that the peer cannot mistake it for a normal end. */
   abort(): void
 }
 
-/** What a listener does with connections that are relayed. One object serves all of them. */
+/** Handles the relayed connections of a listener. One object serves all of them. */
 export interface RelayHandler {
-  /** The handler connects somewhere and then calls `tunnel`, or `abort`. */
+  /** The handler connects to a backend and then calls `tunnel`, or `abort`. */
   accepted(connection: RelayedConnection): void
-  /** End of the connection; called once. `why`: undefined when both directions ended normally. Cancel everything started for it. */
+  /**
+   * The connection has ended; called once. The handler must cancel everything that it started for the connection.
+   * @param why undefined if both directions ended normally
+   */
   closed(connection: RelayedConnection, receivedBytes: number, sentBytes: number, why: Abort | undefined): void
 }
 
-/** Refusals of the wire; they are rejection codes of `base/rejections.ts`. */
+/** Refusals by the wire protocol; rejection codes of `base/rejections.ts`. */
 export type WireRefusal =
   | 'malformed-request'
   | 'host-invalid'
@@ -150,13 +153,13 @@ export type WireRefusal =
   | 'version-not-supported'
   | 'method-not-implemented'
 
-/** Why a connection of HTTP/2 was ended: nothing of it became a request, and nothing answers it (docs/behaviour/http.md, "Refusals"). */
+/** Why an HTTP/2 connection was closed. No request and no response belongs to the fault (docs/behaviour/http.md, "Refusals"). */
 export type ConnectionFault =
-  /** The client broke the protocol. */
+  /** The client violated the protocol. */
   | 'http2-protocol-error'
-  /** It sent too much of what means nothing. */
+  /** The client sent too many frames without effect. */
   | 'http2-flood'
-  /** It ended the connection with an error of its own. */
+  /** The client closed the connection with an error code. */
   | 'http2-client-error'
 
 /** One request to an upstream connection and its response. */
@@ -164,62 +167,62 @@ export interface ClientStream {
   /** The final response head; valid in and after `ClientHandler.response`. */
   readonly head: Head
   readonly body: BodySource
-  /** The trailers, once the body has ended with some; HTTP/2 only. */
+  /** The trailers, if the body has ended with some; HTTP/2 only. */
   readonly trailers: Head | undefined
   /** The request body; valid after `request`. */
   readonly request: BodySink
   /** All permitted connections are busy: the request is queued, and nothing of it was sent. */
   readonly awaitsRoom: boolean
   context: unknown
-  /** Gives up: an HTTP/1 connection is not reused, an HTTP/2 stream is reset. No further call is made. */
+  /** Cancels the request: an HTTP/1 connection is closed, an HTTP/2 stream is reset. The handler gets no further calls. */
   cancel(): void
   /**
-   * Promises that nobody looks at this stream or its head again, so that the worker may use the objects for another request.
-   * Optional; for the hot path. Has no effect before the exchange is over.
+   * Allows the pool to reuse this object and its head for another request. The caller must not use them afterwards. Optional. Has no
+   * effect before the exchange is over.
    */
   release(): void
 }
 
-/** What happens to a request that was sent upstream. Exactly one of `response`, `upgraded` and `failed` is called, once. */
+/** Receives the events of an upstream request. Exactly one of `response`, `upgraded` and `failed` is called, once. */
 export interface ClientHandler {
   response(stream: ClientStream): void
-  /** 1xx other than 101. */
+  /** An interim response: 1xx other than 101. */
   informed(stream: ClientStream, head: Head): void
-  /** The trailers of the response, before they are forwarded: the handler may remove fields. */
+  /** The trailers of the response have arrived. The handler may remove fields before they are forwarded. */
   trailed?(stream: ClientStream, trailers: Head): void
   /**
-   * 101 to some protocol, asked for or not: compare `stream.head.upgrade` with the protocol that was asked for, then `ServerStream.tunnel` takes
-   * it from here, or `cancel`.
+   * A response with status 101, requested or not. The handler must compare `stream.head.upgrade` with the requested protocol, then call
+   * `ServerStream.tunnel` or `cancel`.
    */
   upgraded(stream: ClientStream): void
-  /** The connection sends the request again on its own; no part of a response has arrived so far. */
+  /** The pool sends the request again; no part of a response has arrived. */
   replayed(stream: ClientStream, cause: ReplayCause): void
   /** No response head arrived. */
   failed(stream: ClientStream, failure: Failure): void
 }
 
-/** What happens to a connection without requests. Exactly one of `connected` and `failed` is called, once. */
+/** Receives the events of a connection without requests. Exactly one of `connected` and `failed` is called, once. */
 export interface ConnectHandler {
-  /** Bytes of the server are `stream.body`; bytes for the server go to `stream.request`. They end independently. */
+  /** `stream.body` has the bytes from the server; `stream.request` takes the bytes for the server. They end independently. */
   connected(stream: ClientStream): void
   failed(stream: ClientStream, failure: ConnectFailure): void
-  /** The connection broke after its body had come to an orderly end: nothing arrives there any more. */
+  /** The connection failed after `stream.body` had ended normally. */
   broken(stream: ClientStream, why: Abort): void
 }
 
-/** How a request leaves: how its body is delimited, and the protocol of an HTTP/1 upgrade, if it asks for one. */
+/** How a request is sent: the framing of its body, and the protocol of an HTTP/1 upgrade, if requested. */
 export interface Framing {
   readonly kind: BodyKind
   /** Announced length in bytes; -1 when unknown. */
   readonly length: number
   readonly upgrade?: string
-  /** The time for the response does not run while the body makes progress. */
+  /** The response timeout does not run while the body makes progress. */
   readonly patient?: boolean
-  /** Fields that it admits may follow the body; without it, and over HTTP/1, none do. */
+  /** Admits trailers; without it, and over HTTP/1, none are sent. */
   readonly trailers?: TrailerGate | undefined
 }
 
-/** Says which fields may follow a body. */
+/** Decides which trailers are forwarded. */
 export interface TrailerGate {
   admits(lowerName: string): boolean
 }
@@ -227,10 +230,9 @@ export interface TrailerGate {
 /** A pool of upstream connections of one worker. */
 export interface ClientPool {
   /**
-   * Sends a request head; the body follows through the returned stream's `request` sink. Framing fields are written from
-   * `framing`; with BODY_NONE the request leaves at once and needs no `request.end()`. `head` is read at once and may change
-   * afterwards. No call is made to `handler` before `send` returns. `responseTimeoutMs`: from sending to the response head (0:
-   * none).
+   * Sends a request head; the body follows through the `request` sink of the returned stream. Framing fields are written from `framing`;
+   * with BODY_NONE the request is complete without `request.end()`. `head` is read before this returns and may change afterwards.
+   * `handler` is not called before `send` returns. `responseTimeoutMs`: from sending to the response head; 0: no limit.
    */
   send(
     destination: Destination,
@@ -241,8 +243,7 @@ export interface ClientPool {
     context: unknown,
   ): ClientStream
   /**
-   * Opens a connection that carries bytes as they are, and that nobody else uses. No call is made to `handler` before `connect`
-   * returns.
+   * Opens an exclusive connection for raw bytes. `handler` is not called before `connect` returns.
    */
   connect(destination: Destination, handler: ConnectHandler, context: unknown): ClientStream
   /** Closes idle connections now and busy ones when they finish. */

@@ -1,6 +1,6 @@
 /** A subject alternative name of a certificate (RFC 5280, 4.2.1.6). */
 export interface AltName {
-  /** As Node writes it: `DNS`, `URI`, `IP Address`, `email` and others. */
+  /** The label that Node uses: `DNS`, `URI`, `IP Address`, `email` and others. */
   readonly type: string
   readonly value: string
 }
@@ -8,8 +8,8 @@ export interface AltName {
 const ALT_NAME = /([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^",]*)(?:, |$)/y
 
 /**
- * Names as Node prints them: `DNS:a.test, URI:"with, comma"`; what could be misread is quoted as in JSON.
- * @returns nothing when the text is not of that form
+ * Parses names as Node prints them: `DNS:a.test, URI:"with, comma"`; ambiguous values are JSON strings.
+ * @returns an empty list if the text has another format
  */
 export function readSubjectAltNames(text: string): readonly AltName[] {
   const names: AltName[] = []

@@ -3,10 +3,10 @@ import { clock } from '#base/clock.ts'
 const TICK_MS = 100
 const SLOTS = 512
 
-/** A time limit that is armed again and again; `fire` is called when it passes. */
+/** A reusable timer; `fire` is called when it expires. */
 export class WheelTimer {
   readonly fire: () => void
-  /** Tick at which it fires; 0: not armed. Kept by the wheel, as are the links. */
+  /** Tick at which it fires; 0: not armed. Only the wheel writes it and the links. */
   deadline = 0
   slot = -1
   slotTick = 0
@@ -19,9 +19,9 @@ export class WheelTimer {
 }
 
 /**
- * One coarse clock for all time limits of a worker: 100 ms steps, never early, up to two steps late. Arming a timer again for
- * later costs a store, because it moves only when its slot comes up. Runs only while something is armed and keeps no process
- * alive.
+ * A coarse timer wheel for all time limits of a worker: steps of 100 ms, never early, up to two steps late. Re-arming a timer for a
+ * later time costs one store, because the timer moves only when its slot is due. The interval runs only while a timer is armed and does
+ * not keep the process alive.
  */
 export class TimerWheel {
   readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS).fill(null)
@@ -30,7 +30,7 @@ export class TimerWheel {
   #linked = 0
   #interval: NodeJS.Timeout | undefined
 
-  /** Fires `timer` once, `ms` milliseconds from now, unless it is armed anew or disarmed before. */
+  /** Fires `timer` once, `ms` milliseconds from now, unless it is re-armed or disarmed before. */
   arm(timer: WheelTimer, ms: number): void {
     if (this.#linked === 0) this.#start()
     const deadline = this.#tick + Math.ceil(ms / TICK_MS) + 1
@@ -41,12 +41,12 @@ export class TimerWheel {
     this.#link(timer)
   }
 
-  /** Cheap; the wheel forgets the timer when its slot comes up. */
+  /** Cheap: the wheel removes the timer when its slot is due. */
   disarm(timer: WheelTimer): void {
     timer.deadline = 0
   }
 
-  /** Disarms for good and forgets the timer now. */
+  /** Disarms and removes the timer now. */
   remove(timer: WheelTimer): void {
     timer.deadline = 0
     if (timer.slot < 0) return
@@ -54,7 +54,7 @@ export class TimerWheel {
     if (this.#linked === 0) this.#stop()
   }
 
-  /** Fires what is due by `clock.monotonic`. Called by the wheel's own interval; tests move the clock and call it. */
+  /** Fires due timers by `clock.monotonic`. The interval of the wheel calls it; tests advance the clock and call it. */
   advance(): void {
     while (this.#linked > 0 && clock.monotonic() - this.#origin >= (this.#tick + 1) * TICK_MS) this.#step()
     if (this.#linked === 0) this.#stop()

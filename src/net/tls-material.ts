@@ -2,11 +2,11 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 
-/** The findings on so many texts are remembered; most texts are asked about again and again. */
-const MAX_REMEMBERED = 4096
+/** Size of the cache of results; the same texts are checked repeatedly. */
+const MAX_CACHED = 4096
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** Asks the TLS of Node. */
+/** Checks with the TLS library of Node. */
 export const TLS_MATERIAL: TlsMaterialCheck = {
   pairFault: remembering(pairFault),
   authoritiesFault: remembering(authoritiesFault),
@@ -31,7 +31,7 @@ function authoritiesFault(pem: string): string | undefined {
   return certificates.length === 1 ? 'the certificate cannot be read' : `certificate ${bad + 1} cannot be read`
 }
 
-/** PKCS #8 (RFC 7468, 11) and what OpenSSL wrote before. */
+/** PKCS #8 (RFC 7468, 11) and the older OpenSSL format. */
 function isEncrypted(key: string): boolean {
   return key.includes('-----BEGIN ENCRYPTED PRIVATE KEY-----') || key.includes('Proc-Type: 4,ENCRYPTED')
 }
@@ -53,7 +53,7 @@ function remembering<Texts extends string[]>(find: (...texts: Texts) => string |
   return (...texts) => {
     const key = texts.join('\0')
     if (found.has(key)) return found.get(key)
-    if (found.size >= MAX_REMEMBERED) found.clear()
+    if (found.size >= MAX_CACHED) found.clear()
     const fault = find(...texts)
     found.set(key, fault)
     return fault

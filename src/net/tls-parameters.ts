@@ -1,9 +1,9 @@
-/** What TLS is spoken, in the words of OpenSSL. */
+/** TLS parameters in OpenSSL notation. */
 export interface TlsParameters {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
   readonly maxVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** Suites of both versions, the preferred ones first. */
+  /** Cipher suites of both versions, in order of preference. */
   readonly ciphers: string
-  /** Key exchange groups, the preferred ones first; undefined: those of OpenSSL, with the post-quantum one first. */
+  /** Key exchange groups, in order of preference; undefined: those of OpenSSL, with the post-quantum group first. */
   readonly groups: string | undefined
 }

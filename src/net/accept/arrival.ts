@@ -15,17 +15,17 @@ export interface ArrivalSettings {
   /** Undefined: no PROXY header is expected. */
   readonly proxyHeader: ProxyHeaderSettings | undefined
   readonly handshakeTimeoutMs: number
-  /** `admit` is asked after the TLS handshake, since it looks at the client certificate. */
+  /** Call `admit` after the TLS handshake, because it uses the client certificate. */
   readonly admitsLate: boolean
   readonly wheel: TimerWheel
   admit(peer: Peer): boolean
   refused(peer: Peer, why: ConnectionRefusal): void
   secured(peer: Peer, durationMs: number, carries: TlsTermination['carries']): void
-  /** It has arrived, or was closed; called once, before anything of `Destinations`. */
+  /** The connection was accepted or closed. Called once, before any function of `Destinations`. */
   over(arrival: Arrival): void
 }
 
-/** Who serves connections that have arrived: sockets that are paused, and as though nothing had been read of them. */
+/** Servers of accepted connections. Their sockets are paused, and bytes that were read ahead are put back. */
 export interface Destinations {
   http(socket: net.Socket, peer: Peer, alpnProtocol: string | undefined): void
   bytes(socket: net.Socket, peer: Peer): void
@@ -37,8 +37,8 @@ const PROXY_HEADER_TIMEOUT_MS = 5000
 const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
 /**
- * An incoming connection: PROXY header, admission, TLS, then the protocol handler. An error closes it without a byte of the
- * protocol.
+ * An incoming connection: PROXY header, admission, TLS, then the protocol handler. An error closes it before any byte of the
+ * protocol is sent.
  */
 export class Arrival implements ServedConnection {
   readonly #socket: net.Socket
@@ -67,7 +67,7 @@ export class Arrival implements ServedConnection {
     })
   }
 
-  /** It has not been used yet. */
+  /** The connection has not been used yet. */
   discourageReuse(): void {}
 
   drain(): void {

@@ -51,8 +51,8 @@ class LazyCertificate implements PeerCertificate {
 }
 
 /**
- * A name as RFC 4514 writes it. Node gives one relative name per line, the most general first, with values already escaped as RFC
- * 2253 says; a plus sign between blanks joins the parts of one, since those in values are escaped.
+ * A distinguished name in the format of RFC 4514. Node gives one relative name per line, the most general first, with values escaped
+ * according to RFC 2253. ` + ` joins the parts of a multi-valued relative name; a plus sign in a value is escaped.
  */
 function distinguishedName(lines: string | undefined): string {
   const names = (lines ?? '').split('\n').filter((line) => line !== '')
@@ -64,7 +64,7 @@ function distinguishedName(lines: string | undefined): string {
 
 const TYPES: ReadonlySet<string> = new Set(['URI', 'DNS', 'IP Address', 'email'])
 
-/** An address in the one text that stands for it. */
+/** The canonical text of an IP address. */
 function canonicalAddress(text: string): string {
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text).toRFC5952String() : text
 }

@@ -2,21 +2,21 @@ import type { Finding } from './read-ahead.ts'
 
 /** The parts of a ClientHello that select the listener (RFC 8446, 4.1.2; RFC 6066, 3; RFC 7301, 3.1). */
 export interface ClientHello {
-  /** Lower case; empty when the client names none. */
+  /** Lower case; empty if the client sends none. */
   readonly serverName: string
-  /** Protocols that the client offers; empty when it offers none. */
+  /** Protocols that the client offers; empty if it offers none. */
   readonly alpnProtocols: readonly string[]
 }
 
-/** `hello` is undefined for what is no ClientHello. Nothing of it is used up: the handshake reads it again. */
+/** `hello` is undefined if the bytes are not a ClientHello. No bytes are consumed: the handshake reads them again. */
 export interface ClientHelloFinding extends Finding {
   readonly hello: ClientHello | undefined
 }
 
-/** More than any real one, with post-quantum key shares and a large ticket. */
+/** Larger than any real ClientHello, even with post-quantum key shares and a large ticket. */
 const MAX_HELLO_BYTES = 65_536
 
-/** More than any client spreads it over. All are looked at again with every piece that comes. */
+/** More records than any client uses for one message. Every new piece of data causes all of them to be parsed again. */
 const MAX_RECORDS = 64
 
 const HANDSHAKE_RECORD = 22
@@ -32,7 +32,7 @@ const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/
 
 const NOTHING: ClientHelloFinding = { usedBytes: 0, hello: undefined }
 
-/** Looks for a whole ClientHello at the beginning of a connection. @returns undefined while bytes are missing */
+/** Finds the ClientHello at the beginning of a connection. @returns undefined while it is incomplete */
 export function findClientHello(bytes: Buffer): ClientHelloFinding | undefined {
   const message = gatherMessage(bytes)
   if (!(message instanceof Uint8Array)) return message === 'incomplete' ? undefined : NOTHING
@@ -44,7 +44,7 @@ export function findClientHello(bytes: Buffer): ClientHelloFinding | undefined {
   }
 }
 
-/** The body of the first handshake message, which may be spread over records. */
+/** The body of the first handshake message, which may span several records. */
 function gatherMessage(bytes: Buffer): Uint8Array | 'incomplete' | 'malformed' {
   const pieces: Uint8Array[] = []
   let gathered = 0
@@ -67,7 +67,7 @@ function gatherMessage(bytes: Buffer): Uint8Array | 'incomplete' | 'malformed' {
       if (wanted > MAX_HELLO_BYTES) return 'malformed'
     }
     if (wanted >= 0 && gathered >= wanted) {
-      // Another message behind it in the same record would belong to a client that has not been answered yet.
+      // A client must not send another message before the server has replied.
       return gathered === wanted ? Buffer.concat(pieces).subarray(MESSAGE_HEADER_BYTES) : 'malformed'
     }
   }
@@ -82,7 +82,7 @@ function readHello(reader: Reader): ClientHello {
   if (reader.vector(1).left === 0) throw new MalformedHello()
   let serverName: string | undefined
   let alpnProtocols: readonly string[] | undefined
-  // TLS 1.2 clients may leave all extensions out.
+  // TLS 1.2 clients may omit all extensions.
   const extensions = reader.left === 0 ? reader : reader.vector(2)
   reader.expectEnd()
   while (extensions.left > 0) {
@@ -124,7 +124,7 @@ function readAlpn(content: Reader): string[] {
 
 class MalformedHello extends Error {}
 
-/** Reads the numbers and vectors of RFC 8446, 3. Throws when there is less than was announced. */
+/** Reads numbers and vectors (RFC 8446, 3). Throws if the input is shorter than a length field says. */
 class Reader {
   readonly #bytes: Buffer
   #at = 0
@@ -147,7 +147,7 @@ class Reader {
     return this.#bytes.readUIntBE(this.#at - width, width)
   }
 
-  /** A vector whose length is written in `width` bytes before it. */
+  /** A vector with a length prefix of `width` bytes. */
   vector(width: 1 | 2): Reader {
     const length = this.number(width)
     this.skip(length)

@@ -1,4 +1,4 @@
-/** Why an accepted connection was closed before anything was served on it. Names are public: log and metrics show them. */
+/** Why an accepted connection was closed before it was served. The names are public: log and metrics use them. */
 export type ConnectionRefusal =
   | 'proxy-header-missing'
   | 'proxy-header-malformed'

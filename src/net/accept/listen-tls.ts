@@ -4,22 +4,22 @@ import type { ClientHello } from './client-hello.ts'
 /** Traffic of a socket: plain HTTP, plain bytes to relay, or TLS, where each connection is decided separately. */
 export type Traffic = 'http' | 'bytes' | ListenTls
 
-/** Decides about TLS connections. May decide differently for every connection: certificates change while connections go on. */
+/** Selects how TLS connections are handled. The result may differ for each connection, because certificates change at run time. */
 export interface ListenTls {
-  /** @returns undefined when nothing is there for the server name: the handshake is refused */
+  /** @returns undefined if no listener matches the server name: the handshake is refused */
   choose(hello: ClientHello): TlsChoice | undefined
 }
 
 export type TlsChoice = TlsTermination | 'passthrough'
 
-/** TLS ends here. */
+/** TLS is terminated. */
 export interface TlsTermination {
-  /** Certificate, versions, suites, groups, and the authorities of client certificates. */
+  /** Certificate, versions, cipher suites, groups, and the authorities for client certificates. */
   readonly context: SecureContext
-  /** Offered protocols, in order; a client that offers others only is refused. Empty: whatever the client offers is ignored. */
+  /** Supported protocols, in order of preference; a client that offers only others is refused. Empty: the client's offer is ignored. */
   readonly alpnProtocols: readonly string[]
   /** `valid`: a client without a valid certificate is refused. `any`: a certificate is requested, but every client is accepted. */
   readonly clientCertificate: 'none' | 'valid' | 'any'
-  /** What the decrypted bytes are. */
+  /** The kind of the decrypted traffic. */
   readonly carries: 'http' | 'bytes'
 }

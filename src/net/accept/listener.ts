@@ -19,7 +19,7 @@ import type { Traffic } from './listen-tls.ts'
 import { peerOf } from './peer.ts'
 import type { ProxyHeaderSettings } from './proxy-header.ts'
 
-/** What new connections go by; may change while the listener is open. */
+/** Settings of new connections; may change while the listener is open. */
 export interface ConnectionSettings {
   /** Missing settings have their defaults. */
   readonly limits?: Partial<ServerLimits>
@@ -27,9 +27,9 @@ export interface ConnectionSettings {
   readonly keepalive?: TcpKeepalive | undefined
   /** Undefined: no PROXY header is expected. */
   readonly proxyHeader?: ProxyHeaderSettings | undefined
-  /** From accept, or the PROXY header, to the end of the TLS handshake. */
+  /** Time from accept, or the end of the PROXY header, to the end of the TLS handshake. */
   readonly handshakeTimeoutMs?: number
-  /** `admit` looks at the client certificate: it is asked after the TLS handshake rather than before it (decision A-48). */
+  /** `admit` uses the client certificate, so it is called after the TLS handshake instead of before it (decision A-48). */
   readonly admitsLate?: boolean
 }
 
@@ -38,44 +38,44 @@ export interface ListenOptions extends ConnectionSettings {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** Several workers listen on the same port, and the kernel spreads connections over them. */
+  /** Several workers listen on the same port, and the kernel distributes connections among them. */
   readonly reusePort?: boolean
   /** Traffic of the socket; default: plain HTTP. */
   readonly traffic?: Traffic
-  /** Serves HTTP: HTTP/2 for clients under TLS that agreed on `h2` and plain ones that begin with its preface, else HTTP/1. */
+  /** Serves HTTP: HTTP/2 if TLS negotiated `h2` or a plain connection begins with the HTTP/2 preface, else HTTP/1. */
   readonly handler: StreamHandler
-  /** Takes connections that are relayed; without it they are closed. */
+  /** Handles relayed connections; without it they are closed. */
   readonly relay?: RelayHandler
-  /** Asked for every connection before its protocol begins, under TLS before the handshake; false closes it without an answer. */
+  /** Called for every connection before its protocol begins, with TLS before the handshake; false closes it without a response. */
   readonly admit?: (peer: Peer) => boolean
-  /** Told of connections that were closed before anything was served. */
+  /** Called for connections that were closed before they were served. */
   readonly refused?: (peer: Peer, why: ConnectionRefusal) => void
-  /** Told of TLS handshakes that succeeded: the time from the ClientHello to the end. */
+  /** Called after a successful TLS handshake. @param durationMs from the ClientHello to the end of the handshake */
   readonly secured?: (peer: Peer, durationMs: number, carries: 'http' | 'bytes') => void
-  /** Told of connections over which HTTP was served, when they have ended. */
+  /** Called when an HTTP connection has ended. */
   readonly served?: (peer: Peer, counts: ByteCounts) => void
-  /** Clock of all time limits; default: the worker's. */
+  /** Timer wheel for all time limits; default: that of the worker. */
   readonly wheel?: TimerWheel
-  /** How connections without TLS are read and written; default: through streams. */
+  /** Transport of connections without TLS; default: streams. */
   readonly transports?: PlainTransports
 }
 
 export interface Listener {
   readonly port: number
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: number
-  /** Settings of connections from now on; those that are open keep theirs. */
+  /** Changes the settings of new connections; open connections keep theirs. */
   configure(settings: ConnectionSettings): void
-  /** Goes on serving, and asks clients not to come back: every answer of HTTP/1 closes, sessions of HTTP/2 that are open end. */
+  /** Continues to serve, but tells clients not to reuse connections: HTTP/1 responses say `connection: close`, HTTP/2 sessions get a GOAWAY. */
   discourageReuse(): void
   /**
-   * Stops accepting, closes idle connections, lets requests in flight end with `connection: close`, and cuts what is left after
-   * `drainMs`. Resolves when no connection is left. Another call may only shorten the time.
+   * Stops accepting, closes idle connections, finishes requests in flight with `connection: close`, and resets the remaining
+   * connections after `drainMs`. Resolves when no connection is left. Another call can only shorten the time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>
 }
 
-/** Where several threads can listen on one port, each with a socket of its own (`SO_REUSEPORT` with balancing). */
+/** Whether several threads can listen on one port, each with its own socket (`SO_REUSEPORT` with load balancing). */
 export const CAN_SHARE_PORTS: boolean = ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
 
 const BACKLOG = 4096
@@ -88,7 +88,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return listener
 }
 
-/** The settings as the parts of a connection's way take them. */
+/** The settings, with defaults applied, in the form that the connection classes take. */
 interface Settings {
   readonly http: ServerSettings
   readonly arrival: ArrivalSettings
@@ -101,7 +101,7 @@ class SocketListener implements Listener, Destinations {
   readonly #transports: PlainTransports
   readonly #server: net.Server
   readonly #open = new Set<ServedConnection>()
-  /** What to tell of those that serve HTTP. */
+  /** Data for `served`, by HTTP connection. */
   readonly #serving = new WeakMap<ServedConnection, { readonly peer: Peer; readonly counts: ByteCounts }>()
   #settings: Settings
   #discouraging = false
@@ -166,7 +166,7 @@ class SocketListener implements Listener, Destinations {
     for (const connection of [...this.#open]) connection.abort()
   }
 
-  // The way of a connection.
+  // Life of a connection.
 
   #accepted(socket: net.Socket): void {
     const peer = peerOf(socket)
@@ -176,7 +176,7 @@ class SocketListener implements Listener, Destinations {
     if (keepalive !== undefined) {
       socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
     }
-    // Nothing of plain HTTP has to be read before it is served.
+    // Plain HTTP requires no reading ahead.
     if (this.#traffic === 'http' && settings.proxyHeader === undefined) {
       if (settings.admit(peer)) this.http(socket, peer)
       else socket.destroy()

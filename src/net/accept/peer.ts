@@ -19,7 +19,7 @@ export function peerOf(socket: net.Socket): Peer | undefined {
   }
 }
 
-/** A socket of both families shows IPv4 clients in IPv6 clothes (RFC 4291, 2.5.5.2); rules know them by their own address. */
+/** Converts an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), which a dual-stack socket reports, to the IPv4 address that rules use. */
 function plainAddress(address: string): string {
   return MAPPED.test(address) ? address.slice(MAPPED_PREFIX.length) : address
 }

@@ -4,17 +4,17 @@ import type { ConnectionRefusal } from './connection-refusal.ts'
 import { crc32c } from './crc32c.ts'
 import type { Finding } from './read-ahead.ts'
 
-/** Which PROXY headers are taken (specification 2, 2.1 `proxyProtocol`; decision A-47). */
+/** Which PROXY headers are accepted (specification 2, 2.1 `proxyProtocol`; decision A-47). */
 export interface ProxyHeaderSettings {
   readonly version: 'V1' | 'V2' | 'All'
-  /** Without a header a connection is refused. */
+  /** A connection without a header is refused. */
   readonly required: boolean
 }
 
 export type ProxyHeader = Finding &
   (
     | { readonly kind: 'announced'; readonly address: string; readonly port: number }
-    /** A header that leaves the peer what it is, or no header where none is required. */
+    /** The header does not change the peer, or there is no header and none is required. */
     | { readonly kind: 'unchanged' }
     | { readonly kind: 'refused'; readonly why: ConnectionRefusal }
   )
@@ -25,9 +25,9 @@ const V1_MAX_BYTES = 107
 const V2_FIXED_BYTES = 16
 
 /**
- * Looks for a PROXY header at the beginning of a connection (The PROXY protocol, versions 1 and 2, HAProxy Technologies). It is
- * known by its whole signature, and then has to be valid.
- * @returns undefined while bytes are missing
+ * Finds a PROXY header at the beginning of a connection (The PROXY protocol, versions 1 and 2, HAProxy Technologies). Bytes that begin
+ * with the whole signature must be a valid header.
+ * @returns undefined while it is incomplete
  */
 export function findProxyHeader(bytes: Buffer, { version, required }: ProxyHeaderSettings): ProxyHeader | undefined {
   const begun = begins(bytes, V1_SIGNATURE) ?? begins(bytes, V2_SIGNATURE)
@@ -113,7 +113,7 @@ const TLV_SSL = 0x20
 /** Bits of the client and the result of its verification, before the sub-TLVs. */
 const SSL_FIXED_BYTES = 5
 
-/** Whether the TLVs fill the announced length, and the checksum, if present, is correct. Their contents are not used. */
+/** Whether the TLVs fill the announced length and the checksum, if present, is correct. Other TLV contents are not used. */
 function areTlvsSound(header: Buffer, start: number): boolean {
   let checksumAt = -1
   for (let at = start; at < header.length; ) {
@@ -136,14 +136,14 @@ function isSslSound(header: Buffer, start: number, end: number): boolean {
   return at === end
 }
 
-/** @returns -1 when the TLV goes beyond `limit` */
+/** @returns -1 if the TLV extends beyond `limit` */
 function endOfTlv(header: Buffer, at: number, limit: number): number {
   if (at + TLV_HEADER_BYTES > limit) return -1
   const end = at + TLV_HEADER_BYTES + header.readUInt16BE(at + 1)
   return end > limit ? -1 : end
 }
 
-/** The checksum covers the whole header, with zeros in its own place. */
+/** The checksum covers the whole header, with zeros in the checksum field. */
 function hasChecksum(header: Buffer, at: number): boolean {
   const copy = Buffer.from(header)
   copy.writeUInt32BE(0, at)

@@ -1,22 +1,21 @@
 import type net from 'node:net'
 import { HoldBuffer } from '../transport/hold-buffer.ts'
 
-/** What was found at the beginning of a connection. */
+/** The result of parsing the beginning of a connection. */
 export interface Finding {
   /** Consumed bytes; the next reader starts after them. */
   readonly usedBytes: number
 }
 
-/** Reading that is under way. */
+/** A read in progress. */
 export interface ReadingAhead {
-  /** Gives up: what was read is put back. @returns how many bytes that is */
+  /** Cancels and puts the bytes back. @returns the number of bytes put back */
   stop(): number
 }
 
 /**
- * Reads a paused socket until `find` has found what it looks for; undefined asks for more bytes, so `find` bounds them itself. Then
- * the socket is paused again and is as though only `usedBytes` had been read of it. A socket that ends before is destroyed.
- * `done` is called at most once.
+ * Reads a paused socket until `find` returns a result; undefined requests more bytes, so `find` must limit them. Then the socket is
+ * paused again, and all bytes after `usedBytes` are put back. A socket that ends earlier is destroyed. `done` is called at most once.
  */
 export function readAhead<T extends Finding>(
   socket: net.Socket,
@@ -30,7 +29,7 @@ export function readAhead<T extends Finding>(
     if (unread.length > 0) socket.unshift(unread)
   }
   const read = (piece: Buffer) => {
-    // Mostly the first piece is all that it takes.
+    // Usually the first piece is enough.
     let bytes = piece
     if (held.length > 0) {
       held.append(piece, 0, piece.length)

@@ -4,17 +4,17 @@ import { sha256 } from '#base/sha256.ts'
 import { TLS_MATERIAL } from '../tls-material.ts'
 import type { TlsParameters } from '../tls-parameters.ts'
 
-/** Certificate and key as a Secret holds them, PEM as byte text. */
+/** Certificate and key of a Secret: PEM as byte text. */
 export interface CertificateSecret {
   readonly data: Readonly<Record<string, string>>
 }
 
 /** The TLS material and settings of one listener. */
 export interface TlsIdentity {
-  /** Several serve clients with different abilities (RSA, ECDSA); among equals the first counts. */
+  /** At most one per key type (RSA, ECDSA) is used: the first. */
   readonly certificates: readonly CertificateSecret[]
   readonly parameters: TlsParameters
-  /** PEM of the authorities that sign client certificates; undefined: none is asked for. */
+  /** PEM of the authorities for client certificates; undefined: no client certificate is requested. */
   readonly clientAuthorities: string | undefined
 }
 
@@ -27,27 +27,27 @@ interface Made {
   readonly context: SecureContext | undefined
 }
 
-/** TLS contexts by listener; made on first use and again when something that they are made of has changed. */
+/** TLS contexts by listener; created on first use, and again when their material or settings change. */
 export class SecureContexts {
   readonly #made = new Map<string, Made>()
   #ticketKeys: Uint8Array
 
-  /** @param ticketKeys 48 bytes that all workers share: a session that one began is resumed by another */
+  /** @param ticketKeys 48 bytes, shared by all workers, so that each can resume sessions of the others */
   constructor(ticketKeys: Uint8Array) {
     this.#ticketKeys = ticketKeys
   }
 
-  /** Sessions of before are not resumed any more; open connections go on. */
+  /** Replaces the keys: older sessions can no longer be resumed; open connections are not affected. */
   changeTicketKeys(ticketKeys: Uint8Array): void {
     this.#ticketKeys = ticketKeys
   }
 
-  /** Forgets listeners that are not in `listeners`. */
+  /** Removes the contexts of all other listeners. */
   keep(listeners: ReadonlySet<string>): void {
     for (const listener of this.#made.keys()) if (!listeners.has(listener)) this.#made.delete(listener)
   }
 
-  /** @returns undefined when there is no usable certificate: handshakes then fail */
+  /** @returns undefined if there is no usable certificate: handshakes then fail */
   of(listener: string, identity: TlsIdentity): SecureContext | undefined {
     const ticketKeys = this.#ticketKeys
     const known = this.#made.get(listener)
@@ -92,7 +92,7 @@ function make(listener: string, identity: TlsIdentity, ticketKeys: Uint8Array): 
 interface Pair {
   readonly cert: string
   readonly key: string
-  /** `rsa`, `ec` and so on. */
+  /** Key type: `rsa`, `ec` and so on. */
   readonly kind: string
 }
 
@@ -100,7 +100,7 @@ function usablePair({ data }: CertificateSecret): Pair[] {
   const cert = data['tls.crt']
   const key = data['tls.key']
   if (cert === undefined || key === undefined) return []
-  // The listener's status says what is wrong.
+  // The status of the listener reports the fault.
   if (TLS_MATERIAL.pairFault(cert, key) !== undefined) return []
   return [{ cert, key, kind: new X509Certificate(cert).publicKey.asymmetricKeyType ?? '' }]
 }

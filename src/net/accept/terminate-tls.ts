@@ -7,17 +7,17 @@ import { certificateOf } from './client-certificate.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
 import type { TlsTermination } from './listen-tls.ts'
 
-/** A handshake that succeeded. */
+/** The result of a successful handshake. */
 export interface Secured {
   readonly socket: tls.TLSSocket
-  /** Of the client, when it showed one that is valid. */
+  /** The client certificate, if the client sent a valid one. */
   readonly certificate: PeerCertificate | undefined
 }
 
 /**
- * What Node's own TLS server reads and does at the end of a handshake, and has no public name: what came of verifying the client
- * certificate (a resumed session carries it along), the mark that HTTP/2 waits for, and the release without which errors of TLS
- * are told to nobody from here on.
+ * Internals that Node's own TLS server uses at the end of a handshake and that have no public API: the result of verifying the client
+ * certificate (also for a resumed session), the flag that HTTP/2 waits for, and the release, without which later TLS errors are not
+ * emitted.
  */
 interface ServerInternals {
   readonly ssl?: { verifyError?(): Error | null }
@@ -25,7 +25,7 @@ interface ServerInternals {
   _releaseControl(): void
 }
 
-/** Does the handshake on a paused socket; `done` is called at most once, and not after `socket` was destroyed by the caller. */
+/** Performs the handshake on a paused socket. `done` is called at most once, and not after the caller has destroyed `socket`. */
 export function terminateTls(
   socket: net.Socket,
   { context, alpnProtocols, clientCertificate }: TlsTermination,

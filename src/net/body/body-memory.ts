@@ -1,29 +1,29 @@
 import { clock } from '#base/clock.ts'
 
 /**
- * How long a body may take to arrive before it can be dropped for others when no memory is left. Otherwise a few clients
- * that send a byte at a time would exclude all others.
+ * How long a body may take to arrive before it can be dropped in favour of others when memory runs out. Otherwise a few clients that
+ * send one byte at a time could exclude all others.
  */
 const PATIENCE_MS = 10_000
 
-/** A body that is being gathered and may have to give way. */
-export interface ComingBody {
-  /** Lets go of what has come. */
+/** A body that is being collected and may be dropped when memory runs out. */
+export interface IncomingBody {
+  /** Drops the collected bytes. */
   giveWay(): void
 }
 
 /**
- * Memory for bodies that the requests of one worker may hold together: a bound for each of them (`maxBufferSize`) bounds nothing
- * when there are many. What one message holds of it is a `BodyClaim`.
+ * Memory limit for the buffered bodies of all requests of one worker; the limit per body (`maxBufferSize`) is not enough when there are
+ * many. Each message takes its share through a `BodyClaim`.
  */
 export class BodyMemory {
   readonly maxBytes: number
   readonly #now: () => number
   #heldBytes = 0
-  /** Bodies that may have to give way and when they began to come, oldest first. */
-  readonly #coming = new Map<ComingBody, number>()
+  /** Bodies that may be dropped, with their start time in monotonic milliseconds, oldest first. */
+  readonly #incoming = new Map<IncomingBody, number>()
 
-  /** `now`: monotonic milliseconds. */
+  /** @param now monotonic milliseconds */
   constructor(maxBytes: number, now: () => number = () => clock.monotonic()) {
     this.maxBytes = maxBytes
     this.#now = now
@@ -37,70 +37,70 @@ export class BodyMemory {
     return this.#heldBytes + bytes <= this.maxBytes
   }
 
-  /** Has bodies that take long give way to `taker`, until there is room or it is its own turn. @returns whether there is room for it */
-  makeRoom(bytes: number, taker: ComingBody): boolean {
+  /** Drops slow bodies, oldest first, until there is room for `taker` or `taker` is next. @returns whether there is room */
+  makeRoom(bytes: number, taker: IncomingBody): boolean {
     const latest = this.#now() - PATIENCE_MS
-    for (const [body, began] of this.#coming) {
+    for (const [body, began] of this.#incoming) {
       if (this.hasRoom(bytes) || began > latest) break
-      this.#coming.delete(body)
+      this.#incoming.delete(body)
       body.giveWay()
       if (body === taker) return false
     }
     return this.hasRoom(bytes)
   }
 
-  begins(body: ComingBody): void {
-    this.#coming.set(body, this.#now())
+  begins(body: IncomingBody): void {
+    this.#incoming.set(body, this.#now())
   }
 
-  ends(body: ComingBody): void {
-    this.#coming.delete(body)
+  ends(body: IncomingBody): void {
+    this.#incoming.delete(body)
   }
 
-  /** `bytes`: more when positive, less when negative. */
+  /** @param bytes positive: taken, negative: released */
   change(bytes: number): void {
     this.#heldBytes += bytes
   }
 }
 
-/** The share of a worker's body memory that one message, or one whole request, holds. `release` returns all of it, once, however the request ends. */
+/** The share of a worker's body memory that one message, or one whole request, uses. `release` returns all of it, however the request ends. */
 export class BodyClaim {
   readonly #memory: BodyMemory
   #heldBytes = 0
-  #coming: ComingBody | undefined
+  #incoming: IncomingBody | undefined
   #over = false
 
   constructor(memory: BodyMemory) {
     this.#memory = memory
   }
 
-  /** A body of a client begins to come, which may have to give way until it is `complete`. */
-  expect(body: ComingBody): void {
+  /** Registers the body of a client, which may be dropped until it is `complete`. */
+  expect(body: IncomingBody): void {
     if (this.#over) return
     this.complete()
-    this.#coming = body
+    this.#incoming = body
     this.#memory.begins(body)
   }
 
   complete(): void {
-    if (this.#coming === undefined) return
-    this.#memory.ends(this.#coming)
-    this.#coming = undefined
+    if (this.#incoming === undefined) return
+    this.#memory.ends(this.#incoming)
+    this.#incoming = undefined
   }
 
-  /** Has others give way for what has to be gathered. */
-  makeRoom(bytes: number, taker: ComingBody): boolean {
+  /** Drops slow bodies in favour of `taker`. */
+  makeRoom(bytes: number, taker: IncomingBody): boolean {
     return !this.#over && this.#memory.makeRoom(bytes, taker)
   }
 
-  /** @returns false when there is no room, or the request is over: nothing was taken */
+  /** @returns false if there is no room or the request is over; then nothing is taken */
   take(bytes: number): boolean {
     if (this.#over || !this.#memory.hasRoom(bytes)) return false
     this.#change(bytes)
     return true
   }
 
-  /** For what has come already and nobody else has: as much as one read brings may be beyond the bound. */
+  /** Takes memory for bytes that were already read and cannot be read again. The limit may be exceeded by the size of one read. */
   takeAnyway(bytes: number): void {
     if (!this.#over) this.#change(bytes)
   }
@@ -109,7 +109,7 @@ export class BodyClaim {
     if (!this.#over) this.#change(-bytes)
   }
 
-  /** Nothing can be taken any more. */
+  /** Returns all memory; nothing can be taken afterwards. */
   release(): void {
     this.complete()
     this.#change(-this.#heldBytes)

@@ -1,10 +1,10 @@
 import type { Head } from '../http/head.ts'
 import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
-import type { BodyClaim, ComingBody } from './body-memory.ts'
+import type { BodyClaim, IncomingBody } from './body-memory.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 import { HeldBytes } from './held-bytes.ts'
 
-/** Why a body was not gathered: it is larger than it may be, or bodies of others take all the memory there is for them. */
+/** Why a body was not collected: it exceeds its limit, or no body memory is left. */
 export type NotCollected = 'too-large' | 'no-memory'
 
 /** Result of collecting a body: its bytes and trailers, or the reason why it was not collected. */
@@ -15,18 +15,18 @@ export interface WholeBody {
   readonly trailers: Head | undefined
 }
 
-/** How much of a body may be gathered. */
+/** Limits of collecting a body. */
 export interface CollectLimits {
   readonly maxBytes: number
-  /** Where its memory comes from. */
+  /** The claim that provides the memory. */
   readonly claim: BodyClaim
-  /** The sender is untrusted: a slow body is dropped when memory is needed for others. */
+  /** The sender is untrusted: a slow body is dropped when other bodies need memory. */
   readonly givesWay?: boolean
 }
 
 /**
- * Gathers a body. `done` is called once, possibly before this returns. A body that is not gathered is left where it is: nothing
- * more is read of it until somebody ends the exchange.
+ * Collects a body. `done` is called once, possibly before this returns. If the body is not collected, its source stays paused until the
+ * exchange ends.
  */
 export function collectBody(source: BodySource, limits: CollectLimits, done: (result: Collected) => void): void {
   if (source.length > limits.maxBytes) return done('too-large')
@@ -34,7 +34,7 @@ export function collectBody(source: BodySource, limits: CollectLimits, done: (re
   source.pipe(collector)
 }
 
-/** As `collectBody`; of a larger body at least the first `maxBytes` are read, and it can go on from there. */
+/** Like `collectBody`, but of a larger body at least the first `maxBytes` are read, and reading can continue from there. */
 export function collectStart(
   source: BodySource,
   limits: CollectLimits,
@@ -46,12 +46,12 @@ export function collectStart(
   source.pipe(collector)
 }
 
-/** A body whose beginning was read. `pipe` delivers all of it, and when it is called again what has not been given yet, as with bodies of the wire. */
+/** A body whose beginning was read. `pipe` delivers all of it; a second `pipe` delivers the rest, like bodies from a connection. */
 export class PartialBody implements BodySource {
   readonly kind: BodyKind
   readonly length: number
   readonly trails: boolean
-  /** The first bytes, as many as were asked for. */
+  /** The first bytes, at most `maxBytes`. */
   readonly prefix: Buffer
   readonly #source: BodySource
   readonly #start: HeldBytes
@@ -68,7 +68,7 @@ export class PartialBody implements BodySource {
 
   pipe(sink: BodySink): void {
     if (!this.#begun) this.#begin(sink)
-    // What was read already has lost its chunk framing, so the rest goes without it.
+    // The collected bytes have lost their chunk framing, so the rest is delivered without framing too.
     this.#source.pipe(new ForwardingSink(sink))
   }
 
@@ -80,7 +80,7 @@ export class PartialBody implements BodySource {
     this.#source.resume()
   }
 
-  /** More bytes may have arrived since: the bytes of one read are delivered completely. */
+  /** Delivers the collected bytes. There may be more than `maxBytes`, because one read is delivered completely. */
   #begin(sink: BodySink): void {
     const { bytes } = this.#start
     this.#begun = true
@@ -89,7 +89,7 @@ export class PartialBody implements BodySource {
   }
 }
 
-class Collector implements BodySink, ComingBody {
+class Collector implements BodySink, IncomingBody {
   backed = false
   source: BodySource | null = null
   readonly takesFramed = false
@@ -140,7 +140,7 @@ class Collector implements BodySink, ComingBody {
     this.refuse('no-memory')
   }
 
-  /** Lets go of what was gathered, and takes nothing more. */
+  /** Drops the collected bytes and accepts no more. */
   refuse(why: NotCollected): void {
     if (this.#refused) return
     this.#claim.complete()
@@ -150,7 +150,7 @@ class Collector implements BodySink, ComingBody {
     this.#done(why)
   }
 
-  /** In the place of bodies that take long; this one may be among them. */
+  /** Appends after slow bodies were dropped, possibly this one. */
   #appendInstead(buffer: Buffer, start: number, end: number): boolean {
     const more = this.held.missing(end - start)
     return this.#claim.makeRoom(more, this) && this.held.append(buffer, start, end)

@@ -2,15 +2,15 @@ import type { Head } from '../http/head.ts'
 import { type Abort, BODY_CHUNKED, BODY_LENGTH, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 
-/** Stands between a body and its receiver. */
+/** Changes a body on its way to the receiver. */
 export interface BodyFilter {
-  /** Bytes may be added or removed: the announced length does not hold. */
+  /** The filter may add or remove bytes, so the announced length does not apply. */
   readonly changesLength: boolean
-  /** The sink for the body; what it lets through goes on to `sink`. Called once. */
+  /** The sink for the body; its output goes to `sink`. Called once. */
   into(sink: BodySink): BodySink
 }
 
-/** A body as a filter gives it on. `pipe` may be called again for what has not been given yet, as with bodies of the wire. */
+/** The output of a filter. A second `pipe` delivers the rest, like bodies from a connection. */
 export class FilteredBody implements BodySource {
   readonly kind: BodyKind
   readonly length: number
@@ -46,13 +46,13 @@ export class FilteredBody implements BodySource {
   }
 }
 
-/** The receiver behind a filter, which keeps its state when another one takes over. */
+/** The receiver behind a filter; it keeps its state when the sink is replaced. */
 class Receiver extends ForwardingSink {
   #ended = false
   #trailers: Head | undefined
   #failure: Abort | undefined
 
-  /** @returns false when the body is over, which the new sink is told as well: the one before may not have wanted to know */
+  /** @returns false if the body is over; the new sink gets the end too, because the old one may have ignored it */
   replace(sink: BodySink): boolean {
     sink.source = this.sink.source
     this.sink = sink

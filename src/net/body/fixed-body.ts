@@ -2,10 +2,10 @@ import type { Head } from '../http/head.ts'
 import { BODY_LENGTH, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 import { asBuffer } from './as-buffer.ts'
 
-/** Bytes written at a time; the next ones wait until the sink has room. */
+/** Bytes per write; the next slice waits until the sink has room. */
 const SLICE_BYTES = 65_536
 
-/** A body that is in memory. May be piped again and again: every `pipe` begins at the start. */
+/** A body in memory. Every `pipe` delivers it from the start. */
 export class FixedBody implements BodySource {
   readonly kind: BodyKind
   readonly length: number
@@ -16,13 +16,13 @@ export class FixedBody implements BodySource {
   #at = 0
   #paused = false
 
-  /** Text is sent as UTF-8. `trailers` follow it. */
+  /** @param body text is sent as UTF-8 */
   constructor(body: Uint8Array | string, trailers?: Head) {
     this.#bytes = typeof body === 'string' ? Buffer.from(body) : asBuffer(body)
     this.length = this.#bytes.length
     this.trails = trailers !== undefined && trailers.fieldCount > 0
     this.#trailers = trailers
-    // Fields follow a body only, be it an empty one.
+    // Trailers require a body, even if it is empty.
     this.kind = this.length === 0 && !this.trails ? BODY_NONE : BODY_LENGTH
   }
 

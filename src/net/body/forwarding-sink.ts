@@ -1,7 +1,7 @@
 import type { Head } from '../http/head.ts'
 import type { Abort, BodySink, BodySource } from '../stream.ts'
 
-/** Passes a body on as it is, without its chunk framing. Who looks at it or changes it on the way says so by what it overrides. */
+/** Forwards a body unchanged, without its chunk framing. Subclasses override methods to inspect or change it. */
 export class ForwardingSink implements BodySink {
   readonly takesFramed = false
   protected sink: BodySink

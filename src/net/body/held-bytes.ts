@@ -1,8 +1,8 @@
 import type { BodyClaim } from './body-memory.ts'
 
 /**
- * Bytes of a body that stay in memory, as far as there is room for them. They are one piece that grows by doubling: a body that
- * comes byte by byte costs no object for each.
+ * Bytes of a body that are kept in memory, if there is room. They form one buffer that grows by doubling, so a body that arrives byte by
+ * byte does not cost an object per byte.
  */
 export class HeldBytes {
   length = 0
@@ -11,24 +11,24 @@ export class HeldBytes {
   readonly #expectedBytes: number
   #buffer: Buffer | undefined
 
-  /** `announced`: the expected number of bytes; -1: unknown. */
+  /** @param announced the expected number of bytes; -1: unknown */
   constructor(claim: BodyClaim, maxBytes: number, announced = -1) {
     this.#claim = claim
     this.#maxBytes = maxBytes
     this.#expectedBytes = announced < 0 ? maxBytes : Math.min(announced, maxBytes)
   }
 
-  /** What is held, at this place until more is added. */
+  /** The kept bytes; valid until more are added. */
   get bytes(): Buffer {
     return this.#buffer?.subarray(0, this.length) ?? Buffer.alloc(0)
   }
 
-  /** As `append`; nothing is added that would make them more than `maxBytes`, either. */
+  /** Like `append`, but also fails if the total would exceed `maxBytes`. */
   appendWithin(buffer: Buffer, start: number, end: number): boolean {
     return this.length + end - start <= this.#maxBytes && this.append(buffer, start, end)
   }
 
-  /** Adds `buffer[start, end)`. @returns false when there is no room: nothing of it was added */
+  /** Adds `buffer[start, end)`. @returns false if there is no room; then nothing is added */
   append(buffer: Buffer, start: number, end: number): boolean {
     const more = this.missing(end - start)
     if (more > 0 && !this.#claim.take(more)) return false
@@ -36,21 +36,21 @@ export class HeldBytes {
     return true
   }
 
-  /** Adds what nobody else has, even where there is no room. */
+  /** Adds bytes that cannot be read again, even if there is no room. */
   appendAnyway(buffer: Buffer, start: number, end: number): void {
     const more = this.missing(end - start)
     this.#claim.takeAnyway(more)
     this.#add(buffer, start, end, more)
   }
 
-  /** Forgets everything and gives its memory back. */
+  /** Drops all bytes and releases their memory. */
   drop(): void {
     this.#claim.give(this.#capacity)
     this.#buffer = undefined
     this.length = 0
   }
 
-  /** Bytes by which the memory must grow for so many more. */
+  /** The number of bytes to allocate before `added` bytes fit. */
   missing(added: number): number {
     const capacity = this.#capacity
     const length = this.length + added

@@ -4,8 +4,8 @@ import { type CollectLimits, PartialBody } from './collect-body.ts'
 import { HeldBytes } from './held-bytes.ts'
 
 /**
- * A body that is kept as it passes, as long as it is not larger than `maxBytes` and there is memory for it, so that it can be sent
- * again: `pipe` gives all of it to one receiver after another.
+ * A body that is recorded while it is forwarded, up to `maxBytes` and while there is memory, so that it can be sent again: every `pipe`
+ * delivers all of it.
  */
 export class KeptBody implements BodySource, BodySink {
   readonly kind: BodyKind
@@ -29,12 +29,12 @@ export class KeptBody implements BodySource, BodySink {
     this.#kept = new HeldBytes(claim, maxBytes, from.length)
   }
 
-  /** All received bytes can be delivered again. */
+  /** Whether all received bytes can be delivered again. */
   get isWhole(): boolean {
     return this.#kept !== null
   }
 
-  /** Begins, or begins again while it is whole. */
+  /** Delivers the body from the start; again only while `isWhole`. */
   pipe(sink: BodySink): void {
     sink.source = this
     this.#sink = sink
@@ -52,7 +52,7 @@ export class KeptBody implements BodySource, BodySink {
     this.pause()
   }
 
-  /** Keeps nothing more: what was kept and what has still to come is given as one body, while all of it is there. */
+  /** Stops recording. @returns the recorded and the remaining bytes as one body, if it is whole */
   detach(): BodySource {
     return new PartialBody(this.#from, this.#kept!)
   }

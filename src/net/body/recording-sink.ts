@@ -3,7 +3,7 @@ import type { CollectLimits } from './collect-body.ts'
 import { ForwardingSink } from './forwarding-sink.ts'
 import { HeldBytes } from './held-bytes.ts'
 
-/** Passes a body on at once and keeps a copy of its first `maxBytes`, or of less where there is no memory for them. */
+/** Forwards a body at once and keeps a copy of its first `maxBytes`, or fewer if there is no memory. */
 export class RecordingSink extends ForwardingSink {
   readonly #copy: HeldBytes
   #maxBytes: number
@@ -16,12 +16,12 @@ export class RecordingSink extends ForwardingSink {
 
   override bytes(buffer: Buffer, start: number, end: number): void {
     const room = this.#maxBytes - this.#copy.length
-    // Behind a piece that is missing nothing is kept.
+    // After a missing piece, nothing more is kept.
     if (room > 0 && !this.#copy.append(buffer, start, Math.min(end, start + room))) this.#maxBytes = 0
     this.sink.bytes(buffer, start, end)
   }
 
-  /** What has passed so far, as far as it is kept. */
+  /** The copy so far. */
   get recorded(): Uint8Array {
     return this.#copy.bytes
   }

@@ -1,6 +1,6 @@
 import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
 
-/** The names of a certificate may be many, and they come from the peer. */
+/** Limits text from the peer, such as the names of a certificate. */
 const MAX_DETAIL_LENGTH = 300
 
 const CODES: Readonly<Record<string, ConnectFailureCode>> = {
@@ -40,21 +40,21 @@ const CODES: Readonly<Record<string, ConnectFailureCode>> = {
 /** Resolver errors which mean that the name does not exist or has no address. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
-/** @param secured TLS was to follow: what breaks the connection then is the handshake */
+/** @param secured the connection uses TLS; a reset is then a failed handshake */
 export function connectFailure(error: NodeJS.ErrnoException, secured: boolean): ConnectFailure {
   return { code: codeOf(error, secured), detail: detailOf(error) }
 }
 
-/** What the code already says; the address stays, because a name may have several. */
-const SAID_BY_CODE = /^connect (?:ECONNREFUSED|ETIMEDOUT) /
+/** The part of a message that the code already expresses; the address stays, because a name may have several. */
+const IMPLIED_BY_CODE = /^connect (?:ECONNREFUSED|ETIMEDOUT) /
 
-/** Errors of OpenSSL have a `reason`; their message is a line of its error queue. Advice to users of Node follows a semicolon. */
+/** OpenSSL errors have a `reason`; their message is a line of the error queue. The text after a semicolon is advice to users of Node. */
 function detailOf({ message, reason }: NodeJS.ErrnoException & { readonly reason?: string }): string {
-  const text = typeof reason === 'string' ? reason : message.replace(SAID_BY_CODE, '')
+  const text = typeof reason === 'string' ? reason : message.replace(IMPLIED_BY_CODE, '')
   return text.replace(/; if the root CA is installed locally.*$/, '').slice(0, MAX_DETAIL_LENGTH)
 }
 
-/** `error` null: the resolver found nothing. */
+/** @param error null: the resolver returned no address */
 export function lookupFailure(host: string, error: NodeJS.ErrnoException | null): ConnectFailure {
   if (error === null) return { code: 'name-unknown', detail: `no addresses found for ${host}` }
   const code = NO_SUCH_NAME.has(error.code ?? '') ? 'name-unknown' : 'name-lookup-failed'

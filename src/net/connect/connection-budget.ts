@@ -1,12 +1,12 @@
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 
-/** Somebody with requests that wait for room for another connection. */
+/** Has requests that wait until another connection may be opened. */
 export interface RoomSeeker {
-  /** There may be room now; a seeker that finds none asks again. */
+  /** Called when there may be room. A seeker that finds none must register again. */
   roomToConnect(): void
 }
 
-/** How many connections of this worker lead to one address, whatever they speak there. */
+/** Counts the connections of this worker to one address, for all protocols. */
 class ConnectionBudget {
   #open = 0
   readonly #seekers = new Set<RoomSeeker>()
@@ -32,11 +32,11 @@ class ConnectionBudget {
   }
 }
 
-/** The budgets of all addresses that connections lead to. */
+/** The budgets of all addresses with connections. */
 export class ConnectionBudgets {
   readonly #budgets = new Map<string, ConnectionBudget>()
 
-  /** Counts a connection that is opened next. @returns false when there is no room; `seeker` is told when there may be some */
+  /** Counts a connection that is opened next. @returns false if the limit is reached; `seeker` is called when there may be room */
   take(destination: Destination, seeker?: RoomSeeker): boolean {
     const { maxConnections } = destination.bounds ?? DEFAULT_BOUNDS
     const key = addressOf(destination)
@@ -48,7 +48,7 @@ export class ConnectionBudgets {
     return budget.take(maxConnections, seeker)
   }
 
-  /** A connection that was counted is gone. */
+  /** A counted connection has closed. */
   give(destination: Destination): void {
     const key = addressOf(destination)
     const budget = this.#budgets.get(key)

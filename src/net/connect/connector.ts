@@ -21,13 +21,13 @@ export class Connector {
 
   /**
    * Counts a connection, which must be dialled next.
-   * @returns false when the address has as many as it may; `seeker` is told when there may be room
+   * @returns false if the limit of the address is reached; `seeker` is called when there may be room
    */
   reserve(destination: Destination, seeker?: RoomSeeker): boolean {
     return this.#budgets.take(destination, seeker)
   }
 
-  /** Opens the connection that was reserved. */
+  /** Opens the reserved connection. */
   dial(
     destination: Destination,
     context: DialContext,

@@ -9,13 +9,13 @@ import type { NameUse } from './names.ts'
 
 export interface DialTransportOptions extends Pick<DialOptions, 'halfOpen'> {
   readonly connector: Connector
-  /** Told what happens on the transport. */
+  /** Receives the events of the transport. */
   readonly owner: TransportOwner
-  /** Called once with the connected transport, or with the reason why there is none. */
+  /** Called once with the connected transport, or with the failure. */
   done(transport: Transport | null, failure: ConnectFailure | null, use: NameUse | undefined): void
 }
 
-/** Opens a connection, for which there is room, that is read as fast as its kind allows. */
+/** Opens a reserved connection with the fastest transport for its kind. */
 export function dialTransport(
   destination: Destination,
   context: DialContext,

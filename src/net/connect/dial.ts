@@ -11,28 +11,28 @@ import type { Names, NameUse } from './names.ts'
 export interface DialOptions {
   readonly wheel: TimerWheel
   readonly names: Names
-  /** How plain sockets are to be read. */
+  /** How plain sockets are read. */
   readonly onread?: net.OnReadOpts
-  /** Our direction stays open when the server has ended its own. */
+  /** Keep the sending direction open after the server has ended its own. */
   readonly halfOpen?: boolean
-  /** Called once: the connection has closed, or there will be none. */
+  /** Called once, when the connection has closed or could not be opened. */
   gone?(): void
   /**
-   * Called once with the connected socket, a `TLSSocket` where the destination says so, or with the reason why there is none. `use`:
-   * the name whose address it leads to, until it closes or somebody releases it.
+   * Called once with the connected socket (a `TLSSocket` if the destination uses TLS) or with the failure.
+   * @param use the name that was resolved; released when the connection closes, or earlier by the owner
    */
   done(socket: net.Socket | null, failure: ConnectFailure | null, use: NameUse | undefined): void
 }
 
-/** What connections to one destination have in common. */
+/** The state that connections to one destination share. */
 export interface DialContext {
-  /** Undefined without TLS; null: its key material cannot be used. */
+  /** Undefined: no TLS; null: the key material cannot be used. */
   readonly secureContext: tls.SecureContext | null | undefined
-  /** The TLS session that the next connection may resume. */
+  /** The TLS session that the next connection can resume. */
   session: Buffer | undefined
 }
 
-/** The parts of a destination that are costly to make and used for every connection. */
+/** Creates the parts of a destination that are expensive and used by every connection. */
 export function dialContext({ tls: settings }: Destination): DialContext {
   return { secureContext: settings === undefined ? undefined : secureContextOf(settings), session: undefined }
 }
@@ -57,17 +57,17 @@ function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureC
 /** Upstream connections are always probed (decision A-41). */
 const DEFAULT_KEEPALIVE: TcpKeepalive = { timeMs: 180_000, intervalMs: 180_000, retries: 9 }
 
-/** Key material that cannot be used fails as the handshake would (decision A-108). */
+/** Unusable key material is reported as a failed handshake (decision A-108). */
 const UNUSABLE: ConnectFailure = {
   code: 'tls-settings-unusable',
   detail: 'the configured certificates or keys cannot be used',
 }
 
-/** The longest an address is tried while others are left. */
+/** Time limit for one address while others are left. */
 const MAX_ATTEMPT_MS = 3000
 
 /**
- * Opens a connection: looks the host up, tries all its addresses in turn, and does the TLS handshake, all within
+ * Opens a connection: resolves the host, tries its addresses in turn, and performs the TLS handshake, all within
  * `connectTimeoutMs` (decision A-107).
  */
 export class Dial {
@@ -77,11 +77,11 @@ export class Dial {
   readonly #wheel: TimerWheel
   readonly #total: WheelTimer
   readonly #attempt: WheelTimer
-  /** Of the name that is dialled, if it is one. */
+  /** The use of the host name; undefined for an IP address. */
   #use: NameUse | undefined
   #addresses: string[] = []
   #socket: net.Socket | null = null
-  /** Of the address that was tried last. */
+  /** The failure of the last address. */
   #lastFailure: ConnectFailure = { code: 'connect-failed', detail: undefined }
   #over = false
 
@@ -98,7 +98,7 @@ export class Dial {
     else this.#resolve()
   }
 
-  /** Gives up; `done` is not called. */
+  /** Cancels the dial; `done` is not called. */
   cancel(): void {
     if (this.#over) return
     this.#over = true
@@ -161,7 +161,7 @@ export class Dial {
     }
     const socket = tls.connect(options)
     socket.setNoDelay(true)
-    // Node tells of an error of TLS behind the handshake, and leaves the socket open.
+    // After the handshake, Node emits TLS errors but leaves the socket open.
     socket.on('error', () => socket.destroy())
     socket.on('session', (session) => {
       this.#context.session = session
@@ -186,7 +186,7 @@ export class Dial {
     })
   }
 
-  /** It shares the time with those behind it. */
+  /** Tries the next address: the remaining addresses share the time. */
   #giveUpAddress(): void {
     this.#lastFailure = { code: 'connect-timeout', detail: 'the first addresses of the name did not respond' }
     this.#tryNext()
@@ -216,7 +216,7 @@ export class Dial {
     this.#drop()
   }
 
-  /** Lets go of an attempt that is not over. */
+  /** Releases an unfinished attempt. */
   #drop(): void {
     const socket = this.#socket
     if (socket === null) return
@@ -227,7 +227,7 @@ export class Dial {
   }
 }
 
-/** The whole time for a connection is over. */
+/** The failure after `connectTimeoutMs`. */
 export function connectedTooLate(timeoutMs: number): ConnectFailure {
   return { code: 'connect-timeout', detail: `no connection within ${timeoutMs} ms` }
 }

@@ -5,12 +5,12 @@ import type { DialContext } from './dial.ts'
 import type { NameUse } from './names.ts'
 import type { PoolSettings } from './pool-settings.ts'
 
-/** A connected socket that somebody else has dialled. */
+/** A connected socket that was dialled outside the pool. */
 export interface AdoptedSocket {
   readonly socket: Socket
-  /** What it was dialled with. */
+  /** The context that it was dialled with. */
   readonly context: DialContext
-  /** The name that it leads to, if it is one. */
+  /** The use of the host name; undefined for an IP address. */
   readonly use: NameUse | undefined
 }
 
@@ -18,7 +18,7 @@ export interface AdoptedSocket {
 export interface ConnectionGroup {
   adopt(adopted: AdoptedSocket): void
   close(): void
-  /** There are connections, or some are being opened. */
+  /** Whether there are connections, or some are being opened. */
   readonly isOpen: boolean
 }
 
@@ -36,12 +36,12 @@ export abstract class GroupedPool<Group extends ConnectionGroup> {
 
   protected abstract openGroup(destination: Destination): Group
 
-  /** Whether a connection of that destination is open and takes requests. */
+  /** Whether the destination has an open connection that accepts requests. */
   isOpen(key: string): boolean {
     return this.#groups.get(key)?.isOpen === true
   }
 
-  /** Takes a connected socket of `destination`. */
+  /** Adds a connected socket of `destination`. */
   adopt(destination: Destination, adopted: AdoptedSocket): void {
     this.group(destination).adopt(adopted)
   }
@@ -51,7 +51,7 @@ export abstract class GroupedPool<Group extends ConnectionGroup> {
     for (const group of [...this.#groups.values()]) group.close()
   }
 
-  /** A group has neither connections nor requests any more. */
+  /** Removes a group that has no connections and no requests. */
   forget(key: string, group: Group): void {
     // Another group may have replaced it.
     if (this.#groups.get(key) === group) this.#groups.delete(key)

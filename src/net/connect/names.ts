@@ -4,41 +4,41 @@ import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { lookupFailure } from './connect-failure.ts'
 
-/** Finds all addresses of a name, in the order in which they are to be tried. */
+/** Resolves all addresses of a name, in the order in which to try them. */
 export type Lookup = (
   host: string,
   done: (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void,
 ) => void
 
-/** The resolver of the system. It does not say how long an answer is good for. */
+/** The system resolver. It gives no TTL. */
 export const systemLookup: Lookup = (host, done) => {
   dns.lookup(host, { all: true, order: 'verbatim' }, (error, found) => {
     done(error, error === null ? found.map(({ address }) => address) : [])
   })
 }
 
-/** How long the answer for a name in use is good. */
+/** Lifetime of an answer while the name is in use. */
 const FRESH_MS = 5000
-/** Answers in a row without an address, before its connections are given up: some servers give a part of their addresses each time. */
+/** Number of consecutive answers without an address before its connections are closed: some servers return only some of their addresses. */
 const MAX_ABSENT = 3
 
 type Resolved = (addresses: readonly string[] | null, failure: ConnectFailure | null) => void
 
-/** A connection to some address of a name, from its dial to its end. While there is one, the name is in use. */
+/** One connection that uses a name, from dial to close. */
 export interface NameUse {
-  /** Called when the address has not been among those of the name for a while. */
+  /** Called when the address has been absent from the answers for a while. */
   outdated: () => void
   /** The current addresses; starts a lookup if none are known. */
   resolve(done: Resolved): void
-  /** The connection stands, to that address. */
+  /** The connection was established to that address. */
   chose(address: string): void
-  /** The connection is gone. */
+  /** The connection has closed. */
   release(): void
 }
 
 /**
- * The addresses of names that connections lead to: looked up again while they are in use, so that new connections go where the name
- * leads now, and old ones end when it leads elsewhere.
+ * The addresses of the names that connections use. Names in use are resolved again, so that new connections use the current addresses
+ * and connections to removed addresses end.
  */
 export class Names {
   readonly #wheel: TimerWheel
@@ -50,7 +50,7 @@ export class Names {
     this.#lookup = lookup
   }
 
-  /** Begins to use a name; whoever does ends with `release`. */
+  /** Begins to use a name, until `release`. */
   use(host: string): NameUse {
     let name = this.#inUse.get(host)
     if (name === undefined) {
@@ -75,12 +75,12 @@ class Name {
   readonly #host: string
   readonly #settings: NameSettings
   readonly #uses = new Set<Use>()
-  readonly #timer = new WheelTimer(() => this.#ask())
+  readonly #timer = new WheelTimer(() => this.#lookUp())
   /** The last good answer. */
   #addresses: readonly string[] | undefined
-  #asking = false
-  /** Those that have nothing to go by yet. */
-  #asked: Resolved[] = []
+  #lookingUp = false
+  /** Callers that wait for the first answer. */
+  #waiting: Resolved[] = []
   #resolved = 0
 
   constructor(host: string, settings: NameSettings) {
@@ -96,8 +96,8 @@ class Name {
 
   resolve(done: Resolved): void {
     if (this.#addresses !== undefined) return done(rotate(this.#addresses, this.#resolved++), null)
-    this.#asked.push(done)
-    this.#ask()
+    this.#waiting.push(done)
+    this.#lookUp()
   }
 
   release(use: Use): void {
@@ -106,12 +106,12 @@ class Name {
     this.#settings.unused()
   }
 
-  /** One look-up at a time, however long it takes. */
-  #ask(): void {
-    if (this.#asking) return
-    this.#asking = true
+  /** Starts a lookup; only one at a time runs. */
+  #lookUp(): void {
+    if (this.#lookingUp) return
+    this.#lookingUp = true
     this.#settings.lookup(this.#host, (error, addresses) => {
-      this.#asking = false
+      this.#lookingUp = false
       if (error !== null || addresses.length === 0) this.#failed(error)
       else this.#answered(addresses)
       if (this.#uses.size > 0) this.#settings.wheel.arm(this.#timer, FRESH_MS)
@@ -121,19 +121,19 @@ class Name {
   #answered(addresses: readonly string[]): void {
     this.#addresses = addresses
     for (const use of [...this.#uses]) use.compare(addresses)
-    for (const done of this.#takeAsked()) done(rotate(addresses, this.#resolved++), null)
+    for (const done of this.#takeWaiting()) done(rotate(addresses, this.#resolved++), null)
   }
 
-  /** Known addresses stay: a failing resolver is no evidence about the servers. */
+  /** Keeps the known addresses: a resolver failure says nothing about the servers. */
   #failed(error: NodeJS.ErrnoException | null): void {
     const failure = lookupFailure(this.#host, error)
-    for (const done of this.#takeAsked()) done(null, failure)
+    for (const done of this.#takeWaiting()) done(null, failure)
   }
 
-  #takeAsked(): Resolved[] {
-    const asked = this.#asked
-    this.#asked = []
-    return asked
+  #takeWaiting(): Resolved[] {
+    const waiting = this.#waiting
+    this.#waiting = []
+    return waiting
   }
 }
 
@@ -167,8 +167,8 @@ class Use implements NameUse {
 }
 
 /**
- * The same addresses, beginning with another one: an answer serves many connections, which are to be spread as many answers would
- * spread them. The first family stays first, since the system had a reason for it.
+ * Rotates the addresses, so that connections that share one answer are distributed over them. The address family of the first address
+ * stays first, because the system chose it.
  */
 function rotate(addresses: readonly string[], by: number): readonly string[] {
   const family = net.isIP(addresses[0]!)

@@ -3,17 +3,17 @@ import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import type { Lookup } from './names.ts'
 
-/** Bounds of a pool of upstream connections. */
+/** Settings of a pool of upstream connections. */
 export interface PoolSettings {
-  /** How long a connection without requests is kept. */
+  /** How long an idle connection is kept. */
   readonly idleTimeoutMs: number
-  /** Free HTTP/1 connections kept per destination. */
+  /** Maximum number of idle HTTP/1 connections per destination. */
   readonly maxIdle: number
   readonly wheel: TimerWheel
-  /** Finds the addresses of names. */
+  /** Resolves names. */
   readonly lookup: Lookup
-  /** How connections without TLS are read and written. */
+  /** Transport of connections without TLS. */
   readonly transports: PlainTransports
-  /** Where bodies that are kept for another try have their place. */
+  /** Memory for bodies that are kept for a retry. */
   readonly bodyMemory: BodyMemory
 }

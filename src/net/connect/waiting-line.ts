@@ -4,22 +4,22 @@ import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 
 /** A request that waits for a connection. */
 export interface Waiting {
-  /** It has waited for long enough, and is in no line any more. */
+  /** The wait has timed out or failed, and the request was removed from the queue. */
   failUnsent(failure: ConnectFailure): void
 }
 
 export interface WaitingLineSettings {
   readonly wheel: TimerWheel
-  /** No one waits longer. */
+  /** Maximum wait. */
   readonly timeoutMs: number
   /** The failure of requests that have waited this long. */
   readonly tooLate: () => ConnectFailure
 }
 
-/** Requests that wait for a connection, in the order in which they came. One timer serves all of them. */
+/** Requests that wait for a connection, in order of arrival. One timer serves all of them. */
 export class WaitingLine<Waiter extends Waiting> {
   readonly #settings: WaitingLineSettings
-  /** With the time at which each came. */
+  /** The requests, with their time of arrival. */
   readonly #waiters = new Map<Waiter, number>()
   readonly #timer = new WheelTimer(() => this.#expire())
 
@@ -36,7 +36,7 @@ export class WaitingLine<Waiter extends Waiting> {
     if (this.#waiters.size === 1) this.#settings.wheel.arm(this.#timer, this.#settings.timeoutMs)
   }
 
-  /** It does not wait any more. */
+  /** Removes a request that no longer waits. */
   delete(waiter: Waiter): void {
     if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#settings.wheel.remove(this.#timer)
   }
@@ -50,7 +50,7 @@ export class WaitingLine<Waiter extends Waiting> {
     return undefined
   }
 
-  /** There will be no connection: the line is empty from now on. */
+  /** Fails all requests, because no connection could be opened. */
   failAll(failure: ConnectFailure): void {
     for (let waiter = this.take(); waiter !== undefined; waiter = this.take()) waiter.failUnsent(failure)
   }
@@ -70,12 +70,12 @@ export class WaitingLine<Waiter extends Waiting> {
   }
 }
 
-/** All connections have been busy for as long as a request waits for one. */
+/** The failure when all connections were busy for the maximum wait. */
 export function waitedTooLong(timeoutMs: number): ConnectFailure {
   return { code: 'wait-timeout', detail: `no connection was free within ${timeoutMs} ms` }
 }
 
-/** The time of a request was up before that. */
+/** The failure when the time limit of the request ended first. */
 export const LATE_WAITING: ConnectFailure = { code: 'wait-timeout', detail: 'no connection was free in time' }
 
 export function tooManyWaiting(maxWaiting: number): ConnectFailure {

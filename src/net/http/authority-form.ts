@@ -5,8 +5,8 @@ let lastAuthority = ''
 let lastHost = ''
 
 /**
- * The host of an authority: lower case, without port, and without the final dot that makes a name absolute (RFC 1034, 3.1), as in
- * server names of TLS: another spelling of a host may not lead past its listener.
+ * The host of an authority: lower case, without port and without the final dot of an absolute name (RFC 1034, 3.1), as in TLS server
+ * names. Another spelling of a host must not bypass its listener.
  */
 export function hostOf(authority: string): string {
   if (authority !== lastAuthority) {
@@ -22,13 +22,13 @@ function readHost(authority: string): string {
 }
 
 /**
- * The form of an authority that is matched and shown to expressions: its host as above, and its port unless that is one of the
- * schemes' own (RFC 3986, 6.2.3). TLS may end before us, so the scheme does not say which of the two is (decision A-136).
+ * The normalized authority for matching and expressions: the host as in `hostOf`, and the port unless it is 80 or 443 (RFC 3986, 6.2.3).
+ * TLS may be terminated before the gateway, so the scheme does not tell which default port applies (decision A-136).
  */
 export function matchedAuthority(authority: string): string {
   const port = authority.slice(withoutPort(authority).length)
-  return hostOf(authority) + (OWN_PORT.test(port) ? '' : port)
+  return hostOf(authority) + (DEFAULT_PORT.test(port) ? '' : port)
 }
 
-/** May be empty or have leading zeros, since receivers parse it as a number. */
-const OWN_PORT = /^:0*(?:80|443)?$/
+/** The port may be empty or have leading zeros, because receivers parse it as a number. */
+const DEFAULT_PORT = /^:0*(?:80|443)?$/

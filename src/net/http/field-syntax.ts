@@ -1,4 +1,4 @@
-/** What a byte may be part of; bits of `CHARACTER` (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
+/** Syntax elements in which a byte is valid; bits of `CHARACTER` (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
 export const TOKEN = 1
 export const FIELD_VALUE = 2
 export const TARGET = 4
@@ -14,7 +14,7 @@ function buildTable(): Uint8Array {
   const table = new Uint8Array(256)
   for (let code = 0; code < 256; code++) {
     if (code === 9 || (code >= 32 && code !== 127)) table[code]! |= FIELD_VALUE
-    // A fragment is never sent; a parser that truncates the target at '#' would route a different path than we matched.
+    // Clients never send a fragment. A server that truncates the target at '#' would serve a different path than the gateway matched.
     if (code > 32 && code < 127 && code !== 35) table[code]! |= TARGET
     const text = String.fromCharCode(code)
     if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(text)) table[code]! |= TOKEN
@@ -25,42 +25,42 @@ function buildTable(): Uint8Array {
   return table
 }
 
-/** Whether `text` may be a field name: a token of RFC 9110, 5.6.2. */
+/** Whether `text` is a valid field name: a token (RFC 9110, 5.6.2). */
 export function isFieldName(text: string): boolean {
   return text.length > 0 && consistsOf(text, TOKEN)
 }
 
-/** The same, and in lower case. */
+/** Whether `text` is a valid field name in lower case. */
 export function isLowerFieldName(text: string): boolean {
   return text.length > 0 && consistsOf(text, LOWER_TOKEN)
 }
 
 /**
- * Whether `text` may be a method. Methods depend on case (RFC 9110, 9.1), yet many servers take `delete` for DELETE, which a rule on
- * DELETE would not see: lower-case letters are refused (decision A-135).
+ * Whether `text` is an accepted method. Methods are case-sensitive (RFC 9110, 9.1), but many servers treat `delete` as DELETE, which
+ * would bypass a rule for DELETE. Therefore lower-case letters are refused (decision A-135).
  */
 export function isMethod(text: string): boolean {
   return text.length > 0 && consistsOf(text, METHOD)
 }
 
-/** Whether `text` may be a field value: latin-1 text of bytes without CR, LF, NUL or other controls (RFC 9110, 5.5). */
+/** Whether `text` is a valid field value: byte text without CR, LF, NUL or other controls (RFC 9110, 5.5). */
 export function isFieldValue(text: string): boolean {
   return consistsOf(text, FIELD_VALUE)
 }
 
-/** Whether `text` may be a request target in any of its forms (RFC 9112, 3.2). */
+/** Whether `text` is a valid request target in any form (RFC 9112, 3.2). */
 export function isTarget(text: string): boolean {
   return text.length > 0 && consistsOf(text, TARGET)
 }
 
 const AUTHORITY = /^(?:[-._0-9A-Za-z]+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?$/
 
-/** Whether `text` names a host, with or without a port: a name, an IPv4 address or an IPv6 address in brackets. */
+/** Whether `text` is a host with an optional port: a name, an IPv4 address or an IPv6 address in brackets. */
 export function isAuthority(text: string): boolean {
   return AUTHORITY.test(text)
 }
 
-/** What stands in an authority before its port. */
+/** The host of an authority, in its original form. */
 export function withoutPort(authority: string): string {
   const colon = authority.indexOf(':', authority.indexOf(']') + 1)
   return colon < 0 ? authority : authority.slice(0, colon)

@@ -1,6 +1,6 @@
 import type { WireRefusal } from '../stream.ts'
 
-/** Outcomes of reading a head other than its length; all are negative. */
+/** Negative results of reading a head; a positive result is its length. */
 export const INCOMPLETE = -1
 export const MALFORMED = -2
 export const HOST_INVALID = -3
@@ -10,7 +10,7 @@ export const EXPECTATION_FAILED = -6
 export const VERSION_NOT_SUPPORTED = -7
 export const METHOD_NOT_IMPLEMENTED = -8
 
-/** The refusal for a negative outcome. */
+/** The refusal for a negative result. */
 export function refusalOf(outcome: number): WireRefusal {
   switch (outcome) {
     case HOST_INVALID:

@@ -10,59 +10,59 @@ const CHUNKED = 2
 const NOTHING: readonly string[] = []
 
 /**
- * The head of one HTTP/1 message: the latin-1 text as it came from the wire, a table of offsets into it, and edits kept beside
- * it. Nothing is decoded before somebody asks; fields that nobody touched go out as they came in, in runs as long as possible.
- * Names given to it are lower case; values are latin-1 text of bytes. Uses no Node API.
+ * The head of one HTTP/1 message: the received byte text, a table of offsets into it, and separate edits. Fields are decoded on demand,
+ * and unchanged fields are sent exactly as received, in the longest possible runs. Arguments with field names must be lower case; values
+ * are byte text. Uses no Node API.
  */
 export class Head {
-  // Written by the parser (parse-head.ts, finish-head.ts) and read here; the gateway's rooms use the accessors below.
-  /** The head as received, with its final empty line; '' for a head made by the gateway. */
+  // Written by the parser (parse-head.ts, finish-head.ts); other modules use the accessors below.
+  /** The received head with its final empty line; '' for a head that the gateway created. */
   text = ''
-  /** Per received field: name start, name end, value start, value end; relative to `text`. */
+  /** Four offsets into `text` per received field: name start, name end, value start, value end. */
   offsets: Int32Array = new Int32Array(4 * 32)
-  /** 1 for a received field that is no longer part of the head. */
+  /** 1 for a received field that was removed. */
   dropped: Uint8Array = new Uint8Array(32)
   received = 0
   droppedCount = 0
-  /** Where an interrupted parse goes on: start of the first incomplete line. */
+  /** Where an interrupted parse continues: the start of the first incomplete line. */
   parsedTo = 0
   methodEnd = 0
   targetEnd = 0
   startLineEnd = 0
-  /** The start line goes out as it came in. */
+  /** The start line is sent as received. */
   startLineKept = false
   hostField = -1
   lengthField = -1
-  /** Connection-level fields that need their text to be understood. */
+  /** `finishRequestHead` or `finishResponseHead` must process the head, which requires its text. */
   unfinished = false
 
   /** Announced body length in bytes; -1 without a Content-Length. */
   contentLength = -1
   chunked = false
   http10 = false
-  /** Options of the Connection field. */
+  /** The Connection field has the option `close`. */
   saysClose = false
   saysKeepAlive = false
-  /** The peer's hint how long it keeps an idle connection; -1 without one. */
+  /** The idle timeout of the peer, as hinted by Keep-Alive; -1 without one. */
   keepAliveSeconds = -1
   /** `Expect: 100-continue` (RFC 9110, 10.1.1). */
   expectsContinue = false
-  /** Protocol of an upgrade that was asked for or accepted; '' without one. */
+  /** The protocol of a requested or accepted upgrade; '' without one. */
   upgrade = ''
   /** `TE: trailers`. */
   takesTrailers = false
-  /** Fields that the Connection field of a request names, but for those that are about the connection; in lower case. */
+  /** Fields that the Connection field of a request nominates, except connection-level fields; in lower case. */
   nominated: readonly string[] = NOTHING
 
   #method: string | undefined
   #target: string | undefined
   #status = 0
-  /** Fields that were added: so many from the beginning of these, which are kept for the next head. */
+  /** The number of added fields: the first ones of the lists, which are reused for the next head. */
   #added = 0
   readonly #names: string[] = []
   readonly #values: string[] = []
 
-  /** A request head made by the gateway. `target` in origin form. */
+  /** Creates a request head. @param target in origin form */
   static request(method: string, target: string): Head {
     const head = new Head()
     head.method = method
@@ -70,7 +70,7 @@ export class Head {
     return head
   }
 
-  /** A response head made by the gateway; the reason phrase is the registered one. */
+  /** Creates a response head with the registered reason phrase. */
   static response(status: number): Head {
     const head = new Head()
     head.status = status
@@ -111,7 +111,7 @@ export class Head {
     this.startLineKept = false
   }
 
-  /** The status of a received head, whose start line stays as it is. */
+  /** Sets the status of a received head; its start line is unchanged. */
   receivedStatus(status: number): void {
     this.#status = status
   }
@@ -123,7 +123,7 @@ export class Head {
     return this.get('host') ?? ''
   }
 
-  /** The same; `likely` itself when it is equal, which saves making and comparing another text. */
+  /** Like `authority`; returns `likely` itself if it is equal, which avoids creating and comparing another string. */
   authorityLike(likely: string): string {
     const at = this.hostField
     if (at < 0 || this.dropped[at] !== 0) return this.authority
@@ -178,7 +178,7 @@ export class Head {
   }
 
   /**
-   * Replaces all fields of that name, as `remove` takes them, by one. Throws when name or value cannot be a field; check strangers'
+   * Replaces all fields with that name, by the comparison of `remove`. Throws if name or value is invalid; callers must check untrusted
    * text before.
    */
   set(name: string, value: string): void {
@@ -187,12 +187,12 @@ export class Head {
     this.#add(lowerName, value)
   }
 
-  /** Adds a field after those of the same name. Throws as `set` does. */
+  /** Adds a field after those with the same name. Throws like `set`. */
   append(name: string, value: string): void {
     this.#add(checkField(name, value), value)
   }
 
-  /** Removes all fields of that name; `_` and `-` are one in it (decision A-134). */
+  /** Removes all fields with that name; `_` and `-` are equal (decision A-134). */
   remove(name: string): void {
     for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
     for (let i = this.#added - 1; i >= 0; i--) {
@@ -204,13 +204,13 @@ export class Head {
     }
   }
 
-  /** Whether the received field `at` has that name, `_` and `-` being one in it; also of a dropped field. */
+  /** Whether the received field `at` has that name; `_` and `-` are equal. Also for dropped fields. */
   isNamed(at: number, name: string): boolean {
     const start = this.offsets[4 * at]!
     return this.offsets[4 * at + 1]! - start === name.length && readsLike(this.text, start, name)
   }
 
-  /** Takes the received field `at` out of the head. */
+  /** Removes the received field `at`. */
   drop(at: number): void {
     if (this.dropped[at] === 1) return
     this.dropped[at] = 1
@@ -225,19 +225,19 @@ export class Head {
     for (let i = 0; i < this.#added; i++) visit(this.#names[i]!, this.#values[i]!)
   }
 
-  /** Name of the received field `at` as it was written; also of a dropped one. */
+  /** Name of the received field `at` in its original case; also for dropped fields. */
   receivedName(at: number): string {
     return this.text.slice(this.offsets[4 * at], this.offsets[4 * at + 1])
   }
 
-  /** Value of the received field `at`; also of a dropped one. */
+  /** Value of the received field `at`; also for dropped fields. */
   receivedValue(at: number): string {
     return this.#value(at)
   }
 
   /**
-   * The head as request text with its final empty line. Framing fields come from `kind` and `length` (a length below 0 announces
-   * none); `connectionLines` are whole lines about the connection. Connection-level fields of this head are not written.
+   * The head as request text with its final empty line. Framing fields are derived from `kind` and `length` (negative: no
+   * Content-Length); `connectionLines` are complete lines with connection-level fields. Those of this head are not written.
    */
   writeRequest(kind: Kind, length: number, connectionLines: string): string {
     if (this.startLineKept) return this.#write('', 0, kind, length, connectionLines)
@@ -245,14 +245,14 @@ export class Head {
     return this.#write(line, this.startLineEnd, kind, length, connectionLines)
   }
 
-  /** The head as response text; arguments as `writeRequest`. */
+  /** The head as response text; parameters like `writeRequest`. */
   writeResponse(kind: Kind, length: number, connectionLines: string): string {
     if (this.startLineKept) return this.#write('', 0, kind, length, connectionLines)
     const line = `HTTP/1.1 ${this.#status} ${reasonPhrase(this.#status)}\r\n`
     return this.#write(line, this.startLineEnd, kind, length, connectionLines)
   }
 
-  /** Room for `count` received fields. */
+  /** Allocates space for `count` received fields. */
   reserve(count: number): void {
     if (count <= this.dropped.length) return
     const capacity = Math.max(count, 2 * this.dropped.length)
@@ -264,7 +264,7 @@ export class Head {
     this.dropped = dropped
   }
 
-  /** Makes it an empty head, ready for the next message. */
+  /** Empties the head for the next message. */
   reset(): void {
     this.text = ''
     this.received = 0
@@ -293,12 +293,12 @@ export class Head {
     while (this.#added > 0) this.#values[--this.#added] = ''
   }
 
-  /** An independent copy: a retry needs the head as it was before the first attempt changed it. */
+  /** An independent copy: a retry needs the head from before the first attempt changed it. */
   clone(): Head {
     return new Head().copyFrom(this)
   }
 
-  /** Makes it equal to `other`, with later edits of either not seen by the other. */
+  /** Copies `other` into this head. */
   copyFrom(other: Head): this {
     this.reserve(other.received)
     for (let i = 0; i < 4 * other.received; i++) this.offsets[i] = other.offsets[i]!
@@ -346,7 +346,7 @@ export class Head {
     return -1
   }
 
-  /** Index of the first received field of that name, from `from` on; -1 without one. */
+  /** Index of the first received field with that name, starting at `from`; -1 without one. */
   #find(name: string, from: number): number {
     const { offsets, dropped, received } = this
     for (let at = from; at < received; at++) {
@@ -370,7 +370,7 @@ export class Head {
     return `${startLine}${this.#keptLines(from, skip)}${tail}\r\n`
   }
 
-  /** Received text from `from` on without dropped fields, the field `skip` and the final empty line. */
+  /** Received text starting at `from`, without dropped fields, the field `skip` and the final empty line. */
   #keptLines(from: number, skip: number): string {
     const { text, offsets, dropped, received } = this
     const end = text.length - 2
@@ -396,7 +396,7 @@ export class Head {
   }
 }
 
-/** The usual methods by their length. */
+/** Common methods by length. */
 const METHODS: readonly (readonly string[])[] = [
   [],
   [],
@@ -408,7 +408,7 @@ const METHODS: readonly (readonly string[])[] = [
   ['OPTIONS'],
 ]
 
-/** One text for each usual method: comparing the same object is comparing nothing. */
+/** Returns one shared string for each common method: comparing identical strings is free. */
 function readMethod(text: string, end: number): string {
   for (const method of METHODS[end] ?? []) if (text.startsWith(method)) return method
   return text.slice(0, end)
@@ -417,13 +417,13 @@ function readMethod(text: string, end: number): string {
 /** @returns the name in lower case */
 function checkField(name: string, value: string): string {
   if (!isFieldValue(value)) throw new TypeError('the field value must be Latin-1 without control characters')
-  // Names are written in lower case nearly always; lower-casing them all the same costs as much as the two checks.
+  // Names are nearly always lower case; calling `toLowerCase` in every case would cost as much as the two checks.
   if (isLowerFieldName(name)) return name
   if (!isFieldName(name)) throw new TypeError('the field name must be a token')
   return name.toLowerCase()
 }
 
-/** Fields that belong to one connection and its framing; the connection writes them itself (RFC 9110, 7.6.1). */
+/** Whether a field belongs to one connection or its framing; the connection writes these itself (RFC 9110, 7.6.1). */
 export function isConnectionLevel(name: string): boolean {
   switch (name) {
     case 'connection':
@@ -440,17 +440,17 @@ export function isConnectionLevel(name: string): boolean {
   }
 }
 
-/** One text for all names that are one to a server that cannot tell `_` from `-` (decision A-134). */
+/** Normalizes a name for servers that do not distinguish `_` and `-` (decision A-134). */
 export function foldName(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** Whether two lower-case names are one to a server that cannot tell `_` from `-`, as with CGI (decision A-134). */
+/** Whether two lower-case names are equal for servers that do not distinguish `_` and `-`, such as CGI (decision A-134). */
 export function isSameName(name: string, lowerName: string): boolean {
   return name.length === lowerName.length && readsLike(name, 0, lowerName)
 }
 
-/** As `equalsAt`, with `_` and `-` the same. */
+/** Like `equalsAt`, with `_` and `-` equal. */
 function readsLike(text: string, start: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     const wanted = lowerName.charCodeAt(i)
@@ -465,7 +465,7 @@ function isDash(code: number): boolean {
   return code === 45 || code === 95
 }
 
-/** Whether `text` at `start` reads `lowerName`, in any case of letters. */
+/** Whether `text` contains `lowerName` at `start`, ignoring case. */
 function equalsAt(text: string, start: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     const wanted = lowerName.charCodeAt(i)

@@ -1,9 +1,9 @@
-// The forms of one path (decision A-51; docs/behaviour/http.md, "Paths"). A path has no query and begins with a slash.
+// Normalized forms of a path (decision A-51; docs/behaviour/http.md, "Paths"). A path has no query and begins with a slash.
 
-/** A separator in any spelling that a server may take for one, and `;`, which ends the name of a segment for some. */
+/** Dot segments, with separators in every encoding that some server decodes, and `;`, which ends the segment name for some servers. */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i
 
-/** More bytes than a character needs: lenient decoders read `/` or `.` out of them (RFC 3629, 3). */
+/** Overlong UTF-8: lenient decoders decode it to `/` or `.` (RFC 3629, 3). */
 const OVERLONG = /%(?:c[01]%[89ab]|e0%[89]|f0%8|f8%8[0-7]|fc%8[0-3])/i
 
 const FAULTS: readonly (readonly [fault: string, pattern: RegExp])[] = [
@@ -14,50 +14,50 @@ const FAULTS: readonly (readonly [fault: string, pattern: RegExp])[] = [
   ['a dot segment', DOT_SEGMENT],
 ]
 
-/** All of them at once. */
+/** All faults in one expression. */
 const ANY_FAULT = new RegExp(FAULTS.map(([, { source }]) => source).join('|'), 'i')
 
-/** What makes a path unfit whatever the rules are, in words; undefined when it is sound. */
+/** Why a path is refused before any rule applies; undefined if it is valid. */
 export function pathFault(path: string): string | undefined {
   if (!ANY_FAULT.test(path)) return undefined
   return FAULTS.find(([, pattern]) => pattern.test(path))?.[0]
 }
 
-/** The form that is forwarded: unreserved characters are decoded, other escapes upper-cased (RFC 3986, 6.2.2). */
+/** The forwarded form: unreserved characters are decoded, other escapes are upper case (RFC 3986, 6.2.2). */
 export function normalPath(path: string): string {
   return path.includes('%') ? decode(path, UNRESERVED) : path
 }
 
 /**
- * The form that is matched and shown to expressions. Servers decode more than the unreserved characters and merge slashes, so every
- * character that can stand in a path by itself is decoded, and a run of `/` is one. `%2F` and `%5C` stay: see `otherReadings`.
+ * The form for matching and expressions. Servers decode more than the unreserved characters and merge slashes, so every character that
+ * is allowed in a path is decoded, and runs of `/` become one. `%2F` and `%5C` are unchanged: see `otherReadings`.
  */
 export function matchedPath(path: string): string {
   const decoded = path.includes('%') ? decode(path, VISIBLE) : path
   return decoded.includes('//') ? decoded.replace(/\/{2,}/g, '/') : decoded
 }
 
-/** The same of a whole request target, whose query stays as it is. */
+/** The matched form of a request target; the query is unchanged. */
 export function matchedTarget(target: string): string {
   const mark = target.indexOf('?')
   return mark < 0 ? matchedPath(target) : matchedPath(target.slice(0, mark)) + target.slice(mark)
 }
 
-/** The matched path of a request target. */
+/** The matched form of the path of a request target. */
 export function matchedPathOf(target: string): string {
   const mark = target.indexOf('?')
   return matchedPath(mark < 0 ? target : target.slice(0, mark))
 }
 
-/** Whether servers differ in what a path in normal form names. */
+/** Whether servers may interpret a path in normal form differently. */
 export function isAmbiguous(normal: string): boolean {
   return /;|%2F|%5C/.test(normal)
 }
 
 /**
- * What servers may take a path in normal form for, besides what is matched: `%2F` and `%5C` as separators, and segments without
- * their parameters (`;x`, RFC 3986, 3.3), which some drop before they decode and some afterwards.
- * @param keepsParameters `;` is known to be part of the names
+ * Other interpretations of a path in normal form: `%2F` and `%5C` as separators, and segments without their parameters (`;x`, RFC 3986,
+ * 3.3), which some servers remove before decoding and some afterwards.
+ * @param keepsParameters the backend treats `;` as part of segment names
  */
 export function otherReadings(normal: string, keepsParameters: boolean): readonly string[] {
   const readings = new Set<string>()
@@ -82,9 +82,9 @@ function withoutParameters(path: string): string {
 }
 
 /**
- * What a path in normal form has behind a prefix in matched form; undefined when it does not begin with it, or the prefix ends
- * within a segment.
- * @param prefix without a slash at its end
+ * The rest of a path in normal form after a prefix in matched form; undefined if it does not begin with the prefix, or the prefix ends
+ * inside a segment.
+ * @param prefix without a slash at the end
  */
 export function afterPrefix(normal: string, prefix: string): string | undefined {
   const end = normal.startsWith(prefix) ? prefix.length : endOfPrefix(normal, prefix)
@@ -93,7 +93,7 @@ export function afterPrefix(normal: string, prefix: string): string | undefined 
   return rest === '' || rest.startsWith('/') ? rest : undefined
 }
 
-/** Where a prefix ends in a path that spells it in another way. */
+/** The index where a prefix ends in a path that encodes it differently. */
 function endOfPrefix(normal: string, prefix: string): number | undefined {
   let end = 0
   for (let at = 0; at < prefix.length; ) {
@@ -109,11 +109,11 @@ function endOfPrefix(normal: string, prefix: string): number | undefined {
 /** A run of slashes, an escape, or a character. */
 const PIECE = /^(?:\/+|%..|.)/
 
-/** By the number of an escape, what stands in its place: `A` for 0x41, `%2F` for 0x2f. */
+/** The replacement of each escape, by byte: `A` for 0x41, `%2F` for 0x2f. */
 type Decoded = readonly string[]
 
 const UNRESERVED = decodedWhere(/[-._~0-9A-Za-z]/)
-/** Without those whose escapes mean something else than themselves. */
+/** Visible characters, except those that have another meaning when they are not escaped. */
 const VISIBLE = decodedWhere(/[!-~](?<![/\\%?#])/)
 
 function decodedWhere(characters: RegExp): Decoded {
@@ -123,7 +123,7 @@ function decodedWhere(characters: RegExp): Decoded {
   })
 }
 
-/** What is no escape stays as it is. */
+/** Replaces escapes; other text is unchanged. */
 function decode(path: string, decoded: Decoded): string {
   let text = ''
   let kept = 0

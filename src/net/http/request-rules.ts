@@ -1,7 +1,7 @@
 import { BODY_LENGTH, BODY_NONE, type Framing } from '../stream.ts'
 import type { Head } from './head.ts'
 
-/** Methods whose request may be sent twice without asking (RFC 9110, 9.2.2). */
+/** Idempotent methods, whose requests may be sent again automatically (RFC 9110, 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
 export function isIdempotent(method: string): boolean {
@@ -11,15 +11,15 @@ export function isIdempotent(method: string): boolean {
 const GRPC = /^application\/grpc(?:\+[^\s;,]*)?[ \t]*(?:;[^,]*)?$/i
 
 /**
- * Whether a request speaks gRPC: `application/grpc` in whatever encoding. gRPC-Web does not, nor does one with several types, which
- * backends may read otherwise than we do.
+ * Whether a request is gRPC: `application/grpc` with any suffix. gRPC-Web is not, nor is a request with several content types, which
+ * backends may interpret differently.
  */
 export function isGrpcRequest(request: Head): boolean {
   return GRPC.test(request.joined('content-type') ?? '')
 }
 
 /**
- * The Content-Length of a request, -1: none. One without body announces that where a method expects one (RFC 9110, 8.6).
+ * The Content-Length of a request; -1: none. A request without body has length 0 if its method usually has a body (RFC 9110, 8.6).
  */
 export function announcedLength(head: Head, framing: Framing): number {
   if (framing.kind === BODY_LENGTH) return framing.length

@@ -1,14 +1,14 @@
 import { WheelTimer } from '../timer-wheel.ts'
 
-/** Who keeps the time. */
+/** Has the timer wheel. */
 export interface LimitKeeper {
   arm(timer: WheelTimer, ms: number): void
   disarm(timer: WheelTimer): void
 }
 
-/** As far as a request has been sent. */
+/** The sending state of a request. */
 export interface SentRequest {
-  /** The body is not complete. */
+  /** The body is not completely sent. */
   readonly open: boolean
   readonly sentBytes: number
 }
@@ -19,7 +19,7 @@ export class ResponseLimit {
   readonly #request: SentRequest
   readonly #expired: () => void
   readonly #timer = new WheelTimer(() => this.#fire())
-  /** A patient limit counts from what was last sent of the request; 0: it does not. */
+  /** Limit since the last sent byte of the request, for `Framing.patient`; 0: not patient. */
   #patientMs = 0
   #sentBefore = 0
 
@@ -35,7 +35,7 @@ export class ResponseLimit {
     this.#keeper.arm(this.#timer, ms)
   }
 
-  /** The whole request has been sent. */
+  /** The request has been sent completely. */
   requestSent(): void {
     if (this.#patientMs > 0) this.#keeper.arm(this.#timer, this.#patientMs)
   }

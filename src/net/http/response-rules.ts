@@ -8,22 +8,22 @@ export function isEventStream(response: Head): boolean {
   return EVENT_STREAM.test(response.joined('content-type') ?? '')
 }
 
-/** Whether a response has no body whatever its framing fields say (RFC 9112, 6.3). */
+/** Whether a response has no body, independent of its framing fields (RFC 9112, 6.3). */
 export function isBodiless(forHead: boolean, status: number): boolean {
   return forHead || status === 204 || status === 304
 }
 
-/** How a body of `kind` goes out: in chunks where the end would not show otherwise, unless the client does not know them. */
+/** The framing of a forwarded body: chunked if the end would not be visible otherwise, unless the client is HTTP/1.0. */
 export function sentKind(kind: BodyKind, bodiless: boolean, toHttp10: boolean): BodyKind {
   if (bodiless) return BODY_NONE
   if (kind !== BODY_CHUNKED && kind !== BODY_CLOSE) return kind
   return toHttp10 ? BODY_CLOSE : BODY_CHUNKED
 }
 
-/** The length that a response announces; below 0: none (RFC 9110, 8.6). */
+/** The Content-Length of a response; negative: none (RFC 9110, 8.6). */
 export function announcedLength(status: number, bodiless: boolean, kind: BodyKind, length: number): number {
   if (!bodiless) return kind === BODY_NONE ? 0 : length
   if (status === 204 || kind === BODY_CHUNKED || kind === BODY_CLOSE) return -1
-  // A 304 speaks of a body that it does not have; that this one is empty is nothing to announce.
+  // The Content-Length of a 304 describes the body of the 200 response, which is not known to be empty.
   return status === 304 && length === 0 ? -1 : length
 }

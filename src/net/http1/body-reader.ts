@@ -2,15 +2,15 @@ import type { Abort, BodyKind, BodySink, BodySource } from '../stream.ts'
 import { BODY_CHUNKED, BODY_NONE } from '../stream.ts'
 import { Framer } from './framer.ts'
 
-/** The connection behind a reader. */
+/** The connection of a reader. */
 export interface ReaderOwner {
-  /** The body has a consumer now: buffered bytes may be fed, more may be read. */
+  /** The body has a consumer now: feed buffered bytes and continue reading. */
   bodyWanted(): void
-  /** The receiver cannot take more for now. */
+  /** The consumer is backed up: pause reading. */
   bodyHeld(): void
 }
 
-/** The body of a received message: takes bytes from its connection and writes the payload to its sink. */
+/** The body of a received message: takes bytes from its connection and delivers the payload to its sink. */
 export class BodyReader implements BodySource {
   kind: BodyKind = BODY_NONE
   length = -1
@@ -26,7 +26,7 @@ export class BodyReader implements BodySource {
     this.#owner = owner
   }
 
-  /** Begins a body; `length` is what `BodySource.length` says and counts for BODY_LENGTH only. */
+  /** Begins a body. @param length as in `BodySource.length`; used only for BODY_LENGTH */
   start(kind: BodyKind, length: number): void {
     this.kind = kind
     this.length = length
@@ -38,12 +38,12 @@ export class BodyReader implements BodySource {
     this.#failure = null
   }
 
-  /** All of it has been read. */
+  /** The body has been read completely. */
   get done(): boolean {
     return this.#framer.done
   }
 
-  /** Its framing is broken. */
+  /** The framing is invalid. */
   get bad(): boolean {
     return this.#framer.bad
   }
@@ -53,7 +53,7 @@ export class BodyReader implements BodySource {
     return this.#framer.left
   }
 
-  /** Whether bytes may be fed now. */
+  /** Whether the consumer accepts bytes now. */
   get flowing(): boolean {
     return this.#discarding || (this.#sink !== null && !this.#paused)
   }
@@ -81,13 +81,13 @@ export class BodyReader implements BodySource {
     this.#owner.bodyWanted()
   }
 
-  /** Lets the rest of the body go nowhere. */
+  /** Discards the rest of the body. */
   discard(): void {
     this.#discarding = true
     this.abort('cancelled')
   }
 
-  /** Takes bytes from the connection. @returns the index behind those that belong to the body; nothing when `bad` */
+  /** Takes bytes from the connection. @returns the index after the body bytes; meaningless if `bad` */
   feed(buffer: Buffer, start: number, end: number): number {
     return this.#framer.feed(buffer, start, end, this, this.#framed)
   }
@@ -100,12 +100,12 @@ export class BodyReader implements BodySource {
     if (sink.backed) this.pause()
   }
 
-  /** The connection has no more bytes. @returns whether that is an end of the body */
+  /** The connection has ended. @returns whether the body is complete */
   close(): boolean {
     return this.#framer.close()
   }
 
-  /** Tells the sink that it has got everything. */
+  /** Ends the sink. */
   end(): void {
     this.#letGo()?.end()
   }

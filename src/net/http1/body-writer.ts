@@ -10,11 +10,11 @@ import {
 import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES, type Transport } from '../transport/transport.ts'
 
-/** The connection behind a writer. */
+/** The connection of a writer. */
 export interface WriterOwner {
   /** The whole message has been handed to the transport. */
   messageWritten(): void
-  /** The giver broke off: the message must not look complete. */
+  /** The source aborted: the message must not look complete. */
   messageCut(why: Abort): void
 }
 
@@ -24,7 +24,7 @@ const LAST_CHUNK = '0\r\n\r\n'
 export class BodyWriter implements BodySink {
   source: BodySource | null = null
   framed = false
-  /** Body bytes written for this message, with their chunk framing where that came from the wire. */
+  /** Body bytes written for this message, including chunk framing that was forwarded. */
   sentBytes = 0
   /** A message has begun and not ended. */
   open = false
@@ -33,16 +33,16 @@ export class BodyWriter implements BodySink {
   #kind: BodyKind = BODY_NONE
   #left = 0
   readonly #keepsWhole: boolean
-  /** The message so far; '' when it is too large to keep. */
+  /** The message so far; '' if it is too large to keep. */
   #text = ''
 
-  /** `keepsWhole`: whether `whole` will be asked for. Texts that are kept outlive young memory, which costs. */
+  /** @param keepsWhole whether `whole` is used; keeping strings beyond the young generation of the heap costs time */
   constructor(owner: WriterOwner, { keepsWhole }: { readonly keepsWhole: boolean }) {
     this.#owner = owner
     this.#keepsWhole = keepsWhole
   }
 
-  /** Begins a message: `head` is its text, `kind` and `length` say how the body goes out. */
+  /** Begins a message. @param head its text @param kind framing of the body */
   start(transport: Transport, head: string, kind: BodyKind, length: number): void {
     this.source = null
     this.framed = false
@@ -63,12 +63,12 @@ export class BodyWriter implements BodySink {
     return this.#kind === BODY_CHUNKED
   }
 
-  /** The message as one text, when it has been written and is small: what a replay sends again. */
+  /** The complete message as one text, for a replay; '' if it is incomplete or large. */
   get whole(): string {
     return this.open ? '' : this.#text
   }
 
-  /** No replay will be needed. */
+  /** Drops the text, because no replay is needed. */
   forgetWhole(): void {
     this.#text = ''
   }
@@ -77,7 +77,7 @@ export class BodyWriter implements BodySink {
     if (!this.open || start === end || this.#kind === BODY_NONE) return
     if (this.#kind === BODY_LENGTH) {
       this.#left -= end - start
-      // More than was announced would be read as the next message.
+      // The peer would parse bytes beyond the announced length as the next message.
       if (this.#left < 0) return this.abort('protocol-error')
     }
     this.sentBytes += end - start
@@ -105,19 +105,19 @@ export class BodyWriter implements BodySink {
     this.#owner.messageCut(why)
   }
 
-  /** Takes nothing more for this message and lets its giver go. */
+  /** Accepts no more bytes and detaches the source. */
   close(): void {
     this.open = false
     this.source = null
   }
 
-  /** Goes on with the message on `transport`, which has got or will get what was written so far. */
+  /** Continues the message on `transport`; the caller sends what was written so far. */
   moveTo(transport: Transport): void {
     this.#transport = transport
     if (!transport.backed) this.drained()
   }
 
-  /** The transport has sent what was queued. */
+  /** The transport has sent all queued bytes. */
   drained(): void {
     this.source?.resume()
   }

@@ -1,16 +1,16 @@
-/** The interface of a connection for the exchange that it carries. */
+/** The connection of an exchange. */
 export interface Carrier {
-  /** False while it is being opened: nothing can have reached the server. */
+  /** False while the connection is being opened: nothing can have reached the server. */
   readonly connected: boolean
-  /** There is no connection yet, and as many as there may be are busy. */
+  /** The request waits because all permitted connections are busy. */
   readonly awaitsRoom: boolean
-  /** Closes the connection; it carries nothing any more. */
+  /** Closes the connection. */
   destroy(): void
-  /** Somebody waits for bytes of the response body. */
+  /** The response body has a consumer now. */
   bodyWanted(): void
-  /** The receiver of the body cannot take more for now. */
+  /** The consumer of the response body is backed up. */
   bodyHeld(): void
-  /** The client's side of a tunnel has ended. */
+  /** The client has ended its direction of a tunnel. */
   endOutput(): void
   /** The exchange was detached; its remaining events are ignored. */
   abandonExchange(): void

@@ -10,12 +10,12 @@ import type { Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
 import { readResponseHead } from './read-head.ts'
 
-/** A server that closes after its hinted time races with a request sent in the last moment. */
+/** Safety margin before the server's hinted idle timeout, when it may close the connection under a new request. */
 const HINT_MARGIN_MS = 1000
 
-/** What a connection needs of its pool. */
+/** The pool of a connection. */
 export interface ConnectionOwner {
-  /** The connection is free; `idleMs` is how long it may be kept at most. */
+  /** The connection is idle. @param idleMs how long it may be kept at most */
   put(connection: ClientConnection, idleMs: number): void
   /** The connection must not be used again. Called once. */
   gone(connection: ClientConnection): void
@@ -25,21 +25,21 @@ export interface ConnectionOwner {
 
 /** An upstream HTTP/1 connection: carries one exchange at a time. */
 export class ClientConnection implements TransportOwner, Carrier {
-  /** False while it is being opened: nothing can have reached the server. */
+  /** False while the connection is being opened: nothing can have reached the server. */
   connected = false
   readonly awaitsRoom = false
-  /** Time limit in the pool. */
+  /** Idle timeout. */
   readonly timer: WheelTimer = new WheelTimer(() => this.destroy())
   readonly #owner: ConnectionOwner
   readonly #held = new HoldBuffer()
   #transport: Transport = new EarlyTransport()
   #exchange: ClientExchange | null = null
-  /** It has served an exchange before, so the server may be closing it right now. */
+  /** The connection has carried an exchange before, so the server may be closing it as idle. */
   #reused = false
   #silent = true
   #running = false
   #keep = true
-  /** Its address is not one of its name any more. */
+  /** The host name no longer resolves to the address of the connection. */
   #outdated = false
   #dead = false
 
@@ -51,7 +51,7 @@ export class ClientConnection implements TransportOwner, Carrier {
     return this.#transport
   }
 
-  /** As far as is known, the server would get another request. */
+  /** Whether the connection can carry another request, as far as is known. */
   get usable(): boolean {
     return this.#transport.usable
   }
@@ -74,14 +74,14 @@ export class ClientConnection implements TransportOwner, Carrier {
     exchange?.failUnsent(failure)
   }
 
-  /** Begins to carry `exchange`; its request is written to `transport` next. */
+  /** Assigns `exchange`; its request is written to `transport` next. */
   carry(exchange: ClientExchange): void {
     this.#exchange = exchange
     this.#silent = true
     exchange.connection = this
   }
 
-  /** The exchange has left, for better or worse. */
+  /** The exchange was detached. */
   abandonExchange(): void {
     this.#exchange = null
   }
@@ -142,7 +142,7 @@ export class ClientConnection implements TransportOwner, Carrier {
     this.#owner.replay(exchange, text)
   }
 
-  /** Carries no further request; the one in hand ends in order. */
+  /** Accepts no further request; the current one finishes normally. */
   #retire(): void {
     this.#outdated = true
     if (this.#exchange === null) this.destroy()
@@ -169,7 +169,7 @@ export class ClientConnection implements TransportOwner, Carrier {
     else if (start < end) this.#transport.pause()
   }
 
-  /** @returns the index behind the head; `start` when more bytes are needed */
+  /** @returns the index after the head; `start` if more bytes are needed */
   #readHead(exchange: ClientExchange, buffer: Buffer, start: number, end: number): number {
     const after = readResponseHead(buffer, start, end, exchange.head, RESPONSE_LIMITS)
     if (after === INCOMPLETE) return start
@@ -179,7 +179,7 @@ export class ClientConnection implements TransportOwner, Carrier {
     }
     const { status, upgrade } = exchange.head
     if (status === 101 && upgrade === '') {
-      // To what?
+      // A 101 without Upgrade does not name a protocol.
       exchange.fail('protocol-error')
       return end
     }
@@ -211,15 +211,15 @@ export class ClientConnection implements TransportOwner, Carrier {
   }
 
   /**
-   * The response has been read. The connection is free before the receiver hears of it, so that a next request on the same
-   * client connection finds it.
+   * The response has been read. The connection becomes idle before the receiver gets the end, so that the next request of the same
+   * client can reuse it.
    */
   #complete(exchange: ClientExchange, moreCame: boolean): void {
     const keep = this.#keep && !this.#outdated && !moreCame && !exchange.request.open
     const hint = exchange.head.keepAliveSeconds
     exchange.finish()
     this.#reused = true
-    // The receiver may have been full when the last bytes came.
+    // The receiver may have been backed up when the last bytes arrived.
     this.#transport.resume()
     if (keep) this.#owner.put(this, hint < 0 ? Number.POSITIVE_INFINITY : hint * 1000 - HINT_MARGIN_MS)
     else this.destroy()

@@ -25,20 +25,20 @@ const WAITING = 0
 const READING = 1
 const OVER = 2
 
-/** The interface of the pool for its exchanges. */
+/** The pool of an exchange. */
 export interface ExchangeOwner extends LimitKeeper {
-  /** Takes back the objects of an exchange that nobody looks at any more. */
+  /** Reuses the objects of a released exchange. */
   recycle(exchange: ClientExchange): void
 }
 
-/** One request and its response on whatever connection carries it. */
+/** One request and its response, independent of the connection. */
 export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
-  /** Those of HTTP/1 are checked and dropped. */
+  /** Trailers of HTTP/1 are checked and dropped. */
   readonly trailers: undefined = undefined
   readonly request: BodyWriter = new BodyWriter(this, { keepsWhole: true })
-  /** Of the time until the response head. */
+  /** Time limit until the response head. */
   readonly limit: ResponseLimit
   context: unknown
   connection: Carrier | null = null
@@ -50,7 +50,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   #tunnel = false
   #released = false
   #replayed = false
-  /** Interim responses that have come. */
+  /** Number of received interim responses. */
   #interim = 0
 
   constructor(owner: ExchangeOwner) {
@@ -76,7 +76,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     return this.#phase === READING
   }
 
-  /** What a stale connection makes safe to send again, once: an idempotent request that is whole in hand; '' otherwise. */
+  /** The text of the request if it can be replayed once after a stale connection: idempotent and completely in memory; '' otherwise. */
   get replayText(): string {
     return this.#phase === WAITING && this.#idempotent && !this.#replayed ? this.request.whole : ''
   }
@@ -105,7 +105,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#handler.informed(this, this.head)
   }
 
-  /** `head` is a final response. @returns whether the connection may serve another request after its body */
+  /** `head` is a final response. @returns whether the connection can be reused after its body */
   takeResponse(): boolean {
     const { head } = this
     const kind = this.#responseKind()
@@ -121,7 +121,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#handler.response(this)
   }
 
-  /** `head` is a 101: from here on bytes go both ways until both sides end. */
+  /** `head` is a 101: from now on, bytes are relayed both ways until both sides end. */
   upgraded(transport: Transport): void {
     this.limit.stop()
     this.#phase = READING
@@ -131,12 +131,12 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#handler.upgraded(this)
   }
 
-  /** The response is complete and the connection taken away. */
+  /** The response is complete and the connection is detached. */
   finish(): void {
     this.#leave()
   }
 
-  /** The connection failed or the time is up. */
+  /** The connection failed or the time limit passed. */
   fail(why: Abort): void {
     if (this.#phase === OVER) return
     const wasWaiting = this.#phase === WAITING
@@ -147,20 +147,20 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     else this.body.abort(why)
   }
 
-  /** There is no connection to be had. */
+  /** No connection could be opened. */
   failUnsent(failure: ConnectFailure): void {
     if (this.#phase === OVER) return
     this.#leave()?.destroy()
     this.#handler.failed(this, { ...failure, maybeProcessed: false })
   }
 
-  /** What was sent of it on a connection that broke is sent again on another one. */
+  /** The request is sent again on another connection. */
   noteReplay(): void {
     this.#replayed = true
     this.#handler.replayed(this, 'stale-connection')
   }
 
-  // What the reader and the writer call.
+  // Called by the reader and the writer.
 
   bodyWanted(): void {
     this.connection?.bodyWanted()
@@ -172,12 +172,12 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   messageWritten(): void {
     this.limit.requestSent()
-    // A request has its own end; in a tunnel only the connection's end tells.
+    // The end of a request is visible in its framing; the end of a tunnel direction is only visible as the end of the connection.
     if (this.#tunnel) this.connection?.endOutput()
   }
 
   messageCut(why: Abort): void {
-    // Given up on our side, nobody waits for an answer.
+    // Cancelled by the gateway: no response is expected.
     if (why === 'cancelled') this.cancel()
     else this.fail(why)
   }
@@ -198,16 +198,16 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   }
 
   /**
-   * Whether both sides agree on where this exchange ends and on what follows: a server that frames its answers otherwise than
-   * RFC 9112, 6.3 closes after them, or sends what would be read as the next answer.
+   * Whether both sides agree on the end of this exchange. A server that frames responses differently from RFC 9112, 6.3 closes
+   * afterwards, or sends bytes that would be parsed as the next response.
    */
   #endIsCertain(kind: BodyKind): boolean {
     const { head } = this
-    // HTTP/1.0 servers may not know how the request was framed. One that answers early may close without reading the rest.
+    // HTTP/1.0 servers may misread the framing of the request. A server that responds early may close without reading the rest.
     if (!head.keepAlive || head.http10 || kind === BODY_CLOSE || this.request.open) return false
     const announcesBody = head.chunked || head.contentLength > 0
     if (neverHasBody(head.status)) return !announcesBody
-    // The same answer to GET would end with the connection.
+    // Without framing fields, the response to GET would end with the connection.
     return !this.#forHead || head.chunked || head.contentLength >= 0
   }
 

@@ -14,7 +14,7 @@ import { ClientConnection, type ConnectionOwner } from './client-connection.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
 import { WaitingRequest } from './waiting-request.ts'
 
-/** Exchange objects kept for the next request. */
+/** Number of exchange objects kept for reuse. */
 const MAX_SPARE = 1024
 
 /** HTTP/1 connections of one worker, each carrying one request at a time. */
@@ -39,7 +39,7 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     return exchange
   }
 
-  /** The group of a destination may have been forgotten with its last connection, the stale one: it is asked for anew. */
+  /** Looks up the group again, because it may have been removed with its last connection, the stale one. */
   replay(destination: Destination, exchange: ClientExchange, text: string): void {
     this.group(destination).resend(exchange, text)
   }
@@ -64,7 +64,7 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
 /** The connections of one destination. */
 class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
   readonly #pool: Http1Pool
-  /** As the last request has it: what does not tell connections apart may change. */
+  /** The destination of the last request: members that are not part of the key may change. */
   #destination: Destination
   readonly #idle: ClientConnection[] = []
   readonly #dials = new Map<ClientConnection, Dial>()
@@ -83,7 +83,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     return this.#size > 0
   }
 
-  /** @returns what the request is to be written to */
+  /** @returns the transport to write the request to */
   carry(exchange: ClientExchange, destination: Destination): Transport {
     this.#destination = destination
     const connection = this.#takeIdle() ?? this.#open()
@@ -145,7 +145,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     this.put(connection, Number.POSITIVE_INFINITY)
   }
 
-  /** The connection that was used last, for it is the likeliest to be alive. */
+  /** The connection that was used last, because it is most likely still open. */
   #takeIdle(): ClientConnection | undefined {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.usable) {
@@ -157,7 +157,7 @@ class Group implements ConnectionGroup, ConnectionOwner, RoomSeeker {
     return undefined
   }
 
-  /** @returns undefined when there is no room for another one */
+  /** @returns undefined if no further connection is permitted */
   #open(): ClientConnection | undefined {
     const { connector } = this.#pool
     if (!connector.reserve(this.#destination, this)) return undefined

@@ -1,22 +1,22 @@
 import { COPY_BASE, COPY_BYTES, READ_BASE, readBuffer, wireMemory } from '../transport/read-buffer.ts'
 import { FIELD_LINES_CODE } from './field-lines-code.ts'
 
-/** What stands behind the lines that were found. */
+/** What follows the lines that were found. */
 export const EMPTY_LINE = 0
 export const INCOMPLETE_LINE = 1
 export const MALFORMED_LINE = 2
-/** Possibly more lines, for another search. */
+/** Possibly more lines: search again. */
 export const UNSEARCHED = 3
 
-/** Entries of the table: before the first line, and of each. */
+/** Layout of the table: entries before the first line, and entries per line. */
 const FIRST = 4
 const PER_LINE = 4
-/** Lines for which there is room. */
+/** Capacity of the table, in lines. */
 const MOST = READ_BASE / (4 * PER_LINE) - 1
-/** Bytes that are copied at first: most heads are shorter, and what stands behind them may be much longer. */
+/** Bytes copied first: most heads are shorter, and the bytes after them may be much longer. */
 const WINDOW = 2048
 
-/** Finds at most `most` lines between two places of the memory. @returns how many */
+/** Finds at most `most` lines between two addresses of the memory. @returns the number of lines */
 type Find = (at: number, end: number, most: number) => number
 
 const code = new WebAssembly.Module(Uint8Array.fromBase64(FIELD_LINES_CODE))
@@ -24,14 +24,14 @@ const find = new WebAssembly.Instance(code, { gatewright: { memory: wireMemory }
 const table = new Int32Array(wireMemory.buffer, 0, READ_BASE / 4)
 const copy = new Uint8Array(wireMemory.buffer, COPY_BASE, COPY_BYTES)
 
-/** The lines that the last search has found. */
+/** The result of the last search. */
 class FieldLines {
   count = 0
-  /** Index behind the last line. */
+  /** Index after the last line. */
   stop = 0
-  /** What stands there. */
+  /** What follows at `stop`. */
   next = EMPTY_LINE
-  /** What a place in the memory is more than the index of its byte. */
+  /** Memory address minus index in `bytes`. */
   #shift = 0
 
   search(at: number, end: number, shift: number): void {
@@ -41,7 +41,7 @@ class FieldLines {
     this.next = table[1]!
   }
 
-  /** Writes where the lines stand, relative to `start`, into `offsets`: four numbers of each, beginning with those of line `first`. */
+  /** Writes the positions of the lines, relative to `start`, to `offsets`: four per line, beginning at line `first`. */
   copyOffsets(start: number, offsets: Int32Array, first: number): void {
     const shift = this.#shift + start
     const end = FIRST + PER_LINE * this.count
@@ -58,9 +58,9 @@ class FieldLines {
 const lines = new FieldLines()
 
 /**
- * The complete field lines at the beginning of `bytes[at, end)` (RFC 9112, 5): a name that is a token, a colon, a value without control
- * characters, CR LF; spaces around a value are no part of it. A line may have `COPY_BYTES`. WebAssembly (field-lines.wat) looks at
- * sixteen bytes at once: at what sockets have read where it is, at other bytes in a copy. The result is that of the last call.
+ * Finds the complete field lines at the beginning of `bytes[at, end)` (RFC 9112, 5): a token, a colon, a value without control
+ * characters, CR LF; spaces around a value are not part of it. A line may have up to `COPY_BYTES`. WebAssembly (field-lines.wat) examines
+ * sixteen bytes at once: socket reads in place, other bytes in a copy. The result object is reused by the next call.
  */
 export function findFieldLines(bytes: Uint8Array, at: number, end: number): FieldLines {
   if (bytes === readBuffer) lines.search(at, end, READ_BASE)

@@ -3,22 +3,22 @@ import { isAuthority, isFieldName, isTarget } from '../http/field-syntax.ts'
 import { type Head, isConnectionLevel } from '../http/head.ts'
 import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
 
-/** Fields whose loss would change where the message goes or ends. */
+/** Fields whose removal would change the routing or the end of the message. */
 const NOT_DROPPED = new Set(['host', 'content-length'])
 const NAMES_OF_CONNECTION = new Set(['connection', 'te', 'upgrade', 'keep-alive'])
 
 /**
- * Second half of reading a request head, for the few that need their text: other target forms than origin form, options of
- * Connection, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1) and noted: whether they may be, policies
- * decide (decision A-94).
- * @returns 0, or a negative outcome of `head-outcome.ts`
+ * Second part of reading a request head, for the few heads that need their text: targets that are not in origin form, Connection
+ * options, upgrades, TE. Fields nominated by Connection are dropped (RFC 9110, 7.6.1) and recorded; policies decide whether that is
+ * allowed (decision A-94).
+ * @returns 0, or a negative result of `head-outcome.ts`
  */
 export function finishRequestHead(head: Head): number {
   if (!head.unfinished) return 0
   return finishTarget(head) || finishConnection(head, true)
 }
 
-/** As `finishRequestHead`, for a response. */
+/** Like `finishRequestHead`, for a response. */
 export function finishResponseHead(head: Head): number {
   return head.unfinished ? finishConnection(head, false) : 0
 }
@@ -31,7 +31,7 @@ function finishTarget(head: Head): number {
   return finishAbsolute(head, target)
 }
 
-/** Absolute form: its authority and Host must agree (decision A-50); the rest becomes origin form. */
+/** Absolute form: its authority and Host must be equal (decision A-50); the rest becomes origin form. */
 function finishAbsolute(head: Head, target: string): number {
   const match = /^https?:\/\/([^/?]*)([^?]*)(.*)$/i.exec(target)
   if (match === null) return MALFORMED
@@ -42,7 +42,7 @@ function finishAbsolute(head: Head, target: string): number {
   return 0
 }
 
-/** CONNECT takes `host:port` and has no body; the server decides what to do with it. */
+/** CONNECT has the target `host:port` and no body. */
 function finishConnect(head: Head, target: string): number {
   if (!isTarget(target) || !isAuthority(target) || !/:[0-9]+$/.test(target)) return MALFORMED
   return head.chunked || head.contentLength > 0 ? MALFORMED : 0
@@ -74,12 +74,12 @@ function finishConnection(head: Head, ofRequest: boolean): number {
   return 0
 }
 
-/** Fields that are rightly named there. */
+/** Fields that Connection may nominate because they are connection-level. */
 function isAboutConnection(name: string): boolean {
   return name === 'http2-settings' || (name !== 'content-length' && isConnectionLevel(name))
 }
 
-/** In one pass: there may be as many options as fit into a head. */
+/** One pass, because the number of options is limited only by the size of the head. */
 function dropNominated(head: Head, nominated: ReadonlySet<string>): void {
   for (let at = 0; at < head.received; at++) {
     const name = head.receivedName(at).toLowerCase()
@@ -88,8 +88,8 @@ function dropNominated(head: Head, nominated: ReadonlySet<string>): void {
 }
 
 /**
- * An upgrade is ignored, as RFC 9110, 7.8 allows, on HTTP/1.0, with a body, and to h2c, which would carry requests past the
- * gateway's rules.
+ * Whether an upgrade is supported. It is ignored, as RFC 9110, 7.8 allows, on HTTP/1.0, with a body, and to h2c, whose requests would
+ * bypass the rules of the gateway.
  */
 function takesUpgrade(head: Head, upgrade: string, ofRequest: boolean): boolean {
   if (upgrade === '' || head.http10) return false
@@ -97,7 +97,7 @@ function takesUpgrade(head: Head, upgrade: string, ofRequest: boolean): boolean 
   return !head.chunked && head.contentLength <= 0 && !listOf(upgrade).some((protocol) => /^h2c(\/|$)/.test(protocol))
 }
 
-/** Lower-case name of a dropped field that says something about the connection; '' for all others. */
+/** Lower-case name of a dropped connection-level field; '' for all others. */
 function connectionLevelName(head: Head, at: number): string {
   if (head.dropped[at] === 0) return ''
   const name = head.receivedName(at).toLowerCase()

@@ -1,7 +1,7 @@
 import { CHARACTER, FIELD_VALUE, TOKEN } from '../http/field-syntax.ts'
 import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
 
-/** Takes the ranges that a framer finds. */
+/** Receives the payload ranges of a framer. */
 export interface RangeTaker {
   bytes(buffer: Buffer, start: number, end: number): void
 }
@@ -24,9 +24,9 @@ const EXTENSION_QUOTED = 13
 const EXTENSION_ESCAPED = 14
 const EXTENSION_END = 15
 
-/** A chunk of 4 GiB; more digits only serve to confuse readers with narrower numbers. */
+/** Allows chunks up to 4 GiB; more digits could overflow the numbers of other parsers. */
 const MAX_SIZE_DIGITS = 8
-/** Extensions of one chunk; signed uploads need some 90. */
+/** Extensions of one chunk; signed uploads need about 90 bytes. */
 const MAX_EXTENSION_BYTES = 1024
 /** Trailers of one body. */
 const MAX_TRAILER_BYTES = 16_384
@@ -41,20 +41,20 @@ const COLON = 58
 const FINAL_LINE = Buffer.from('\r\n')
 
 /**
- * Finds the end of one body and checks its framing (RFC 9112, 6 and 7). Chunk extensions are ignored, trailers are checked and
- * dropped. One object serves the bodies of a connection one after another.
+ * Finds the end of a body and checks its framing (RFC 9112, 6 and 7). Chunk extensions are ignored; trailers are checked and dropped. One
+ * object serves all bodies of a connection in sequence.
  */
 export class Framer {
   kind: BodyKind = BODY_NONE
-  /** The end of the body has been seen. */
+  /** The end of the body was found. */
   done = true
-  /** The bytes are no body of the announced kind; the rest of the connection cannot be understood. */
+  /** The framing is invalid; the rest of the connection cannot be parsed. */
   bad = false
   #left = 0
   #state = SIZE
   #digits = 0
   #overhead = 0
-  /** Inside a trailer section that is not passed on. */
+  /** Inside a trailer section, which is dropped. */
   #dropping = false
 
   start(kind: BodyKind, length: number): void {
@@ -73,16 +73,16 @@ export class Framer {
     return this.kind === BODY_LENGTH ? this.#left : this.done ? 0 : -1
   }
 
-  /** The connection has ended. @returns whether the body had, too */
+  /** The connection has ended. @returns whether the body is complete */
   close(): boolean {
     if (this.kind === BODY_CLOSE) this.done = true
     return this.done
   }
 
   /**
-   * Consumes body bytes from `buffer[start, end)` and gives `taker` the payload, or with `framed` the chunked bytes as they are
-   * but without trailers.
-   * @returns the index behind the consumed bytes; with `bad` set it means nothing
+   * Consumes body bytes from `buffer[start, end)` and passes the payload to `taker`; with `framed`, the chunked bytes as received, but
+   * without trailers.
+   * @returns the index after the consumed bytes; meaningless if `bad`
    */
   feed(buffer: Buffer, start: number, end: number, taker: RangeTaker, framed: boolean): number {
     if (start === end || this.done) return start
@@ -145,7 +145,7 @@ export class Framer {
     return after
   }
 
-  /** Takes one byte outside chunk data. @returns false when it cannot stand there */
+  /** Consumes one byte outside chunk data. @returns false if it is invalid there */
   #step(byte: number): boolean {
     switch (this.#state) {
       case SIZE:
@@ -181,7 +181,7 @@ export class Framer {
     }
   }
 
-  /** `;name`, `;name=token` or `;name="quoted"`, without the white space that RFC 9112, 7.1.1 calls bad. */
+  /** `;name`, `;name=token` or `;name="quoted"`, without the bad whitespace of RFC 9112, 7.1.1. */
   #stepExtension(byte: number): boolean {
     switch (this.#state) {
       case EXTENSION_QUOTED:
@@ -251,7 +251,7 @@ function isToken(byte: number): boolean {
   return (CHARACTER[byte]! & TOKEN) !== 0
 }
 
-/** What a quoted extension value consists of: no controls, and nothing beyond ASCII. */
+/** Whether a byte may occur in a quoted extension value: ASCII without controls. */
 function isVisible(byte: number): boolean {
   return (byte >= 32 && byte < 127) || byte === 9
 }

@@ -6,8 +6,8 @@ import { parseRequestHead, parseResponseHead } from './parse-head.ts'
 const WIDE: HeadLimits = { ...RESPONSE_LIMITS, maxHeaders: 10_000 }
 
 /**
- * Reads a whole head from latin-1 text; a response begins with `HTTP/`. For tests and `explain`: no Node API.
- * @returns the head, or the negative outcome of `head-outcome.ts`
+ * Parses a complete head from byte text; a response begins with `HTTP/`. For tests and `explain`. Uses no Node API.
+ * @returns the head, or a negative result of `head-outcome.ts`
  */
 export function parseHeadText(text: string, limits: HeadLimits = WIDE): Head | number {
   const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0))

@@ -13,7 +13,7 @@ import {
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 import { EMPTY_LINE, findFieldLines, INCOMPLETE_LINE, MALFORMED_LINE } from './field-lines.ts'
 
-/** Enough digits for any real body, few enough for exact arithmetic. */
+/** Enough digits for any real body, and few enough for exact arithmetic. */
 const MAX_LENGTH_DIGITS = 15
 
 const CR = 13
@@ -23,9 +23,9 @@ const HTAB = 9
 const COLON = 58
 
 /**
- * Reads a request head from `bytes[start, end)` into `head` in one pass that validates and tokenises (RFC 9112, 3 and 5). Refuses
- * whatever two readers could understand differently. After INCOMPLETE, call again with the same head and all bytes from `start`.
- * @returns the index behind the head, or a negative outcome; the caller then gives the head its text and settles it
+ * Parses and validates a request head from `bytes[start, end)` in one pass (RFC 9112, 3 and 5). Refuses everything that two parsers could
+ * interpret differently. After INCOMPLETE, call again with the same head and all bytes from `start`.
+ * @returns the index after the head, or a negative result; the caller then sets `head.text` and finishes the head (finish-head.ts)
  */
 export function parseRequestHead(
   bytes: Uint8Array,
@@ -46,7 +46,7 @@ export function parseRequestHead(
   return head.chunked && (head.contentLength >= 0 || head.http10) ? MALFORMED : after
 }
 
-/** Reads a response head; otherwise as `parseRequestHead`. */
+/** Parses a response head, like `parseRequestHead`. */
 export function parseResponseHead(
   bytes: Uint8Array,
   start: number,
@@ -69,7 +69,7 @@ function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: H
   while (i < end && (CHARACTER[bytes[i]!]! & METHOD) !== 0) i++
   if (i - start > MAX_METHOD_BYTES) return METHOD_NOT_IMPLEMENTED
   if (i === end) return INCOMPLETE
-  // A token all the same, with a lower-case letter (`isMethod`).
+  // A token with a lower-case letter (`isMethod`).
   if ((CHARACTER[bytes[i]!]! & TOKEN) !== 0) return METHOD_NOT_IMPLEMENTED
   if (bytes[i] !== SP || i === start) return MALFORMED
   head.methodEnd = i - start
@@ -79,7 +79,7 @@ function parseRequestLine(bytes: Uint8Array, start: number, end: number, head: H
   if (bytes[i] !== SP || i === targetStart) return MALFORMED
   head.targetEnd = i - start
   const first = bytes[targetStart]!
-  // Anything but origin form needs the text to be understood.
+  // Every form other than origin form is parsed later from the text.
   head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)
   const after = parseVersion(bytes, i + 1, end, head)
   if (after < 0) return after
@@ -123,7 +123,7 @@ function parseStatusLine(bytes: Uint8Array, start: number, end: number, head: He
   }
   if (status < 100) return MALFORMED
   i += 4
-  // Servers that leave out the phrase often leave out its space; the line is then written anew.
+  // Servers that omit the reason phrase often omit its space too; the line is then rewritten.
   const bare = bytes[i] === CR
   if (!bare && bytes[i] !== SP) return MALFORMED
   while (i < end && (CHARACTER[bytes[i]!]! & FIELD_VALUE) !== 0) i++
@@ -191,7 +191,7 @@ const PROXY_CONNECTION = bytesOf('proxy-connection')
 const TRANSFER_ENCODING = bytesOf('transfer-encoding')
 const PROXY_AUTHENTICATE = bytesOf('proxy-authenticate')
 
-/** 1 where the length of a name and the last five bits of its first letter are those of one that `noteField` looks at. */
+/** 1 if the length of a name and the last five bits of its first letter match a name that `noteField` handles. */
 const LONGEST_NOTED = PROXY_AUTHENTICATE.length
 const NOTED = new Uint8Array(32 * (LONGEST_NOTED + 1))
 for (const name of [TE, HOST_NAME, EXPECT, TRAILER, UPGRADE, CONNECTION, KEEP_ALIVE, CONTENT_LENGTH]) note(name)
@@ -206,7 +206,7 @@ const CHUNKED = bytesOf('chunked')
 const TIMEOUT = bytesOf('timeout=')
 const CONTINUE = bytesOf('100-continue')
 
-/** Looks at a field if the wire itself acts on it. @returns 0 or a negative outcome */
+/** Processes a field that affects framing or the connection. @returns 0 or a negative result */
 function noteField(
   bytes: Uint8Array,
   name: number,
@@ -244,7 +244,7 @@ function noteField(
       return equals(bytes, name, PROXY_CONNECTION) ? droppedField(head, at) : 0
     case 17:
       if (!equals(bytes, name, TRANSFER_ENCODING)) return 0
-      // Any other coding, and any list, is a chance to disagree about the end of the body.
+      // With any other coding, or a list, parsers could disagree about the end of the body.
       if (head.chunked || valueEnd - valueStart !== CHUNKED.length || !equals(bytes, valueStart, CHUNKED))
         return MALFORMED
       if (hasTab(bytes, name + nameLength, valueEnd)) return MALFORMED
@@ -257,7 +257,7 @@ function noteField(
   }
 }
 
-/** Readers disagree whether a tab before or behind a value that frames the message belongs to it. */
+/** Parsers disagree on whether a tab before or after a framing value belongs to it. */
 function hasTab(bytes: Uint8Array, start: number, valueEnd: number): boolean {
   for (let i = start; i < valueEnd || bytes[i] !== CR; i++) if (bytes[i] === HTAB) return true
   return false
@@ -280,7 +280,7 @@ function noteConnection(bytes: Uint8Array, start: number, end: number, head: Hea
   return droppedField(head, at)
 }
 
-/** `timeout=N`: a hint that saves sending a request into a connection about to close. */
+/** `timeout=N`: with this hint, no request is sent on a connection that is about to close. */
 function noteKeepAlive(bytes: Uint8Array, start: number, end: number, head: Head, at: number): 0 {
   let i = start + TIMEOUT.length
   if (i < end && equals(bytes, start, TIMEOUT)) {
@@ -291,7 +291,7 @@ function noteKeepAlive(bytes: Uint8Array, start: number, end: number, head: Head
   return droppedField(head, at)
 }
 
-/** This hop answers the expectation itself, so it goes no further (RFC 9110, 10.1.1). */
+/** The gateway answers the expectation itself, so the field is not forwarded (RFC 9110, 10.1.1). */
 function noteExpect(bytes: Uint8Array, start: number, end: number, head: Head, at: number): number {
   if (end - start !== CONTINUE.length || !equals(bytes, start, CONTINUE)) return EXPECTATION_FAILED
   head.expectsContinue = !head.http10
@@ -306,7 +306,7 @@ function noteLength(bytes: Uint8Array, start: number, end: number, head: Head, a
     if (digit < 0 || digit > 9) return MALFORMED
     length = length * 10 + digit
   }
-  // A leading zero is decimal to us and may be octal to others.
+  // Some parsers treat a number with a leading zero as octal.
   if (bytes[start] === 48 && end - start > 1) return MALFORMED
   if (head.contentLength >= 0) return head.contentLength === length ? droppedField(head, at) : MALFORMED
   head.contentLength = length
@@ -314,7 +314,7 @@ function noteLength(bytes: Uint8Array, start: number, end: number, head: Head, a
   return 0
 }
 
-/** A name or IPv4 address, or an IPv6 address in brackets, with or without a port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
+/** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2). */
 function isHost(bytes: Uint8Array, start: number, end: number): boolean {
   let i = start
   if (bytes[i] === 91) {
@@ -338,7 +338,7 @@ function isAddressByte(code: number): boolean {
   return (code >= 48 && code <= 58) || (lower >= 97 && lower <= 102) || code === 46
 }
 
-/** Whether `bytes` at `start` read `lowerName`, in any case of letters. Reads no further than the first difference. */
+/** Whether `bytes` contain `lowerName` at `start`, ignoring case. Reads no further than the first difference. */
 function equals(bytes: Uint8Array, start: number, lowerName: Uint8Array): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     const wanted = lowerName[i]!

@@ -2,7 +2,7 @@ import { REJECTIONS } from '#base/rejections.ts'
 import { Head } from '../http/head.ts'
 import type { ResponseField, WireRefusal } from '../stream.ts'
 
-/** A whole response that refuses and announces the end of the connection. */
+/** A complete refusal response with `connection: close`. */
 export function refusalText(code: WireRefusal, field: ResponseField | undefined): string {
   const { status, text } = REJECTIONS[code]
   const head = Head.response(status)

@@ -27,7 +27,7 @@ import { refusalText } from './refusal-text.ts'
 
 /** Between requests, or in the middle of a head. */
 const READING_HEAD = 0
-/** A request is being read, answered, or both. */
+/** A request is being read, its response is being sent, or both. */
 const SERVING = 1
 /** The last response was sent; further bytes are discarded until the client closes. */
 const LINGERING = 2
@@ -35,25 +35,25 @@ const CLOSED = 3
 type Phase = typeof READING_HEAD | typeof SERVING | typeof LINGERING | typeof CLOSED
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-/** First line of the HTTP/2 connection preface, which reads as a request of a version that HTTP/1 does not know. */
+/** First line of the HTTP/2 connection preface; an HTTP/1 parser reads it as a request with an unsupported version. */
 const HTTP2_LINE = 'PRI * HTTP/2.0\r\n'
 const CR = 13
 const LF = 10
 
-/** What a connection needs to know of its listener. */
+/** Settings from the listener. */
 export interface ServerSettings {
   readonly handler: StreamHandler
   readonly limits: ServerLimits
   readonly wheel: TimerWheel
-  /** The connection is gone; called once. */
+  /** The connection has closed; called once. */
   readonly onClosed: (connection: ServedConnection) => void
-  /** Takes the socket of a plain client that speaks HTTP/2 from its first byte; undefined: it is refused. `onClosed` is not called then. */
+  /** Takes over the socket of a client that begins with the HTTP/2 preface; `onClosed` is then not called. Undefined: it is refused. */
   readonly onHttp2?: ((socket: Socket, connection: ServerConnection) => void) | undefined
 }
 
 /**
- * An accepted HTTP/1 connection: reads requests one after another and writes their responses in order (RFC 9112). It is itself
- * the stream of the request it serves; all its objects are used again for the next.
+ * An accepted HTTP/1 connection: reads requests in sequence and writes their responses in order (RFC 9112). It is also the stream of its
+ * current request; all its objects are reused for the next one.
  */
 export class ServerConnection implements ServerStream, ServedConnection, TransportOwner, ReaderOwner, WriterOwner {
   readonly peer: Peer
@@ -67,27 +67,27 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   readonly #held = new HoldBuffer()
   #transport!: Transport
   #phase: Phase = READING_HEAD
-  /** Bytes are being processed further up the stack, which continues with the rest. */
+  /** A caller up the stack is processing bytes and continues with the rest. */
   #running = false
   #forHead = false
   #responded = false
   #answered = false
-  /** `Expect: 100-continue` that has not been answered. */
+  /** The response to `Expect: 100-continue` has not been sent. */
   #continueOwed = false
   #closeAfter = false
-  /** The client ended its direction: either it still reads the response, or it has closed, which only a write would show. */
+  /** The client ended its direction: it still reads the response, or it has closed, which only a write can detect. */
   #clientEnded = false
   #draining = false
   #discarded = 0
   #emptyLineSeen = false
-  /** A request has begun, this or an earlier one. */
+  /** A request has begun on this connection. */
   #requested = false
-  /** The time limit of a head runs. */
+  /** The head timeout is running. */
   #headTimed = false
   #sentKind: BodyKind = BODY_NONE
-  /** The response is a stream of events: what the client has yet to send of its request may take its time. */
+  /** The response is an event stream: the rest of the request body has no time limit. */
   #sendsEvents = false
-  /** What waited to be sent, and what had been sent, when a time limit of writing began. */
+  /** Queued bytes, and sent bytes, when the write timeout was armed. */
   #unsentBytes = 0
   #sentBytes = 0
 
@@ -98,7 +98,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#age = new WheelTimer(() => this.drain())
   }
 
-  /** Begins to serve; the first call. */
+  /** Begins to serve; must be called first. */
   attach(transport: Transport): void {
     this.#transport = transport
     const { idleTimeoutMs, maxConnectionMs } = this.#settings.limits
@@ -114,7 +114,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#draining = true
   }
 
-  /** Ends after the request in hand, or now when there is none. */
+  /** Closes after the current request, or now if there is none. */
   drain(): void {
     this.#draining = true
     if (this.#phase !== READING_HEAD || this.#held.length > 0) return
@@ -124,7 +124,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   // Called by the handler.
 
-  /** HTTP/1 knows no bound of heads, and clients that have one do not tell it. */
+  /** Always true: HTTP/1 clients do not announce a size limit for heads. */
   respond(head: Head, kind: BodyKind, length: number): true {
     if (this.#phase !== SERVING || this.#answered) return true
     if (this.#responded) throw new Error('the request has already been answered')
@@ -143,7 +143,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   inform(head: Head): void {
     if (this.#phase !== SERVING || this.#responded || this.head.http10) return
-    // The expectation is answered by this connection when the body is wanted.
+    // The connection sends 100 itself when the body has a consumer.
     if (head.status === 100) return
     this.#transport.writeText(head.writeResponse(BODY_NONE, -1, ''))
   }
@@ -165,7 +165,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#fail('cancelled')
   }
 
-  // What the transport calls.
+  // Called by the transport.
 
   bytes(buffer: Buffer, start: number, end: number): void {
     if (this.#phase === CLOSED) return
@@ -178,7 +178,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     if (this.#phase === READING_HEAD) return this.#linger()
     if (this.#phase !== SERVING) return
     if (this.body.done) {
-      // A client may say early that this was its last request; the answer is still wanted, for a while.
+      // A client may end its direction after its last request; the response is still sent, within a time limit.
       this.#closeAfter = true
       this.#clientEnded = true
       this.#watchWriting()
@@ -195,7 +195,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#settings.onClosed(this)
   }
 
-  // What the reader and the writer call.
+  // Called by the reader and the writer.
 
   bodyWanted(): void {
     if (this.#phase !== SERVING) return
@@ -227,7 +227,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   // Reading.
 
-  /** Works on held bytes, unless that happens further up the stack, and reads on when none are left. */
+  /** Processes buffered bytes, unless a caller up the stack does, and resumes reading when none are left. */
   #advance(): void {
     if (this.#running || this.#phase === CLOSED) return
     if (this.#held.length > 0) this.#run(this.#held.bytes, 0, this.#held.length)
@@ -246,7 +246,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#hold(buffer, at, end)
   }
 
-  /** Keeps what cannot be worked on, and stops reading until it can: except of a head, whose rest is needed. */
+  /** Buffers bytes that cannot be processed now, and pauses reading, except in a head, whose rest is needed. */
   #hold(buffer: Buffer, start: number, end: number): void {
     if (this.#phase === CLOSED) return this.#held.clear()
     this.#held.replace(buffer, start, end)
@@ -260,9 +260,9 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     else if (this.body.done || this.body.flowing) this.#transport.resume()
   }
 
-  /** @returns the index behind the head; `start` when more bytes are needed */
+  /** @returns the index after the head; `start` if more bytes are needed */
   #readHead(buffer: Buffer, start: number, end: number): number {
-    // One empty line before a request is an old client's mistake (RFC 9112, 2.2).
+    // Some old clients send an empty line before a request (RFC 9112, 2.2).
     if (buffer[start] === CR && !this.#emptyLineSeen) {
       if (end - start === 1) return start
       this.#emptyLineSeen = buffer[start + 1] === LF
@@ -281,7 +281,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     return after
   }
 
-  /** Only the first bytes of a plain connection may say so (RFC 9113, 3.3): under TLS the handshake has agreed on HTTP/1. */
+  /** Whether the bytes may be an HTTP/2 preface. It is only valid at the start of a plain connection (RFC 9113, 3.3). */
   #mayBeHttp2(buffer: Buffer, start: number, end: number): boolean {
     if (this.#settings.onHttp2 === undefined || this.#requested || this.peer.secure) return false
     return HTTP2_LINE.startsWith(buffer.latin1Slice(start, Math.min(end, start + HTTP2_LINE.length)))
@@ -312,7 +312,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#settings.handler.request(this)
   }
 
-  /** Body bytes, or bytes that must wait or go nowhere. @returns as `#readHead` */
+  /** Processes bytes after a head: body bytes, or bytes to buffer or discard. @returns like `#readHead` */
   #readOn(buffer: Buffer, start: number, end: number): number {
     if (this.#phase !== SERVING) return end
     const { body } = this
@@ -334,7 +334,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   // Ending.
 
-  /** The response came before the end of its request: reads over a small rest rather than losing the connection. */
+  /** The response ended before its request: discards a small rest to keep the connection. */
   #discardRest(): void {
     this.#arm(this.#settings.limits.lingerTimeoutMs)
     this.#advance()
@@ -353,7 +353,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#advance()
   }
 
-  /** Ends our direction and reads over what comes, for a reset would take the response from the client (RFC 9112, 9.6). */
+  /** Ends the sending direction and discards received bytes, because a reset could destroy the response (RFC 9112, 9.6). */
   #linger(): void {
     this.#phase = LINGERING
     this.#unsentBytes = 0
@@ -378,7 +378,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     const serving = this.#phase === SERVING && !this.#answered
     this.#phase = CLOSED
     this.#forget()
-    // Where only the end of the connection ends the body, an orderly end would pass for the whole of it.
+    // If the end of the connection delimits the body, a normal end would look like a complete body.
     if (serving && this.#responded && this.#sentKind === BODY_CLOSE) this.#transport.reset()
     else this.#transport.destroy()
     if (serving) this.#abandon(why, cut)
@@ -396,7 +396,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#held.clear()
   }
 
-  /** Tells everybody that the request in hand comes to nothing. */
+  /** Aborts the current request and notifies the handler and the bodies. */
   #abandon(why: Abort, cut = false): void {
     this.response.close()
     this.#settings.handler.aborted(this, why, cut)
@@ -414,7 +414,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     else if (this.#phase === READING_HEAD) this.#destroy()
   }
 
-  /** A slow client may take its time to read what it was sent, as long as it does read. */
+  /** Re-arms the write timeout as long as the client reads, however slowly. */
   #writeOn(): void {
     const { unsentBytes } = this.#transport
     const waits = unsentBytes === this.#unsentBytes && this.response.sentBytes === this.#sentBytes
@@ -442,10 +442,10 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   // Framing of the response.
 
-  /** Whether what is left of the request stands between this response and the next request. */
+  /** Whether the rest of the request prevents reading a next request. */
   #mustClose(): boolean {
     if (this.body.done) return false
-    // A client that waits for 100 may send the body or not: nobody can tell where its next request begins.
+    // A client that waits for 100 may or may not send the body, so the start of its next request is ambiguous.
     return this.#continueOwed || this.body.left > this.#settings.limits.maxDiscardBytes
   }
 

@@ -5,7 +5,7 @@ import type { Carrier } from './carrier.ts'
 import type { ClientConnection } from './client-connection.ts'
 import type { ClientExchange } from './client-exchange.ts'
 
-/** Carries a request for which there is no connection yet. */
+/** The carrier of a request that waits for a connection. */
 export class WaitingRequest implements Carrier, Waiting {
   readonly connected = false
   readonly awaitsRoom = true
@@ -19,7 +19,7 @@ export class WaitingRequest implements Carrier, Waiting {
     exchange.connection = this
   }
 
-  /** There is a connection, which is free. */
+  /** Assigns the request to an idle connection. */
   moveTo(connection: ClientConnection): void {
     const exchange = this.#exchange
     if (exchange === null) throw new Error('no request is waiting')

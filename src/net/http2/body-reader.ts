@@ -2,21 +2,21 @@ import type { Http2Stream } from 'node:http2'
 import type { Head } from '../http/head.ts'
 import { type Abort, BODY_NONE, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
-/** Whoever the message belongs to. */
+/** The exchange of a reader. */
 export interface ReaderOwner {
-  /** Somebody waits for the body, or has got some of it. */
+  /** The body has a consumer now, or bytes were delivered to it. */
   bodyWanted(): void
 }
 
 /**
- * The body of a received message: gives what its stream brings to the sink it was piped to. A receiver that cannot take more closes
- * the window of the stream: what the peer may still send then waits here. Where the body ends, the owner knows.
+ * The body of a received message: delivers the data of its stream to its sink. While the sink is backed up, the flow-control window
+ * limits what the peer can send, and the data waits here. The owner reports the end of the body.
  */
 export class BodyReader implements BodySource {
   kind: BodyKind = BODY_NONE
   length = -1
   readonly trails = true
-  /** All of it has come. */
+  /** The body has been received completely. */
   done = true
   /** Number of bytes delivered. */
   receivedBytes = 0
@@ -32,7 +32,7 @@ export class BodyReader implements BodySource {
     this.#owner = owner
   }
 
-  /** Begins the body of `stream`; `kind` and `length` as in `BodySource`. */
+  /** Begins the body of `stream`. @param kind as in `BodySource` @param length as in `BodySource` */
   start(stream: Http2Stream, kind: BodyKind, length: number): void {
     this.kind = kind
     this.length = length
@@ -46,7 +46,7 @@ export class BodyReader implements BodySource {
     this.#paused = false
   }
 
-  /** Somebody waits for more. */
+  /** Whether the consumer accepts bytes now. */
   get flowing(): boolean {
     return this.#sink !== null && !this.#paused
   }

@@ -1,25 +1,25 @@
 import type { ClientHttp2Stream, ClientSessionRequestOptions } from 'node:http2'
 
-/** An exchange as its session knows it. */
+/** An exchange of a session. */
 export interface Carried {
-  /** The session has no room for it: it goes elsewhere, if nothing of it has left. */
+  /** The session exceeds the stream limit: the exchange moves to another session, if nothing was sent. */
   recall(): void
 }
 
-/** The interface of a session for the exchange that it carries. */
+/** The session of an exchange. */
 export interface Carrier {
-  /** It has served an exchange before, so the server may be closing it right now. */
+  /** The session has carried an exchange before, so the server may be closing it as idle. */
   readonly reused: boolean
-  /** The connection is gone. */
+  /** The connection has closed. */
   readonly ended: boolean
-  /** What the server sent was no HTTP/2, not even its beginning. */
+  /** The server has not sent valid HTTP/2, not even its SETTINGS. */
   readonly isForeign: boolean
-  /** Opens a stream. Throws when the runtime does not take the fields. */
+  /** Opens a stream. Throws if the runtime rejects the fields. */
   open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream
-  /** Whether the server declared that stream unprocessed (RFC 9113, 6.8). */
+  /** Whether the GOAWAY of the server declares that stream unprocessed (RFC 9113, 6.8). */
   leftAlone(streamId: number | undefined): boolean
   /** Sends a PING, and closes the connection if there is no reply. */
   suspect(): void
-  /** The exchange has left, for better or worse. */
+  /** The exchange was detached. */
   leave(exchange: Carried): void
 }

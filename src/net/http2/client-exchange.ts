@@ -26,31 +26,31 @@ import { cancelStream } from './reset-stream.ts'
 const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_STREAM_STATE_IDLE } =
   http2.constants
 
-/** A request that the server left alone is sent again so often. */
+/** How often a request is sent again that the server declared unprocessed. */
 const MAX_REPLAYS = 3
 
-/** Secrets of one client stay out of the compression state that it shares with others (RFC 7541, 7.1.3). */
+/** Credentials of one client must not enter the compression state that it shares with others (RFC 7541, 7.1.3). */
 const NEVER_INDEXED = ['authorization', 'proxy-authorization', 'cookie']
 
 const NOT_HTTP2 = { code: 'not-http2', detail: 'the response of the server is not HTTP/2' } as const
 
-/** No response head yet; on a session or waiting for one. */
+/** No response head yet; assigned to a session or waiting for one. */
 const WAITING = 0
 /** Response head delivered; its body is being read. */
 const READING = 1
 const OVER = 2
 
-/** What an exchange needs of the sessions that may carry it. */
+/** The connection group of an exchange. */
 export interface ExchangeOwner extends LimitKeeper {
-  /** Has `exchange` carried by a session once more, now or as soon as there is room. */
+  /** Assigns `exchange` to a session again, now or as soon as there is room. */
   replay(exchange: ClientExchange): void
-  /** As many sessions as there may be are busy. */
+  /** All permitted sessions are busy. */
   readonly isFull: boolean
-  /** It waits for no session any more. */
+  /** `exchange` no longer waits for a session. */
   withdraw(exchange: ClientExchange): void
 }
 
-/** What a request is besides its head. */
+/** The parameters of a request in addition to its head. */
 export interface ExchangeRequest {
   readonly head: Head
   readonly scheme: 'http' | 'https'
@@ -60,16 +60,16 @@ export interface ExchangeRequest {
   readonly bodyMemory: BodyMemory
 }
 
-/** One request and its response on whatever session carries it. */
+/** One request and its response, independent of the session. */
 export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterOwner, Carried, Waiting {
   readonly head: Head = new Head()
   readonly body: BodyReader = new BodyReader(this)
   readonly request: RequestWriter
-  /** Size of the request head, as RFC 9113, 6.5.2 counts it. */
+  /** Size of the request head (RFC 9113, 6.5.2). */
   readonly headBytes: number
   trailers: Head | undefined
   context: unknown
-  /** Of the time until the response head. */
+  /** Time limit until the response head. */
   readonly limit: ResponseLimit
   readonly #owner: ExchangeOwner
   readonly #fields: string[]
@@ -80,7 +80,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   #stream: ClientHttp2Stream | null = null
   #phase: typeof WAITING | typeof READING | typeof OVER = WAITING
   #replays = 0
-  /** Interim responses that have come. */
+  /** Number of received interim responses. */
   #interim = 0
 
   constructor(owner: ExchangeOwner, { head, scheme, framing, handler, context, bodyMemory }: ExchangeRequest) {
@@ -109,19 +109,19 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
 
   release(): void {}
 
-  /** The session that carried it had to be given up, or the time is up. */
+  /** The session failed or the time limit passed. */
   fail(why: Abort): void {
     this.#end(why, this.#stream !== null)
   }
 
-  /** No session can be had. */
+  /** No session could be opened. */
   failUnsent({ code, detail }: Omit<Failure, 'maybeProcessed'>): void {
     if (this.#phase === OVER) return
     this.#leave()
     this.#handler.failed(this, { code, detail, maybeProcessed: false })
   }
 
-  /** Sends the request on `session`. Throws when the runtime does not take its head. */
+  /** Sends the request on `session`. Throws if the runtime rejects its head. */
   start(session: Carrier): void {
     const endStream = this.request.kind === BODY_NONE
     const stream = session.open(this.#fields, { endStream, waitForTrailers: this.request.mayTrail })
@@ -140,7 +140,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     stream.on('end', () => {
       if (this.#stream === stream && seesEnd()) this.#complete()
     })
-    // 'close' follows every error and says all that is needed.
+    // 'close' follows every error and is handled instead.
     stream.on('error', () => {})
     stream.on('close', () => {
       if (this.#stream === stream) this.#closed(stream)
@@ -148,7 +148,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.request.attach(stream)
   }
 
-  /** Nothing of it has left, and the session has no room for it: it goes elsewhere, or waits. */
+  /** The session exceeds the stream limit, and nothing was sent: the exchange moves to another session, or waits. */
   recall(): void {
     const stream = this.#stream
     if (this.#phase !== WAITING || stream?.state.state !== NGHTTP2_STREAM_STATE_IDLE) return
@@ -158,9 +158,9 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.#owner.replay(this)
   }
 
-  // What the reader and the writer call.
+  // Called by the reader and the writer.
 
-  /** A response may take its time. */
+  /** Responses have no body timeout. */
   bodyWanted(): void {}
 
   messageWritten(): void {
@@ -168,7 +168,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   }
 
   messageCut(why: Abort): void {
-    // Given up on our side, nobody waits for an answer.
+    // Cancelled by the gateway: no response is expected.
     if (why === 'cancelled') this.cancel()
     else this.fail(why)
   }
@@ -176,7 +176,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   #takeInterim(fields: readonly string[]): void {
     const interim = new Head()
     const bad = readResponseFields(fields, interim, RESPONSE_LIMITS) < 0
-    // There is nothing to switch to (RFC 9113, 8.6).
+    // HTTP/2 has no 101 (RFC 9113, 8.6).
     if (bad || interim.status === 101 || ++this.#interim > MAX_INTERIM_RESPONSES) return this.#refuse()
     this.#handler.informed(this, interim)
   }
@@ -191,7 +191,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.request.forgetWhole()
     const stream = this.#stream!
     this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : head.contentLength)
-    // The end of a stream is told only to those who read.
+    // Node emits 'end' only if the stream is read.
     if (kind === BODY_NONE) stream.resume()
     this.#handler.response(this)
   }
@@ -220,14 +220,14 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     session?.suspect()
   }
 
-  /** The response is complete. The session has room again before the receiver hears of it. */
+  /** The response is complete. The session frees the stream before the receiver gets the end. */
   #complete(): void {
-    // Whoever is still sending the request is told by the receiver of the response.
+    // The receiver of the response stops a request body that is still being sent.
     this.#leave()
     this.body.end(this.trailers)
   }
 
-  /** The stream is gone before its response was complete. */
+  /** The stream closed before its response was complete. */
   #closed(stream: ClientHttp2Stream): void {
     const session = this.#session!
     const untouched = stream.rstCode === NGHTTP2_REFUSED_STREAM || session.leftAlone(stream.id)
@@ -243,8 +243,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   }
 
   /**
-   * What the server has not begun to process may be sent again, whatever it is (RFC 9113, 8.7). A session that closed under an
-   * idempotent request, as idle ones do, allows one more try.
+   * Whether the request can be sent again. That is always allowed if the server has not begun to process it (RFC 9113, 8.7). If a
+   * reused session closed, possibly as idle, one further attempt is allowed for an idempotent request.
    */
   #mayReplay(untouched: boolean, session: Carrier): boolean {
     if (this.#phase !== WAITING || !this.request.isWhole) return false
@@ -270,7 +270,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     if (stream !== null && !(stream.writableFinished && stream.readableEnded)) cancelStream(stream)
   }
 
-  /** Lets go of the stream, whose events are nobody's from now on. */
+  /** Detaches from the stream; its later events are ignored. */
   #detach(): void {
     const session = this.#session
     this.#session = null

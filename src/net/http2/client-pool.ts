@@ -29,12 +29,12 @@ export class Http2Pool extends GroupedPool<Group> {
     return exchange
   }
 
-  /** Has `exchange`, made for that destination, carried by one of its connections. */
+  /** Assigns `exchange` to a connection of its destination again. */
   replay(destination: Destination, exchange: ClientExchange): void {
     this.group(destination).place(exchange, destination)
   }
 
-  /** `exchange`, made for that destination, does not wait any more. */
+  /** `exchange` no longer waits for a connection of its destination. */
   withdraw({ key }: Destination, exchange: ClientExchange): void {
     this.find(key)?.leaveLine(exchange)
   }
@@ -44,17 +44,17 @@ export class Http2Pool extends GroupedPool<Group> {
   }
 }
 
-/** Connections that have no room at all, by their server's word, before no more are opened in the hope of another server. */
+/** Number of connections with a stream limit of 0 after which no more are opened to reach another server. */
 const MAX_SHUT = 3
 
 /** The connections of one destination. */
 class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker {
   readonly #pool: Http2Pool
-  /** As the last request has it: what does not tell connections apart may change. */
+  /** The destination of the last request: members that are not part of the key may change. */
   #destination: Destination
-  /** Those that take requests. */
+  /** Sessions that accept requests. */
   readonly #sessions: ClientSession[] = []
-  /** Requests for which there is no room yet. */
+  /** Requests that wait for room on a session. */
   readonly #line: WaitingLine<ClientExchange>
   #context: DialContext | undefined
   #dials = 0
@@ -82,13 +82,13 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     return this.#dials === 0 && !this.#isShut
   }
 
-  /** No call is made to a handler while a request is being placed. */
+  /** Assigns a request to a session, or queues it. Calls no handler before it returns. */
   place(exchange: ClientExchange, destination = this.#destination): void {
     this.#destination = destination
     const session = this.#sessions.find((one) => one.hasRoom)
     if (session !== undefined) return this.#carry(session, exchange)
     const { maxWaiting } = destination.bounds ?? DEFAULT_BOUNDS
-    // Those that a connection on its way will take do not count.
+    // Requests that the connections being opened will take do not count.
     if (this.#line.size >= maxWaiting + this.#dials * ASSUMED_STREAMS) {
       process.nextTick(() => exchange.failUnsent(tooManyWaiting(maxWaiting)))
       return
@@ -97,7 +97,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.roomToConnect()
   }
 
-  /** The group may have been forgotten meanwhile, and be another one now. */
+  /** Goes through the pool, because this group may have been removed and replaced. */
   replay(exchange: ClientExchange): void {
     this.#pool.replay(this.#destination, exchange)
   }
@@ -106,7 +106,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.#pool.withdraw(this.#destination, exchange)
   }
 
-  /** It does not wait any more. */
+  /** Removes a request that no longer waits. */
   leaveLine(exchange: ClientExchange): void {
     this.#line.delete(exchange)
   }
@@ -143,7 +143,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     for (const session of [...this.#sessions]) session.drain()
   }
 
-  /** Opens connections for those that wait. */
+  /** Opens connections for the waiting requests. */
   roomToConnect(): void {
     const shut = this.#sessions.filter(({ isShut }) => isShut).length
     while (shut < MAX_SHUT && this.#line.size > this.#dials * ASSUMED_STREAMS) {
@@ -184,7 +184,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.#forgetIfEmpty()
   }
 
-  /** The server allows no requests, on none of its connections. */
+  /** Whether the server has set a stream limit of 0 on its connections. */
   get #isShut(): boolean {
     return this.#sessions.length > 0 && this.#sessions.every(({ isShut }) => isShut)
   }

@@ -3,21 +3,21 @@ import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
-import { askForLife } from './ask-for-life.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
+import { sendKeepalive } from './send-keepalive.ts'
 
 /** Assumed stream limit until the server announces one (RFC 9113, 6.5.2 recommends no less). */
 export const ASSUMED_STREAMS = 100
 
-/** How much a server may send ahead of a slow receiver: on one stream, and on all of a connection. */
+/** Flow-control windows for the server: of one stream, and of a connection. */
 const STREAM_WINDOW = 262_144
 const CONNECTION_WINDOW = 1_048_576
 
-/** Megabytes that a session may hold; Node's own 10 are less than the windows of its streams. */
+/** Memory limit of a session in megabytes; Node's default of 10 is less than the windows of its streams. */
 const MAX_SESSION_MEMORY = 128
 
-/** A server not heard of for so long is asked for a sign of life with the next request. */
+/** After this silence of the server, the next request also sends a PING. */
 const SILENCE_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
 
@@ -25,24 +25,24 @@ const OPTIONS = {
   peerMaxConcurrentStreams: ASSUMED_STREAMS,
   maxSessionMemory: MAX_SESSION_MEMORY,
   maxHeaderListPairs: RESPONSE_LIMITS.maxHeaders + 1,
-  // A duplicate field is forwarded as received, as over HTTP/1.
+  // Duplicate fields are forwarded as received, as over HTTP/1.
   strictSingleValueFields: false,
   settings: { enablePush: false, initialWindowSize: STREAM_WINDOW, maxHeaderListSize: RESPONSE_LIMITS.maxHeadBytes },
 }
 
-/** The interface of the group for its sessions. */
+/** The connection group of a session. */
 export interface SessionOwner {
   readonly wheel: TimerWheel
   readonly idleTimeoutMs: number
   /** A stream has ended: there is room for another request. */
   roomIn(session: ClientSession): void
-  /** It takes no further requests. Called once. */
+  /** The session accepts no further requests. Called once. */
   gone(session: ClientSession): void
 }
 
-/** One upstream HTTP/2 connection: carries as many exchanges at a time as the server allows. */
+/** An upstream HTTP/2 connection: carries as many concurrent exchanges as the server allows. */
 export class ClientSession implements Carrier {
-  /** The largest request head that the server takes, as RFC 9113, 6.5.2 counts it. */
+  /** The largest request head that the server accepts, in the size of RFC 9113, 6.5.2. */
   maxHeadBytes = MAX_SENT_HEAD_BYTES
   reused = false
   ended = false
@@ -51,17 +51,17 @@ export class ClientSession implements Carrier {
   readonly #socket: Socket
   readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
-  /** While the last requests are in hand. */
+  /** Checks a draining session regularly. */
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
-  /** The requests in hand. */
+  /** The requests in flight. */
   readonly #exchanges = new Set<Carried>()
   #limit = ASSUMED_STREAMS
   #draining = false
   #pinging = false
-  /** The server has begun, with the SETTINGS that its side of HTTP/2 begins with (RFC 9113, 3.4). */
+  /** The server has sent its initial SETTINGS (RFC 9113, 3.4). */
   #begun = false
   #heardMs = clock.monotonic()
-  /** The last stream that the server will have processed, by its GOAWAY. */
+  /** The last stream that the server may process, from its GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY
 
   constructor(socket: Socket, owner: SessionOwner) {
@@ -80,20 +80,20 @@ export class ClientSession implements Carrier {
       this.#lastStreamId = lastStreamId
       this.#windDown()
     })
-    // 'close' follows every error and says all that is needed.
+    // 'close' follows every error and is handled instead.
     this.#session.on('error', () => {})
-    // The socket's 'close' is known before the streams' own.
+    // The socket emits 'close' before its streams do.
     socket.on('close', () => this.#lost())
     this.#session.on('close', () => this.#lost())
     this.#armIdle()
   }
 
-  /** One more request can be sent now. */
+  /** Whether another request can be sent now. */
   get hasRoom(): boolean {
     return !this.#draining && this.#exchanges.size < this.#limit && !this.#session.destroyed
   }
 
-  /** The server allows no requests at all, for now. */
+  /** Whether the stream limit of the server is currently 0. */
   get isShut(): boolean {
     return this.#limit === 0
   }
@@ -129,20 +129,20 @@ export class ClientSession implements Carrier {
     if (this.#pinging || this.#session.destroyed) return
     this.#pinging = true
     this.#owner.wheel.arm(this.#pong, PING_TIMEOUT_MS)
-    askForLife(this.#session, () => {
+    sendKeepalive(this.#session, () => {
       this.#pinging = false
       this.#owner.wheel.disarm(this.#pong)
       this.#heardMs = clock.monotonic()
     })
   }
 
-  /** Takes no further requests and ends with those it has. */
+  /** Accepts no further requests and closes after those in flight. */
   drain(): void {
     this.#windDown()
     this.#session.close()
   }
 
-  /** What exceeds the limit of the server is held back by the runtime, where it would wait until there is room. */
+  /** Recalls requests beyond the stream limit of the server, which the runtime would hold back until there is room. */
   #recallUnsent(): void {
     for (const exchange of [...this.#exchanges]) exchange.recall()
   }

@@ -10,13 +10,14 @@ import {
 import { type HeadLimits, MAX_METHOD_BYTES } from '../limits.ts'
 import type { TrailerGate } from '../stream.ts'
 
-/** What a field costs besides its text (RFC 9113, 6.5.2). */
+/** Size of a field in addition to its text (RFC 9113, 6.5.2). */
 const FIELD_OVERHEAD = 32
 
 /**
- * Reads the fields of an HTTP/2 request, names and values in turn, into an empty `head`, as the same request of HTTP/1.1: what
- * leaves for an HTTP/1.1 server is exactly the text that was checked here. As strict as `parseRequestHead`.
- * @returns 0, or a negative outcome of `head-outcome.ts`
+ * Converts the fields of an HTTP/2 request (alternating names and values) to the head of the same request in HTTP/1.1, so an HTTP/1.1
+ * server gets exactly the text that was checked here. As strict as `parseRequestHead`.
+ * @param head an empty head
+ * @returns 0, or a negative result of `head-outcome.ts`
  */
 export function readRequestFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
   const pseudo = readPseudoFields(fields)
@@ -26,7 +27,7 @@ export function readRequestFields(fields: readonly string[], head: Head, limits:
   if (method.length > MAX_METHOD_BYTES || !isMethod(method)) return METHOD_NOT_IMPLEMENTED
   const named = authority ?? host
   if (named === undefined || !isAuthority(named)) return HOST_INVALID
-  // Disagreement about the host is how routing rules are bypassed (decision A-50).
+  // Different hosts in `:authority` and Host could bypass routing rules (decision A-50).
   if (host !== undefined && host.toLowerCase() !== named.toLowerCase()) return HOST_INVALID
   const target = method === 'CONNECT' ? connectTarget(path, named) : pathTarget(path, method)
   if (target === undefined) return MALFORMED
@@ -39,7 +40,7 @@ export function readRequestFields(fields: readonly string[], head: Head, limits:
   return readFields(fields, 2 * count, text, head, limits, noteRequestField)
 }
 
-/** As `readRequestFields`, for a response. */
+/** Like `readRequestFields`, for a response. */
 export function readResponseFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
   const status = fields[0] === ':status' ? fields[1]! : ''
   if (!/^[1-9][0-9]{2}$/.test(status)) return MALFORMED
@@ -47,12 +48,12 @@ export function readResponseFields(fields: readonly string[], head: Head, limits
   return readFields(fields, 2, '', head, limits, noteResponseField)
 }
 
-/** Reads the fields behind a body; those that have to be known before it are left out (RFC 9110, 6.5.1). */
+/** Reads trailers; fields that are only valid before a body are omitted (RFC 9110, 6.5.1). */
 export function readTrailerFields(fields: readonly string[], head: Head, limits: HeadLimits): number {
   return readFields(fields, 0, '', head, limits, noteTrailerField)
 }
 
-/** The fields of a request, names and values in turn; `length` as `Head.writeRequest` has it. */
+/** The fields of a request: alternating names and values. @param length as in `Head.writeRequest` */
 export function requestFields(head: Head, scheme: 'http' | 'https', length: number): string[] {
   const { method, authority, target } = head
   const fields = [':method', method, ':authority', authority]
@@ -65,7 +66,7 @@ export function requestFields(head: Head, scheme: 'http' | 'https', length: numb
   return fields
 }
 
-/** The fields of a response, names and values in turn; `length` as `Head.writeResponse` has it. */
+/** The fields of a response: alternating names and values. @param length as in `Head.writeResponse` */
 export function responseFields(head: Head, length: number): string[] {
   const fields = [':status', String(head.status)]
   head.each((name, value) => {
@@ -75,17 +76,17 @@ export function responseFields(head: Head, length: number): string[] {
   return fields
 }
 
-/** What fields, names and values in turn, count as (RFC 9113, 6.5.2). */
+/** The size of a field list of alternating names and values (RFC 9113, 6.5.2). */
 export function listBytes(fields: readonly string[]): number {
-  // Half of it are names.
+  // Half of the entries are names.
   let bytes = (FIELD_OVERHEAD / 2) * fields.length
   for (let i = 0; i < fields.length; i++) bytes += fields[i]!.length
   return bytes
 }
 
 /**
- * The fields of a head as an object: the only form that node:http2 takes for interim responses and trailers. Without a prototype:
- * `constructor` is a name like any other.
+ * The fields of a head as an object, the only form that node:http2 accepts for interim responses and trailers. It has no prototype,
+ * because `constructor` is a valid field name.
  */
 export function fieldObject(head: Head, gate?: TrailerGate): Record<string, string[]> {
   const object = Object.create(null) as Record<string, string[]>
@@ -97,7 +98,7 @@ export function fieldObject(head: Head, gate?: TrailerGate): Record<string, stri
   return object
 }
 
-/** As `listBytes`, of fields as an object. */
+/** Like `listBytes`, for fields as an object. */
 export function objectBytes(fields: Readonly<Record<string, readonly string[]>>): number {
   let bytes = 0
   for (const name in fields) for (const value of fields[name]!) bytes += sizeOf(name, value)
@@ -109,11 +110,11 @@ interface PseudoFields {
   readonly path: string | undefined
   readonly authority: string | undefined
   readonly host: string | undefined
-  /** How many there are in front of the ordinary fields. */
+  /** The number of pseudo-header fields. */
   readonly count: number
 }
 
-/** What becomes the request line and the Host field (RFC 9113, 8.3.1). */
+/** Reads the pseudo-header fields, which become the request line and the Host field (RFC 9113, 8.3.1). */
 function readPseudoFields(fields: readonly string[]): PseudoFields | typeof MALFORMED {
   let method: string | undefined
   let path: string | undefined
@@ -143,18 +144,18 @@ function pathTarget(path: string | undefined, method: string): string | undefine
   return path[0] === '/' || (path === '*' && method === 'OPTIONS') ? path : undefined
 }
 
-/** CONNECT has no path; its authority is `host:port` (RFC 9113, 8.5). */
+/** The target of CONNECT: it has no path, and its authority is `host:port` (RFC 9113, 8.5). */
 function connectTarget(path: string | undefined, authority: string): string | undefined {
   return path === undefined && /:[0-9]+$/.test(authority) ? authority : undefined
 }
 
-/** What to do with a field besides keeping it. */
+/** Results of `NoteField`. */
 const KEEP = 0
 const DROP = 1
-/** @returns one of the above, or a negative outcome */
+/** Processes a field. @returns one of the above, or a negative result */
 type NoteField = (head: Head, name: string, value: string) => number
 
-/** Reads ordinary fields from `from` on behind `start`, the beginning of the text. @returns 0 or a negative outcome */
+/** Appends the fields from index `from` on to `start`, the text so far. @returns 0 or a negative result */
 function readFields(
   fields: readonly string[],
   from: number,
@@ -176,7 +177,7 @@ function readFields(
     const noted = note(head, name, value)
     if (noted < 0) return noted
     if (noted === DROP) continue
-    // Crumbs become one field again (RFC 9113, 8.2.3).
+    // Split Cookie fields are joined (RFC 9113, 8.2.3).
     if (name === 'cookie') cookie += cookie === '' || value === '' ? value : `; ${value}`
     else if (head.received === limits.maxHeaders) return HEADERS_TOO_LARGE
     else text = addField(head, text, name, value)
@@ -186,12 +187,12 @@ function readFields(
   return 0
 }
 
-/** HTTP/2 has no other names (RFC 9113, 8.2.1), and rules look for these. */
+/** Names must be lower case (RFC 9113, 8.2.1), and rules expect that. */
 function isLowerName(name: string): boolean {
   return isFieldName(name) && name === name.toLowerCase()
 }
 
-/** White space around a value, which HTTP/1.1 would not count as part of it (RFC 9113, 8.2.1). */
+/** Whether a value has whitespace around it, which HTTP/1.1 does not treat as part of the value (RFC 9113, 8.2.1). */
 function isPadded(value: string): boolean {
   return isSpace(value.charCodeAt(0)) || isSpace(value.charCodeAt(value.length - 1))
 }
@@ -204,7 +205,7 @@ function sizeOf(name: string, value: string): number {
   return name.length + value.length + FIELD_OVERHEAD
 }
 
-/** @returns the text with the field, whose place is noted in `head` */
+/** Appends a field and records its offsets in `head`. @returns the new text */
 function addField(head: Head, text: string, name: string, value: string): string {
   const at = head.received++
   head.reserve(at + 1)
@@ -225,7 +226,7 @@ function noteRequestField(head: Head, name: string, value: string): number {
       head.takesTrailers = true
       return DROP
     case 'expect':
-      // This hop answers the expectation itself, so it goes no further (RFC 9110, 10.1.1).
+      // The gateway answers the expectation itself, so the field is not forwarded (RFC 9110, 10.1.1).
       if (value.toLowerCase() !== '100-continue') return EXPECTATION_FAILED
       head.expectsContinue = true
       return DROP
@@ -240,28 +241,28 @@ function noteRequestField(head: Head, name: string, value: string): number {
 function noteResponseField(head: Head, name: string, value: string): number {
   if (name === 'content-length') return noteLength(head, value)
   if (name === 'trailer' || name === 'http2-settings') return DROP
-  // HTTP/2 has its own means; such a field aims at an HTTP/1.1 connection behind (RFC 9113, 8.2.2).
+  // Connection-level fields are invalid in HTTP/2 and could affect an HTTP/1.1 connection to a backend (RFC 9113, 8.2.2).
   return isConnectionLevel(name) ? MALFORMED : KEEP
 }
 
 function noteTrailerField(_head: Head, name: string): number {
   const foldedName = foldName(name)
-  const leads = LEADS.has(foldedName) || foldedName.startsWith('x-forwarded-') || isConnectionLevel(foldedName)
+  const leads = HEAD_ONLY.has(foldedName) || foldedName.startsWith('x-forwarded-') || isConnectionLevel(foldedName)
   return leads ? DROP : KEEP
 }
 
 /**
- * Fields that mean something in front of a body only: who asks, for what, how the body is to be read and the response to be treated
- * (RFC 9110, 6.5.1). Behind it they would pass by whoever looked at the head.
+ * Fields that are valid only before a body: routing, authentication, request modifiers, body format and response control (RFC 9110,
+ * 6.5.1). As trailers they would bypass checks of the head.
  */
-const LEADS: ReadonlySet<string> = new Set([
+const HEAD_ONLY: ReadonlySet<string> = new Set([
   ...['host', 'forwarded', 'http2-settings', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie'],
   ...['www-authenticate', 'proxy-authenticate', 'content-encoding', 'content-range', 'content-type', 'cache-control'],
   ...['expect', 'max-forwards', 'pragma', 'range', 'if-match', 'if-none-match', 'if-modified-since', 'if-range'],
   ...['if-unmodified-since', 'age', 'date', 'expires', 'location', 'retry-after', 'vary', 'warning'],
 ])
 
-/** As `noteLength` of HTTP/1: digits that every reader takes for the same number. */
+/** Like `noteLength` of HTTP/1: accepts only digits that every parser reads as the same number. */
 function noteLength(head: Head, value: string): number {
   if (!/^(?:0|[1-9][0-9]{0,14})$/.test(value) || head.contentLength >= 0) return MALFORMED
   head.contentLength = Number(value)
@@ -269,7 +270,7 @@ function noteLength(head: Head, value: string): number {
   return KEEP
 }
 
-/** Whether a field of a head belongs into an HTTP/2 message; Content-Length is written from the framing. */
+/** Whether a field of a head is sent in an HTTP/2 message; Content-Length is written from the framing. */
 function travels(name: string): boolean {
   return name !== 'http2-settings' && !isConnectionLevel(name)
 }

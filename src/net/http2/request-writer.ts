@@ -15,32 +15,32 @@ import {
 } from '../stream.ts'
 import { fieldObject, objectBytes } from './heads.ts'
 
-/** Whoever the request belongs to. */
+/** The exchange of a request. */
 export interface RequestWriterOwner {
-  /** The whole message has been given. */
+  /** The whole message was received from its source. */
   messageWritten(): void
-  /** The giver broke off, or gave other than it announced: the request must not look complete. */
+  /** The source aborted, or its length differs from the announced one: the request must not look complete. */
   messageCut(why: Abort): void
 }
 
-/** As much of a body is kept until the response begins, so that the request can be sent again. */
+/** Maximum size of a body that is kept until the response begins, so that the request can be sent again. */
 const MAX_KEPT_BYTES = 65_536
 
-/** Sends the body of a request: keeps it while no session carries it, then sends it as it comes. */
+/** Sends the body of a request: buffers it until there is a stream, then sends it as it arrives. */
 export class RequestWriter implements BodySink {
   source: BodySource | null = null
   readonly takesFramed = false
   /** Pauses the source until there is a stream. */
   backed = true
   readonly kind: BodyKind
-  /** Body bytes that have been given. */
+  /** Body bytes received from the source. */
   sentBytes = 0
   readonly #owner: RequestWriterOwner
   #stream: ClientHttp2Stream | null = null
   /** The body is not complete. */
   open: boolean
   #left: number
-  /** The body so far, for another sending; undefined where there is none, or no second one is possible. */
+  /** The body so far, for a replay; undefined if there is no body or no replay is possible. */
   #kept: HeldBytes | undefined
   #isWhole = true
   readonly #gate: TrailerGate | undefined
@@ -55,17 +55,17 @@ export class RequestWriter implements BodySink {
     this.#left = kind === BODY_LENGTH ? length : 0
   }
 
-  /** Fields may follow. */
+  /** Trailers may follow. */
   get mayTrail(): boolean {
     return this.#gate !== undefined && this.kind !== BODY_NONE
   }
 
-  /** All that has been given can be sent again. */
+  /** Whether all received bytes can be sent again. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  /** Sends the kept bytes, then further bytes, on `stream`. */
+  /** Sends the buffered bytes, then further bytes, on `stream`. */
   attach(stream: ClientHttp2Stream): void {
     this.#stream = stream
     if (this.kind === BODY_NONE) return
@@ -80,7 +80,7 @@ export class RequestWriter implements BodySink {
     else if (!stream.writableNeedDrain) this.#flow()
   }
 
-  /** No second sending will be needed. */
+  /** Drops the kept bytes, because no replay is needed. */
   forgetWhole(): void {
     this.#isWhole = false
     this.#kept?.drop()
@@ -103,7 +103,7 @@ export class RequestWriter implements BodySink {
     if (!this.open) return
     if (this.#left > 0) return this.abort('protocol-error')
     if (trailers !== undefined && this.#gate !== undefined) this.#trailers = fieldObject(trailers, this.#gate)
-    // Without them the request would look whole.
+    // Without its trailers the request would look complete.
     if (objectBytes(this.#trailers) > MAX_SENT_HEAD_BYTES) return this.abort('protocol-error')
     this.#letGo()
     this.#stream?.end()
@@ -116,7 +116,7 @@ export class RequestWriter implements BodySink {
     this.#owner.messageCut(why)
   }
 
-  /** Takes nothing more and lets the giver go. */
+  /** Accepts no more bytes and detaches the source. */
   close(): void {
     this.#letGo()
     this.forgetWhole()
@@ -133,7 +133,7 @@ export class RequestWriter implements BodySink {
     this.source?.resume()
   }
 
-  /** While there is no stream everything is kept: the giver has been asked to wait. */
+  /** Keeps bytes for a replay; all of them while there is no stream, because the source is paused then. */
   #keep(buffer: Buffer, start: number, end: number): void {
     const kept = this.#kept
     if (kept === undefined) return

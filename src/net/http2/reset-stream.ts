@@ -4,19 +4,20 @@ import { addAbortSignal } from 'node:stream'
 const ABORTED = AbortSignal.abort()
 const CUT = new Error('the response was cut short')
 
-/** Resets a stream with CANCEL: its request is not wanted any more. */
+/** Resets a stream with CANCEL: the request is no longer needed. */
 export function cancelStream(stream: Http2Stream): void {
   inNextTurn(stream, abort)
 }
 
-/** Resets a stream with INTERNAL_ERROR: its response will not be whole. */
+/** Resets a stream with INTERNAL_ERROR: the response cannot be completed. */
 export function cutStream(stream: Http2Stream): void {
   inNextTurn(stream, cut)
 }
 
 /**
- * While nghttp2 tells of a reset by the peer, another one of the same session makes it free some memory twice; and a stream that is
- * destroyed while Node tells of its response is told its trailers. Either ends the process (docs/decisions/0121-http2.md).
+ * Defers a reset to the next turn, because resetting inside a callback crashes Node: nghttp2 frees memory twice if another stream of the
+ * session is reset while it reports a reset by the peer, and a stream that is destroyed during its 'response' event still gets its
+ * trailers (docs/decisions/0121-http2.md).
  */
 function inNextTurn(stream: Http2Stream, reset: (stream: Http2Stream) => void): void {
   if (stream.destroyed) return
@@ -25,12 +26,12 @@ function inNextTurn(stream: Http2Stream, reset: (stream: Http2Stream) => void): 
   })
 }
 
-/** `stream.close(NGHTTP2_CANCEL)` will not do: it ends an open body in order before the reset, so that the peer may take it for whole. */
+/** Does not use `stream.close(NGHTTP2_CANCEL)`, which ends an open body normally before the reset, so that it may look complete. */
 function abort(stream: Http2Stream): void {
   addAbortSignal(ABORTED, stream)
 }
 
-/** Node resets a stream that is destroyed with an error; a stream that is closed may end normally first. */
+/** Destroys the stream with an error, so that Node resets it; `close` may end it normally first. */
 function cut(stream: Http2Stream): void {
   stream.destroy(CUT)
 }

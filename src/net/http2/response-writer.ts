@@ -6,34 +6,34 @@ import { latin1 } from '../transport/latin1.ts'
 import { COALESCE_BYTES } from '../transport/transport.ts'
 import { fieldObject, objectBytes } from './heads.ts'
 
-/** Whoever the message belongs to. */
+/** The stream of a response. */
 export interface ResponseWriterOwner {
-  /** Fields behind the body may come to so many bytes. */
+  /** Maximum size of the trailers, in bytes. */
   readonly maxHeadBytes: number
-  /** Sends the head. `whole`: nothing follows; otherwise `trails`: fields may follow the body. */
+  /** Sends the head. @param whole there is no body @param trails trailers may follow the body */
   sendHead(whole: boolean, trails: boolean): void
-  /** The whole response has been given to the stream. */
+  /** The whole response was written to the stream. */
   messageWritten(): void
-  /** The giver broke off: the response must not look complete. */
+  /** The source aborted: the response must not look complete. */
   messageCut(why: Abort): void
-  /** The fields behind the body are more than `maxHeadBytes`: the response cannot be completed. */
+  /** The trailers exceed `maxHeadBytes`: the response cannot be completed. */
   trailersTooLarge(): void
 }
 
 /**
- * Sends the body of a response: the head goes out with the first bytes, at the end, or at the end of the turn.
- * Used again for the next stream.
+ * Sends the body of a response. The head is sent with the first bytes, at the end of the body, or at the end of the turn of the event
+ * loop. Reused for the next stream.
  */
 export class ResponseWriter implements BodySink {
   readonly takesFramed = false
   backed = false
-  /** Body bytes given to the stream. */
+  /** Body bytes written to the stream. */
   sentBytes = 0
   /** A message has begun and not ended. */
   open = false
   readonly #owner: ResponseWriterOwner
   #source: BodySource | null = null
-  /** Fields may follow the body. */
+  /** Trailers may follow the body. */
   #mayTrail = false
   #stream!: Http2Stream
   #kind: BodyKind = BODY_NONE
@@ -45,7 +45,7 @@ export class ResponseWriter implements BodySink {
     this.#owner = owner
   }
 
-  /** Begins a message; its body is as `kind` and `length` say. */
+  /** Begins a message. */
   start(stream: Http2Stream, kind: BodyKind, length: number): void {
     this.#source = null
     this.#mayTrail = false
@@ -56,7 +56,7 @@ export class ResponseWriter implements BodySink {
     this.#kind = kind
     this.#left = kind === BODY_LENGTH ? length : 0
     this.#headPending = true
-    // Without a body the end follows at once.
+    // Without a body, `end` follows at once.
     if (kind !== BODY_NONE) flushLater(this)
   }
 
@@ -64,18 +64,18 @@ export class ResponseWriter implements BodySink {
     return this.#source
   }
 
-  /** A giver lets go before it tells of the end, and the head may still wait then: what it may bring is remembered. */
+  /** A source detaches before it calls `end`, when the head may still be unsent, so its `trails` flag is remembered. */
   set source(source: BodySource | null) {
     this.#source = source
     if (source !== null) this.#mayTrail = source.trails === true
   }
 
-  /** Bytes that wait for the peer. */
+  /** Bytes that the peer has not accepted yet. */
   get unsentBytes(): number {
     return this.#stream.bufferSize
   }
 
-  /** Sends a head that no body bytes have joined. */
+  /** Sends the head without body bytes. */
   flush(): void {
     if (this.open && this.#headPending) this.#sendHead(false, this.#mayTrail)
   }
@@ -102,7 +102,7 @@ export class ResponseWriter implements BodySink {
     if (this.#left > 0) return this.abort('protocol-error')
     const trails = trailers !== undefined && trailers.fieldCount > 0 && this.#kind !== BODY_NONE
     const fields = trails ? fieldObject(trailers) : undefined
-    // Without them the response would look whole.
+    // Without its trailers the response would look complete.
     if (fields !== undefined && objectBytes(fields) > this.#owner.maxHeadBytes) return this.#refuseTrailers()
     const whole = this.#headPending && !trails
     if (this.#headPending) this.#sendHead(whole, trails)
@@ -121,13 +121,13 @@ export class ResponseWriter implements BodySink {
     this.#owner.messageCut(why)
   }
 
-  /** What a client announces that it takes is not the giver's fault. */
+  /** The limit comes from the client, so this is not a fault of the source. */
   #refuseTrailers(): void {
     this.close()
     this.#owner.trailersTooLarge()
   }
 
-  /** Takes nothing more for this message and lets its giver go. */
+  /** Accepts no more bytes and detaches the source. */
   close(): void {
     this.open = false
     this.#source = null

@@ -6,27 +6,27 @@ import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
-import { askForLife } from './ask-for-life.ts'
 import { faultOf } from './connection-fault.ts'
+import { sendKeepalive } from './send-keepalive.ts'
 import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
 import { sessionOptions } from './session-options.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM } = constants
 
-/** Settings that a client may change: at once, and in a second. */
+/** Rate limit of settings that a client may change: burst, and per second. */
 const MAX_SETTINGS = 100
 const SETTINGS_PER_SECOND = 1
 
-/** Objects of streams that are kept for the next ones besides as many as are at work, and the largest head that they may still hold. */
+/** Number of idle stream objects kept for reuse, and the size of the largest head that they may keep. */
 const MAX_IDLE_SPARE = 8
 const MAX_SPARE_HEAD = 2048
 
-/** What a session needs to know of its listener. */
+/** Settings from the listener. */
 export interface SessionSettings {
   readonly handler: StreamHandler
   readonly limits: ServerLimits
   readonly wheel: TimerWheel
-  /** The connection is gone; called once. */
+  /** The connection has closed; called once. */
   readonly onClosed: (session: ServedConnection) => void
 }
 
@@ -42,7 +42,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   readonly #session: ServerHttp2Session
   readonly #resets: Allowance
   readonly #settingsChanges = new Allowance(MAX_SETTINGS, SETTINGS_PER_SECOND)
-  /** Objects of streams that are over, for the next ones. */
+  /** Stream objects for reuse. */
   readonly #spare: Http2ServerStream[] = []
   readonly #idle: WheelTimer = new WheelTimer(() => this.#idleTooLong())
   readonly #age: WheelTimer = new WheelTimer(() => this.drain())
@@ -51,12 +51,12 @@ export class ServerSession implements ServedConnection, StreamOwner {
   #open = 0
   /** One side has sent GOAWAY. */
   #windingDown = false
-  /** An answer to a ping is waited for. */
-  #asking = false
-  /** It ends now, for the fault of one side. */
+  /** The reply to a PING is pending. */
+  #pinging = false
+  /** The session is being closed because of a fault. */
   #ending = false
 
-  /** Serves on `socket`, from which nothing was read, or on which `unshift` has put back what was. */
+  /** @param socket a socket from which nothing was read, or whose bytes were put back by `unshift` */
   constructor(socket: net.Socket, peer: Peer, settings: SessionSettings) {
     const { limits } = settings
     this.peer = peer
@@ -66,7 +66,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     this.wheel = settings.wheel
     this.#socket = socket
     this.#resets = new Allowance(limits.http2.maxResets, limits.http2.resetsPerSecond)
-    // The end of the client's direction is the end of the connection: HTTP/2 has no other use for it.
+    // HTTP/2 has no half-closed connections.
     socket.allowHalfOpen = false
     const session = http2.performServerHandshake(socket, sessionOptions(limits)) as ServerHttp2Session
     this.#session = session
@@ -75,7 +75,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     session.setLocalWindowSize(limits.http2.connectionWindowBytes)
     session.on('stream', (stream, _headers, _flags, fields) => this.#begin(stream, fields))
     session.on('remoteSettings', (settings) => this.#settingsChanged(settings))
-    // A client that says goodbye means to close.
+    // A client that sends GOAWAY is about to close.
     session.on('goaway', () => this.#windDown())
     session.on('error', (error) => this.#failed(error))
     session.on('close', () => {
@@ -87,14 +87,14 @@ export class ServerSession implements ServedConnection, StreamOwner {
     this.#pingLater()
   }
 
-  /** A client that is told of the end asks again on another connection. */
+  /** Sends GOAWAY, so that the client uses another connection. */
   discourageReuse(): void {
     this.drain()
   }
 
   /**
-   * Ends when the requests in hand are answered. The GOAWAY names the last of them: a client may repeat elsewhere what it began
-   * later (RFC 9113, 6.8). Node has no way of announcing it first, as a server could that takes what is still on its way.
+   * Closes after the requests in flight. The GOAWAY contains the last of their streams; a client can repeat later requests on another
+   * connection (RFC 9113, 6.8). Node does not support the graceful variant with a first GOAWAY that still admits requests.
    */
   drain(): void {
     if (this.#session.destroyed || this.#session.closed) return
@@ -102,14 +102,14 @@ export class ServerSession implements ServedConnection, StreamOwner {
     this.#windDown()
   }
 
-  /** Ends now, with whatever is being answered. */
+  /** Closes now, with all requests. */
   abort(): void {
     if (this.#session.destroyed) this.#socket.destroy()
     else this.#destroy(NGHTTP2_CANCEL, 'the gateway is shutting down')
   }
 
-  askForLife(): void {
-    if (!this.#asking) this.#ping()
+  sendKeepalive(): void {
+    if (!this.#pinging) this.#ping()
   }
 
   streamClosed(stream: Http2ServerStream, { gaveUp, reusable }: { gaveUp: boolean; reusable: boolean }): void {
@@ -121,7 +121,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     else this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
   }
 
-  /** A connection may be idle for long: it holds on to little of what its requests brought. */
+  /** Keeps a stream object for reuse. A connection may be idle for long, so it keeps few and small objects. */
   #keep(stream: Http2ServerStream): void {
     if (this.#open === 0 && this.#spare.length > MAX_IDLE_SPARE) this.#spare.length = MAX_IDLE_SPARE
     if (this.#spare.length <= this.#open + MAX_IDLE_SPARE && stream.head.text.length <= MAX_SPARE_HEAD)
@@ -143,7 +143,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   #settingsChanged({ maxHeaderListSize = MAX_SENT_HEAD_BYTES }: Settings): void {
     this.maxSentHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
     if (!this.#settingsChanges.take()) return this.#refuseFlood('too many SETTINGS frames')
-    // The client has begun to speak HTTP/2; from here on it may be idle.
+    // The client has begun to speak HTTP/2; from now on the idle timeout applies.
     if (this.#open === 0) this.wheel.arm(this.#idle, this.limits.idleTimeoutMs)
   }
 
@@ -152,38 +152,38 @@ export class ServerSession implements ServedConnection, StreamOwner {
     else this.drain()
   }
 
-  /** No further requests: what is left is to answer those in hand. */
+  /** Accepts no further requests. */
   #windDown(): void {
     this.#windingDown = true
     if (this.#open === 0) this.#linger()
     else this.#pingLater()
   }
 
-  /** Our side has ended; the client has a while to end its own. */
+  /** This side has ended; the client has limited time to end its side. */
   #linger(): void {
     this.wheel.arm(this.#idle, this.limits.lingerTimeoutMs)
   }
 
-  /** A client that is only answered is asked even where nobody wants pings. */
+  /** A client whose requests are only being finished is pinged even if PINGs are off. */
   #pingLater(): void {
     const { keepaliveIntervalMs, keepaliveTimeoutMs } = this.limits.http2
     const ms = this.#windingDown ? keepaliveTimeoutMs : keepaliveIntervalMs
     if (ms > 0) this.wheel.arm(this.#keepalive, ms)
   }
 
-  /** Asks for a sign of life (decision A-45). */
+  /** Sends a PING (decision A-45). */
   #ping(): void {
     if (this.#session.destroyed) return
-    this.#asking = true
+    this.#pinging = true
     this.wheel.arm(this.#answer, this.limits.http2.keepaliveTimeoutMs)
-    askForLife(this.#session, () => {
-      this.#asking = false
+    sendKeepalive(this.#session, () => {
+      this.#pinging = false
       this.wheel.disarm(this.#answer)
       if (!this.#socket.destroyed) this.#pingLater()
     })
   }
 
-  /** node:http2 has ended the connection, and says why. */
+  /** node:http2 has closed the connection. @param error the reason */
   #failed(error: Error): void {
     const fault = faultOf(error)
     if (fault === undefined || this.#ending) return
@@ -201,7 +201,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     if (this.#ending) return
     this.#ending = true
     this.#linger()
-    // From within node:http2, which may be sending, the last words would be lost.
+    // Inside a callback of node:http2, which may be sending, the GOAWAY would be lost.
     setImmediate(() => this.#session.destroy(new Error(why), code))
   }
 
@@ -210,5 +210,5 @@ export class ServerSession implements ServedConnection, StreamOwner {
   }
 }
 
-/** 'close' follows every error and says all that is needed. */
+/** For 'error': 'close' follows every error and is handled instead. */
 function ignore(): void {}

@@ -30,29 +30,29 @@ import { ResponseWriter, type ResponseWriterOwner } from './response-writer.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 
-/** What node:http2 lets a server send. */
+/** The largest status that node:http2 can send. */
 const MAX_STATUS = 599
-/** What `:status` counts as in a head. */
+/** Size of `:status` in a head. */
 const STATUS_BYTES = 42
-/** Comes without a body, also where that is not announced (RFC 9110, 15.3.6). */
+/** Has no body, even if that is not announced (RFC 9110, 15.3.6). */
 const RESET_CONTENT = 205
 
-/** The session that carries a stream. */
+/** The session of a stream. */
 export interface StreamOwner {
   readonly peer: Peer
   readonly handler: StreamHandler
   readonly limits: ServerLimits
   readonly headLimits: HeadLimits
   readonly wheel: TimerWheel
-  /** The largest head that the client takes, as RFC 9113, 6.5.2 counts it. */
+  /** The largest head that the client accepts, in the size of RFC 9113, 6.5.2. */
   readonly maxSentHeadBytes: number
-  /** Asks the client for a sign of life; without one the connection ends. */
-  askForLife(): void
-  /** The stream is gone. `gaveUp`: its client gave it up before it was answered; `reusable`: it may serve another request. */
+  /** Sends a PING; the connection closes if there is no reply. */
+  sendKeepalive(): void
+  /** The stream has closed. `gaveUp`: the client reset it before the response; `reusable`: the object can serve another request. */
   streamClosed(stream: Http2ServerStream, how: { readonly gaveUp: boolean; readonly reusable: boolean }): void
 }
 
-/** One request on an HTTP/2 connection and its response (RFC 9113, 8). Used again for a later request of the connection. */
+/** One request on an HTTP/2 connection and its response (RFC 9113, 8). Reused for a later request of the connection. */
 export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWriterOwner {
   readonly peer: Peer
   readonly version = '2'
@@ -66,25 +66,25 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   /** The fields of the response, until they are sent. */
   #fields: string[] = []
   #responded = false
-  /** The response has been handed over, or there will be none. */
+  /** The response was handed over, or there will be none. */
   #over = true
-  /** The handler got the normal end, or no event at all: this object is no longer used. */
+  /** The handler got the normal end, or no event at all, so it does not use this object any more. */
   #reusable = false
-  /** The fields behind the request body. */
+  /** The trailers of the request. */
   #trailers: Head | undefined
-  /** Fields will follow the response body. */
+  /** Trailers follow the response body. */
   #trails = false
-  /** `Expect: 100-continue` that has not been answered. */
+  /** The response to `Expect: 100-continue` has not been sent. */
   #continueOwed = false
-  /** How long its client may pause while the request is read and nothing is answered. */
+  /** How long the client may pause while the request is read and the response has not begun. */
   #bodyTimeoutMs = 0
-  /** A call of gRPC or a stream of events: both sides may be silent for as long as the client is there. */
+  /** A gRPC call or an event stream: both sides may be silent while the client is alive. */
   #mayBeSilent = false
-  /** What waited to be sent, and what had been sent and received, when a time limit of writing began. */
+  /** Queued bytes, and sent and received bytes, when the write timeout was armed. */
   #unsentBytes = 0
   #sentBytes = 0
   #receivedBytes = 0
-  /** How long neither side has said anything since the response began, as the same time limit counts it. */
+  /** How long both sides have been silent since the response began, in steps of the write timeout. */
   #silentMs = 0
 
   constructor(owner: StreamOwner) {
@@ -93,7 +93,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#timer = new WheelTimer(() => this.#timeUp())
   }
 
-  /** Serves a request; `fields` are names and values in turn. */
+  /** Serves a request. @param fields alternating names and values */
   begin(stream: ServerHttp2Stream, fields: readonly string[]): void {
     const { head } = this
     this.#stream = stream
@@ -129,7 +129,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 
   readonly #onEnd = (): void => {
-    // A stream that the client has reset without an error ends, too.
+    // Node also emits 'end' for a stream that the client has reset without an error.
     if (!this.#stream.aborted) this.body.end(this.#trailers)
   }
 
@@ -143,7 +143,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     if (this.#over) return true
     if (this.#responded) throw new Error('the request has already been answered')
     const { status } = head
-    // A status that cannot be sent.
+    // node:http2 cannot send this status.
     if (status > MAX_STATUS) {
       this.#responded = true
       this.#fail('protocol-error')
@@ -162,7 +162,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 
   inform(head: Head): void {
-    // The expectation is answered by this stream when the body is wanted.
+    // The stream sends 100 itself when the body has a consumer.
     if (this.#over || this.#responded || head.status === 100) return
     const fields = fieldObject(head)
     if (STATUS_BYTES + objectBytes(fields) > this.maxHeadBytes) return
@@ -177,7 +177,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#fail('cancelled')
   }
 
-  // What the reader and the writer call.
+  // Called by the reader and the writer.
 
   bodyWanted(): void {
     if (this.#over || this.#responded) return
@@ -216,18 +216,18 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   // Ending.
 
   /**
-   * Tells a client that goes on sending that its answer is whole (RFC 9113, 8.1); trailers tell that by themselves. What has come is
-   * read over, for Node keeps a stream until then.
+   * Resets the stream with NO_ERROR after a complete response, so that the client stops sending (RFC 9113, 8.1); after trailers that is
+   * not needed. Received data is discarded, because Node keeps a stream until it is read.
    */
   #leaveRest(): void {
     const stream = this.#stream
     stream.resume()
     if (this.#trails) return
-    // What was handed over goes out first: a head that still waits would be lost.
+    // Written data must be sent first: a pending head would be lost.
     stream.once('finish', () => setImmediate(() => stream.close(NGHTTP2_NO_ERROR)))
   }
 
-  /** Refuses a request that the handler has not seen. */
+  /** Refuses a request that was not passed to the handler. */
   #refuseHead(code: WireRefusal): void {
     this.#over = true
     this.#reusable = true
@@ -235,7 +235,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     this.#answerRefusal(code, this.#owner.handler.refused(this.peer, code, undefined))
   }
 
-  /** Refuses a request that the handler is at work on. */
+  /** Refuses a request that the handler is processing. */
   #refuse(code: WireRefusal): void {
     if (this.#responded) return this.#fail('protocol-error')
     const field = this.#owner.handler.refused(this.peer, code, this)
@@ -250,20 +250,20 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const fields = [':status', String(status), 'content-type', 'text/plain', 'content-length', String(text.length)]
     if (field !== undefined) fields.push(...field)
     respondWith(stream, fields, {})
-    // Of a HEAD request the stream is ended already.
+    // For HEAD, the stream has already ended.
     if (!stream.writableEnded) stream.end(text)
     this.#watchWriting()
     if (!stream.endAfterHeaders) this.#leaveRest()
   }
 
-  /** The response will not be whole, and must not look so. */
+  /** Resets the stream: the response cannot be completed and must not look complete. */
   #fail(why: Abort, cut = false): void {
     if (this.#over) return
     this.#abandon(why, cut)
     cutStream(this.#stream)
   }
 
-  /** Tells everybody that the request comes to nothing. */
+  /** Aborts the request and notifies the handler and the bodies. */
   #abandon(why: Abort, cut = false): void {
     this.#over = true
     this.response.close()
@@ -283,16 +283,16 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     else if (this.#responded || this.#over) this.#writeOn()
   }
 
-  /** The client has sent nothing of its request for as long as it may. */
+  /** The body timeout has passed. */
   #waitOn(): void {
     if (!this.#mayBeSilent) return this.#refuse('request-timeout-reading')
-    this.#owner.askForLife()
+    this.#owner.sendKeepalive()
     this.#arm(this.#bodyTimeoutMs)
   }
 
   /**
-   * A slow client may take its time to read what it was sent, as long as it does read. Both sides may be silent for as long as the
-   * client is there, but for those of a request that goes on and is none that is meant to.
+   * The write timeout has passed. It is re-armed as long as the client reads, however slowly. Silence of both sides ends an unfinished
+   * request after `silenceTimeoutMs`, unless `#mayBeSilent`.
    */
   #writeOn(): void {
     const { unsentBytes, sentBytes } = this.response
@@ -304,7 +304,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     if (!waits && this.#silentMs < silenceTimeoutMs) return this.#watchWriting()
     if (!waits && (this.#mayBeSilent || this.body.done)) {
       this.#silentMs = 0
-      this.#owner.askForLife()
+      this.#owner.sendKeepalive()
       return this.#watchWriting()
     }
     if (this.#over) cutStream(this.#stream)
@@ -328,11 +328,11 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   }
 }
 
-/** Without the `date` that Node would add: what is sent is what the backend or the gateway said. */
+/** Responds without the `date` field that Node would add. */
 function respondWith(stream: ServerHttp2Stream, fields: string[], options: ServerStreamResponseOptions): void {
   const withoutDate: ServerStreamResponseOptions & { sendDate: false } = { ...options, sendDate: false }
   stream.respond(fields, withoutDate)
 }
 
-/** 'close' follows every error and says all that is needed. */
+/** For 'error': 'close' follows every error and is handled instead. */
 function ignore(): void {}

@@ -2,20 +2,20 @@ import type { ServerSessionOptions } from 'node:http2'
 import type { ServerLimits } from '../limits.ts'
 
 /**
- * A head is read up to this many times its bounds, so that what is too large can be answered 431 (decision A-43); beyond that its
- * stream is reset.
+ * A head is read up to this multiple of its limits, so that a larger one can get status 431 (decision A-43); beyond that the stream is
+ * reset.
  */
 const READ_OVER = 8
-/** MiB that a session may hold in node:http2, among them heads that are being read. */
+/** Memory limit of a session in node:http2 in MiB, including heads that are being read. */
 const MAX_SESSION_MEMORY = 32
-/** Frames that mean nothing (RFC 9113, 10.5): empty data, data for streams that are gone. */
+/** Limit of frames without effect (RFC 9113, 10.5): empty DATA, or DATA for closed streams. */
 const MAX_INVALID_FRAMES = 200
-/** Requests beyond the announced number. */
+/** Limit of requests beyond the announced stream limit. */
 const MAX_REJECTED_STREAMS = 200
 
 /**
- * What node:http2 goes by on a connection. It bounds floods by itself: settings and pings by acknowledgements that wait to be
- * sent, CONTINUATION by frames in a row. Resets are counted by the session, which says why it ends.
+ * Options of node:http2 for a connection. It limits some floods itself: SETTINGS and PING by the number of queued acknowledgements,
+ * CONTINUATION by the number of consecutive frames. The session counts resets, so that it can report the reason.
  */
 export function sessionOptions({ http2, maxHeaders }: ServerLimits): ServerSessionOptions {
   return {

@@ -20,7 +20,7 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   transports: STREAM_TRANSPORTS,
 }
 
-/** A pool of connections in both versions of HTTP; see `ClientPool`. */
+/** Creates a pool of HTTP/1 and HTTP/2 connections; see `ClientPool`. */
 export function createClientPool(settings: Partial<PoolSettings> = {}): ClientPool {
   return new Pool({ ...DEFAULTS, bodyMemory: new BodyMemory(Number.POSITIVE_INFINITY), ...settings })
 }

@@ -21,20 +21,20 @@ export interface NegotiatedRequest {
   readonly framing: Framing
   readonly handler: ClientHandler
   readonly context: unknown
-  /** 0: none. */
+  /** 0: no limit. */
   readonly responseTimeoutMs: number
   readonly wheel: TimerWheel
-  /** Where it may be waiting. */
+  /** The queue in which it may wait. */
   readonly line: WaitingLine<NegotiatedStream>
-  /** Whether a connection is being opened for those in the line. */
+  /** Whether a connection is being opened for the queue. */
   readonly isDialling: () => boolean
 }
 
-/** A request whose protocol is being negotiated: buffers its input, then forwards everything to a stream of a pool. */
+/** A request whose protocol is being negotiated: buffers its body, then forwards everything to a stream of a pool. */
 export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   context: unknown
   readonly request: HeldBody = new HeldBody((why) => this.#cut(why))
-  /** Of the time until the response head; a patient one is that of the stream, once there is one. */
+  /** Time limit until the response head. With `Framing.patient`, the stream takes it over once there is one. */
   readonly #timer: WheelTimer = new WheelTimer(() => this.#expire())
   readonly #request: NegotiatedRequest
   #stream: ClientStream | undefined
@@ -71,7 +71,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     if (framing.kind !== BODY_NONE) this.request.moveTo(this.#stream.request)
   }
 
-  /** No connection could be had. */
+  /** No connection could be opened. */
   failUnsent({ code, detail }: Omit<Failure, 'maybeProcessed'>): void {
     if (!this.#leave()) return
     this.#request.handler.failed(this, { code, detail, maybeProcessed: false })
@@ -131,7 +131,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     else this.failUnsent({ code: why, detail: undefined })
   }
 
-  /** The waiting is over. @returns false when it was before */
+  /** Stops waiting. @returns false if it had already stopped */
   #leave(): boolean {
     const first = !this.#over
     this.#over = true
@@ -146,7 +146,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
   }
 }
 
-/** A request body that waits for its stream. */
+/** Buffers a request body until there is a stream. */
 class HeldBody implements BodySink {
   readonly takesFramed = false
   readonly #cut: (why: Abort) => void
@@ -160,7 +160,7 @@ class HeldBody implements BodySink {
     this.#cut = cut
   }
 
-  /** Whoever gives is asked to wait until there is a stream. */
+  /** Pauses the source until there is a stream. */
   get backed(): boolean {
     return this.#sink?.backed ?? true
   }

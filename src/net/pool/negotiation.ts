@@ -21,8 +21,8 @@ export interface Pools {
 }
 
 /**
- * Requests to one destination whose server chooses the protocol (RFC 7301). The first connection offers all; while connections of
- * one version are open, further requests and connections are of that version; without any the server is asked again.
+ * Requests to one destination whose server chooses the protocol (RFC 7301). The first connection offers all protocols. While connections
+ * of one version are open, further requests and connections use that version; without any, the protocol is negotiated again.
  */
 export class Negotiation implements RoomSeeker {
   readonly #pools: Pools
@@ -98,7 +98,7 @@ export class Negotiation implements RoomSeeker {
   }
 }
 
-/** The same destination where only one version of HTTP is left to choose. */
+/** The same destination, restricted to one version of HTTP. */
 function narrow(destination: Destination, http: 'http1' | 'http2', keeps: (protocol: string) => boolean): Destination {
   const { key, tls } = destination
   if (tls === undefined) throw new Error('only TLS negotiates protocols')

@@ -13,7 +13,7 @@ const TOO_MANY: ConnectFailure = {
   detail: 'the limit of connections to the address is reached',
 }
 
-/** Lives as long as its destination, which the plan keeps while nothing about it changes. */
+/** By destination, whose object the plan keeps while it is unchanged. */
 const contexts = new WeakMap<Destination, DialContext>()
 
 function contextOf(destination: Destination): DialContext {
@@ -49,7 +49,7 @@ export class RawConnection extends RawDuplex implements ClientStream {
     return this.sent
   }
 
-  /** Begins; the first call. */
+  /** Begins to connect; must be called first. */
   dial(destination: Destination, connector: Connector): void {
     if (!connector.reserve(destination)) {
       process.nextTick(() => this.#fail(TOO_MANY))

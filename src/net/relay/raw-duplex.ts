@@ -13,13 +13,13 @@ export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOw
   protected readonly sent: BodyWriter = new BodyWriter(this, { keepsWhole: false })
   protected receivedBytes = 0
   protected transport: Transport | undefined
-  /** Both directions have ended, or the connection broke or was given up. */
+  /** Both directions have ended, or the connection failed or was aborted. */
   protected over = false
   readonly #held = new HoldBuffer()
   #running = false
-  /** The peer has ended its direction; held bytes may still have to go. */
+  /** The peer has ended its direction; buffered bytes may still be undelivered. */
   #peerEnded = false
-  /** Our direction has ended. */
+  /** The sending direction has ended. */
   #ended = false
   #closed = false
 
@@ -31,23 +31,23 @@ export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOw
   protected abstract finished(): void
   /** The connection failed or was aborted. The sink of `received` is notified next, unless it is complete. */
   protected abstract broken(why: Abort): void
-  /** Nothing more will happen: over, and the transport closed. */
+  /** The connection is over and the transport closed; no further events. */
   protected abstract gone(): void
 
-  /** The connection stands. */
+  /** The connection is established. */
   protected begin(transport: Transport): void {
     this.transport = transport
     transport.pause()
     this.sent.start(transport, '', BODY_CLOSE, -1)
   }
 
-  /** Gives up both directions, such that the peer cannot take it for an orderly end. */
+  /** Aborts both directions with a reset, so that the peer cannot mistake it for a normal end. */
   protected cut(why: Abort): void {
     if (this.over) return
     this.over = true
     this.#held.clear()
     this.broken(why)
-    // After our end a reset is too late.
+    // After the end was sent, a reset is too late.
     if (this.#ended) this.transport?.destroy()
     else this.transport?.reset()
     this.sent.close()
@@ -75,12 +75,12 @@ export abstract class RawDuplex implements TransportOwner, ReaderOwner, WriterOw
 
   closed(): void {
     this.#closed = true
-    // After an orderly end both ways, held bytes still go on.
+    // After a normal end of both directions, buffered bytes are still delivered.
     if (!this.#peerEnded || !this.#ended) this.cut('reset')
     if (this.over) this.gone()
   }
 
-  // What the reader and the writer call.
+  // Called by the reader and the writer.
 
   bodyWanted(): void {
     if (this.#running || this.over) return

@@ -5,22 +5,22 @@ import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { Transport } from '../transport/transport.ts'
 import { RawDuplex } from './raw-duplex.ts'
 
-/** How long neither side may say anything; what keeps a silent connection is TCP keepalive (decision A-41). */
+/** Maximum silence of both sides. Until then, TCP keepalive maintains a silent connection (decision A-41). */
 const IDLE_TIMEOUT_MS = 3_600_000
 
-/** What a relayed connection needs to know of its listener. */
+/** Settings from the listener. */
 export interface RelaySettings {
   readonly handler: RelayHandler
   readonly wheel: TimerWheel
-  /** How long the client may leave bytes unread that wait for it. */
+  /** Maximum time in which the client does not read queued bytes. */
   readonly writeTimeoutMs: number
   /** The socket is closed; called once. */
   readonly onClosed: (connection: ServedConnection) => void
 }
 
 /**
- * A connection whose bytes are relayed as they are. Each direction ends by itself: a client that has sent everything is still
- * answered, and the other way round.
+ * A connection whose bytes are relayed unchanged. The directions end independently: a client that has ended its direction still gets the
+ * server's bytes, and vice versa.
  */
 export class RelayedSocket extends RawDuplex implements RelayedConnection, ServedConnection {
   readonly peer: Peer
@@ -28,7 +28,7 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
   readonly #settings: RelaySettings
   readonly #timer: WheelTimer
   #upstream: ClientStream | undefined
-  /** All bytes both ways, and how long nothing was added to them. */
+  /** The number of bytes in both directions at the last check, and for how long it has not changed. */
   #progress = -1
   #quietMs = 0
 
@@ -39,7 +39,7 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
     this.#timer = new WheelTimer(() => this.#look())
   }
 
-  /** Begins; the first call. */
+  /** Begins to relay; must be called first. */
   attach(transport: Transport): void {
     this.begin(transport)
     this.#watch()
@@ -53,7 +53,7 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
     this.received.pipe(upstream.request)
   }
 
-  /** There is no boundary between two uses of the connection. */
+  /** A relayed connection cannot be reused. */
   discourageReuse(): void {}
 
   /** Relayed traffic ends on its own; new bytes belong to it. */
@@ -87,7 +87,7 @@ export class RelayedSocket extends RawDuplex implements RelayedConnection, Serve
     this.#settings.wheel.arm(this.#timer, this.#settings.writeTimeoutMs)
   }
 
-  /** Looks what has moved since the last look. */
+  /** Checks the progress since the last call. */
   #look(): void {
     const unsentBytes = this.transport?.unsentBytes ?? 0
     const progress = this.receivedBytes + this.sent.sentBytes - unsentBytes

@@ -12,20 +12,20 @@ import {
 } from '../stream.ts'
 import { TextSink } from './recording-handler.ts'
 
-/** What became of a request. */
+/** The result of a request. */
 export interface Result {
   readonly stream: ClientStream
   readonly status: number
   readonly body: string
   readonly trailers: Head | undefined
   readonly failure: FailureCode | undefined
-  /** What the system said about the failure. */
+  /** The detail of the failure. */
   readonly detail: string | undefined
-  /** The server may have acted on the request that failed. */
+  /** The server may have processed the failed request. */
   readonly sent: boolean | undefined
-  /** Why it was sent again. */
+  /** Why the request was sent again. */
   readonly replays: readonly ReplayCause[]
-  /** Why the response body was cut short. */
+  /** Why the response body was truncated. */
   readonly aborted: Abort | undefined
   readonly informed: readonly number[]
 }
@@ -36,13 +36,13 @@ export interface Asked {
   readonly body?: string
   readonly chunked?: boolean
   readonly timeoutMs?: number
-  /** The receiver of the response body cannot take more after each part. */
+  /** The receiver of the response body is backed up after each part. */
   readonly backed?: boolean
   readonly headers?: Readonly<Record<string, string>>
   readonly takesTrailers?: boolean
 }
 
-/** Sends a request and waits for what becomes of it. */
+/** Sends a request and waits for its result. */
 export function ask(pool: ClientPool, destination: Destination, asked: Asked = {}): Promise<Result> {
   const { method = 'GET', path = '/', body = '', chunked = false, timeoutMs = 0, backed = false } = asked
   return new Promise((resolve) => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** PEM text of the certificates and keys beside this file. */
+/** PEM text of the certificates and keys in this folder. */
 export const CERTIFICATES = {
   ca: read('ca.pem'),
   server: { cert: read('server.pem'), key: read('server.key') },
-  /** Its own authority. */
+  /** Self-signed. */
   serverRsa: { cert: read('server-rsa.pem'), key: read('server-rsa.key') },
-  /** Its own authority, for expired.test and 127.0.0.1. */
+  /** Self-signed, for expired.test and 127.0.0.1. */
   expired: { cert: read('expired.pem'), key: read('expired.key') },
   client: { cert: read('client.pem'), key: read('client.key') },
   workload: { cert: read('workload.pem'), key: read('workload.key') },

@@ -1,4 +1,4 @@
-/** Tells those who wait that something has changed, so that they look again. */
+/** Notifies waiters of a change, so that they check their condition again. */
 export class Changes {
   #waiting: (() => void)[] = []
 

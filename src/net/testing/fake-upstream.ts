@@ -2,7 +2,7 @@ import { Head } from '../http/head.ts'
 import { type Abort, BODY_CLOSE, type BodySink, type BodySource, type ClientStream } from '../stream.ts'
 import { TextSink } from './recording-handler.ts'
 
-/** A connected upstream without a socket: a test says what it sends, and reads what it got. */
+/** A connected upstream without a socket: the test controls what it sends and reads what it received. */
 export class FakeUpstream implements ClientStream, BodySource {
   readonly head: Head = Head.response(101)
   readonly body: BodySource = this

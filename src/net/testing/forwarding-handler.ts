@@ -17,7 +17,7 @@ import {
 
 const EVERYTHING: TrailerGate = { admits: () => true }
 
-/** The smallest proxy: everything goes to one destination, nothing is looked at. */
+/** A minimal proxy: forwards everything to one destination without policies. */
 export class ForwardingHandler implements StreamHandler, ClientHandler {
   readonly pool: Pick<ClientPool, 'send'>
   readonly destination: Destination

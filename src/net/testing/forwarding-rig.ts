@@ -13,7 +13,7 @@ export interface ForwardingRig {
   connect(): Promise<RawClient>
 }
 
-/** The smallest proxy on real sockets, between clients of the test and an upstream that does what `serve` says; ends with the test. */
+/** A minimal proxy on real sockets, between clients of the test and an upstream with the behaviour of `serve`; closed after the test. */
 export async function startForwarding(
   serve: (peer: Accepted, index: number) => void,
   options: { listen?: Partial<ListenOptions>; destination?: Partial<Destination> } = {},

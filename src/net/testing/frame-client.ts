@@ -16,7 +16,7 @@ import {
   settingsPayload,
 } from './frames.ts'
 
-/** A client that waits for frames. */
+/** An HTTP/2 client that can wait for frames. */
 export class FrameClient extends FrameConnection {
   closed = false
   readonly #changes = new Changes()
@@ -29,7 +29,7 @@ export class FrameClient extends FrameConnection {
     })
   }
 
-  /** Connects and says what every client says first. `settings`: pairs of identifier and value. */
+  /** Connects and sends the connection preface. @param settings pairs of identifier and value */
   static async connect(port: number, settings: readonly (readonly [number, number])[] = []): Promise<FrameClient> {
     const socket = net.connect({ port, host: '127.0.0.1' })
     await once(socket, 'connect')
@@ -39,12 +39,12 @@ export class FrameClient extends FrameConnection {
     return client
   }
 
-  /** A request; `fields` come behind the pseudo fields of a GET, or replace them by beginning with one. */
+  /** Sends a request. @param fields added to the pseudo-header fields of a GET; replace them if the first is a pseudo-header field */
   request(stream: number, fields: readonly Field[] = [], flags: number = END_STREAM | END_HEADERS): void {
     this.send(HEADERS, flags, stream, requestBlock(fields))
   }
 
-  /** Waits for a frame that satisfies `check`. Fails when the connection ends before. */
+  /** Waits for a frame that satisfies `check`. Fails if the connection ends first. */
   async until(check: (frame: Frame) => boolean): Promise<Frame> {
     for (let seen = 0; ; await this.#changes.next()) {
       for (; seen < this.frames.length; seen++) if (check(this.frames[seen]!)) return this.frames[seen]!
@@ -56,7 +56,7 @@ export class FrameClient extends FrameConnection {
     while (!this.closed) await this.#changes.next()
   }
 
-  /** Error code of the GOAWAY that the server sent last. */
+  /** Error code of the last GOAWAY of the server. */
   get goawayCode(): number | undefined {
     return this.frames.findLast(({ type }) => type === GOAWAY)?.payload.readUInt32BE(4)
   }

@@ -3,7 +3,7 @@ import { ACK, type Frame, frame, NOTHING, PING, SETTINGS } from './frames.ts'
 
 const FRAME_HEAD_BYTES = 9
 
-/** One side of an HTTP/2 connection: sends frames as they are given, right or wrong, and keeps those that come. */
+/** One side of an HTTP/2 connection: sends any frames, valid or not, and records received ones. */
 export abstract class FrameConnection {
   readonly socket: net.Socket
   readonly frames: Frame[] = []
@@ -24,7 +24,7 @@ export abstract class FrameConnection {
     this.socket.write(frame(type, flags, stream, payload))
   }
 
-  /** Passes over what comes before the first frame. @returns the rest; undefined while not all of that has come */
+  /** Skips the bytes before the first frame. @returns the rest; undefined while they are incomplete */
   protected skipGreeting(bytes: Buffer): Buffer | undefined {
     return bytes
   }

@@ -28,7 +28,7 @@ export class FramePeer extends FrameConnection {
     this.send(SETTINGS, 0, 0, settingsPayload(settings))
   }
 
-  /** A response head, or trailers. */
+  /** Sends a response head, or trailers. */
   head(stream: number, fields: readonly Field[], flags = 0): void {
     this.send(HEADERS, END_HEADERS | flags, stream, headerBlock(fields))
   }
@@ -37,7 +37,7 @@ export class FramePeer extends FrameConnection {
     this.send(DATA, flags, stream, Buffer.from(text, 'latin1'))
   }
 
-  /** A whole response. */
+  /** Sends a complete response. */
   answer(stream: number, text: string): void {
     this.head(stream, [[':status', '200']])
     this.data(stream, text, END_STREAM)
@@ -68,7 +68,7 @@ export class FramePeer extends FrameConnection {
   }
 }
 
-/** An HTTP/2 server that does with every connection what the test says. */
+/** An HTTP/2 server whose behaviour the test defines per connection. */
 export class FrameServer {
   readonly peers: FramePeer[] = []
   readonly #server: net.Server

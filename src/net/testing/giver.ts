@@ -1,6 +1,6 @@
 import { BODY_CHUNKED, type BodyKind, type BodySink, type BodySource } from '../stream.ts'
 
-/** A body that the test gives piece by piece. */
+/** A body that the test delivers piece by piece. */
 export class Giver implements BodySource {
   readonly kind: BodyKind
   readonly length: number

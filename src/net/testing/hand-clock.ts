@@ -2,15 +2,15 @@ import { beforeEach, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 
-/** A clock of time limits that a test moves; it goes on by itself as well. */
+/** A clock for time limits that the test can advance; it also runs by itself. */
 export interface HandClock {
-  /** Moves the clock. No timer notices before its wheel looks. */
+  /** Advances the clock without firing timers. */
   skip(ms: number): void
-  /** Moves the clock and lets `wheel` fire what is due. */
+  /** Advances the clock and fires the due timers of `wheel`. */
   pass(wheel: TimerWheel, ms: number): void
 }
 
-/** Registers the hooks of such a clock in the file that calls it. */
+/** Creates the clock and registers its hooks in the calling test file. */
 export function handClock(): HandClock {
   let ahead = 0
   beforeEach(() => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface Answer {
   readonly status: number
   readonly fields: string[]
@@ -9,7 +9,7 @@ export interface Answer {
   readonly trailers: string[]
   /** Interim responses. */
   readonly informed: number[]
-  /** Error code of the reset that cut it short; 0: it ended in order. */
+  /** Error code of the reset that truncated it; 0: it ended normally. */
   readonly resetCode: number
   readonly whole: boolean
 }

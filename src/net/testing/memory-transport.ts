@@ -2,7 +2,7 @@ import { flushAll } from '#base/turn.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import { TurnTransport } from '../transport/turn-transport.ts'
 
-/** A transport without a socket: a test plays the peer by hand and reads what was written. */
+/** A transport without a socket: the test acts as the peer and reads what was written. */
 export class MemoryTransport extends TurnTransport implements Transport {
   readonly usable = true
   backed = false
@@ -15,7 +15,7 @@ export class MemoryTransport extends TurnTransport implements Transport {
   #arrived = ''
   readonly #writes: string[] = []
 
-  /** What was written, one entry per write. Looking ends the turn. */
+  /** The written data, one entry per write. Reading this ends the turn. */
   get writes(): readonly string[] {
     flushAll()
     return this.#writes
@@ -26,7 +26,7 @@ export class MemoryTransport extends TurnTransport implements Transport {
     return this.writes.join('')
   }
 
-  /** The peer sends this, in a turn of its own; it waits while reading is paused. */
+  /** The peer sends bytes, in a separate turn; they wait while reading is paused. */
   receive(text: string): void {
     this.#arrived += text
     if (this.paused || this.destroyed) return
@@ -34,7 +34,7 @@ export class MemoryTransport extends TurnTransport implements Transport {
     this.#arrived = ''
     this.owner?.bytes(bytes, 0, bytes.length)
     flushAll()
-    // What is kept of memory that belongs to the transport shows as rubbish.
+    // Overwrites the shared memory, so that code that keeps a reference to it fails.
     bytes.fill(0xff)
   }
 
@@ -43,7 +43,7 @@ export class MemoryTransport extends TurnTransport implements Transport {
     this.owner?.ended()
   }
 
-  /** The peer has taken what was queued. */
+  /** The peer has read the queued bytes. */
   drain(): void {
     this.backed = false
     this.owner?.drained()

@@ -6,17 +6,17 @@ import { TimerWheel } from '../timer-wheel.ts'
 import { handClock } from './hand-clock.ts'
 import { wireTransports } from './wire-transports.ts'
 
-/** Pools whose time limits pass when a test says so, and what is undone after each test. */
+/** Pools whose time limits the test controls, and clean-up after each test. */
 export interface PoolRig {
   /** Called after the test, in order. */
   readonly cleanup: (() => unknown)[]
-  /** A pool, closed after the test, and `pass`, which lets its time limits see that `ms` more have passed. */
+  /** Creates a pool, closed after the test, and `pass`, which advances the clock by `ms` and fires due time limits. */
   newPool(settings?: Partial<PoolSettings>): { readonly pool: ClientPool; pass(ms: number): void }
-  /** Moves the clock of time limits, which no timer notices yet. */
+  /** Advances the clock without firing timers. */
   skip(ms: number): void
 }
 
-/** Registers the hooks of a rig in the file that calls it. */
+/** Creates a rig and registers its hooks in the calling test file. */
 export function poolRig(): PoolRig {
   const cleanup: (() => unknown)[] = []
   const { skip, pass } = handClock()

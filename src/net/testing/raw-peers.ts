@@ -3,7 +3,7 @@ import net from 'node:net'
 import type { Destination } from '../destination.ts'
 import { Changes } from './changes.ts'
 
-/** A client that sends bytes as they are given and keeps what comes back, as latin-1 text. */
+/** A client that sends raw bytes and records received bytes as latin-1 text. */
 export class RawClient {
   readonly socket: net.Socket
   text = ''
@@ -44,7 +44,7 @@ export class RawClient {
     this.socket.write(text, 'latin1')
   }
 
-  /** Waits until what came satisfies `check`; fails with what came when the connection ends before. */
+  /** Waits until the received text satisfies `check`; fails with that text if the connection ends first. */
   async until(check: (text: string) => boolean): Promise<string> {
     while (!check(this.text)) {
       if (this.ended) throw new Error(`ended with ${JSON.stringify(this.text.slice(-2000))}`)
@@ -53,7 +53,7 @@ export class RawClient {
     return this.text
   }
 
-  /** Waits for the end of what the server sends. */
+  /** Waits until the server has ended its direction. */
   async untilEnd(): Promise<string> {
     while (!this.ended) await this.#changes.next()
     return this.text
@@ -72,7 +72,7 @@ export class RawClient {
 /** One accepted connection of a `RawServer`. */
 export type Accepted = RawClient
 
-/** A server that does with every connection what the test says. */
+/** A server whose behaviour the test defines per connection. */
 export class RawServer {
   connections = 0
   readonly #server: net.Server
@@ -111,7 +111,7 @@ export function destinationOf(port: number, host = '127.0.0.1'): Destination {
 }
 
 /**
- * Answers every complete request with `answer(head, body)`: whatever text it returns is sent. Knows Content-Length and chunked.
+ * Responds to every complete request with the text that `answer(head, body)` returns. Supports Content-Length and chunked bodies.
  */
 export function answering(answer: (head: string, body: string, peer: Accepted) => string): (peer: Accepted) => void {
   return (peer) => {
@@ -128,7 +128,7 @@ export function answering(answer: (head: string, body: string, peer: Accepted) =
   }
 }
 
-/** Says which request it got and how long its body was. */
+/** Responds with the request line and the length of the body. */
 export const echo: (peer: Accepted) => void = answering((head, body) => {
   const text = `got ${head.split(' ')[1]} ${body.length}`
   return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\nX-A: 1\r\n\r\n${text}`

@@ -13,7 +13,7 @@ import {
   type WireRefusal,
 } from '../stream.ts'
 
-/** Keeps what it gets as text. */
+/** Records a body as text. */
 export class TextSink implements BodySink {
   backed = false
   source: BodySource | null = null
@@ -21,7 +21,7 @@ export class TextSink implements BodySink {
   framed = false
   text = ''
   ended = false
-  /** What followed the last byte. */
+  /** The received trailers. */
   trailers: Head | undefined
   aborted: Abort | undefined
   onEnd: () => void = () => {}
@@ -41,7 +41,7 @@ export class TextSink implements BodySink {
   }
 }
 
-/** Writes down what it is told, and does with a request what the test says. */
+/** Records all events, and handles requests as the test defines. */
 export class RecordingHandler implements StreamHandler {
   readonly events: string[] = []
   onRequest: (stream: ServerStream) => void
@@ -74,7 +74,7 @@ export class RecordingHandler implements StreamHandler {
   }
 }
 
-/** Answers with a body that is in memory. */
+/** Responds with a body in memory. */
 export function answerWith(stream: ServerStream, text: string, status = 200): void {
   stream.respond(Head.response(status), BODY_LENGTH, text.length)
   new FixedBody(text).pipe(stream.response)

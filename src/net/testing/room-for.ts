@@ -1,7 +1,7 @@
 import { BodyClaim, BodyMemory } from '../body/body-memory.ts'
 import type { CollectLimits } from '../body/collect-body.ts'
 
-/** Limits for one body, with a memory of its own. */
+/** Limits for one body, with separate body memory. */
 export function roomFor(
   maxBytes: number,
   memoryBytes = Number.POSITIVE_INFINITY,

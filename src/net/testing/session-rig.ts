@@ -24,12 +24,12 @@ export interface Limits extends Partial<Omit<ServerLimits, 'http2'>> {
   readonly http2?: Partial<Http2Limits>
 }
 
-/** HTTP/2 sessions on a listener of their own, and clients for it. */
+/** A listener for HTTP/2 sessions, and clients for it. */
 export class SessionRig {
   readonly handler: RecordingHandler = new RecordingHandler()
   readonly wheel: TimerWheel = new TimerWheel()
   readonly sessions: ServerSession[] = []
-  /** Sessions that are open. */
+  /** Number of open sessions. */
   open = 0
   readonly #server: net.Server
   readonly #close: (() => void)[] = []
@@ -59,7 +59,7 @@ export class SessionRig {
     return (this.#server.address() as net.AddressInfo).port
   }
 
-  /** A client that does as it should. */
+  /** A client that follows the protocol. */
   async client(): Promise<ClientHttp2Session> {
     const client = http2.connect(`http://127.0.0.1:${this.port}`)
     client.on('error', () => {})
@@ -68,7 +68,7 @@ export class SessionRig {
     return client
   }
 
-  /** A client that does as the test says. */
+  /** A client that sends any frames. */
   async raw(settings?: readonly (readonly [number, number])[]): Promise<FrameClient> {
     const client = await FrameClient.connect(this.port, settings)
     this.#close.push(() => client.close())

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Stands between a client and a server on this machine, passes all bytes on, and can add some of its own. */
+/** Relays all bytes between a client and a server on this machine, and can insert bytes. */
 export class WireTap {
   readonly #server: net.Server
   readonly #client = Promise.withResolvers<net.Socket>()
@@ -35,18 +35,18 @@ export class WireTap {
     return (this.#server.address() as net.AddressInfo).port
   }
 
-  /** The connection to the server has ended. */
+  /** Resolves when the connection to the server has ended. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }
 
-  /** Sends bytes to the client as though the server had. */
+  /** Sends bytes to the client as if they came from the server. */
   async addToClient(bytes: Buffer): Promise<void> {
     const client = await this.#client.promise
     client.write(bytes)
   }
 
-  /** Sends bytes to the server as though the client had. */
+  /** Sends bytes to the server as if they came from the client. */
   async addToServer(bytes: Buffer): Promise<void> {
     const upstream = await this.#upstream.promise
     upstream.write(bytes)
@@ -58,5 +58,5 @@ export class WireTap {
   }
 }
 
-/** A TLS record that no key of a connection has made. */
+/** A TLS record that no connection can decrypt. */
 export const CORRUPT_RECORD: Buffer = Buffer.concat([Buffer.from([23, 3, 3, 0, 64]), Buffer.alloc(64, 0x5a)])
