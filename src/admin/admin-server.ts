@@ -9,7 +9,7 @@ import { type Endpoint, type RunningServer, startSmallServer } from './small-ser
 import type { StatusReport } from './status-report.ts'
 
 export interface AdminServerOptions {
-  /** A loopback address: there is no login. */
+  /** Must be a loopback address, because there is no authentication. */
   readonly host: string
   readonly port: number
   readonly version: string
@@ -17,14 +17,14 @@ export interface AdminServerOptions {
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
   readonly decisions: () => Promise<GatheredRecords>
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly hide: Hide
-  /** Starts the shutdown; called after the answer is on its way. */
+  /** Starts the shutdown; called after the response was sent. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
 }
 
-/** The admin server was to listen where others can reach it. */
+/** The configured address of the admin server is not a loopback address. */
 export class NotLoopback extends Error {
   override readonly name = 'NotLoopback'
 
@@ -38,7 +38,7 @@ type Hide = (text: string) => string
 type Described = Endpoint & { readonly about: string }
 
 /**
- * What operators look at: status, plan, decisions (decision A-116).
+ * Starts the server for operators: status, plan, decision records (decision A-116).
  * @throws PortInUse
  * @throws NotLoopback
  */
@@ -103,7 +103,7 @@ function describePlan({ version, items }: ReturnType<AdminServerOptions['dump']>
   return { version, items: sorted.map(redactItem) }
 }
 
-/** Names the workers whose records are missing. */
+/** Response header that names the workers whose records are missing. */
 const UNANSWERED = 'gatewright-unanswered-workers'
 
 function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSearchParams, hide: Hide): Answer {
@@ -113,7 +113,7 @@ function answerDecisions({ records, unanswered }: GatheredRecords, query: URLSea
   return unanswered.length === 0 ? answer : { ...answer, headers: { [UNANSWERED]: unanswered.join(', ') } }
 }
 
-/** Times as the access log writes them. */
+/** A record with times in the format of the access log. */
 function describeRecord({ time, durationMs, ...record }: DecisionRecord): object {
   const { id, worker, ...rest } = record
   return { id, worker, time: new Date(time).toISOString(), durationMs: Math.round(durationMs * 1000) / 1000, ...rest }

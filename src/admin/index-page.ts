@@ -3,11 +3,11 @@ import type { Answer } from './answer.ts'
 export interface IndexEntry {
   readonly path: string
   readonly method: string
-  /** One sentence; trusted HTML-free text. */
+  /** One sentence of trusted text without HTML. */
   readonly about: string
 }
 
-/** A page that lists what a server has. It needs no script and loads nothing. */
+/** A page that lists the endpoints of a server, without scripts and external resources. */
 export function indexPage(title: string, entries: readonly IndexEntry[]): Answer {
   const rows = entries.map(({ path, method, about }) => {
     const name = method === 'GET' ? `<a href="${path}">${path}</a>` : `${method} ${path}`

@@ -6,7 +6,7 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8)
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** An address or name that only this machine can reach: `127.0.0.1`, `::1`, `localhost`, `name.localhost` (RFC 6761). */
+/** Whether a host is a loopback address or name: `127.0.0.1`, `::1`, `localhost`, `name.localhost` (RFC 6761). */
 export function isLoopback(host: string): boolean {
   const version = isIP(host)
   if (version !== 0) return LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4')
@@ -14,8 +14,9 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Keeps others, and web pages, away from a server without login (decision A-116). A rule of the firewall can lead others to a loopback address. A page of another site can make a browser send requests here:
- * under a name of its own that leads to this machine (then `Host` tells), or as a request across sites (then the browser says so).
+ * Protects a server without authentication (decision A-116) against remote clients and foreign web pages. Firewall rules can forward
+ * remote clients to a loopback address. A web page can make a browser send requests to it, either through a name that resolves to this
+ * machine (DNS rebinding; visible in `Host`), or as a cross-site request (visible in `Sec-Fetch-Site` and `Origin`).
  */
 export function refuseOutsiders(headers: IncomingHttpHeaders, address: string | undefined): Answer | undefined {
   const { host, origin } = headers

@@ -3,13 +3,13 @@ import { type Endpoint, type RunningServer, startSmallServer } from './small-ser
 export interface MetricsServerOptions {
   readonly host: string
   readonly port: number
-  /** Prometheus text, version 0.0.4; made at every scrape. */
+  /** Prometheus text format, version 0.0.4; called at every scrape. */
   readonly metricsText: () => string
   readonly reportBug: (error: unknown) => void
 }
 
 /**
- * `/metrics`, and the same under the name that some scrapers are set up for.
+ * Starts the server for `/metrics`, with an alias for scrapers that use another path.
  * @throws PortInUse
  */
 export function startMetricsServer({ metricsText, ...options }: MetricsServerOptions): Promise<RunningServer> {

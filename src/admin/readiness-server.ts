@@ -4,13 +4,13 @@ import { type RunningServer, startSmallServer } from './small-server.ts'
 export interface ReadinessServerOptions {
   readonly host: string
   readonly port: number
-  /** What is still to happen before traffic may come, `draining` when none may come any more; empty: ready. */
+  /** The steps that must complete before the gateway accepts traffic; `draining` during shutdown; empty: ready. */
   readonly pending: () => readonly string[]
   readonly reportBug: (error: unknown) => void
 }
 
 /**
- * `/healthz/ready` and `/healthz/live`, for load balancers (decision A-115).
+ * Starts the server for `/healthz/ready` and `/healthz/live`, for load balancers (decision A-115).
  * @throws PortInUse
  */
 export function startReadinessServer({ pending, ...options }: ReadinessServerOptions): Promise<RunningServer> {

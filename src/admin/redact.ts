@@ -3,7 +3,7 @@ import { isCredentialField, REDACTED } from '#base/credential-names.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { withoutSecrets } from '#schema/index.ts'
 
-/** The item without the secrets in it, for dumps (decision A-116). What is not secret stays as it is. */
+/** The item without its secrets, for dumps (decision A-116). */
 export function redactItem(item: PlanItem): unknown {
   if (item.kind === 'secret') return { ...item, data: redactEntries(item.data) }
   if (item.kind === 'policy') return { ...item, spec: redactSpec(item, item.path, item.spec) }
@@ -11,7 +11,7 @@ export function redactItem(item: PlanItem): unknown {
   return hideFields(item)
 }
 
-/** Hides what the schema of the object marks as a secret, and values of fields that carry credentials by their names. */
+/** Hides fields that the schema marks as secret, and values whose names indicate a credential. */
 function redactSpec({ origin }: PlanItem, path: string, spec: unknown): unknown {
   const info = findKind(origin.kind)
   return hideFields(info === undefined ? spec : withoutSecrets(info.schema, path, spec, REDACTED))

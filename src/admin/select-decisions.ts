@@ -6,14 +6,14 @@ const PARAMETERS = ['id', 'limit', 'code', 'route']
 
 export type Selection =
   | { readonly kind: 'records'; readonly records: readonly DecisionRecord[] }
-  /** The query asks for something that does not exist. */
+  /** The query is invalid. */
   | { readonly kind: 'refused'; readonly message: string }
 
 /**
- * Records that a query asks for, newest first.
+ * Selects the records that match a query, newest first.
  * @param records newest first
- * @param query `id` as in the client's `gatewright-decision` and the log, `limit` (100 when unset), `code` of the refusal,
- * `route` as in the record
+ * @param query `id` as in the response header `gatewright-decision` and the log, `limit` (default 100), `code` of the refusal, `route` as
+ * in the record
  */
 export function selectDecisions(records: readonly DecisionRecord[], query: URLSearchParams): Selection {
   const unknown = [...query.keys()].find((name) => !PARAMETERS.includes(name))

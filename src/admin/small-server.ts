@@ -14,13 +14,13 @@ export interface SmallServerOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** What the server is for, in one word; for messages. */
+  /** The purpose of the server in one word, for messages. */
   readonly purpose: string
   /** By path. GET includes HEAD. */
   readonly endpoints: Readonly<Record<string, Endpoint>>
-  /** Refuses a request before its path is looked at. */
+  /** Refuses a request before its path is read. */
   readonly refuse?: (headers: IncomingMessage['headers'], address: string | undefined) => Answer | undefined
-  /** Hears of a failed endpoint; the caller is told nothing but 500. */
+  /** Called when an endpoint throws; the client gets only status 500. */
   readonly reportBug: (error: unknown) => void
 }
 
@@ -28,11 +28,11 @@ export interface RunningServer {
   readonly port: number
   /** `http://127.0.0.1:15000`, `http://[::1]:15000` */
   readonly url: string
-  /** Stops accepting; resolves when the requests in flight are answered. */
+  /** Stops accepting; resolves when the requests in flight are complete. */
   close(): Promise<void>
 }
 
-/** Not worth sniffing, keeping or framing. */
+/** Disable MIME sniffing, caching and framing. */
 const FIXED_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -40,7 +40,7 @@ const FIXED_HEADERS = {
 }
 
 /**
- * An HTTP server of the main thread for a handful of paths; traffic never goes through it.
+ * Starts an HTTP server on the main thread for a few paths. Proxy traffic never uses it.
  * @throws PortInUse
  */
 export async function startSmallServer(options: SmallServerOptions): Promise<RunningServer> {
@@ -79,7 +79,7 @@ function splitTarget(target: string): { path: string; query: URLSearchParams } {
   return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)) }
 }
 
-/** For HEAD, Node leaves the body out. */
+/** Node omits the body for HEAD. */
 function write(response: ServerResponse, { status, contentType, body, headers }: Answer): void {
   response.writeHead(status, {
     ...FIXED_HEADERS,

@@ -1,19 +1,19 @@
 import type { Finding } from '#base/finding.ts'
 import type { Origin } from '#base/origin.ts'
 
-/** How an instance is doing, as `/status` shows it. */
+/** The state of an instance, as in `/status`. */
 export interface StatusReport {
   readonly version: string
-  /** Version of the plan that all workers run on; 0 before the first one. */
+  /** Version of the plan that all workers use; 0 before the first one. */
   readonly planVersion: number
   readonly objects: readonly ObjectReport[]
   readonly listeners: readonly ListenerReport[]
-  /** What is wrong in the files themselves, one line each, with position. Objects with such errors are left out, or kept from before. */
+  /** Problems of the files, one line each, with position. Objects with errors are ignored or keep their last valid version. */
   readonly problems: readonly string[]
-  /** Files whose present content is bad, so that something older is in use. */
+  /** Files whose current content is invalid, so that previous objects are in use. */
   readonly staleFiles: readonly StaleFileReport[]
   readonly workers: readonly WorkerReport[]
-  /** Key sets of token issuers that are fetched. */
+  /** Remote key sets of token issuers. */
   readonly keySets: readonly KeySetReport[]
 }
 
@@ -38,19 +38,19 @@ export interface StaleFileReport {
   readonly file: string
   /** RFC 3339. */
   readonly since: string
-  /** `ProxyPolicy/default/keys`: objects kept from before. */
+  /** Keys of the objects kept from an earlier version: `ProxyPolicy/default/keys`. */
   readonly objects: readonly string[]
   /** One line each, with position. */
   readonly problems: readonly string[]
 }
 
 export interface KeySetReport {
-  /** Key of the backend that it comes from: `Service/default/idp/8080`. */
+  /** Key of the backend that serves it: `Service/default/idp/8080`. */
   readonly backend: string
   readonly path: string
-  /** RFC 3339; when the keys in use were fetched. Without it there are none. */
+  /** When the keys in use were fetched (RFC 3339); undefined if there are none. */
   readonly fetchedAt?: string
-  /** Why the last attempt failed; without it, it did not. */
+  /** Why the last attempt failed; undefined if it succeeded. */
   readonly failure?: string
 }
 

@@ -6,7 +6,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** One request to a server on 127.0.0.1, with whatever Host and browser headers. */
+/** Sends a request to a server on 127.0.0.1, with any Host and browser headers. */
 export function ask(
   port: number,
   path: string,
@@ -26,7 +26,7 @@ export function ask(
   })
 }
 
-/** For servers whose endpoints must not fail. */
+/** A `reportBug` for tests in which no endpoint may fail. */
 export function failOnBug(error: unknown): never {
   throw error
 }

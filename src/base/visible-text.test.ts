@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { escapeUnseen, escapeUnseenInLines } from './visible-text.ts'
+import { escapeInvisible, escapeInvisibleInLines } from './visible-text.ts'
 
 test.each([
   ['plain text', 'plain text', 'plain text'],
@@ -10,5 +10,5 @@ test.each([
   ['\u202egnp\u2028', '\\u202egnp\\u2028', '\\u202egnp\\u2028'],
   ['\u{e0041}', '\\udb40\\udc41', '\\udb40\\udc41'],
 ])('%j', (text, inOneLine, inLines) => {
-  expect([escapeUnseen(text), escapeUnseenInLines(text)]).toEqual([inOneLine, inLines])
+  expect([escapeInvisible(text), escapeInvisibleInLines(text)]).toEqual([inOneLine, inLines])
 })

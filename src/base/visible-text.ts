@@ -1,16 +1,16 @@
-/** Characters that terminals obey or do not show, and those that some readers take for the end of a line. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
-const UNSEEN_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu
+/** Characters that control terminals or are invisible, and those that some readers treat as line ends. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+const INVISIBLE_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu
 const PRINTABLE_ASCII = /^[ -~]*$/
 
-/** A text, or a JSON text, with escapes of JSON in the place of what terminals would obey or not show. */
-export function escapeUnseen(text: string): string {
-  return PRINTABLE_ASCII.test(text) ? text : text.replace(UNSEEN, escapeCharacter)
+/** Replaces control characters and invisible characters by JSON escapes, in plain text or JSON text. */
+export function escapeInvisible(text: string): string {
+  return PRINTABLE_ASCII.test(text) ? text : text.replace(INVISIBLE, escapeCharacter)
 }
 
-/** The same for a text of several lines, which keeps them. */
-export function escapeUnseenInLines(text: string): string {
-  return PRINTABLE_ASCII.test(text) ? text : text.replace(UNSEEN_IN_LINES, escapeCharacter)
+/** Like `escapeInvisible`, but keeps line breaks. */
+export function escapeInvisibleInLines(text: string): string {
+  return PRINTABLE_ASCII.test(text) ? text : text.replace(INVISIBLE_IN_LINES, escapeCharacter)
 }
 
 function escapeCharacter(character: string): string {

@@ -1,35 +1,36 @@
 import { clock } from '#base/clock.ts'
 import { type SlotMemory, WORDS_PER_SLOT } from './slots.ts'
 
-/** Specification 2, 2.3 `BackendEviction`; decisions A-99, A-100. Without one nothing is ever evicted. */
+/** Settings of eviction (specification 2, 2.3 `BackendEviction`; decisions A-99, A-100). Without them no endpoint is evicted. */
 export interface EvictionSettings {
   readonly durationMs: number
-  /** 0 to 1; undefined: health as it was at eviction. */
+  /** Health after an eviction, 0 to 1; undefined: the health at eviction. */
   readonly restoreHealth: number | undefined
-  /** 0: never by count; undefined: not set. */
+  /** Number of consecutive failures that evict; 0: no eviction by count; undefined: not set. */
   readonly consecutiveFailures: number | undefined
-  /** 0 to 1. */
+  /** Health below which an endpoint is evicted, 0 to 1. */
   readonly healthThreshold: number | undefined
 }
 
-// Words of a slot. A slot of zeros is an endpoint that was never asked: healthy and in service.
-const DEFICIT = 0 // what health lacks of 1, in millionths
-const FAILURES = 1 // consecutive unhealthy answers
-const LATENCY = 2 // moving average of healthy answers, microseconds; 0: none known
-const PHASE = 3 // rises with every eviction and every return: odd while evicted
-const EVICTIONS = 4 // evictions that lengthen the next one
+// Words of a slot. A slot of zeros is an unused endpoint: healthy and in service.
+const DEFICIT = 0 // 1 minus health, in millionths
+const FAILURES = 1 // consecutive unhealthy responses
+const LATENCY = 2 // moving average of healthy responses, microseconds; 0: unknown
+const PHASE = 3 // incremented by every eviction and every return; odd while evicted
+const EVICTIONS = 4 // number of evictions that prolong the next one
 const LAST_MS = 5 // length of the last eviction
 const UNTIL = 6 // end of the last eviction, milliseconds since the epoch; two words
 
 const ONE = 1_000_000
-const MOST = 2 ** 31 - 1
+const MAX_WORD = 2 ** 31 - 1
+/** Weight of a new sample in a moving average (decision A-100). */
 const WEIGHT = 0.3
-/** Past evictions are forgotten after this many times the last one in service (decision A-100). */
-const FORGETTING = 5
+/** Past evictions no longer count after this multiple of the last eviction time in service (decision A-100). */
+const RESET_FACTOR = 5
 
 /**
- * Health of one endpoint, shared by all routes and workers of an instance (specification 1, section 3; decision A-101). Every change
- * is one atomic step, so that a worker that dies in the middle leaves nothing behind that blocks the others.
+ * Health of one endpoint, shared by all routes and workers of an instance (specification 1, section 3; decision A-101). Every change is
+ * one atomic operation, so a worker that dies at any point does not block the others.
  */
 export class EndpointHealth {
   readonly #memory: SlotMemory
@@ -37,7 +38,7 @@ export class EndpointHealth {
   readonly #eviction: EvictionSettings | undefined
   readonly #alone: boolean
 
-  /** `alone`: no other endpoint is there to choose, so nothing is kept that only a choice needs. */
+  /** @param alone the backend has no other endpoint, so values for the choice of an endpoint are not maintained */
   constructor(memory: SlotMemory, slot: number, eviction: EvictionSettings | undefined, alone = false) {
     this.#memory = memory
     this.#slot = slot
@@ -45,12 +46,12 @@ export class EndpointHealth {
     this.#alone = alone
   }
 
-  /** 0 to 1: moving average of healthy answers. It rests while the endpoint is evicted. */
+  /** Moving average of the share of healthy responses, 0 to 1. It does not change while the endpoint is evicted. */
   get health(): number {
     return (ONE - this.#load(DEFICIT)) / ONE
   }
 
-  /** Looking at an endpoint whose time is over brings it back, with `restoreHealth` if that is set. */
+  /** Whether the endpoint is evicted. Reading this after the eviction time returns it to service, with `restoreHealth` if set. */
   get evicted(): boolean {
     const phase = this.#load(PHASE)
     if (!isEvicted(phase)) return false
@@ -62,7 +63,7 @@ export class EndpointHealth {
     return false
   }
 
-  /** Higher is better: health, less what slow answers and requests in flight cost. */
+  /** Higher is better: health, reduced by latency and requests in flight. */
   get score(): number {
     const latencySeconds = this.#load(LATENCY) / 1_000_000
     return this.health / (1 + latencySeconds * (1 + 0.1 * this.#memory.inFlight[this.#slot]!))
@@ -76,19 +77,22 @@ export class EndpointHealth {
     if (!this.#alone) this.#memory.inFlight[this.#slot]!--
   }
 
-  /** The head of a healthy answer. @param latencyMs undefined: the answer tells nothing about latency */
+  /** A healthy response has begun. @param latencyMs undefined: no latency sample */
   recordHealthy(latencyMs: number | undefined): void {
     if (!this.evicted) this.#move(DEFICIT, 0)
-    if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MOST))
+    if (latencyMs !== undefined && !this.#alone) this.#learnLatency(Math.min(latencyMs * 1000, MAX_WORD))
   }
 
-  /** A healthy response is complete: the count of consecutive failures restarts, also for routes that evict when this one does not. A response that breaks off after its head does not reset it. */
+  /**
+   * A healthy response is complete: resets the count of consecutive failures, also for routes with eviction if this one has none. A
+   * response that is aborted after its head does not reset it.
+   */
   recordCompleted(): void {
-    // Looks first: a write takes the memory away from the other workers.
+    // Reads first: a write invalidates the cache line of the other workers.
     if (this.#load(FAILURES) !== 0) this.#store(FAILURES, 0)
   }
 
-  /** @returns the eviction time in milliseconds when this answer evicted the endpoint */
+  /** An unhealthy response. @returns the eviction time in milliseconds if it evicted the endpoint */
   recordUnhealthy(): number | undefined {
     const failures = this.#countFailure()
     const evicted = this.evicted
@@ -100,16 +104,16 @@ export class EndpointHealth {
     return this.#evict(eviction, phase)
   }
 
-  /** Several workers may come here at a time. They write about the same; the one that changes the phase has evicted. */
+  /** Several workers may run this at the same time. They write nearly equal values; the one that changes the phase evicts. */
   #evict({ durationMs }: EvictionSettings, phase: number): number | undefined {
     const now = clock.now()
-    const forgotten = now >= this.#until + FORGETTING * this.#load(LAST_MS)
-    const evictions = forgotten ? 1 : Math.min(this.#load(EVICTIONS) + 1, MOST)
+    const forgotten = now >= this.#until + RESET_FACTOR * this.#load(LAST_MS)
+    const evictions = forgotten ? 1 : Math.min(this.#load(EVICTIONS) + 1, MAX_WORD)
     const timeMs = durationMs * evictions
     const { ends } = this.#memory
     Atomics.store(ends, this.#index(UNTIL) / 2, BigInt(Math.min(now + timeMs, Number.MAX_SAFE_INTEGER)))
     if (!this.#exchange(PHASE, phase, phase + 1)) return undefined
-    this.#store(LAST_MS, Math.min(timeMs, MOST))
+    this.#store(LAST_MS, Math.min(timeMs, MAX_WORD))
     this.#store(EVICTIONS, evictions)
     return timeMs
   }
@@ -118,20 +122,21 @@ export class EndpointHealth {
     return Number(Atomics.load(this.#memory.ends, this.#index(UNTIL) / 2))
   }
 
-  /** Stops at the largest number a word holds: behind it come negative ones, which evict nothing. */
+  /** Saturates at the largest value of a word; an overflow would be negative and evict nothing. */
   #countFailure(): number {
     for (;;) {
       const failures = this.#load(FAILURES)
-      if (failures === MOST || this.#exchange(FAILURES, failures, failures + 1)) return Math.min(failures + 1, MOST)
+      if (failures === MAX_WORD || this.#exchange(FAILURES, failures, failures + 1))
+        return Math.min(failures + 1, MAX_WORD)
     }
   }
 
-  /** The first sample counts whole: before it nothing is known. */
+  /** The first sample becomes the average. */
   #learnLatency(sample: number): void {
     if (this.#load(LATENCY) !== 0 || !this.#exchange(LATENCY, 0, Math.round(sample))) this.#move(LATENCY, sample)
   }
 
-  /** Moves an average towards a sample (decision A-100). */
+  /** Updates a moving average with a sample (decision A-100). */
   #move(word: number, sample: number): void {
     for (;;) {
       const old = this.#load(word)
@@ -152,7 +157,7 @@ export class EndpointHealth {
     Atomics.store(this.#memory.words, this.#index(word), value)
   }
 
-  /** @returns whether the word still was `old` and is `next` now */
+  /** @returns whether the word was `old` and is now `next` */
   #exchange(word: number, old: number, next: number): boolean {
     return Atomics.compareExchange(this.#memory.words, this.#index(word), old, next) === old
   }
@@ -162,7 +167,7 @@ function isEvicted(phase: number): boolean {
   return (phase & 1) === 1
 }
 
-/** Either condition suffices; with neither set one unhealthy answer evicts (specification 2, 2.3). */
+/** Either condition is sufficient; if neither is set, one unhealthy response evicts (specification 2, 2.3). */
 function triggers(eviction: EvictionSettings, health: number, failures: number): boolean {
   const { consecutiveFailures, healthThreshold } = eviction
   if (consecutiveFailures === undefined && healthThreshold === undefined) return true

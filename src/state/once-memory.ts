@@ -1,14 +1,14 @@
-/** Memory of one-time actions, such as the end of a session, in every thread that could see them again. */
+/** Records values that may be used only once, such as an ended session, for all threads. */
 export interface OnceMemory {
   isSpent(scope: string, key: string): boolean
-  /** @param key short, and of the same length for every caller: it is kept */
+  /** @param key short, and of the same length for every caller, because it is stored */
   spend(scope: string, key: string): void
 }
 
-/** How many keys of each scope are remembered, the latest ones: some megabytes. */
+/** The number of keys kept per scope; the oldest are dropped. Together some megabytes. */
 export const MAX_SPENT = 16_384
 
-/** The memory of one thread. `tell` publishes entries of this thread, `learn` adds entries of other threads. */
+/** The memory of one thread. It publishes new entries of this thread; `learn` adds entries of other threads. */
 export class LocalOnceMemory implements OnceMemory {
   readonly #spent = new Map<string, Set<string>>()
   readonly #tell: (scope: string, key: string) => void

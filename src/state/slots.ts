@@ -1,16 +1,15 @@
 /**
- * Shared memory of one gateway instance: what is "per proxy instance, not per worker" (rate-limit buckets, endpoint health).
- * The main thread gives every key a slot; workers update slots with `Atomics`. No Node API: `explain` and tests run it on plain
- * memory.
+ * Shared memory of one gateway instance, for state that is "per proxy instance, not per worker" (rate-limit buckets, endpoint health).
+ * The main thread assigns a slot to every key; workers update slots with `Atomics`. No Node API: `explain` and tests use unshared memory.
  */
 export interface SlotMemory {
-  /** `WORDS_PER_SLOT` 32-bit words for each slot. */
+  /** `WORDS_PER_SLOT` 32-bit words per slot. */
   readonly words: Int32Array<ArrayBufferLike>
-  /** The same memory by pairs of words, for times that one word does not hold. */
+  /** The same memory as 64-bit words, for times. */
   readonly ends: BigInt64Array<ArrayBufferLike>
   /**
-   * Requests at work on each slot. Every thread counts its own, outside of the shared memory: what a worker that died had begun would
-   * stay counted for ever.
+   * Requests in flight per slot. Every thread counts its own, outside the shared memory: otherwise the requests of a worker that died
+   * would be counted for ever.
    */
   readonly inFlight: Int32Array<ArrayBufferLike>
 }
@@ -23,28 +22,28 @@ export function createSlotMemory(slots: number, shared = true): SlotMemory {
   return openSlotMemory(shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
 }
 
-/** The memory as another thread made it. */
+/** Opens the memory that another thread created. */
 export function openSlotMemory(buffer: ArrayBufferLike): SlotMemory {
   const words = new Int32Array(buffer)
   return { words, ends: new BigInt64Array(buffer), inFlight: new Int32Array(words.length / WORDS_PER_SLOT) }
 }
 
-/** Finds the slot of a key; undefined when none is left or the key is unknown. */
+/** Finds the slot of a key; undefined if the key has none. */
 export interface SlotLookup {
   slotOf(key: string): number | undefined
 }
 
-/** What changed in the assignment of slots. */
+/** A change of the assignment of slots. */
 export interface SlotChange {
   readonly assigned: readonly (readonly [key: string, slot: number])[]
   /** Keys. */
   readonly freed: readonly string[]
 }
 
-/** Assigns slots to keys on the main thread. A key keeps its slot as long as it is in use, so its state outlives plan changes. */
+/** Assigns slots to keys on the main thread. A key keeps its slot while it is in use, so its state outlives plan changes. */
 export class SlotDirectory implements SlotLookup {
   readonly #slots = new Map<string, number>()
-  /** The slot that has been free for the longest time comes first. */
+  /** Free slots, the one that has been free for the longest time first. */
   readonly #free: number[] = []
   readonly #capacity: number
   readonly #memory: SlotMemory
@@ -55,7 +54,7 @@ export class SlotDirectory implements SlotLookup {
     this.#capacity = memory.words.length / WORDS_PER_SLOT
   }
 
-  /** Frees the slot of a key that nothing uses any more. */
+  /** Frees the slot of a key that is no longer used. */
   free(key: string): void {
     const slot = this.#slots.get(key)
     if (slot === undefined) return
@@ -66,7 +65,7 @@ export class SlotDirectory implements SlotLookup {
   assign(key: string): number | undefined {
     const known = this.#slots.get(key)
     if (known !== undefined) return known
-    // A freed slot rests as long as possible: requests that began under an earlier plan may still write to it.
+    // A freed slot is reused as late as possible: requests that began under an earlier plan may still write to it.
     const slot = this.#next < this.#capacity ? this.#next++ : this.#free.shift()
     if (slot === undefined) return undefined
     this.#memory.words.fill(0, slot * WORDS_PER_SLOT, (slot + 1) * WORDS_PER_SLOT)
@@ -78,7 +77,7 @@ export class SlotDirectory implements SlotLookup {
     return this.#slots.get(key)
   }
 
-  /** Everything assigned, to send to workers. */
+  /** All assignments, for workers. */
   entries(): IterableIterator<[string, number]> {
     return this.#slots.entries()
   }

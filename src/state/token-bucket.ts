@@ -1,31 +1,31 @@
 import { clock } from '#base/clock.ts'
 import { type SlotMemory, WORDS_PER_SLOT } from './slots.ts'
 
-/** Specification 2, 2.2.8; decision A-79. */
+/** Settings of a token bucket (specification 2, 2.2.8; decision A-79). */
 export interface TokenBucketSettings {
-  /** Tokens added each full unit. */
+  /** Tokens added after each full unit. */
   readonly rate: number
-  /** Most tokens it holds; it starts full. */
+  /** Maximum number of tokens; the bucket starts full. */
   readonly capacity: number
   readonly unitMs: number
 }
 
 // Words of a slot.
 const STARTED = 0 // 0 before first use, then 1 while being set up, then 2
-const UNIT = 1 // the unit (counted from the start) that has been claimed for refilling
-const REFILLED = 2 // the unit whose refill has been added
+const UNIT = 1 // the last unit, counted from the start, that a worker has claimed for refilling
+const REFILLED = 2 // the last unit whose tokens were added
 const TOKENS = 3
 const START_LOW = 4 // start of the first unit, milliseconds since the epoch, low and high part
 const START_HIGH = 5
 
 const SPINS = 1000
 const HIGH = 2 ** 31
-/** What one word holds. More tokens than this are as good as this many. */
-const MOST = HIGH - 1
+/** The largest value of a word; larger numbers of tokens are limited to it. */
+const MAX_WORD = HIGH - 1
 
 /**
- * A token bucket that all workers share. Lock-free, so that a worker that dies in the middle blocks no other: taking is one
- * compare-and-swap, and the first worker that sees a new unit adds its tokens.
+ * A token bucket that all workers share. It is lock-free, so a worker that dies at any point does not block the others: taking is one
+ * compare-and-swap, and the first worker that notices a new unit adds its tokens.
  */
 export class TokenBucket {
   readonly settings: TokenBucketSettings
@@ -36,11 +36,11 @@ export class TokenBucket {
     this.#words = memory.words
     this.#base = slot * WORDS_PER_SLOT
     const { rate, capacity, unitMs } = settings
-    this.settings = { rate: Math.min(rate, MOST), capacity: Math.min(capacity, MOST), unitMs }
+    this.settings = { rate: Math.min(rate, MAX_WORD), capacity: Math.min(capacity, MAX_WORD), unitMs }
     this.#start()
   }
 
-  /** Takes `count` tokens, or none at all. */
+  /** Takes `count` tokens, or none. @returns whether they were taken */
   take(count: number): boolean {
     const words = this.#words
     const index = this.#base + TOKENS
@@ -56,7 +56,7 @@ export class TokenBucket {
     }
   }
 
-  /** Takes what is there, at most `count`: a cost that is known only afterwards. The level never falls below 0. */
+  /** Takes up to `count` tokens, for a cost that is known only afterwards. The level never falls below 0. */
   drain(count: number): void {
     const words = this.#words
     const index = this.#base + TOKENS
@@ -67,7 +67,7 @@ export class TokenBucket {
     }
   }
 
-  /** Gives tokens back that a refused request took here. */
+  /** Returns the tokens that a request took which was then refused by another limit. */
   give(count: number): void {
     this.#add(count)
   }
@@ -77,12 +77,12 @@ export class TokenBucket {
     return this.level
   }
 
-  /** Tokens left after the last request. */
+  /** Tokens left, without refilling. */
   get level(): number {
     return Atomics.load(this.#words, this.#base + TOKENS)
   }
 
-  /** Whole seconds until the next tokens. */
+  /** Whole seconds until the next refill. */
   resetSeconds(): number {
     const { unitMs } = this.settings
     return Math.floor((unitMs - ((clock.now() - this.#startMs()) % unitMs)) / 1000)

@@ -4,18 +4,18 @@ import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
 import { Generations } from './generations.ts'
 import type { LoadedFile } from './loaded-file.ts'
 
-/** An object that an earlier file, or an earlier place of the same file, says something else about. */
+/** An object that an earlier position, in the same or another file, also defines. */
 export interface Duplicate {
   readonly object: ApiObject
   readonly first: ApiObject
 }
 
-/** The objects of all files. Where several say something about one object, the first in the order of the files counts. */
+/** The objects of all files. If an object is defined several times, the first definition in the order of the files applies. */
 export class FileObjects {
   readonly #generations = new Generations()
   readonly #objects = new Map<string, ApiObject>()
-  /** Every place where an object is written, by its key. */
-  readonly #places = new Map<string, readonly ApiObject[]>()
+  /** All definitions of an object, in order of position, by its key. */
+  readonly #definitions = new Map<string, readonly ApiObject[]>()
   readonly #repeated = new Set<string>()
   readonly #changes = new ObjectChanges()
 
@@ -26,13 +26,13 @@ export class FileObjects {
   /** The object at a position in a file; undefined when an earlier position defines it differently. */
   at(written: ApiObject): ApiObject | undefined {
     const key = keyOf(written)
-    return this.#places.get(key)?.[0] === written ? this.#objects.get(key) : undefined
+    return this.#definitions.get(key)?.[0] === written ? this.#objects.get(key) : undefined
   }
 
   /** Duplicates, in the order of the keys. */
   get duplicates(): readonly Duplicate[] {
     return [...this.#repeated].sort().flatMap((key) => {
-      const [first, ...others] = this.#places.get(key)!
+      const [first, ...others] = this.#definitions.get(key)!
       return others.map((object) => ({ object, first: first! }))
     })
   }
@@ -41,7 +41,7 @@ export class FileObjects {
     return this.#changes.take(this.#objects)
   }
 
-  /** Takes in what files say now instead of what they said before. @returns the keys of objects that went */
+  /** Replaces the content of changed files. @returns the keys of removed objects */
   replace(
     changed: readonly (readonly [before: LoadedFile | undefined, after: LoadedFile | undefined])[],
   ): readonly string[] {
@@ -50,29 +50,29 @@ export class FileObjects {
       for (const object of before?.objects ?? []) {
         const key = keyOf(object)
         touched.add(key)
-        this.#places.set(
+        this.#definitions.set(
           key,
-          (this.#places.get(key) ?? []).filter((other) => other !== object),
+          (this.#definitions.get(key) ?? []).filter((other) => other !== object),
         )
       }
       for (const object of after?.objects ?? []) {
         const key = keyOf(object)
         touched.add(key)
-        this.#places.set(key, [...(this.#places.get(key) ?? []), object].sort(byPlace))
+        this.#definitions.set(key, [...(this.#definitions.get(key) ?? []), object].sort(byPosition))
       }
     }
     return [...touched].filter((key) => this.#update(key))
   }
 
-  /** @returns whether the object went */
+  /** @returns whether the object was removed */
   #update(key: string): boolean {
-    const places = this.#places.get(key) ?? []
-    if (places.length > 1) this.#repeated.add(key)
+    const definitions = this.#definitions.get(key) ?? []
+    if (definitions.length > 1) this.#repeated.add(key)
     else this.#repeated.delete(key)
     this.#changes.note(key, this.#objects.get(key))
-    const [first] = places
+    const [first] = definitions
     if (first === undefined) {
-      this.#places.delete(key)
+      this.#definitions.delete(key)
       return this.#objects.delete(key)
     }
     this.#objects.set(key, this.#generations.number(key, first))
@@ -80,7 +80,7 @@ export class FileObjects {
   }
 }
 
-function byPlace({ origin: a }: ApiObject, { origin: b }: ApiObject): number {
+function byPosition({ origin: a }: ApiObject, { origin: b }: ApiObject): number {
   const [one = '', other = ''] = [a.file, b.file]
   return one < other ? -1 : one > other ? 1 : (a.line ?? 0) - (b.line ?? 0)
 }

@@ -12,27 +12,27 @@ import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
 
-/** A file of which something older than its present content is in use. */
+/** A file whose previous objects are in use because its current content is invalid. */
 export interface StaleFile {
   readonly file: string
   /** Milliseconds since the epoch. */
   readonly since: number
-  /** Keys of the objects kept from before. */
+  /** Keys of the objects kept from an earlier version. */
   readonly objects: readonly string[]
-  /** Why. */
+  /** The problems of the current content. */
   readonly problems: readonly FileProblem[]
 }
 
 export interface FileStoreOptions {
-  /** Follow changes of the files. */
+  /** Reload files when they change. */
   readonly watch?: boolean
-  /** How long the files must be quiet before they are read again. */
+  /** How long the files must be unchanged before they are read again. */
   readonly quietMs?: number
-  /** How often to look where the platform cannot watch. */
+  /** Polling interval where the platform cannot watch. */
   readonly pollMs?: number
 }
 
-/** Objects from files and directories. They are written by their author, so the store only adds statuses, in memory. */
+/** Objects from files and directories. The store never changes the files; it keeps statuses in memory. */
 export class FileStore implements ObjectStore {
   readonly #paths: readonly string[]
   readonly #subscribers = new Subscribers()
@@ -40,7 +40,7 @@ export class FileStore implements ObjectStore {
   readonly #locator = new FieldLocator((file) => this.#files.get(file)?.text)
   readonly #watch: Watch | undefined
   readonly #objects = new FileObjects()
-  /** In the order of their paths. */
+  /** By path, in order. */
   #files: Map<string, LoadedFile> = new Map()
   #isLinked = true
   /** Problems of the last search, as text; undefined before the first one. */
@@ -49,10 +49,10 @@ export class FileStore implements ObjectStore {
   #problems: readonly FileProblem[] = []
   #list: readonly ApiObject[] | undefined
 
-  /** Reads the files at once; what is wrong with them is in `problems`. */
+  /** Reads the files; `problems` returns their errors. */
   constructor(paths: readonly string[], { watch = false, quietMs = 100, pollMs = 2000 }: FileStoreOptions = {}) {
     this.#paths = paths
-    this.#watch = watch ? watchPaths(paths, (touched) => this.#look(touched), { quietMs, pollMs }) : undefined
+    this.#watch = watch ? watchPaths(paths, (touched) => this.#reloadTouched(touched), { quietMs, pollMs }) : undefined
     this.reload()
   }
 
@@ -79,7 +79,7 @@ export class FileStore implements ObjectStore {
     if (this.#objects.has(key)) this.#statuses.set(key, status)
   }
 
-  /** Everything wrong with the files as they are now. */
+  /** All problems of the current files. */
   problems(): readonly FileProblem[] {
     return this.#problems
   }
@@ -90,12 +90,12 @@ export class FileStore implements ObjectStore {
     )
   }
 
-  /** Where a field of an object stands in its file. */
+  /** The position of a field of an object in its file. */
   locate(origin: Origin, fieldPath: string): FilePosition | undefined {
     return this.#locator.locate(origin, fieldPath)
   }
 
-  /** Looks at the files again; reads those that changed. Subscribers hear of it when anything is different. */
+  /** Reads changed files again. Notifies subscribers if anything is different. */
   reload(): void {
     const found = findFiles(this.#paths)
     this.#isLinked = found.isLinked
@@ -117,8 +117,8 @@ export class FileStore implements ObjectStore {
     this.#take(changed)
   }
 
-  /** The same when it is known what may have changed: the work depends on that, not on how many files there are. */
-  #look(touched: Touched): void {
+  /** Like `reload`, for the paths that may have changed: the work depends on their number, not on the number of files. */
+  #reloadTouched(touched: Touched): void {
     if (touched === undefined || this.#isLinked) return this.reload()
     const changed: Change[] = []
     for (const file of touched) {
@@ -156,10 +156,10 @@ export class FileStore implements ObjectStore {
   }
 }
 
-/** A file that is the same is the very same object. */
+/** An unchanged file is the same object. */
 type Change = readonly [before: LoadedFile | undefined, after: LoadedFile | undefined]
 
-/** @returns the file as it was before when it is the same, undefined when it is gone */
+/** @returns `before` if the file is unchanged, undefined if it does not exist */
 function load(file: string, before: LoadedFile | undefined): LoadedFile | undefined {
   let signature = ''
   try {

@@ -6,14 +6,14 @@ import type { FileProblem } from './file-problem.ts'
 const CONFIG_FILE = /\.(?:ya?ml|json)$/
 
 export interface FoundFiles {
-  /** In order of their paths, without doubles. */
+  /** Sorted by path, without duplicates. */
   readonly files: readonly string[]
   readonly problems: readonly FileProblem[]
-  /** Some may be reached through a symbolic link, so that a change has not the name of the file that changes. */
+  /** A path contains a symbolic link, so a change may be reported under another name. */
   readonly isLinked: boolean
 }
 
-/** The configuration files under the given files and directories. Names that begin with a dot are passed over in directories. */
+/** Finds the configuration files in the given files and directories. In directories, names that begin with a dot are ignored. */
 export function findFiles(paths: readonly string[]): FoundFiles {
   const search: Search = { files: new Set(), problems: [], isLinked: false }
   for (const path of paths) collectGiven(path, search)
@@ -26,7 +26,7 @@ interface Search {
   isLinked: boolean
 }
 
-/** A path that the user named: a file is read whatever its ending, and missed when it is not there. */
+/** Adds a path from the command line: a file is read whatever its extension, and a missing one is a problem. */
 function collectGiven(path: string, search: Search): void {
   try {
     if (lstatSync(path).isSymbolicLink()) search.isLinked = true
@@ -37,7 +37,7 @@ function collectGiven(path: string, search: Search): void {
   }
 }
 
-/** @param above real paths of the directories above, against circles of links */
+/** @param above real paths of the parent directories, to detect cycles of links */
 function collectFolder(path: string, above: ReadonlySet<string>, search: Search): void {
   const real = realpathSync(path)
   if (above.has(real)) return
@@ -49,7 +49,7 @@ function collectFolder(path: string, above: ReadonlySet<string>, search: Search)
       if (isFolder(inner, entry, search)) collectFolder(inner, within, search)
       else if (CONFIG_FILE.test(inner)) search.files.add(inner)
     } catch (error) {
-      // A file that goes away between listing and looking is not there; only what the user named is missed.
+      // A file that disappears between listing and reading is ignored; only paths from the command line must exist.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') search.problems.push(fileProblem(inner, error))
     }
   }
@@ -59,7 +59,7 @@ function byName(a: Dirent, b: Dirent): number {
   return a.name < b.name ? -1 : 1
 }
 
-/** Most file systems tell it with the listing. */
+/** Most file systems report the type in the listing. */
 function isFolder(path: string, entry: Dirent, search: Search): boolean {
   if (entry.isFile()) return false
   if (entry.isDirectory()) return true

@@ -1,22 +1,22 @@
 import type { ApiObject } from '#api/object.ts'
 
 interface Numbered {
-  /** The object as it was read. */
+  /** The object as read. */
   readonly read: ApiObject
-  /** The same with its generation. */
+  /** The object with its generation. */
   readonly object: ApiObject
 }
 
-/** Gives objects from files their generation: 1 at first, one more whenever anything but metadata and status changed (decision A-17). */
+/** Assigns generations to objects from files: 1 at first, incremented when anything except metadata and status changes (decision A-17). */
 export class Generations {
   readonly #known = new Map<string, Numbered>()
 
-  /** An object that was not read anew stays the same object. */
+  /** An object that was not read again keeps its identity. */
   number(key: string, read: ApiObject): ApiObject {
     const known = this.#known.get(key)
     if (known?.read === read) return known.object
     const last = known?.object.metadata.generation ?? 0
-    const generation = known !== undefined && wish(known.read) === wish(read) ? last : last + 1
+    const generation = known !== undefined && desiredState(known.read) === desiredState(read) ? last : last + 1
     const object = read.metadata.generation === generation ? read : withGeneration(read, generation)
     this.#known.set(key, { read, object })
     return object
@@ -28,6 +28,6 @@ function withGeneration(read: ApiObject, generation: number): ApiObject {
 }
 
 /** The desired state: everything except metadata and status. */
-function wish({ metadata: _metadata, status: _status, origin: _origin, ...rest }: ApiObject): string {
+function desiredState({ metadata: _metadata, status: _status, origin: _origin, ...rest }: ApiObject): string {
   return JSON.stringify(rest)
 }

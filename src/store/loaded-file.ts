@@ -6,20 +6,20 @@ import { type ParsedFile, parseObjects } from './parse-yaml.ts'
 /** The effective content of a file: its valid objects, and previous versions of objects that are now invalid. */
 export interface LoadedFile {
   readonly file: string
-  /** Tells whether the file on disk is another one. */
+  /** Changes when the file on disk changes. */
   readonly signature: string
-  /** Undefined: it could not be read. */
+  /** Undefined: the file could not be read. */
   readonly text: string | undefined
   readonly parsed: ParsedFile | undefined
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
-  /** Keys of those objects that are older than the file. */
+  /** Keys of the objects that are kept from an earlier version. */
   readonly kept: readonly string[]
-  /** Since when (ms since the epoch) objects are kept from before; undefined when none are. */
+  /** Since when (ms since the epoch) objects are kept from an earlier version; undefined if none are. */
   readonly staleSince: number | undefined
 }
 
-/** State of a file after it was read again; objects that were valid before and are invalid now are kept (decision A-09). */
+/** State of a file after it was read again. Objects that were valid and are now invalid keep their last valid version (decision A-09). */
 export function reloadFile(file: string, signature: string, text: string, before: LoadedFile | undefined): LoadedFile {
   const parsed = parseObjects(text, file, before?.parsed)
   const { objects, problems, refused, parses } = parsed
@@ -28,7 +28,7 @@ export function reloadFile(file: string, signature: string, text: string, before
   return build({ file, signature, text, parsed, objects: [...objects, ...kept], problems }, kept, before)
 }
 
-/** A file that is there but cannot be read: everything stays as it was. */
+/** A file that exists but cannot be read keeps all its objects. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
   const objects = before?.objects ?? []
   const { text, parsed } = before ?? { text: undefined, parsed: undefined }

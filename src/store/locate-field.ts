@@ -1,11 +1,11 @@
 import { findKind } from '#api/kinds.ts'
 import type { Origin } from '#base/origin.ts'
 import type { FilePosition } from './file-problem.ts'
-import { type Piece, placeOf, readPieces, type YamlPieces } from './yaml-pieces.ts'
+import { type Piece, positionOf, readPieces, type YamlPieces } from './yaml-pieces.ts'
 
 /**
- * Finds fields of objects in their source text, for problems that are found later: an invalid expression, a missing reference.
- * Reads a file again on demand; the last one is cached, since lookups come file by file.
+ * Finds fields of objects in their source text, for problems that are found after parsing: an invalid expression, a missing reference.
+ * Parses a file again on demand; the last one is cached, because lookups are grouped by file.
  */
 export class FieldLocator {
   readonly #textOf: (file: string) => string | undefined
@@ -15,7 +15,7 @@ export class FieldLocator {
     this.#textOf = textOf
   }
 
-  /** Undefined for objects that did not come from a file, or are no longer in it. */
+  /** Undefined for objects that are not from a file, or no longer in it. */
   locate(origin: Origin, fieldPath: string): FilePosition | undefined {
     const { file } = origin
     const text = file === undefined ? undefined : this.#textOf(file)
@@ -23,11 +23,11 @@ export class FieldLocator {
     if (this.#last?.text !== text) this.#last = { text, source: readPieces(text) }
     const { source } = this.#last
     const piece = source.pieces.find((candidate) => isObject(candidate, origin))
-    return piece === undefined ? undefined : { file, ...placeOf(source.lines, piece, fieldPath) }
+    return piece === undefined ? undefined : { file, ...positionOf(source.lines, piece, fieldPath) }
   }
 }
 
-/** By identity, not by line: the object in use may be older than the text. */
+/** Compares identity, not lines: the object in use may be older than the text. */
 function isObject({ value }: Piece, origin: Origin): boolean {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: Record<string, unknown> | null }
   if (kind !== origin.kind || metadata?.name !== origin.name) return false

@@ -3,7 +3,7 @@ import { type ObjectChange, ObjectChanges } from '#api/object-change.ts'
 import type { ObjectStore } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 
-/** A store without persistence: tests, examples, and objects that the gateway makes itself. */
+/** A store without persistence: for tests, examples, and objects that the gateway creates. */
 export class MemoryStore implements ObjectStore {
   readonly #objects = new Map<string, ApiObject>()
   readonly #statuses = new Map<string, unknown>()
@@ -30,7 +30,7 @@ export class MemoryStore implements ObjectStore {
     this.#changed()
   }
 
-  /** @returns whether there was such an object */
+  /** @returns whether the object existed */
   remove(key: string): boolean {
     const object = this.#objects.get(key)
     if (object === undefined) return false

@@ -5,15 +5,15 @@ import { suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
 import { readPlainYaml } from './plain-yaml.ts'
-import { placeOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
+import { positionOf, readPieces, type Section, splitDocuments } from './yaml-pieces.ts'
 
 export interface ParsedFile {
   /** The valid objects, with their origin. */
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
-  /** Keys (`objectKey`) of objects that are there but invalid. */
+  /** Keys (`objectKey`) of invalid objects. */
   readonly refused: readonly string[]
-  /** False: the text is not YAML, so nothing is known about its objects. */
+  /** False: the text is not valid YAML, so its objects are unknown. */
   readonly parses: boolean
   /** Results of the sections by their text; the next parse reuses unchanged ones. */
   readonly sections: ReadonlyMap<string, ReadSection>
@@ -22,11 +22,11 @@ export interface ParsedFile {
 interface ReadSection {
   readonly line: number
   readonly verdicts: readonly Verdict[]
-  /** Not empty: the section is not YAML. */
+  /** Not empty: the section is not valid YAML. */
   readonly faults: readonly FileProblem[]
 }
 
-/** Objects that were created by a server carry these; in a file they mean nothing. */
+/** Metadata that a server sets; in a file they have no effect. */
 const SERVER_FIELDS = [
   'creationTimestamp',
   'deletionTimestamp',
@@ -41,15 +41,15 @@ const SERVER_FIELDS = [
 /** The result of one section of a file. */
 interface Verdict {
   readonly object?: ApiObject
-  /** Identity of an invalid object, as far as it is known. */
+  /** Identity of an invalid object, if known. */
   readonly name?: ObjectName
   readonly problems: readonly FileProblem[]
 }
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** The same before its problems have places. */
-interface Judgement {
+/** The result of checking an object, before its problems have positions. */
+interface CheckResult {
   readonly object?: ApiObject
   readonly name?: ObjectName
   readonly problems: readonly ConfigProblem[]
@@ -64,7 +64,7 @@ export interface ObjectName {
 /**
  * Reads multi-document YAML or JSON text. One invalid object does not affect the others (decision A-09).
  * @param file the name that problems and origins carry
- * @param before the result for an earlier text of the file: objects whose text and place are the same stay the same objects
+ * @param before the result for an earlier text of the file: objects with unchanged text and position keep their identity
  */
 export function parseObjects(text: string, file: string, before?: ParsedFile): ParsedFile {
   const sections = new Map<string, ReadSection>()
@@ -81,25 +81,25 @@ export function parseObjects(text: string, file: string, before?: ParsedFile): P
 }
 
 function readSection(section: Section, file: string, shared: Map<string, string>): ReadSection {
-  return readPlain(section, file, shared) ?? readWithPlaces(section, file)
+  return readPlain(section, file, shared) ?? readWithPositions(section, file)
 }
 
 /** Most sections are plain and contain a valid object, whose field positions are not needed. */
 function readPlain({ text, line }: Section, file: string, shared: Map<string, string>): ReadSection | undefined {
   const plain = readPlainYaml(text, shared)
   if (plain === undefined || isList(plain.value)) return undefined
-  const verdict = judge(plain.value, plain.line + line - 1, file)
+  const verdict = checkObject(plain.value, plain.line + line - 1, file)
   return verdict.problems.length > 0 ? undefined : { line, verdicts: [{ ...verdict, problems: NONE }], faults: NONE }
 }
 
-function readWithPlaces({ text, line }: Section, file: string): ReadSection {
+function readWithPositions({ text, line }: Section, file: string): ReadSection {
   const { pieces, faults, lines } = readPieces(text)
   const verdicts = pieces.map((piece): Verdict => {
-    const { problems, ...judgement } = judge(piece.value, piece.line, file)
-    const name = judgement.object?.origin ?? judgement.name
+    const { problems, ...result } = checkObject(piece.value, piece.line, file)
+    const name = result.object?.origin ?? result.name
     const object = name === undefined ? {} : { object: `${name.kind} ${name.namespace}/${name.name}` }
-    const placed = problems.map((each) => ({ ...each, file, ...placeOf(lines, piece, each.path), ...object }))
-    return { ...judgement, problems: placed }
+    const placed = problems.map((each) => ({ ...each, file, ...positionOf(lines, piece, each.path), ...object }))
+    return { ...result, problems: placed }
   })
   const unreadable = faults.map(({ message, ...at }) => ({ ...problem('', 'invalid-yaml', message), file, ...at }))
   return moveTo(line, { line: 1, verdicts, faults: unreadable })
@@ -109,7 +109,7 @@ function isList(value: unknown): boolean {
   return (value as { kind?: unknown } | null)?.kind === 'List'
 }
 
-/** The same section at another line. What stays where it was stays the same object. */
+/** The section at another line. Its objects keep their identity if the line is unchanged. */
 function moveTo(line: number, section: ReadSection): ReadSection {
   const by = line - section.line
   if (by === 0) return section
@@ -136,7 +136,7 @@ function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile
       if (name === undefined) continue
       const key = objectKey(name.kind, name.namespace, name.name)
       const first = objects.get(key)
-      if (first !== undefined) problems.push(duplicateOf(first, name, { file, ...placeOfName(section, index) }))
+      if (first !== undefined) problems.push(duplicateOf(first, name, { file, ...positionOfName(section, index) }))
       else if (object === undefined) refused.push(key)
       else objects.set(key, object)
     }
@@ -144,20 +144,23 @@ function gather(sections: readonly TextSection[], file: string): Pick<ParsedFile
   return { objects: [...objects.values()], problems, refused }
 }
 
-function placeOfName({ text, line }: TextSection, index: number): { readonly line: number; readonly column: number } {
+function positionOfName(
+  { text, line }: TextSection,
+  index: number,
+): { readonly line: number; readonly column: number } {
   const { pieces, lines } = readPieces(text)
-  const place = placeOf(lines, pieces[index]!, 'metadata.name')
-  return { ...place, line: place.line + line - 1 }
+  const position = positionOf(lines, pieces[index]!, 'metadata.name')
+  return { ...position, line: position.line + line - 1 }
 }
 
-/** @param first the object that has the name already */
-export function duplicateOf({ origin }: ApiObject, name: ObjectName, place: FilePosition): FileProblem {
+/** @param first the object that already has the name */
+export function duplicateOf({ origin }: ApiObject, name: ObjectName, position: FilePosition): FileProblem {
   const message = `duplicate ${name.kind}: the object at ${origin.file}:${origin.line} has the same name; this object is ignored`
   const object = `${name.kind} ${name.namespace}/${name.name}`
-  return { ...problem('metadata.name', 'duplicate-object', message), ...place, object }
+  return { ...problem('metadata.name', 'duplicate-object', message), ...position, object }
 }
 
-function judge(value: unknown, line: number, file: string): Judgement {
+function checkObject(value: unknown, line: number, file: string): CheckResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problems: [problem('', 'not-an-object', 'must be an object with apiVersion, kind and metadata')] }
   }
@@ -184,7 +187,7 @@ function recognise(apiVersion: string, kind: string): KindInfo | ConfigProblem {
   return problem('apiVersion', 'unknown-version', `${kind} has no version "${version}"; use ${served}`)
 }
 
-/** Kinds of other software in the same files are no mistake: they only are not ours. */
+/** Objects of other software in the same files are only a warning, unless the kind looks like a misspelled one. */
 function unknownKind(group: string, kind: string): ConfigProblem {
   const names = KINDS.map((info) => info.kind)
   const nearest = suggest(kind, names)
@@ -218,7 +221,7 @@ interface Admission {
   readonly line: number
 }
 
-function admit(written: unknown, { info, file, line }: Admission): Judgement {
+function admit(written: unknown, { info, file, line }: Admission): CheckResult {
   const { value, problems, warnings } = validate(info.schema, written)
   const found = [...problems, ...warnings, ...nameProblems(written, info)]
   const name = nameOf(written, info)
@@ -227,7 +230,7 @@ function admit(written: unknown, { info, file, line }: Admission): Judgement {
   const { status, ...rest } = value as Record<string, unknown> & { metadata: object; status?: unknown }
   const metadata: Record<string, unknown> = { ...rest.metadata }
   for (const field of SERVER_FIELDS) if (Object.hasOwn(metadata, field)) delete metadata[field]
-  // The first generation; the store counts further.
+  // The first generation; the store increments it.
   const object = {
     ...rest,
     ...(info.statusIsOurs || status === undefined ? {} : { status }),

@@ -1,43 +1,43 @@
-/** The value of a text in plain YAML, and the line of its first character, from 1. */
+/** The value of a plain YAML text, and the line of its first character (from 1). */
 export interface PlainYaml {
   readonly value: unknown
   readonly line: number
 }
 
-/** Printable ASCII in lines; without directives, and text beside the marker of a document. */
-const ORDINARY = /^(?!%|---[^\n])[\x20-\x7e\n]*$/
+/** Printable ASCII lines, without directives and without text after a document marker. */
+const PLAIN_TEXT = /^(?!%|---[^\n])[\x20-\x7e\n]*$/
 const KEY = /([A-Za-z_][\w./-]{0,200}|"[^"\\]{1,200}"|'[^']{1,200}'):(?= |$)/y
 const FLOW_KEY = /[A-Za-z_][\w./-]{0,200}:(?= )|"[^"\\]{1,200}":/y
 const FLOW_START = /^[{["']/
-/** Words that are no texts. */
+/** Words that are null or booleans. */
 const WORD = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/
 const NUMBER =
   /^(?:[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[\da-fA-F]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
-/** The first characters of texts without quotes, as far as they mean nothing else: three dots may end a document. */
+/** The start of an unquoted string. Three dots are excluded, because they may end a document. */
 const PLAIN_START = /^(?!\.\.\.(?: |$))(?:[\w./$(^+;\\]|-\d)/
-/** What a text without quotes must not hold. */
+/** What ends or invalidates an unquoted string. */
 const NOT_IN_PLAIN = /:(?: |$)| #/
 const NOT_IN_FLOW_PLAIN = /:(?: |$)| #|^-/
 const FLOW_PLAIN = /[^,[\]{}]+/y
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'/y
 const REST_OF_LINE = /^ *(?: #.*)?$/
-/** Deeper texts are none that people write. */
+/** Deeper nesting does not occur in real files. */
 const MAX_DEPTH = 64
 
-/** The text is more than plain. */
+/** The text is not plain YAML. */
 class NotPlain extends Error {
   static readonly INSTANCE = new NotPlain('not plain')
 }
 
 /**
- * Reads YAML as most people write it: block maps and lists, flow maps and lists on one line, texts on one line, `|` blocks. It is
- * ten times as fast as the YAML library, which reads everything else, and whatever is faulty.
- * @param shared texts that were read before, so that equal ones are one
- * @returns what the YAML library would return; undefined when the text may hold anything that is not plain
+ * Reads the common subset of YAML: block maps and lists, flow maps and lists on one line, one-line strings, `|` blocks. It is ten times as
+ * fast as the YAML library, which reads everything else, including invalid text.
+ * @param shared strings that were read before, so that equal strings share memory
+ * @returns what the YAML library would return; undefined if the text is not in the subset
  */
 export function readPlainYaml(text: string, shared: Map<string, string>): PlainYaml | undefined {
-  if (!ORDINARY.test(text)) return undefined
+  if (!PLAIN_TEXT.test(text)) return undefined
   try {
     return new PlainReader(text.split('\n'), shared).document()
   } catch (error) {
@@ -54,7 +54,7 @@ class PlainReader {
   readonly #lines: readonly string[]
   readonly #scalars: Scalars
   #line = -1
-  /** Column of what is left of the current line, of which the dash of an item may have been read; -1 at the end of the text. */
+  /** Column of the rest of the current line, after the dash of an item if it was read; -1 at the end of the text. */
   #indent = 0
   #rest = ''
   #depth = 0
@@ -73,7 +73,7 @@ class PlainReader {
     return this.#indent < 0 ? { value, line } : undefined
   }
 
-  /** Goes to the next line that says something. */
+  /** Advances to the next line that is not empty or a comment. */
   #advance(): void {
     while (++this.#line < this.#lines.length) {
       const text = this.#lines[this.#line]!
@@ -109,7 +109,7 @@ class PlainReader {
       const inline = this.#rest.slice(KEY.lastIndex).trim()
       const key = this.#scalars.key(written)
       if (Object.hasOwn(map, key)) notPlain()
-      map[key] = isNothing(inline) ? this.#below(indent, true) : this.#inline(inline, indent)
+      map[key] = isEmptyValue(inline) ? this.#below(indent, true) : this.#inline(inline, indent)
     } while (this.#indent === indent && !isItem(this.#rest))
     if (this.#indent >= indent) notPlain()
     return map
@@ -119,7 +119,7 @@ class PlainReader {
     const list: unknown[] = []
     do {
       const inline = this.#rest.slice(1).trim()
-      if (isNothing(inline)) {
+      if (isEmptyValue(inline)) {
         list.push(this.#below(indent, false))
       } else if (isItem(inline) || isKey(inline)) {
         this.#indent += this.#rest.indexOf(inline, 1)
@@ -140,7 +140,7 @@ class PlainReader {
     return isInMap && this.#indent === indent && isItem(this.#rest) ? this.#list(indent) : null
   }
 
-  /** The value beside its key or dash; it has no lines below, unless it is a block of text. */
+  /** The value on the same line as its key or dash; only a text block continues on further lines. */
   #inline(text: string, indent: number): unknown {
     if (text[0] === '|') return this.#textBlock(text, indent)
     const value = FLOW_START.test(text) ? this.#flow(text) : this.#scalars.plain(withoutComment(text), NOT_IN_PLAIN)
@@ -164,7 +164,7 @@ class PlainReader {
     for (let at = this.#line + 1; at < this.#lines.length; at++) {
       const text = this.#lines[at]!
       const column = text.search(/[^ ]/)
-      // Blanks may be text as well.
+      // Trailing spaces may be part of the text.
       if (column < 0 && text.length > 0) notPlain()
       if (column < 0) continue
       if (margin === 0) margin = column
@@ -172,7 +172,7 @@ class PlainReader {
       while (++end < at) found.push('')
       found.push(text.slice(margin))
     }
-    // Where the text ends without a line break, the value may have none either.
+    // If the file ends without a line break, the value may have none either.
     if (found.length === 0 || end === this.#lines.length - 1) notPlain()
     this.#line = end
     this.#advance()
@@ -182,11 +182,11 @@ class PlainReader {
   }
 }
 
-/** Reads one value from a line: a quoted text, or a map or list in brackets. */
+/** Reads a flow value from one line: a quoted string, a map or a list. */
 class FlowReader {
   readonly #text: string
   readonly #scalars: Scalars
-  /** Where the value ends. */
+  /** Index of the next character. */
   at = 0
   #depth = 0
 
@@ -204,7 +204,7 @@ class FlowReader {
 
   #brackets(first: '{' | '['): unknown {
     if (++this.#depth > MAX_DEPTH) notPlain()
-    this.#pass(1)
+    this.#skip(1)
     const value = first === '{' ? this.#map() : this.#list()
     this.at++
     this.#depth--
@@ -217,9 +217,9 @@ class FlowReader {
     do {
       const key = this.#scalars.key(this.#take(FLOW_KEY).slice(0, -1))
       if (Object.hasOwn(map, key)) notPlain()
-      this.#pass(0)
+      this.#skip(0)
       map[key] = this.value()
-    } while (this.#goesOn('}'))
+    } while (this.#next('}'))
     return map
   }
 
@@ -227,17 +227,17 @@ class FlowReader {
     const list: unknown[] = []
     if (this.#text[this.at] === ']') return list
     do list.push(this.value())
-    while (this.#goesOn(']'))
+    while (this.#next(']'))
     return list
   }
 
-  /** Goes over a comma to the next member. */
-  #goesOn(end: string): boolean {
-    this.#pass(0)
+  /** Skips a comma. @returns false at the end of the map or list */
+  #next(end: string): boolean {
+    this.#skip(0)
     const mark = this.#text[this.at]
     if (mark === end) return false
     if (mark !== ',') notPlain()
-    this.#pass(1)
+    this.#skip(1)
     return true
   }
 
@@ -248,14 +248,14 @@ class FlowReader {
     return found
   }
 
-  /** Goes over some characters and the blanks behind them. */
-  #pass(characters: number): void {
+  /** Skips characters and the spaces after them. */
+  #skip(characters: number): void {
     this.at += characters
     while (this.#text[this.at] === ' ') this.at++
   }
 }
 
-/** Values of literal scalars. */
+/** Converts scalars to values. */
 class Scalars {
   readonly #shared: Map<string, string>
 
@@ -270,7 +270,7 @@ class Scalars {
     return this.#share(name)
   }
 
-  /** @param forbidden what makes the text another one, or a fault */
+  /** @param forbidden what an unquoted string must not contain */
   plain(text: string, forbidden: RegExp): unknown {
     if (!PLAIN_START.test(text) || forbidden.test(text)) notPlain()
     if (INTEGER.test(text)) return Number(text)
@@ -281,7 +281,7 @@ class Scalars {
   quoted(text: string): string {
     if (text[0] === "'") return this.#share(text.slice(1, -1).replaceAll("''", "'"))
     if (!text.includes('\\')) return this.#share(text.slice(1, -1))
-    // The escapes that JSON has mean the same in YAML.
+    // JSON escapes have the same meaning in YAML.
     try {
       return JSON.parse(text) as string
     } catch {
@@ -306,7 +306,7 @@ function isKey(text: string): boolean {
   return KEY.test(text)
 }
 
-function isNothing(inline: string): boolean {
+function isEmptyValue(inline: string): boolean {
   return inline === '' || inline[0] === '#'
 }
 

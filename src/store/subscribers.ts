@@ -1,9 +1,9 @@
-/** Those who want to hear that something changed. */
+/** Callbacks for changes. */
 export class Subscribers {
   readonly #listeners = new Set<() => void>()
 
   add(listener: () => void): () => void {
-    // A function of its own, so that the same listener can subscribe twice.
+    // A separate function, so that the same listener can subscribe twice.
     const entry = () => listener()
     this.#listeners.add(entry)
     return () => {

@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path'
 import { clock } from '#base/clock.ts'
 
 interface WatchOptions {
-  /** How long nothing must happen before a change is reported. */
+  /** How long the files must be unchanged before a change is reported. */
   readonly quietMs: number
-  /** How often to look where the platform cannot watch. */
+  /** Polling interval where the platform cannot watch. */
   readonly pollMs: number
 }
 
-/** How long a change waits at most while others keep coming. */
+/** Maximum delay of a change while further changes arrive. */
 const MAX_WAIT_MS = 1000
 
-/** So many names at once may be less than all: the queue of the platform is finite. */
+/** With more names at once, some may be missing: the event queue of the platform is finite. */
 const MAX_NAMES = 1000
 
-/** The paths of files and folders about which something was reported; undefined: anything may have changed. */
+/** The reported paths of files and folders; undefined: anything may have changed. */
 export type Touched = ReadonlySet<string> | undefined
 
 type Timer = ReturnType<typeof clock.after>
@@ -25,9 +25,8 @@ export interface Watch {
 }
 
 /**
- * Reports that something under the paths may have changed. A single file is watched through its directory, because editors
- * replace files by renaming. What cannot be watched (a path that is not there yet, a file system without events) is reported
- * at regular times instead.
+ * Reports that files under the paths may have changed. A single file is watched through its directory, because editors replace files by
+ * renaming. For paths that cannot be watched (missing, or on a file system without events), a change is assumed at regular intervals.
  */
 export function watchPaths(
   paths: readonly string[],
@@ -56,12 +55,12 @@ export function watchPaths(
     quiet?.cancel()
     quiet = clock.after(Math.max(0, Math.min(quietMs, waitingSince + MAX_WAIT_MS - now)), report)
   }
-  const look = () => {
-    poll = clock.after(pollMs, look)
+  const reportAll = () => {
+    poll = clock.after(pollMs, reportAll)
     onChange(undefined)
   }
   const lookRegularly = () => {
-    poll ??= clock.after(pollMs, look)
+    poll ??= clock.after(pollMs, reportAll)
   }
   for (const path of paths) {
     try {

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml'
 
-/** A value in a YAML text that should be one object: a document, or an item of a `List`. */
+/** A value of a YAML text that should be an object: a document, or an item of a `List`. */
 export interface Piece {
   readonly value: unknown
   readonly node: Node
@@ -10,7 +10,7 @@ export interface Piece {
   readonly column: number
 }
 
-/** Why a text is not YAML, and where. */
+/** A syntax error with its position. */
 export interface SyntaxFault {
   readonly message: string
   readonly line: number
@@ -24,18 +24,18 @@ export interface YamlPieces {
   readonly lines: LineCounter
 }
 
-/** A part of a text that can be read by itself: a YAML document with the marker before it. */
+/** A part of a text that can be read separately: a YAML document with its marker. */
 export interface Section {
   readonly text: string
-  /** Line of the whole text where it starts, from 1. */
+  /** Line of the whole text where the section starts (from 1). */
   readonly line: number
 }
 
-/** `^` and `$` would also take what ends lines in JavaScript but not in YAML, such as U+2028 in a text. */
+/** Without `^` and `$`, which also match line ends of JavaScript that are not line ends in YAML, such as U+2028. */
 const MARKER = /(?=---(?![^ \t\r\n]))(?<![^\n])/
 const DIRECTIVE_OR_END = /(?<![^\n])(?:%|\.\.\.(?![^ \t\r\n]))/
 
-/** Cuts a text at its document markers. A text with directives or document ends is left whole: they reach over markers. */
+/** Splits a text at its document markers. A text with directives or document ends is not split, because their effect crosses markers. */
 export function splitDocuments(text: string): readonly Section[] {
   if (DIRECTIVE_OR_END.test(text)) return [{ text, line: 1 }]
   const sections: Section[] = []
@@ -47,14 +47,14 @@ export function splitDocuments(text: string): readonly Section[] {
   return sections
 }
 
-/** Cuts YAML or JSON text into the values that should be objects. Empty documents are nothing. */
+/** Splits YAML or JSON text into the values that should be objects. Empty documents are ignored. */
 export function readPieces(text: string): YamlPieces {
   const lines = new LineCounter()
   const pieces: Piece[] = []
   const faults: SyntaxFault[] = []
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
     const [first] = document.errors
-    // Further errors of the same document are mostly consequences of the first.
+    // Further errors of the same document usually result from the first.
     if (first !== undefined) faults.push({ message: withoutQuote(first), ...positionAt(lines, first.pos[0]) })
     if (first !== undefined || document.contents === null) continue
     const value = resolvedValue(document)
@@ -64,12 +64,12 @@ export function readPieces(text: string): YamlPieces {
   return { pieces, faults, lines }
 }
 
-/** Some messages end with a piece of the text, which may be of a Secret; the place is told anyway. */
+/** Removes the quoted text from a message: it may be part of a Secret, and the position is reported separately. */
 function withoutQuote({ message }: Error): string {
   return message.replace(/: .*$/s, '')
 }
 
-/** Aliases are resolved only now; an unknown or an exploding one is a fault of the text. */
+/** Resolves aliases. An unknown alias, or one that expands too much, is an error of the text. */
 function resolvedValue(document: Document): unknown {
   try {
     return document.toJS()
@@ -106,19 +106,19 @@ function positionAt(lines: LineCounter, offset: number): { line: number; column:
 }
 
 /**
- * The place of a field in a piece: its key, or the item of a list. A field that is not there is at the innermost part of its
- * path that is.
+ * The position of a field in a piece: of its key, or of the list item. A missing field has the position of the innermost existing part of
+ * its path.
  */
-export function placeOf(lines: LineCounter, piece: Piece, fieldPath: string): { line: number; column: number } {
+export function positionOf(lines: LineCounter, piece: Piece, fieldPath: string): { line: number; column: number } {
   let node: Node | undefined = resolve(piece.document, piece.node)
-  let place = { line: piece.line, column: piece.column }
+  let position = { line: piece.line, column: piece.column }
   for (const step of stepsOf(fieldPath)) {
     const found = node === undefined ? undefined : childOf(piece.document, node, step)
-    if (found === undefined) return place
-    place = startOf(lines, found.at)
+    if (found === undefined) return position
+    position = startOf(lines, found.at)
     node = found.value
   }
-  return place
+  return position
 }
 
 interface Child {
@@ -139,7 +139,7 @@ function childOf(document: Document, node: Node, step: string): Child | undefine
   return mergedChildOf(document, node, step)
 }
 
-/** A field that came in through a merge key (`<<`). */
+/** A field from a merge key (`<<`). */
 function mergedChildOf(document: Document, node: Node, step: string): Child | undefined {
   if (!isMap(node)) return undefined
   const merge = node.items.find(({ key }) => isScalar(key) && key.source === '<<')

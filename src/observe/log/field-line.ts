@@ -1,4 +1,4 @@
-import { escapeUnseen } from '#base/visible-text.ts'
+import { escapeInvisible } from '#base/visible-text.ts'
 import type { Json } from '#exchange/exchange.ts'
 import { formatTimestamp } from './timestamp.ts'
 
@@ -38,7 +38,7 @@ export const TEXT_LINE: LineFormat = {
 }
 
 function indent(line: string): string {
-  return `    ${escapeUnseen(line)}\n`
+  return `    ${escapeInvisible(line)}\n`
 }
 
 function quoteUnsafe(value: string): string {
@@ -47,7 +47,7 @@ function quoteUnsafe(value: string): string {
 
 /** A value as JSON, without what people who read it in a terminal would not see. */
 function quote(value: Json): string {
-  return escapeUnseen(JSON.stringify(value))
+  return escapeInvisible(JSON.stringify(value))
 }
 
 /** One object with flat dotted keys. */
