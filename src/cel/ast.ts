@@ -52,7 +52,7 @@ export interface Call extends Node {
   readonly target: Expr | undefined
   readonly name: string
   readonly args: readonly Expr[]
-  /** The range of the name. */
+  /** The source range of the name. */
   readonly nameStart: number
   readonly absolute: boolean
 }

@@ -130,7 +130,7 @@ export class Exchange {
   mcp: McpFacts | undefined
   a2aMethod: string | undefined
 
-  /** Of the listener, then of the rule, then of the backend; undefined before the listener is selected. */
+  /** The names of the listener, then of the rule, then of the backend; undefined before the listener is selected. */
   names: PlanNames | undefined
   /** The PathPrefix of the route match, for prefix rewrites; undefined for other matches. */
   matchedPrefix: string | undefined

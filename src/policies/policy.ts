@@ -42,7 +42,7 @@ export interface RequestRun {
 
 /** A policy that also processes responses; its field has a position in the order of response policies. */
 export interface PolicyRun extends RequestRun {
-  /** Runs only if the request reached this policy (docs/behaviour/http.md, "The way back"). */
+  /** Runs only if the request reached this policy (docs/behaviour/http.md, "Response policies"). */
   readonly response?: ResponseStep
   readonly readsResponseBody?: BodyUse
 }

@@ -25,17 +25,17 @@ const DOCS = 'docs'
 
 const DOCUMENTS = [
   { path: `${DOCS}/decisions/0006-errors.md`, text: '# Errors' },
-  { path: `${DOCS}/http.md`, text: '# HTTP\n\n## The way back\n' },
+  { path: `${DOCS}/http.md`, text: '# HTTP\n\n## Response policies\n' },
 ]
 
 const documents: readonly (readonly [text: string, missing: readonly string[]])[] = [
   [`see ${DOCS}/http.md, and ${DOCS}/decisions/, and \`${DOCS}/decisions/0006\``, []],
-  [`(${DOCS}/http.md, "The way back")`, []],
+  [`(${DOCS}/http.md, "Response policies")`, []],
   [`\`${DOCS}/http.md\`, "HTTP"`, []],
-  [`/**\n * See ${DOCS}/http.md, "The\n * way back".\n */`, []],
+  [`/**\n * See ${DOCS}/http.md, "Response\n * policies".\n */`, []],
   [`see ${DOCS}/tls.md`, [`${DOCS}/tls.md`]],
   [`see ${DOCS}/decisions/0007`, [`${DOCS}/decisions/0007`]],
-  [`(${DOCS}/http.md, "The way")`, [`"The way" of ${DOCS}/http.md`]],
+  [`(${DOCS}/http.md, "Response")`, [`"Response" of ${DOCS}/http.md`]],
 ]
 
 for (const [text, missing] of documents) {

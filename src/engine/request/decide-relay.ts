@@ -12,7 +12,7 @@ export interface RelayInputs {
   readonly random: () => number
 }
 
-/** How far a connection came. */
+/** The progress of a connection. */
 interface Reached {
   readonly names: PlanNames
   readonly rule?: LiveRelayRule

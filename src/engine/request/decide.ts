@@ -41,7 +41,7 @@ export class Decision implements ProtocolAttempt {
   postRouting: Chain | undefined
   readonly preProgress: Progress = { reached: -1 }
   readonly postProgress: Progress = { reached: -1 }
-  /** Of the last attempt. */
+  /** The endpoint of the last attempt. */
   endpoint: LiveEndpoint | undefined
   readonly backendProgress: Progress = { reached: -1 }
   /** Selects the response filter of the backend's protocol. */
@@ -177,7 +177,7 @@ export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Ex
 }
 
 /**
- * Runs the response steps of every chain that the request reached (docs/behaviour/http.md, "The way back").
+ * Runs the response steps of every chain that the request reached (docs/behaviour/http.md, "Response policies").
  * @returns the replacement of the response, if any
  */
 export function runResponsePolicies(exchange: Exchange, decision: Decision): Outcome {

@@ -7,7 +7,7 @@ import type { RouteMatch } from '#plan/item.ts'
 export interface RoutedPath {
   /** The matched form (net/http/path-form.ts). */
   readonly matched: string
-  /** With its `?`, or empty. */
+  /** Includes the `?`; empty without a query. */
   readonly query: string
 }
 

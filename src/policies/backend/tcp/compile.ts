@@ -4,7 +4,7 @@ import { compileKeepalive, type KeepaliveSetting } from '../../shared/connection
 import type { BackendTcpSpec } from './schema.ts'
 
 export interface BackendTcpSetting {
-  /** TCP, tunnel and TLS together (decision A-107). */
+  /** Includes TCP, tunnel and TLS handshake (decision A-107). */
   readonly connectTimeoutMs: number
   readonly keepalive: KeepaliveSetting
 }

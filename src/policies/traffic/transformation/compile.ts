@@ -26,7 +26,7 @@ export function compileTrafficTransformation(
   return runChosen(choices)
 }
 
-/** Selects the item once, on the request; the response uses the same item (docs/behaviour/http.md, "The way back"). */
+/** Selects the item once, on the request; the response uses the same item (docs/behaviour/http.md, "Response policies"). */
 function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
   const chosen = new ExchangeSlot<Transformation | undefined>(undefined)
   return {
