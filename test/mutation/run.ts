@@ -6,16 +6,13 @@ import { readSourceTree, type SourceFile } from '../architecture/source-tree.ts'
 import { ACCEPTED, type Accepted, findAccepted, lineOf } from './accepted.ts'
 import { CORE, isIn } from './areas.ts'
 import { coveringTests, fieldTests } from './covering-tests.ts'
+import { Examiner, type Sound } from './examiner.ts'
 import { applyMutant, type Mutant, mutantsOf } from './mutate.ts'
-import type { Trial } from './runner.ts'
 import { sample } from './sample.ts'
-import { Trials } from './trials.ts'
+import { scenarioTests } from './scenarios.ts'
 
 const SOURCES = join(import.meta.dirname, '..', '..', 'src')
 
-/** The first trial of a process starts Vitest. */
-const FIRST_LIMIT_MS = 180_000
-const LEAST_LIMIT_MS = 15_000
 /** What the nearest tests do not notice is shown to so many times as many. */
 const FARTHER = 5
 
@@ -25,6 +22,7 @@ const { values, positionals } = parseArgs({
     sample: { type: 'string', default: '1000' },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '8' },
+    scenarios: { type: 'string', default: '6' },
     processes: { type: 'string', default: String(availableParallelism()) },
     killers: { type: 'boolean', default: false },
   },
@@ -38,12 +36,13 @@ interface Work {
 }
 
 const files = readSourceTree(SOURCES)
-// Scenarios run the gateway in processes of their own, which read the disk.
+// Scenarios import little of what they run: scenarios.ts names theirs.
 const beside = readSourceTree(join(SOURCES, '..', 'test'), '../test/').filter(
   ({ path }) => !path.includes('/scenarios/'),
 )
 const allFiles = [...files, ...beside]
 const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0, broken: 0 }
+const sound: Sound = new Map()
 const started = performance.now()
 const queue = chooseWork(files.filter(({ forTests }) => !forTests))
 console.log(`${queue.reduce((sum, { mutants }) => sum + mutants.length, 0)} mutants in ${queue.length} files`)
@@ -82,47 +81,39 @@ function readWork(path: string): Work {
 
 /** Takes files from the queue until it is empty. */
 async function tryMutants(): Promise<void> {
-  for (let work = queue.shift(); work !== undefined; work = queue.shift()) {
-    using trials = new Trials()
-    await tryFile(trials, work)
-  }
+  using examiner = new Examiner(sound)
+  for (let work = queue.shift(); work !== undefined; work = queue.shift()) await tryFile(examiner, work)
 }
 
-async function tryFile(trials: Trials, { path, source, mutants }: Work): Promise<void> {
+async function tryFile(examiner: Examiner, { path, source, mutants }: Work): Promise<void> {
   const covering = coveringTests(allFiles, path, FARTHER * Number(values.tests))
-  const tests = covering.slice(0, Number(values.tests)).map(absolute)
+  const nearest = covering.slice(0, Number(values.tests)).map(absolute)
   const others = new Set([...fieldTests(allFiles, path), ...covering].map(absolute))
-  const farther = [...others.difference(new Set(tests))]
-  if (tests.length === 0) {
+  const examined = {
+    file: absolute(path),
+    text: source,
+    nearest,
+    farther: [...others.difference(new Set(nearest))],
+    scenarios: scenarioTests(path, Number(values.scenarios)).map(absolute),
+  }
+  if (nearest.length + examined.scenarios.length === 0) {
     counts.uncovered += mutants.length
     return console.log(`${path}: no test imports it`)
   }
-  const file = absolute(path)
-  const begun = performance.now()
-  const broken = await trials.run({ file, text: source, tests }, FIRST_LIMIT_MS)
+  const broken = await examiner.checkTests(examined, nearest)
   if (broken !== undefined) {
     counts.broken++
     return console.log(`${path}: its tests fail without a mutant: ${broken}`)
   }
-  const limitMs = Math.max(LEAST_LIMIT_MS, 2 * (performance.now() - begun))
   const found = { killed: 0, accepted: 0, survived: 0 }
   for (const mutant of mutants) {
-    const text = applyMutant(source, mutant)
-    const killer =
-      (await trials.run({ file, text, tests }, limitMs)) ??
-      (await failTwice(trials, { file, text, tests: farther }, FARTHER * limitMs))
+    const killer = await examiner.examine(examined, applyMutant(source, mutant))
     if (values.killers && killer !== undefined) console.log(`${describe(path, source, mutant)}   | ${killer}`)
     const verdict = killer !== undefined ? 'killed' : judgeSurvivor(path, source, mutant)
     counts[verdict]++
     found[verdict]++
   }
   console.log(`${path}: ${mutants.length} tried, ${found.killed} killed, ${found.accepted} accepted`)
-}
-
-/** So many tests may fail by chance on a busy machine. */
-async function failTwice(trials: Trials, trial: Trial, limitMs: number): Promise<string | undefined> {
-  if (trial.tests.length === 0 || (await trials.run(trial, limitMs)) === undefined) return undefined
-  return trials.run(trial, limitMs)
 }
 
 function absolute(path: string): string {

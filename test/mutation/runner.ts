@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { createVitest, type TestSequencer } from 'vitest/node'
 import { TEST_SETTINGS } from '../../vitest.config.ts'
 
@@ -12,8 +13,8 @@ export interface Trial {
 /** The first failure; undefined when all tests pass. */
 export type Verdict = { readonly failure: string | undefined }
 
-// The process that runs the trials of one file, one after the other. It is ended when a mutant never does. No file is written: the text is handed
-// to Vitest in place of what the disk holds.
+// A process that runs trials, one after the other. It is ended when a mutant never does. No file is written: Vitest gets the text in place of what
+// the disk holds, and so do the gateways that scenarios start.
 
 let trial: Trial | undefined
 
@@ -56,16 +57,25 @@ await vitest.standalone()
 process.on('message', (message) => {
   void run(message as Trial).then((verdict) => process.send?.(verdict))
 })
-process.on('disconnect', () => process.exit())
+// With the gateways of a scenario that did not end: they are of the same group.
+process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
 
 async function run(next: Trial): Promise<Verdict> {
+  if (trial !== undefined) vitest.invalidateFile(trial.file)
   trial = next
   vitest.invalidateFile(next.file)
   const project = vitest.getRootProject()
+  project.config.env = {
+    NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, 'substitute.ts'))}`,
+    MUTANT_URL: pathToFileURL(next.file).href,
+    MUTANT_TEXT: next.text,
+  }
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(
     next.tests.map((test) => project.createSpecification(test)),
   )
   for (const module of testModules) {
+    // Vitest also returns the modules of earlier runs.
+    if (!next.tests.includes(module.moduleId)) continue
     for (const test of module.children.allTests('failed'))
       return { failure: `${module.relativeModuleId}: ${test.fullName}` }
     if (module.state() === 'failed') return { failure: module.relativeModuleId }

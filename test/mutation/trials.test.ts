@@ -21,3 +21,9 @@ test('tests run with the text they are given, which the disk never sees', { time
   expect(await failureOf('while (true);', 2000)).toBe('no end within 2 s')
   expect(await failureOf(text)).toBe(undefined)
 })
+
+test('a trial has a result of its own, whatever failed in earlier ones', { timeout: 120_000 }, async () => {
+  const other = join(import.meta.dirname, '../../src/base/duration.test.ts')
+  expect(await trials.run({ file, text: 'this is no program', tests }, 60_000)).toBe('src/base/byte-size.test.ts')
+  expect(await trials.run({ file, text: 'this is no program', tests: [other] }, 60_000)).toBe(undefined)
+})

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Trial, Verdict } from './runner.ts'
 
-/** The trials of one file, in a process of their own: another one takes its place when a mutant keeps it busy forever. */
+/** Trials in a process of their own: another one takes its place when a mutant keeps it busy forever. */
 export class Trials implements Disposable {
   #runner: ChildProcess | undefined
 
   /** @returns what failed: a test, or the time limit; undefined when nothing did */
   async run(trial: Trial, limitMs: number): Promise<string | undefined> {
-    this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore' })
+    this.#runner ??= fork(join(import.meta.dirname, 'runner.ts'), { stdio: 'ignore', detached: true })
     const runner = this.#runner
     const given = new AbortController()
     const { signal } = given
@@ -31,8 +31,9 @@ export class Trials implements Disposable {
     }
   }
 
+  /** Ends the process and those that its tests have started. */
   [Symbol.dispose](): void {
-    this.#runner?.kill('SIGKILL')
+    if (this.#runner?.pid !== undefined && this.#runner.exitCode === null) process.kill(-this.#runner.pid, 'SIGKILL')
     this.#runner = undefined
   }
 }

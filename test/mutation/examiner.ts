@@ -1,0 +1,73 @@
+import { Trials } from './trials.ts'
+
+/** The first trial of a process starts Vitest. */
+const FIRST_LIMIT_MS = 180_000
+const LEAST_LIMIT_MS = 15_000
+/** For scenarios: each starts gateways. */
+const SCENARIO_LIMIT_MS = 60_000
+
+/** A source file, and the tests that its mutants meet, in this order. Paths are absolute. */
+export interface Examined {
+  readonly file: string
+  readonly text: string
+  /** A failure of these is believed at once. */
+  readonly nearest: readonly string[]
+  readonly farther: readonly string[]
+  readonly scenarios: readonly string[]
+}
+
+/** Tests that have passed without a mutant, with the time of all that ran together. */
+export type Sound = Map<string, { readonly ms: number }>
+
+/** Shows the mutants of one file after the other to their tests, in a process of its own. */
+export class Examiner implements Disposable {
+  readonly #trials = new Trials()
+  readonly #sound: Sound
+
+  constructor(sound: Sound) {
+    this.#sound = sound
+  }
+
+  /** @returns what fails without a mutant; undefined: all of these tests pass */
+  async checkTests({ file, text }: Examined, tests: readonly string[]): Promise<string | undefined> {
+    const unknown = tests.filter((test) => !this.#sound.has(test))
+    if (unknown.length === 0) return undefined
+    const begun = performance.now()
+    const failure = await this.#trials.run({ file, text, tests: unknown }, FIRST_LIMIT_MS)
+    if (failure !== undefined) return failure
+    const run = { ms: performance.now() - begun }
+    for (const test of unknown) this.#sound.set(test, run)
+    return undefined
+  }
+
+  /** @returns what noticed the mutant with this text; undefined: nothing did */
+  async examine(examined: Examined, text: string): Promise<string | undefined> {
+    const { file, nearest, farther, scenarios } = examined
+    const limitMs = this.#limitOf(nearest)
+    const noticed =
+      (await this.#trials.run({ file, text, tests: nearest }, limitMs)) ??
+      (await this.#failTwice({ file, text, tests: farther }, limitMs + farther.length * LEAST_LIMIT_MS))
+    if (noticed !== undefined || scenarios.length === 0) return noticed
+    const broken = await this.checkTests(examined, scenarios)
+    if (broken !== undefined) throw new Error(`a scenario fails without a mutant: ${broken}`)
+    return this.#failTwice({ file, text, tests: scenarios }, scenarios.length * SCENARIO_LIMIT_MS)
+  }
+
+  #limitOf(tests: readonly string[]): number {
+    const runs = new Set(tests.map((test) => this.#sound.get(test)!))
+    return Math.max(LEAST_LIMIT_MS, 2 * runs.values().reduce((sum, { ms }) => sum + ms, 0))
+  }
+
+  /** So many tests may fail by chance on a busy machine. A mutant may have left a gateway that does not end, so a process is used once. */
+  async #failTwice(trial: Parameters<Trials['run']>[0], limitMs: number): Promise<string | undefined> {
+    if (trial.tests.length === 0 || (await this.#trials.run(trial, limitMs)) === undefined) return undefined
+    this.#trials[Symbol.dispose]()
+    const failure = await this.#trials.run(trial, limitMs)
+    this.#trials[Symbol.dispose]()
+    return failure
+  }
+
+  [Symbol.dispose](): void {
+    this.#trials[Symbol.dispose]()
+  }
+}

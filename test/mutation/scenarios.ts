@@ -1,0 +1,32 @@
+import { isIn } from './areas.ts'
+
+/**
+ * Scenarios (`test/scenarios/<name>.test.ts`) that a mutant meets when the other tests do not notice it, by the path below `src/` of its file.
+ * The first entry with the path counts. Few each: a survivor meets all of them.
+ */
+export const SCENARIOS: readonly (readonly [area: string, names: readonly string[]])[] = [
+  ['proxy/choose-tls.ts', ['frontend-tls', 'client-certificates', 'tls', 'connection-metrics', 'relay']],
+  ['proxy/grpc-trailers.ts', ['grpc', 'trailers']],
+  ['proxy/in-flight.ts', ['drain', 'ports', 'relay', 'http2']],
+  ['proxy/incoming-connection.ts', ['connection-metrics', 'relay', 'http2']],
+  ['proxy/relay.ts', ['relay', 'own-bounds', 'health', 'network-authorization']],
+  ['proxy/relay-in-flight.ts', ['relay', 'own-bounds', 'drain']],
+  ['proxy/server.ts', ['forwarding', 'connection-metrics', 'frontend-tls', 'http2', 'proxy-protocol', 'drain']],
+  ['proxy/bodies.ts', ['forwarding', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
+  ['proxy/pumped-body.ts', ['body-memory', 'mcp-gateway', 'forwarding']],
+  ['proxy', ['forwarding', 'faults', 'retries', 'filtered-answers', 'grpc', 'own-bounds']],
+  ['calls', ['mcp-gateway', 'remote-key-sets', 'body-memory']],
+  ['protocols/mcp', ['mcp-gateway', 'payloads', 'body-memory']],
+  ['protocols/a2a', ['filtered-answers']],
+  ['protocols/llm', ['filtered-answers', 'recorded-bodies']],
+  ['engine/backend', ['retries', 'health', 'own-bounds']],
+  ['workers', ['workers', 'reload', 'drain']],
+  ['instance', ['reload', 'workers', 'drain', 'ports']],
+  ['cli', ['command-line', 'log']],
+]
+
+/** @returns paths of tests, relative to `src/` as in `covering-tests.ts` */
+export function scenarioTests(path: string, most: number): string[] {
+  const [, names] = SCENARIOS.find(([area]) => isIn([area], path)) ?? ['', []]
+  return names.slice(0, most).map((name) => `../test/scenarios/${name}.test.ts`)
+}
