@@ -61,7 +61,6 @@ export class CallAnswer implements CallResponse, BodySink {
   }
 
   #close(why: Abort | undefined): void {
-    if (this.#over) return
     this.#over = true
     this.#ended(why)
     this.#wake?.()
@@ -78,7 +77,7 @@ export class CallAnswer implements CallResponse, BodySink {
         const wasBacked = this.backed
         const piece = this.#held.bytes
         this.#held.drop()
-        if (wasBacked) this.source?.resume()
+        if (wasBacked) this.source!.resume()
         return { done: false, value: piece }
       }
       if (this.#failure !== undefined) throw new CallError(this.#failure)

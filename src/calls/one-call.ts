@@ -3,13 +3,13 @@ import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { runChain } from '#engine/request/chain.ts'
 import { recordAnswer } from '#engine/request/record-answer.ts'
 import { type Call, CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
-import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import { Exchange } from '#exchange/exchange.ts'
 import { SYSTEM } from '#exchange/run-context.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import { type Failure, type FailureCode, isOwnBound } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
-import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
+import { BODY_NONE, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
 import { CallAnswer } from './call-answer.ts'
 import type { CallRoom } from './call-room.ts'
 import type { Caller } from './caller.ts'
@@ -31,12 +31,6 @@ export interface CallWay {
   readonly call: Call
   readonly failed: (failure: FailureCode) => void
   readonly ended: (status: number | undefined, failure: CallFailure | undefined) => void
-}
-
-/** The request body of a call is complete from the start, and no backend policy reads the response body. */
-const WHOLE: BodyReader = {
-  readRequestBody: () => Promise.resolve(undefined),
-  readResponseBody: () => Promise.resolve(undefined),
 }
 
 /** One call, from the wait for room to the last byte of its answer. */
@@ -88,19 +82,18 @@ export class OneCall implements ClientHandler {
     const outcome = await runChain(endpoint.chain, exchange, { reached: -1 })
     if (this.#over) return
     if (outcome !== undefined) return this.#fail('backend-auth-failed', refusalDetail(outcome))
-    const { body, timeoutMs } = this.#request
-    const length = body?.length ?? 0
+    const body = new FixedBody(this.#request.body ?? '')
     this.#sentMs = clock.monotonic()
     endpoint.health.begin()
     this.#upstream = this.#way.pool.send(
       endpoint.destinations.usual,
       exchange.request,
-      length === 0 ? { kind: BODY_NONE, length: -1 } : { kind: BODY_LENGTH, length },
-      endpoint.requestTimeoutMs || timeoutMs,
+      body,
+      endpoint.requestTimeoutMs || this.#request.timeoutMs,
       this,
       undefined,
     )
-    if (body !== undefined && length > 0) new FixedBody(body).pipe(this.#upstream.request)
+    if (body.kind !== BODY_NONE) body.pipe(this.#upstream.request)
   }
 
   #prepare(): Exchange {
@@ -111,7 +104,6 @@ export class OneCall implements ClientHandler {
     for (const [name, value] of headers) if (name !== 'host') head.append(name, value)
     const exchange = new Exchange(head, caller.peer)
     this.#exchange = exchange
-    exchange.bodies = WHOLE
     exchange.context = { ...SYSTEM, random, signal, call }
     exchange.startMonotonicMs = clock.monotonic()
     exchange.names = caller.names

@@ -4,14 +4,14 @@ import { TextSink } from './recording-handler.ts'
 
 /** A connected upstream without a socket: the test controls what it sends and reads what it received. */
 export class FakeUpstream implements ClientStream, BodySource {
-  readonly head: Head = Head.response(101)
+  head: Head = Head.response(101)
   readonly body: BodySource = this
   readonly request: TextSink = new TextSink()
   readonly kind = BODY_CLOSE
   readonly length = -1
   context: unknown
   readonly trailers = undefined
-  readonly awaitsRoom = false
+  awaitsRoom = false
   cancelled = false
   paused = false
   #sink: BodySink | undefined

@@ -1,0 +1,86 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { CallFailure } from '#exchange/call.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { Head } from '#net/http/head.ts'
+import { FakeUpstream } from '#net/testing/fake-upstream.ts'
+import { CallAnswer } from './call-answer.ts'
+
+const PAUSE_AT = 262_144
+
+let upstream: FakeUpstream
+let memory: BodyMemory
+let ended: (CallFailure | undefined)[]
+let body: AsyncIterator<Uint8Array>
+let answer: CallAnswer
+
+beforeEach(() => {
+  upstream = new FakeUpstream()
+  upstream.head = Head.response(203)
+  memory = new BodyMemory(Number.POSITIVE_INFINITY)
+  ended = []
+  answer = new CallAnswer(upstream, new BodyClaim(memory), (failure) => ended.push(failure))
+  body = answer.body[Symbol.asyncIterator]()
+})
+
+async function next(): Promise<string | undefined> {
+  const { done, value } = await body.next()
+  return done === true ? undefined : Buffer.from(value).toString()
+}
+
+test('what arrived since the last read is one piece, and a read without any waits', async () => {
+  upstream.send('one')
+  upstream.send('two')
+  expect(await next()).toBe('onetwo')
+  const waiting = next()
+  upstream.send('three')
+  expect(await waiting).toBe('three')
+  const last = next()
+  upstream.end()
+  expect([await last, await next()]).toEqual([undefined, undefined])
+  expect([ended, upstream.cancelled]).toEqual([[undefined], false])
+})
+
+test('a single byte is a piece, also when the response has ended', async () => {
+  upstream.send('x')
+  upstream.end()
+  expect([await next(), await next()]).toEqual(['x', undefined])
+})
+
+test.each([
+  [PAUSE_AT - 1, false],
+  [PAUSE_AT, true],
+])('%i unread bytes: the upstream connection pauses: %s, and a read resumes it', async (bytes, pauses) => {
+  upstream.send('x'.repeat(bytes))
+  expect([answer.backed, upstream.paused, memory.heldBytes]).toEqual([pauses, pauses, bytes])
+  expect(await next()).toHaveLength(bytes)
+  expect([answer.backed, upstream.paused, memory.heldBytes]).toEqual([false, false, 0])
+})
+
+test('a response that breaks off: the reader gets what arrived, and then the failure', async () => {
+  upstream.send('part')
+  upstream.break('reset')
+  expect(ended).toEqual(['reset'])
+  expect(await next()).toBe('part')
+  await expect(next()).rejects.toMatchObject({ failure: 'reset' })
+})
+
+test('a response that breaks off while its reader waits', async () => {
+  const waiting = next()
+  upstream.break('protocol-error')
+  await expect(waiting).rejects.toMatchObject({ failure: 'protocol-error' })
+})
+
+test('a reader that stops cancels the request and releases the memory', async () => {
+  upstream.send('part')
+  expect(await body.return?.()).toEqual({ done: true, value: undefined })
+  expect([ended, upstream.cancelled, memory.heldBytes]).toEqual([['cancelled'], true, 0])
+  answer.abort('timeout')
+  expect(ended).toEqual(['cancelled'])
+})
+
+test('a reader that stops after the end of the response cancels nothing', async () => {
+  upstream.send('whole')
+  upstream.end()
+  await body.return?.()
+  expect([ended, upstream.cancelled, memory.heldBytes]).toEqual([[undefined], false, 0])
+})
