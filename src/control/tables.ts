@@ -7,6 +7,7 @@ import { Table } from '#base/incremental/table.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanItem, PolicyItem, RelayRouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
+import type { TlsDemand } from './backends/tls-demand.ts'
 import type { TranslatedBackend } from './backends/translate-backend.ts'
 import { byOrder, type Claim } from './gateways/claim.ts'
 import type { Listener } from './gateways/listener.ts'
@@ -80,6 +81,8 @@ export function createTables() {
     /** By backend, Secret or ConfigMap: one row for each object that requires it in the plan. */
     wantedBackends: new Table<true>('wantedBackends'),
     wantedMaterial: new Table<true>('wantedMaterial'),
+    /** By backend object: the BackendTLSPolicies for it. */
+    tlsDemands: new Table<TlsDemand>('tlsDemands'),
     slices: new Table<ObjectsByKind['EndpointSlice']>('slices', byAge),
     /** By Service port: one row if it has no endpoint. */
     endpointless: new Table<true>('endpointless'),

@@ -8,6 +8,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { backendStage } from './backends/backend-stage.ts'
+import { backendTlsStage } from './backends/backend-tls-stage.ts'
 import { serviceStage, sliceStage } from './backends/service-stages.ts'
 import { gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
 import { grantStage } from './grant-stage.ts'
@@ -27,7 +28,7 @@ import { routeStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
 import { createTables, putObject, removeObject, type Tables } from './tables.ts'
 import type { Binding, ObjectStatus, Translation } from './translation.ts'
-import { noGatewayStage, parametersStage, unimplementedStage } from './unused-stages.ts'
+import { noGatewayStage, parametersStage } from './unused-stages.ts'
 import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
 
 export interface TranslateOptions {
@@ -53,6 +54,7 @@ function buildStages(
   stages.add(socketStage(tables))
   stages.add(listenerStage(tables))
   // Objects that attach to them
+  stages.add(backendTlsStage(tables))
   stages.add(backendStage(tables, openContext))
   stages.add(routeStage(tables, openContext))
   stages.add(policyStage(tables, openContext))
@@ -72,7 +74,6 @@ function buildStages(
   stages.add(reachStage(tables))
   stages.add(policyFactsStage(tables))
   stages.add(parametersStage(tables))
-  stages.add(unimplementedStage(tables))
   stages.add(noGatewayStage(tables))
   // Findings and statuses
   stages.add(observedStage(tables))

@@ -1,5 +1,4 @@
 import type { GatewayObject } from '#api/gateway.ts'
-import type { KnownObject } from '#api/kinds.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { CONTROLLER_NAME, GATEWAY_CLASS } from './controller.ts'
@@ -42,19 +41,6 @@ function reportUnreferenced(report: Report): void {
   const message =
     'these parameters have no effect: no Gateway refers to them, neither directly nor through its GatewayClass'
   report({ path: 'spec', code: 'no-effect', message, severity: 'warning' })
-}
-
-/** Reports objects of kinds that are accepted but not implemented. */
-export function unimplementedStage(tables: Tables): StageDefinition<KnownObject> {
-  return {
-    name: 'unimplemented',
-    each: [tables.objects.BackendTLSPolicy],
-    writes: [tables.findings],
-    run([object], work) {
-      const message = `${object!.kind} is not implemented yet; this object has no effect`
-      reportTo(tables, work)(object!)({ path: 'spec', code: 'not-implemented', message, severity: 'error' })
-    },
-  }
 }
 
 /** Reports that no port is open. The finding belongs to the default GatewayClass, which need not exist as an object. */

@@ -473,13 +473,13 @@ export const DOCUMENT_2 = {
   // 2.2.6 External authorization
   'traffic.extAuth/backendRef': gap(2, '2.2.6', 'The authorization server of `backendRef` is a Service or a Backend.'),
   'traffic.extAuth/failureMode-values': requirement(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.extAuth/failureMode-default': requirement(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.extAuth/fail-closed': requirement(
+  'traffic.extAuth/failureMode-default': gap(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.extAuth/fail-closed': gap(
     2,
     '2.2.6',
     '`FailClosed`: a server that is unavailable or fails denies the request.',
   ),
-  'traffic.extAuth/fail-open': requirement(
+  'traffic.extAuth/fail-open': gap(
     2,
     '2.2.6',
     '`FailOpen`: a server that is unavailable or fails lets the request continue.',
@@ -711,13 +711,13 @@ export const DOCUMENT_2 = {
     '2.2.8',
     '`failureMode` is `FailClosed` or `FailOpen`.',
   ),
-  'traffic.rateLimit.global/failureMode-default': requirement(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.rateLimit.global/fail-closed': requirement(
+  'traffic.rateLimit.global/failureMode-default': gap(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.rateLimit.global/fail-closed': gap(
     2,
     '2.2.8',
     '`FailClosed`: a service that is unavailable denies the request.',
   ),
-  'traffic.rateLimit.global/fail-open': requirement(
+  'traffic.rateLimit.global/fail-open': gap(
     2,
     '2.2.8',
     '`FailOpen`: a service that is unavailable lets the request continue.',

@@ -8,6 +8,7 @@ import { reportTo } from '../open-context.ts'
 import type { ReportOn } from '../reporting.ts'
 import type { Tables } from '../tables.ts'
 import { backendBounds } from './backend-bounds.ts'
+import { unmetDemand } from './tls-demand.ts'
 
 type ServicePort = NonNullable<ServiceObject['spec']['ports']>[number]
 type Address = EndpointsItem['addresses'][number]
@@ -33,7 +34,7 @@ export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject>
  * is resolved by DNS. The gateway never connects to cluster IPs (decision A-131).
  */
 export function serviceStage(tables: Tables): StageDefinition<true> {
-  const { wantedBackends, slices, endpointless, items, findings } = tables
+  const { wantedBackends, slices, tlsDemands, endpointless, items, findings } = tables
   return {
     name: 'services',
     each: [wantedBackends],
@@ -47,7 +48,12 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
       const addresses = addressesOf(service, port, work.read(slices, `${namespace}/${name}`))
       const endpoints = endpointsItem(service, port, addresses)
       const report = reportTo(tables, work)
-      work.write(items, key, backendItem(key, service, port, backendBounds(service.metadata, report(service))))
+      const demands = work.read(tlsDemands, objectKey('Service', namespace, name))
+      const rest = {
+        bounds: backendBounds(service.metadata, report(service)),
+        broken: unmetDemand(demands, [port.name ?? '', `${port.port}`]),
+      }
+      work.write(items, key, backendItem(key, service, port, rest))
       work.write(items, endpoints.key, endpoints)
       if (addresses.length > 0) return
       work.write(endpointless, key, true)
@@ -60,7 +66,7 @@ function backendItem(
   key: string,
   service: ServiceObject,
   { port, appProtocol }: ServicePort,
-  bounds: BackendItem['bounds'],
+  { bounds, broken }: { readonly bounds: BackendItem['bounds']; readonly broken: string | undefined },
 ): BackendItem {
   const { namespace, name } = service.metadata
   const hostname = service.spec.externalName ?? `${name}.${namespace}.svc.${CLUSTER_DOMAIN}`
@@ -72,7 +78,7 @@ function backendItem(
     type: 'service',
     spec: { hostname, port, ...(appProtocol === undefined ? {} : { appProtocol }) },
     ...(bounds === undefined ? {} : { bounds }),
-    broken: undefined,
+    broken,
     origin: service.origin,
   }
 }

@@ -42,11 +42,13 @@ interface ResolvedDestination {
 /**
  * Translates a ProxyBackend. An error in its own policies makes the whole backend unusable; an error in the policies of a provider or
  * target affects only that provider or target (decision A-37).
+ * @param unmet why the backend cannot be used, whatever it says itself
  */
 export function translateBackend(
   context: TranslationContext,
   object: ProxyBackendObject,
   report: Report,
+  unmet: string | undefined,
 ): TranslatedBackend {
   const { spec, metadata, origin } = object
   const target = backendTarget('ProxyBackend', metadata)
@@ -58,7 +60,7 @@ export function translateBackend(
   const ofSections = policies.map(({ field, attachment }) => translateField(context, field, [attachment], report))
   const faults = own.flatMap((field) => field.faults)
   const bounds = backendBounds(metadata, report)
-  const broken = [...(resolved.broken === undefined ? [] : [resolved.broken]), ...faults]
+  const broken = [unmet, resolved.broken, ...faults].filter((fault) => fault !== undefined)
   return {
     object,
     item: {

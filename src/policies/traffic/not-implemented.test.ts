@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { Outcome } from '#exchange/outcome.ts'
-import { verifies } from '#test/support/verifies.ts'
 import { extAuth as backendExtAuth } from '../backend/ext-auth/index.ts'
 import type { PolicyRun, PolicySource } from '../policy.ts'
 import { requestMirror } from '../route/request-mirror/index.ts'
@@ -43,18 +42,15 @@ test('basicAuthentication refuses in every mode', () => {
   }
 })
 
-verifies(['traffic.extAuth/fail-closed', 'traffic.extAuth/failureMode-default'], 'extAuth: FailClosed refuses', () => {
-  const spec = specFrom(trafficExtAuth, HTTP)
-  expect(tryOut(extAuth, spec)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
-  expect(tryOut(backendExtAuth, spec as never)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
+test('extAuth refuses in both failure modes: an authorization that nobody asks for is not given', () => {
+  for (const failureMode of [undefined, 'FailClosed', 'FailOpen']) {
+    const spec = specFrom(trafficExtAuth, { ...HTTP, failureMode })
+    expect(tryOut(extAuth, spec)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
+    expect(tryOut(backendExtAuth, spec as never)).toEqual({ ...NO_EXT_AUTH, reports: WHOLE })
+  }
 })
 
-verifies('traffic.extAuth/fail-open', 'extAuth: FailOpen allows', () => {
-  const spec = specFrom(trafficExtAuth, { ...HTTP, failureMode: 'FailOpen' })
-  expect(tryOut(extAuth, spec)).toEqual({ code: 'proceed', reports: WHOLE })
-})
-
-test('extAuth: the selected item decides; without one, the request passes', () => {
+test('extAuth: every item that is selected refuses; without one, the request passes', () => {
   const spec = specFrom(trafficExtAuth, {
     conditional: [
       { condition: 'request.headers["x"] == "open"', policy: { ...HTTP, failureMode: 'FailOpen' } },
@@ -62,7 +58,7 @@ test('extAuth: the selected item decides; without one, the request passes', () =
     ],
   })
   expect(['open', 'closed', 'other'].map((x) => tryOut(extAuth, spec, { x }).code)).toEqual([
-    'proceed',
+    'ext-auth-denied',
     'ext-auth-denied',
     'proceed',
   ])

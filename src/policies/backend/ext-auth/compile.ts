@@ -8,5 +8,5 @@ export function compileBackendExtAuth(
   context: CompileContext,
 ): PolicyRun {
   const source = sources[0]!
-  return { request: unimplementedExtAuth(source, '', source.spec, context) }
+  return { request: unimplementedExtAuth(source, '', context) }
 }

@@ -7,7 +7,7 @@ import { refuseExtAuth, unimplementedExtAuth } from '../../shared/ext-auth/unimp
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
 /**
- * External authorization is not implemented yet: each item applies its failure mode. A condition that does not compile refuses (decision
+ * External authorization is not implemented yet: every item refuses (decision A-36). A condition that does not compile refuses, too (decision
  * A-31), because it is unknown whether the item applies.
  */
 export function compileTrafficExtAuth(
@@ -15,8 +15,8 @@ export function compileTrafficExtAuth(
   context: CompileContext,
 ): PolicyRun {
   const source = sources[0]!
-  const choices = compileChoices<ExtAuthSpec, Step>(source, context, (spec, path) =>
-    unimplementedExtAuth(source, path, spec, context),
+  const choices = compileChoices<ExtAuthSpec, Step>(source, context, (_, path) =>
+    unimplementedExtAuth(source, path, context),
   )
   warnWithoutFallback(source, choices, context, 'requests pass without external authorization')
   const conditions = conditionsOf(choices)

@@ -5,7 +5,7 @@ import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
 import { type LocalLimits, runLocalLimits } from './run.ts'
-import type { GlobalRateLimitSpec, LocalRateLimitSpec, RateLimitSection, RateLimitSpec } from './schema.ts'
+import type { LocalRateLimitSpec, RateLimitSection, RateLimitSpec } from './schema.ts'
 
 type Source = PolicySource<RateLimitSection>
 
@@ -23,7 +23,7 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
   const source = sources[0]!
   const choices = compileChoices<RateLimitSpec, RateLimitPlan>(source, context, (spec, path) => ({
     local: compileLocal(source, path, spec.local ?? [], context),
-    refusesAll: spec.global !== undefined && refusesGlobal(source, path, spec.global, context),
+    refusesAll: refusesGlobal(source, path, spec, context),
   }))
   warnWithoutFallback(source, choices, context, 'requests are not limited')
   return {
@@ -36,14 +36,14 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
   }
 }
 
-/** The failure mode applies while the external service is not implemented (decision A-36). */
-function refusesGlobal(source: Source, path: string, spec: GlobalRateLimitSpec, context: CompileContext): boolean {
-  const refuses = spec.failureMode !== 'FailOpen'
-  const effect = refuses
-    ? 'requests are refused (failureMode FailClosed)'
-    : 'no global limit applies (failureMode FailOpen)'
-  reportNotImplemented(context, source, `${path}.global`, effect)
-  return refuses
+/**
+ * The external service is not called yet. `failureMode` is about a service that fails; a limit that nobody counts protects nothing, so requests
+ * are refused in both modes (decision A-36).
+ */
+function refusesGlobal(source: Source, path: string, spec: RateLimitSpec, context: CompileContext): boolean {
+  if (spec.global === undefined) return false
+  reportNotImplemented(context, source, `${path}.global`, 'requests are refused, whatever failureMode says')
+  return true
 }
 
 function compileLocal(

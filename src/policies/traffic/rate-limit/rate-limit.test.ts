@@ -237,17 +237,15 @@ const GLOBAL = {
   descriptors: [{ entries: [{ name: 'n', expression: '"v"' }] }],
 }
 
-verifies(
-  ['traffic.rateLimit.global/fail-closed', 'traffic.rateLimit.global/failureMode-default'],
-  'without its service, a global limit refuses requests and reports an error',
-  () => {
-    const policy = policyOf({ global: GLOBAL })
+test('a global limit, whose service is never called, refuses in both failure modes', () => {
+  for (const failureMode of [undefined, 'FailClosed', 'FailOpen']) {
+    const policy = policyOf({ global: { ...GLOBAL, failureMode } })
     expect(policy.codes(1)).toEqual(['rate-limit-failed'])
     expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.global'])
-  },
-)
-verifies('traffic.rateLimit.global/fail-open', 'with FailOpen requests continue; local limits still apply', () => {
+  }
+})
+
+test('beside a global limit, local limits are checked first', () => {
   const policy = policyOf({ local: [{ requests: 1, unit: 'Hours' }], global: { ...GLOBAL, failureMode: 'FailOpen' } })
-  expect(policy.codes(2)).toEqual([OK, OVER])
-  expect(policy.context.reports).toEqual(['not-implemented spec.traffic.field.global'])
+  expect(policy.codes(2)).toEqual(['rate-limit-failed', OVER])
 })
