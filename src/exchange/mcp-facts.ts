@@ -9,6 +9,8 @@ export interface McpFacts {
   errorCode: number | undefined
   /** Unsolicited responses of targets, by target; they were dropped. */
   strayAnswers: Map<string, number> | undefined
+  /** Failures of targets that did not fail the request, for operators (FailOpen). */
+  toleratedFailures: string[] | undefined
   /** The content of a tool call; undefined if no log expression reads it (decision B99). */
   readonly toolCall: McpToolCall | undefined
 }
@@ -22,6 +24,7 @@ export const NO_MCP: McpFacts = {
   name: undefined,
   errorCode: undefined,
   strayAnswers: undefined,
+  toleratedFailures: undefined,
   toolCall: undefined,
 }
 

@@ -71,6 +71,17 @@ test('unsolicited responses from targets are counted and noted', () => {
   expect(reader.text()).toMatch(/^gatewright_mcp_stray_answers_total\{server="b",.*\} 1$/m)
 })
 
+test('targets that failed without failing the request are noted', () => {
+  const { observer: it, lines, end } = observer()
+  end({
+    mcp: { method: 'tools/list', toleratedFailures: ['connection-refused from target a', 'status 500 from target b'] },
+  })
+  const error =
+    'targets failed, and others served the request: connection-refused from target a, status 500 from target b'
+  expect(lines).toMatchObject([{ 'http.status': 200, error }])
+  expect(it.records.list()).toMatchObject([{ detail: error }])
+})
+
 verifies('service/metrics', 'a request: line, metrics and record', () => {
   const { observer: it, lines, end, metrics, reader } = observer()
   end({ endpointLabel: 'e:1', status: 201 }, 1234)

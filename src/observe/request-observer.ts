@@ -3,6 +3,7 @@ import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -67,7 +68,7 @@ export class RequestObserver implements Observer {
 
   ended(request: Observed, sentBytes: number, broken: string | undefined): void {
     const { exchange } = request
-    const note = joinNotes(noteOnStrayAnswers(exchange), joinNotes(noteOnStream(exchange), broken))
+    const note = joinNotes(noteOnTargets(exchange.mcp), joinNotes(noteOnStream(exchange), broken))
     const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
@@ -185,9 +186,17 @@ function joinNotes(one: string | undefined, other: string | undefined): string |
   return one === undefined || other === undefined ? (one ?? other) : `${one}; ${other}`
 }
 
-function noteOnStrayAnswers({ mcp }: Exchange): string | undefined {
-  if (mcp?.strayAnswers === undefined) return undefined
-  const counts = [...mcp.strayAnswers].map(([target, count]) => `${count} from ${target}`).join(', ')
+function noteOnTargets(mcp: McpFacts | undefined): string | undefined {
+  return mcp && joinNotes(noteOnFailures(mcp), noteOnStrayAnswers(mcp))
+}
+
+function noteOnFailures({ toleratedFailures }: McpFacts): string | undefined {
+  return toleratedFailures && `targets failed, and others served the request: ${toleratedFailures.join(', ')}`
+}
+
+function noteOnStrayAnswers({ strayAnswers }: McpFacts): string | undefined {
+  if (strayAnswers === undefined) return undefined
+  const counts = [...strayAnswers].map(([target, count]) => `${count} from ${target}`).join(', ')
   return `unsolicited responses from targets were dropped: ${counts}`
 }
 

@@ -155,30 +155,33 @@ test('what targets say meanwhile arrives before the list', async () => {
 })
 
 const healthy = lists({ 'tools/list': tools('y') })
-const failures: [name: string, failing: FakeTarget, status: number, code: number][] = [
-  ['cannot be reached', () => ({ failure: 'connect-failed' }), 503, -32603],
-  ['refuses', () => ({ status: 500, json: { error: { code: 7, message: '' } } }), 500, 7],
+const failures: [name: string, failing: FakeTarget, status: number, code: number, noted: string][] = [
+  ['cannot be reached', () => ({ failure: 'connect-failed' }), 503, -32603, 'connect-failed from target a'],
+  ['refuses', () => ({ status: 500, json: { error: { code: 7, message: '' } } }), 500, 7, 'status 500 from target a'],
   [
     'answers with an error',
     ({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, error: { code: -5, message: 'no' } } }),
     200,
     -5,
+    'error -5 from target a',
   ],
-  ['breaks off', () => ({ events: [], breaks: true }), 200, -32603],
+  ['breaks off', () => ({ events: [], breaks: true }), 200, -32603, 'error -32603 from target a'],
 ]
 
-for (const [name, failing, status, code] of failures) {
+for (const [name, failing, status, code, noted] of failures) {
   verifies('backend.mcp/fail-closed-runtime', `a list fails when one target ${name}`, async () => {
     const { client } = await start({ a: target(failing), b: healthy })
     const received = await client.request(1, 'tools/list')
     expect(received.status).toBe(status)
     expect(received.messages).toMatchObject([{ error: { code } }])
+    expect(received.exchange.mcp?.toleratedFailures).toBeUndefined()
   })
 
   verifies('backend.mcp/fail-open-runtime', `a list goes without a target that ${name}`, async () => {
     const { client } = await start({ a: target(failing), b: healthy }, mcpPlan(['a', 'b'], { failureMode: 'FailOpen' }))
     const received = await client.request(1, 'tools/list')
     expect(namesIn(received.messages[0])).toEqual(['b_y'])
+    expect(received.exchange.mcp?.toleratedFailures).toEqual([noted])
   })
 }
 

@@ -3,7 +3,14 @@ import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.t
 import type { Session } from '../session/session-state.ts'
 import { callTarget, discard, type TargetMessage, type TargetReply } from '../target/call-target.ts'
 import { interleave } from '../target/interleave.ts'
-import { answerFailure, type FailedReply, hasFailed, noteFailure } from '../target/target-failure.ts'
+import {
+  answerFailure,
+  describeFailure,
+  type FailedReply,
+  hasFailed,
+  noteFailure,
+  noteTolerated,
+} from '../target/target-failure.ts'
 import { ToClient } from '../target/to-client.ts'
 import { answerStream, encodeEvent, refuse } from './mcp-answer.ts'
 
@@ -34,6 +41,10 @@ export async function openStream(request: McpRequest, session: Session): Promise
     discardAll(open)
     return answerFailure(exchange, failure, undefined)
   }
+  replies.forEach((reply, index) => {
+    if (!hasFailed(reply) || isWithoutStream(reply)) return
+    noteTolerated(exchange, describeFailure(reply, targets[index]!.plan.name))
+  })
   if (targets.length === 0) return refuse(exchange, 'mcp-targets-unavailable')
   return answerStream(mergeStreams(request, session, open), () => discardAll(open))
 }

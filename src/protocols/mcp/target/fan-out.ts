@@ -7,7 +7,14 @@ import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMess
 import type { Session } from '../session/session-state.ts'
 import { callTarget, discard, type TargetMessage, TargetStreamError } from './call-target.ts'
 import { interleave } from './interleave.ts'
-import { answerFailure, type FailedReply, hasFailed, noteFailure } from './target-failure.ts'
+import {
+  answerFailure,
+  describeFailure,
+  type FailedReply,
+  hasFailed,
+  noteFailure,
+  noteTolerated,
+} from './target-failure.ts'
 import { ToClient } from './to-client.ts'
 
 /** One request for several targets. */
@@ -42,21 +49,26 @@ export async function fanOut(request: McpRequest, { id, targets, textFor }: FanO
   )
   const replies = await Promise.all(calls)
   const opened: OpenTarget[] = []
-  const failed: FailedReply[] = []
+  const failed: { readonly target: string; readonly reply: FailedReply }[] = []
   replies.forEach((reply, index) => {
-    if (hasFailed(reply)) failed.push(reply)
-    else if (reply.kind === 'nothing') failed.push({ kind: 'failed', failure: 'invalid-answer', detail: NO_ANSWER })
-    else
-      opened.push({ target: targets[index]!, sessionId: reply.sessionId, messages: reply.messages, abort: reply.abort })
+    const target = targets[index]!
+    if (reply.kind === 'messages') {
+      opened.push({ target, sessionId: reply.sessionId, messages: reply.messages, abort: reply.abort })
+      return
+    }
+    failed.push({ target: target.plan.name, reply: hasFailed(reply) ? reply : withoutAnswer(target) })
   })
   const first = failed[0]
   if (first === undefined) return { kind: 'open', opened }
   if (request.plan.failureMode === 'FailOpen' && opened.length > 0) {
-    for (const reply of failed) if (reply.kind === 'refused') discard(reply.response)
+    for (const { target, reply } of failed) {
+      noteTolerated(request.exchange, describeFailure(reply, target))
+      if (reply.kind === 'refused') discard(reply.response)
+    }
     return { kind: 'open', opened }
   }
-  for (const reply of failed.slice(1)) if (reply.kind === 'refused') discard(reply.response)
-  return { kind: 'failed', answer: answerFailure(request.exchange, first, id), opened }
+  for (const { reply } of failed.slice(1)) if (reply.kind === 'refused') discard(reply.response)
+  return { kind: 'failed', answer: answerFailure(request.exchange, first.reply, id), opened }
 }
 
 /** Abandons responses that are no longer needed. */
@@ -64,7 +76,9 @@ export function giveUp(opened: readonly OpenTarget[]): void {
   for (const open of opened) open.abort()
 }
 
-const NO_ANSWER = 'a target did not answer the request'
+function withoutAnswer({ plan }: SessionTarget): FailedReply {
+  return { kind: 'failed', failure: 'invalid-answer', detail: `target ${plan.name} did not answer the request` }
+}
 
 /** The final outcome of a target. */
 export interface TargetOutcome {
@@ -170,10 +184,17 @@ function toOutcome(
 const BROKEN_STREAM: JsonObject = { code: INTERNAL_ERROR, message: 'the stream from a target failed' }
 
 /** The error of the whole request: the first one. With FailOpen, undefined if another target has succeeded. */
-export function decisiveError({ plan }: McpRequest, outcomes: readonly TargetOutcome[]): JsonObject | undefined {
-  const error = outcomes.find((outcome) => outcome.error !== undefined)?.error
-  const succeeds = plan.failureMode === 'FailOpen' && outcomes.some(({ result }) => result !== undefined)
-  return succeeds ? undefined : error
+export function decisiveError(
+  { plan, exchange }: McpRequest,
+  outcomes: readonly TargetOutcome[],
+): JsonObject | undefined {
+  const errors = outcomes.filter(({ error }) => error !== undefined)
+  const succeeds = plan.failureMode === 'FailOpen' && errors.length < outcomes.length
+  if (!succeeds) return errors[0]?.error
+  for (const { open, error } of errors) {
+    noteTolerated(exchange, `error ${numberIn(error!.code) ?? 'without a code'} from target ${open.target.plan.name}`)
+  }
+  return undefined
 }
 
 /** An error response with the error that the target sent. */

@@ -43,6 +43,18 @@ function rejectionOf(failure: TargetFailure): RejectionCode {
   }
 }
 
+/** Records a failure that does not fail the request (FailOpen), in the words of `describeFailure`; only log and decision record show it. */
+export function noteTolerated({ mcp }: Exchange, failure: string): void {
+  if (mcp === undefined) return
+  mcp.toleratedFailures ??= []
+  mcp.toleratedFailures.push(failure)
+}
+
+/** `connection-refused from target a`, `status 503 from target a` */
+export function describeFailure(reply: FailedReply, target: string): string {
+  return reply.kind === 'failed' ? reply.detail : `status ${reply.response.status} from target ${target}`
+}
+
 /** Records that a stream broke after its response had begun; only log and decision record can still show it. */
 export function noteFailure(exchange: Exchange, error: unknown): void {
   exchange.refusalDetail = error instanceof Error ? error.message : 'the stream from a target failed'
