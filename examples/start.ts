@@ -94,7 +94,7 @@ Paste these into another terminal:
   curl http://localhost:8080/a2a/.well-known/agent-card.json
 
   # Explain which objects decide about a request, without sending it
-  bin/gatewright explain -f examples/quickstart POST http://localhost:8080/keys/x -H 'authorization: Bearer k-alice'
+  bin/gatewright explain -f examples/quickstart http://localhost:8080/levels/deep
 
 Details: examples/quickstart/README.md
 `

@@ -3,8 +3,9 @@ import { oneOf, readVariable, type Setting } from './environment.ts'
 import { UsageError } from './usage-error.ts'
 
 test('an empty variable is unset', () => {
-  const environment = { EMPTY: '', SET: 'x' }
-  expect(['EMPTY', 'SET', 'ABSENT'].map((name) => readVariable(environment, name))).toEqual([undefined, 'x', undefined])
+  const environment = { POD_NAME: '', GATEWAY: 'x' }
+  const names = ['POD_NAME', 'GATEWAY', 'NAMESPACE'] as const
+  expect(names.map((name) => readVariable(environment, name))).toEqual([undefined, 'x', undefined])
 })
 
 test.each<[string, string | undefined, string | undefined, string | undefined]>([

@@ -1,13 +1,14 @@
 import { UsageError } from './usage-error.ts'
+import type { VariableName } from './variables.ts'
 
-/** Environment variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
+/** Environment variables of the process. Only those of the table can be read. */
+export type Environment = { readonly [V in VariableName]?: string | undefined }
 
 /** A setting, as its name and text. */
 export type Setting = readonly [name: string, text: string | undefined]
 
 /** An environment variable; undefined if it is unset or empty. */
-export function readVariable(environment: Environment, name: string): string | undefined {
+export function readVariable(environment: Environment, name: VariableName): string | undefined {
   return environment[name] || undefined
 }
 

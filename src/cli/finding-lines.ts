@@ -1,3 +1,4 @@
+import { count } from '#base/count.ts'
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { type FileProblem, formatProblem } from '#store/file-problem.ts'
@@ -43,14 +44,10 @@ export function placeFindings(store: FileStore, findings: readonly Finding[]): F
   })
 }
 
-/** `1 error, 2 warnings`. */
+/** `1 error, 2 warnings`, `2 warnings`; `no problems` if there are none. */
 export function countProblems({ errors, warnings }: Readonly<Record<'errors' | 'warnings', number>>): string {
-  return `${count(errors, 'error')}, ${count(warnings, 'warning')}`
-}
-
-/** `1 object`, `2 objects`. */
-export function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`
+  const counts = [errors > 0 ? [count(errors, 'error')] : [], warnings > 0 ? [count(warnings, 'warning')] : []].flat()
+  return counts.join(', ') || 'no problems'
 }
 
 function describeName(origin: Finding['origin']): string {

@@ -1,9 +1,12 @@
 import { Command, CommanderError } from 'commander'
+import { VERSION } from '#instance/version.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
+import { describeVariables } from './variables.ts'
 
-const FILES = 'file or folder with objects (YAML or JSON); may be repeated'
+const PATHS = 'files and folders with objects (YAML or JSON)'
+const FILES = 'file or folder with objects; may be repeated'
 
 /** Runs the command line. @param argv without the names of runtime and script */
 export async function runCommandLine(argv: readonly string[]): Promise<ExitCode> {
@@ -22,36 +25,39 @@ export async function runCommandLine(argv: readonly string[]): Promise<ExitCode>
   }
 }
 
-/** Each command loads its modules when it runs, so `version` and help respond at once. */
+/** Each command loads its modules when it runs, so `version` and help respond at once. Commands inherit the settings of the program. */
 function buildProgram(end: (code: ExitCode) => void): Command {
   const program = new Command('gatewright')
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')
+    .version(`gatewright ${VERSION}`, '-V, --version', 'print the version')
     .showHelpAfterError('(run gatewright --help for usage)')
+    .configureOutput({ outputError: (text) => complain(text.replace(/^error: /, '').trimEnd()) })
     .exitOverride()
   program
     .command('run')
     .description('Run a gateway with the objects in files.')
-    .requiredOption('-f, --file <path>', FILES, collect)
+    .argument('[paths...]', PATHS)
+    .option('-f, --file <path>', FILES, collect)
     .option('--state <dir>', 'folder for gateway.json, which lists the addresses of the running gateway', '.gatewright')
     .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .option('--address-pool <cidr>', 'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it')
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
     .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
-    .exitOverride()
-    .action(async (options) => {
+    .addHelpText('after', describeVariables('run'))
+    .action(async (paths, options) => {
       const { run } = await import('./run.ts')
-      end(await run(options))
+      end(await run(paths, options))
     })
   program
     .command('lint')
     .description('Check objects. Exit code 0: no problems. Exit code 1: errors or warnings.')
-    .requiredOption('-f, --file <path>', FILES, collect)
+    .argument('[paths...]', PATHS)
+    .option('-f, --file <path>', FILES, collect)
     .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
-    .exitOverride()
-    .action(async (options) => {
+    .action(async (paths, options) => {
       const { lint } = await import('./lint.ts')
-      end(lint(options))
+      end(lint(paths, options))
     })
   program
     .command('explain')
@@ -66,7 +72,6 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
-    .exitOverride()
     .action(async (request, options) => {
       const { explain } = await import('./explain.ts')
       end(await explain(request, options))
@@ -75,7 +80,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .command('version')
     .description('Print the version.')
     .option('-v, --verbose', 'also print the runtime and the transport of connections without TLS')
-    .exitOverride()
+    .addHelpText('after', describeVariables('version'))
     .action(async ({ verbose = false }) => {
       const { versionLines } = await import('./version.ts')
       for (const line of await versionLines(verbose)) print(line)

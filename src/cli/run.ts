@@ -15,15 +15,16 @@ import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
+import { objectPaths, type PathFlags } from './object-paths.ts'
 import { openStandardError } from './output.ts'
 import { writeRunningNote } from './running-note.ts'
 import { shutdownVariables } from './shutdown-variables.ts'
 import { Signals } from './signals.ts'
 import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
+import type { VariableName } from './variables.ts'
 
-export interface RunFlags extends LogFlags {
-  readonly file: readonly string[]
+export interface RunFlags extends LogFlags, PathFlags {
   readonly state: string
   readonly bind: string
   readonly workers?: string
@@ -31,9 +32,9 @@ export interface RunFlags extends LogFlags {
 }
 
 /** Runs a gateway until it is stopped. */
-export async function run(flags: RunFlags): Promise<ExitCode> {
+export async function run(paths: readonly string[], flags: RunFlags): Promise<ExitCode> {
   const settings = logSettings(flags, process.env)
-  const options = toOptions(flags, settings, process.env)
+  const options = toOptions(objectPaths('run', paths, flags), flags, settings, process.env)
   const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
   const signals = new Signals()
   catchWarnings((fields) => log.message('warn', 'runtime warning', fields))
@@ -60,12 +61,17 @@ export async function run(flags: RunFlags): Promise<ExitCode> {
   return EXIT.ok
 }
 
-function toOptions(flags: RunFlags, { format }: LogSettings, environment: Environment): InstanceOptions {
+function toOptions(
+  files: readonly string[],
+  flags: RunFlags,
+  { format }: LogSettings,
+  environment: Environment,
+): InstanceOptions {
   const { bind } = flags
   if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is not an IP address`)
   if (flags.addressPool !== undefined) checkPool(flags.addressPool)
   return {
-    files: flags.file,
+    files,
     workers: workerCount(flags.workers),
     bind,
     addressPool: flags.addressPool,
@@ -120,7 +126,7 @@ function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {
 }
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */
-function address(environment: Environment, name: string, otherwise: HostPort): HostPort {
+function address(environment: Environment, name: VariableName, otherwise: HostPort): HostPort {
   const text = readVariable(environment, name)
   if (text === undefined) return otherwise
   const colon = text.lastIndexOf(':')

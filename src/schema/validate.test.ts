@@ -83,7 +83,7 @@ test.each([
   ],
   [integer({ min: 1, max: 9 }), 10, 'must be between 1 and 9'],
   [text({ max: 3 }), 'secret', 'must have at most 3 characters; it has 6'],
-  [list(text(), { max: 1 }), ['a', 'b'], 'must have at most 1 items; it has 2'],
+  [list(text(), { max: 1 }), ['a', 'b'], 'must have at most 1 item; it has 2'],
   [object({}), { a: 1 }, 'unknown field "a", no fields are allowed here'],
 ])('message %#', (schema, value, message) => {
   expect(validate(schema, value).problems.map((each) => each.message)).toContain(message)

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { count } from '#base/count.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
@@ -204,7 +205,7 @@ function visitMap(
   entries: Record<string, unknown>,
   path: string,
 ): unknown {
-  checkCount(run, Object.keys(entries).length, { min: node.minProperties, max: node.maxProperties }, 'entries', path)
+  checkCount(run, Object.keys(entries).length, { min: node.minProperties, max: node.maxProperties }, 'entry', path)
   const parsed: Record<string, unknown> = {}
   for (const [key, member] of Object.entries(entries)) {
     setMember(parsed, key, visit(run, valueNode, member, itemPath(path, key)))
@@ -217,7 +218,7 @@ function visitList(run: Run, node: SchemaNode, value: unknown, path: string): un
     report(run, path, 'wrong-type', wrongType('a list', value))
     return value
   }
-  checkCount(run, value.length, { min: node.minItems, max: node.maxItems }, 'items', path)
+  checkCount(run, value.length, { min: node.minItems, max: node.maxItems }, 'item', path)
   const item = node.items!
   const parsed = value.map((member, index) => visit(run, item, member, itemPath(path, index)))
   if (node.uniqueBy !== undefined) reportDuplicates(run, node.uniqueBy, parsed, path)
@@ -294,11 +295,11 @@ function checkLength(run: Run, node: SchemaNode, value: string, path: string): b
   if (value.length >= min * 2 && value.length <= max) return true
   const length = codePoints(value)
   if (length < min) {
-    report(run, path, 'too-short', length === 0 ? 'must not be empty' : `must have at least ${min} characters`)
+    report(run, path, 'too-short', length === 0 ? 'must not be empty' : `must have at least ${count(min, 'character')}`)
     return false
   }
   if (length > max) {
-    report(run, path, 'too-long', `must have at most ${max} characters; it has ${length}`)
+    report(run, path, 'too-long', `must have at most ${count(max, 'character')}; it has ${length}`)
     return false
   }
   return true
@@ -315,12 +316,13 @@ interface CountBounds {
   readonly max: number | undefined
 }
 
-function checkCount(run: Run, count: number, { min, max }: CountBounds, what: 'items' | 'entries', path: string): void {
-  if (min !== undefined && count < min) {
-    report(run, path, 'too-few-items', count === 0 ? `must not be empty` : `must have at least ${min} ${what}`)
+function checkCount(run: Run, number: number, { min, max }: CountBounds, what: 'item' | 'entry', path: string): void {
+  const counted = (bound: number) => count(bound, what, what === 'entry' ? 'entries' : undefined)
+  if (min !== undefined && number < min) {
+    report(run, path, 'too-few-items', number === 0 ? `must not be empty` : `must have at least ${counted(min)}`)
   }
-  if (max !== undefined && count > max) {
-    report(run, path, 'too-many-items', `must have at most ${max} ${what}; it has ${count}`)
+  if (max !== undefined && number > max) {
+    report(run, path, 'too-many-items', `must have at most ${counted(max)}; it has ${number}`)
   }
 }
 

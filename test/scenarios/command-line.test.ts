@@ -53,8 +53,17 @@ test.each(['run', 'lint', 'explain', 'version'])('%s --help says what it does, a
   expect(stdout).toContain(`Usage: gatewright ${command}`)
 })
 
-test('version', async () => {
-  expect(await gatewright('version')).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
+test.each(['version', '--version', '-V'])('%s', async (word) => {
+  expect(await gatewright(word)).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
+})
+
+test.each([
+  ['run', ['GATEWRIGHT_LOG_FORMAT', 'GATEWRIGHT_ACCESS_LOG', 'SESSION_KEY', 'POD_NAME']],
+  ['version', ['GATEWRIGHT_TRANSPORT']],
+])('%s --help lists the environment variables of the command', async (command, names) => {
+  const { stdout } = await gatewright(command, '--help')
+  const listed = stdout.split('Environment variables:\n')[1]?.match(/^ {2}[A-Z_]+$/gm) ?? []
+  expect(listed.map((line) => line.trim())).toEqual(expect.arrayContaining(names))
 })
 
 test('version --verbose says which transport runs, and why', async () => {
@@ -78,7 +87,9 @@ test('a transport that does not exist is a usage error', async () => {
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [[], 'Usage: gatewright'],
-  [['lint'], "required option '-f, --file <path>' not specified"],
+  [['lint'], 'lint needs a file or folder with objects, such as: gatewright lint examples/quickstart'],
+  [['run'], 'run needs a file or folder with objects, such as: gatewright run examples/quickstart'],
+  [['runn', '-f', 'x'], "unknown command 'runn'\n(Did you mean run?)"],
   [['run', '-f', 'examples', '--workers', 'many'], '--workers many must be a number from 1 to 256'],
   [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],
   [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
@@ -105,12 +116,24 @@ test.each([
   })
 })
 
-test('a log format that does not exist is a usage error', async () => {
-  const env = { ...process.env, GATEWRIGHT_LOG_FORMAT: 'xml' }
-  expect(await gatewrightIn(env, ['run', '-f', mistakes.path])).toMatchObject({
+test.each([
+  ['GATEWRIGHT_LOG_FORMAT', 'xml', ' is xml; it must be text or json'],
+  ['GATEWRIGHT_ADMIN_ADDR', 'here', ' is here; it must be an IP address and a port, such as 127.0.0.1:15000'],
+  ['SESSION_KEY', 'abc', ' must be 64 hexadecimal digits'],
+  // Others: the tests of the files that read them.
+])('run refuses %s=%s with one line', async (name, value, message) => {
+  expect(await gatewrightIn({ ...process.env, [name]: value }, ['run', mistakes.path])).toEqual({
     code: 2,
-    stderr: 'gatewright: GATEWRIGHT_LOG_FORMAT is xml; it must be text or json\n',
+    stdout: '',
+    stderr: `gatewright: ${name}${message}\n`,
   })
+})
+
+test('lint takes paths as arguments, and with -f', async () => {
+  const both = await gatewright('lint', 'examples/quickstart/gateway.yaml', '-f', 'examples/quickstart/http.yaml')
+  const folder = await gatewright('lint', 'examples/quickstart')
+  expect(both.stdout).toMatch(/^7 objects: /)
+  expect(folder.stdout).toBe('30 objects: nothing to report\n')
 })
 
 test('lint on good objects says so and exits 0', async () => {
@@ -209,7 +232,7 @@ test.each([
 
 test('explain tells that objects have problems: what is left out shows nowhere else', async () => {
   const { stderr } = await gatewright('explain', '-f', mistakes.path, 'http://localhost:8080/')
-  expect(stderr).toBe('gatewright: the objects have 1 error, 0 warnings; run gatewright lint to list them\n')
+  expect(stderr).toBe('gatewright: the objects have 1 error; run gatewright lint to list them\n')
 })
 
 test('explain on a port where nobody listens', async () => {

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { VARIABLES } from '#cli/variables.ts'
+
+const README = readFileSync('README.md', 'utf8')
+
+test('npm prints no warnings about packages that ask for a newer Node', () => {
+  expect(readFileSync('.npmrc', 'utf8')).toMatch(/^loglevel=error$/m)
+})
+
+test('README lists the environment variables in the words of the help', () => {
+  const rows = [...README.matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map(([, name, meaning]) => [name, meaning])
+  expect(rows).toEqual(Object.entries(VARIABLES).map(([name, { meaning }]) => [name, meaning]))
+})
+
+test('README shows the output of the explanation that it tells to paste', async () => {
+  const command = /^(bin\/gatewright explain .*)$/m.exec(README)?.[1]
+  const shown = /^\$ (bin\/gatewright explain .*)\n([^`]*)```/m.exec(README)
+  expect(shown?.[1]).toBe(command)
+  const { stdout } = await promisify(execFile)(process.execPath, command?.split(' ') ?? [])
+  // `...` stands for lines that the page leaves out.
+  const pieces = shown![2]!.split(/^ *\.\.\.\n/m)
+  let from = 0
+  for (const piece of pieces) {
+    const at = stdout.indexOf(piece, from)
+    expect(at, piece).toBeGreaterThanOrEqual(from)
+    from = at + piece.length
+  }
+})
