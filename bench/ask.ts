@@ -12,8 +12,8 @@ interface Answer {
 }
 
 /**
- * Asks once, the way the load of the suite will. The certificate is that of nobody.
- * @throws Error when nobody answers
+ * Sends one request in the form of the suite. The certificate is not verified.
+ * @throws Error if there is no response
  */
 export function ask(suite: Suite, address: Address, signal: AbortSignal): Promise<Answer> {
   return suite.door === 'h2' ? askHttp2(suite, address, signal) : askHttp1(suite, address, signal)

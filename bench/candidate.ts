@@ -7,12 +7,12 @@ import type { Suite } from './suite.ts'
 /** A proxy that is measured. */
 export interface Candidate {
   readonly name: string
-  /** Undefined: the load goes straight to the server. */
+  /** Undefined: the load goes directly to the server. */
   readonly process: PinnedProcess | undefined
   readonly address: (suite: Suite) => Address
 }
 
-/** What one candidate is started with. */
+/** How to start a candidate. */
 interface Recipe {
   readonly command: (scratch: string) => readonly string[]
   readonly host: string
@@ -23,11 +23,11 @@ interface Recipe {
 const LOCAL = '127.0.0.1'
 const ANY_PORT = '127.0.0.1:0'
 
-/** In the order of the tables; ratios are to the first one. */
+/** In the order of the tables; ratios relate to the first one. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   nginx: {
     command: (scratch) => {
-      // It looks for the certificate beside its configuration.
+      // It searches the certificate in the folder of its configuration.
       const configuration = join(scratch, 'proxy.nginx.conf')
       copyFileSync(projectFile('bench/servers/proxy.nginx.conf'), configuration)
       return ['nginx', '-p', scratch, '-c', configuration]
@@ -41,7 +41,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     ports: PORTS.haproxy,
   },
   gatewright: gateway(LOCAL, 'auto'),
-  // The same on the same ports of another address, as it runs on a Node whose sockets cannot be used directly.
+  // The same ports on another address, with the transport for a Node version without direct socket access.
   'gatewright-streams': gateway('127.0.0.2', 'streams'),
 }
 
@@ -55,7 +55,7 @@ function gateway(host: string, transport: 'auto' | 'streams'): Recipe {
     ports: PORTS.gatewright,
     environment: {
       GATEWRIGHT_TRANSPORT: transport,
-      // Another gateway may be at work on this machine.
+      // Another gateway may run on this machine.
       GATEWRIGHT_ADMIN_ADDR: ANY_PORT,
       GATEWRIGHT_STATS_ADDR: ANY_PORT,
       GATEWRIGHT_READINESS_ADDR: ANY_PORT,
@@ -71,7 +71,7 @@ export function startCandidate(name: string, scratch: string): Candidate {
   return { name, address: ({ door }) => ({ host, port: ports[door] }), process: new PinnedProcess(options) }
 }
 
-/** No proxy at all: what the server and the client need by themselves. */
+/** No proxy: the cost of server and client alone. */
 export const DIRECT: Candidate = {
   name: 'direct',
   process: undefined,

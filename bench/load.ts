@@ -12,13 +12,13 @@ import type { EventClientOptions, EventReport } from './sse/event-client.ts'
 import type { Suite } from './suite.ts'
 import { parseWrk } from './wrk-output.ts'
 
-/** Enough to keep a proxy busy, few enough to keep it fair. */
+/** Enough to keep a proxy busy, and few enough to distribute the load evenly. */
 const CONNECTIONS = 64
 
-/** Clients of a steady pace, which they share. */
+/** Number of clients that share a fixed request rate. */
 const PACED_CLIENTS = 32
 
-/** Sends traffic of a suite to an address for some seconds. */
+/** Sends the traffic of a suite to an address for `seconds`. */
 export function load(suite: Suite, { host, port }: Address, seconds: number): Promise<LoadResult> {
   const url = `${suite.door === 'tls' ? 'https' : 'http'}://${host}:${port}${suite.path}`
   if (suite.unit === 'event') return readEvents(suite, url, seconds)
@@ -38,7 +38,7 @@ async function sendRequests({ headers, script }: Suite, url: string, seconds: nu
   return { ...parseWrk(output), cpuNs }
 }
 
-/** With h2load, for HTTP/2 and for a steady pace; it writes down how long each request took. */
+/** Uses h2load, for HTTP/2 and for a fixed rate; it logs the duration of each request. */
 async function logRequests({ door, pace }: Suite, url: string, seconds: number): Promise<LoadResult> {
   const log = join(scratchFolder(), 'requests.log')
   const { cpuNs } = await runPinned([
@@ -74,7 +74,7 @@ async function runPinned(command: readonly string[]): Promise<{ output: string; 
   return { output, cpuNs: readCpu() }
 }
 
-/** The kernel forgets a process when it ends, so its time is read while it runs. */
+/** Reads the CPU time of a process while it runs, because the kernel drops it when the process ends. */
 function watchCpu(child: ChildProcess): () => number {
   let last = 0
   const timer = setInterval(() => {

@@ -5,7 +5,7 @@ import { busyMs, cpuNs, residentMb } from './process-cost.ts'
 import { LOAD_CORE, PROXY_CORE } from './settings.ts'
 import type { Suite } from './suite.ts'
 
-/** One candidate in one round. */
+/** The measurement of one candidate in one round. */
 export interface Sample {
   /** CPU of the proxy per request or event; undefined without a proxy. */
   readonly cpuUs: number | undefined
@@ -14,7 +14,7 @@ export interface Sample {
   readonly p99Us: number
   readonly residentMb: number | undefined
   readonly errors: number
-  /** Share of the two cores that neither candidate, servers nor load used: somebody disturbs. 1 is one core. */
+  /** CPU of the two cores used by other processes; 1 is one core. */
   readonly foreignCores: number
 }
 

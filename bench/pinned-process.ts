@@ -8,13 +8,13 @@ export interface PinnedOptions {
   readonly name: string
   readonly core: number
   readonly command: readonly string[]
-  /** Folder for what it writes to stderr. */
+  /** Folder for its stderr output. */
   readonly scratch: string
   /** Added to the environment of the benchmark. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A program that runs on one core as long as the benchmark does. What it prints goes to /dev/null, as an access log would. */
+/** A program that runs on one core until the benchmark ends. Its stdout goes to /dev/null, like an access log. */
 export class PinnedProcess {
   readonly pid: number
   readonly #child: ChildProcess
@@ -35,7 +35,7 @@ export class PinnedProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** What it said on stderr so far. */
+  /** Its stderr output so far. */
   errors(): string {
     return readFileSync(this.#errorFile, 'utf8').trim()
   }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** CPU time of a process in nanoseconds, all threads, as the scheduler counts it. 0 for a process that has ended. */
+/** CPU time of all threads of a process in nanoseconds, from the scheduler; 0 for a process that has ended. */
 export function cpuNs(pid: number): number {
   let total = 0
   try {
@@ -8,7 +8,7 @@ export function cpuNs(pid: number): number {
       total += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
     }
   } catch {
-    // It ended between two reads.
+    // The thread ended between two reads.
   }
   return total
 }
@@ -19,7 +19,7 @@ export function residentMb(pid: number): number {
   return Number(kilobytes ?? 0) / 1024
 }
 
-/** Time (ms) that the cores used by the benchmark have been busy since boot, whoever used them. */
+/** Time in milliseconds that cores have been busy since boot, for all processes. */
 export function busyMs(cores: readonly number[]): number {
   const text = readFileSync('/proc/stat', 'utf8')
   const ticks = cores.map((core) => {

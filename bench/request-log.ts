@@ -1,6 +1,6 @@
 import type { LoadResult } from './load-result.ts'
 
-/** Reads the log of h2load: per request its start (us since the epoch), its status, and how long it took (us). */
+/** Parses the log of h2load: per request its start (us since the epoch), status and duration (us). */
 export function parseRequestLog(log: string, seconds: number): Omit<LoadResult, 'cpuNs'> {
   const times: number[] = []
   let errors = 0

@@ -16,7 +16,7 @@ export interface RunOptions {
   readonly progress: (text: string) => void
 }
 
-/** Measures all candidates in turn, round after round, so that a slow minute of the machine hits all of them. */
+/** Measures all candidates alternately in several rounds, so that a slow phase of the machine affects all of them. */
 export async function runSuite(options: RunOptions): Promise<readonly Row[]> {
   const { suite, rounds, seconds, upstreams, progress } = options
   const candidates = suite.unit === 'event' ? [DIRECT, ...options.candidates] : options.candidates
@@ -34,7 +34,7 @@ export async function runSuite(options: RunOptions): Promise<readonly Row[]> {
   return candidates.map((candidate) => ({ name: candidate.name, samples: samples.get(candidate)! }))
 }
 
-/** Nobody is always the one that follows the busiest. */
+/** Rotates the order, so that no candidate always follows the same one. */
 function rotate<T>(list: readonly T[], by: number): T[] {
   const start = by % list.length
   return [...list.slice(start), ...list.slice(0, start)]

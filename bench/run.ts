@@ -17,7 +17,7 @@ interface Wishes {
   readonly seconds: number
 }
 
-/** @returns undefined when the command line makes no sense */
+/** Parses the command line. @returns undefined if it is invalid */
 function readWishes(): Wishes | undefined {
   const given = readArguments()
   if (given === undefined) return undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 let folder: string | undefined
 
-/** A folder for what this run writes; it goes when the run ends, by a signal too. */
+/** A folder for the files of this run; removed when the run ends, also by a signal. */
 export function scratchFolder(): string {
   folder ??= createFolder()
   return folder

@@ -1,23 +1,23 @@
 import { TOKEN } from './objects/token.ts'
 import { type Door, projectFile } from './settings.ts'
 
-/** One sort of traffic. */
+/** A type of traffic. */
 export interface Suite {
   readonly name: string
-  /** What the table compares, in one sentence. */
+  /** The subject of the table, in one sentence. */
   readonly about: string
   readonly path: string
   readonly door: Door
-  /** What is counted. */
+  /** The counted unit. */
   readonly unit: 'request' | 'event'
   readonly headers: Readonly<Record<string, string>>
   /** POST this body; GET when unset. */
   readonly body?: string
-  /** A script of wrk that sends the body. */
+  /** A wrk script that sends the body. */
   readonly script?: string
-  /** Requests per second, for latencies that are not queues; as many as possible when unset. */
+  /** Requests per second, for latencies without queueing; default: as many as possible. */
   readonly pace?: number
-  /** What every answer contains; a benchmark of error pages proves nothing. */
+  /** Text that every response must contain, so that error pages are detected. */
   readonly expect: string
 }
 
@@ -31,7 +31,7 @@ const CHAT = JSON.stringify({
   max_completion_tokens: 256,
 })
 
-/** What a browser says about itself and its user, a kilobyte with every request. */
+/** Typical browser headers, one kilobyte per request. */
 const BROWSER = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
   accept: 'application/json, text/plain, */*',

@@ -6,7 +6,7 @@ export interface Row {
   readonly samples: readonly Sample[]
 }
 
-/** A markdown table of medians, with ratios to the first row that has a proxy, and the noise seen. */
+/** A Markdown table of medians, with ratios to the first row that has a proxy, and the observed noise. */
 export function formatTable({ name, about, unit }: Suite, rows: readonly Row[]): string {
   const base = rows.find(({ samples }) => samples[0]?.cpuUs !== undefined)
   const head = [

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Programs that are measured or measure, with the Debian package that has them. */
+/** Required programs and their Debian packages. */
 const TOOLS = {
   nginx: 'nginx-light',
   haproxy: 'haproxy',
@@ -12,7 +12,7 @@ const TOOLS = {
   setpriv: 'util-linux',
 } as const
 
-/** @returns why this machine cannot run the benchmark, in one line; undefined when it can */
+/** @returns why this machine cannot run the benchmark, in one line; undefined if it can */
 export function findObstacle(): string | undefined {
   if (process.platform !== 'linux') return 'needs Linux: it pins processes to cores and reads /proc'
   if (availableParallelism() < 2) return 'needs two cores, one for the proxy and one for the load'
@@ -23,7 +23,7 @@ export function findObstacle(): string | undefined {
   return `${names} not found; on Debian: apt-get install ${packages}`
 }
 
-/** Debian keeps servers where the PATH of users does not lead. */
+/** Debian installs servers in folders that are not in the PATH of users. */
 export const SEARCH_PATH = [process.env.PATH ?? '', '/usr/sbin', '/sbin'].join(delimiter)
 
 function isInstalled(name: string): boolean {

@@ -4,7 +4,7 @@ import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { PinnedProcess } from './pinned-process.ts'
 import { LOAD_CORE, projectFile } from './settings.ts'
 
-/** The certificate of all candidates, in the form that each of them wants. */
+/** The certificate of all candidates, in the format that each of them requires. */
 function writeCertificate(scratch: string): void {
   const { cert, key } = CERTIFICATES.server
   writeFileSync(join(scratch, 'tls.crt'), cert)
@@ -21,7 +21,7 @@ function writeCertificate(scratch: string): void {
   writeFileSync(join(scratch, 'objects', 'certificate.yaml'), JSON.stringify(secret))
 }
 
-/** Starts what stands behind every candidate: nginx for requests, a server of our own for event streams. */
+/** Starts the upstreams of all candidates: nginx for requests, `sse/event-server.ts` for event streams. */
 export function startUpstreams(scratch: string): readonly PinnedProcess[] {
   mkdirSync(join(scratch, 'temp'))
   mkdirSync(join(scratch, 'www'))

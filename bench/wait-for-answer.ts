@@ -7,8 +7,8 @@ const PATIENCE_MS = 20_000
 const PAUSE_MS = 100
 
 /**
- * Resolves when a candidate answers as it should.
- * @throws Error with what it said, when it ended or does not answer rightly in time
+ * Resolves when a candidate responds correctly.
+ * @throws Error with its output if it ends or does not respond correctly in time
  */
 export async function waitForAnswer(candidate: Candidate, suite: Suite): Promise<void> {
   const { name, process } = candidate
@@ -25,7 +25,7 @@ export async function waitForAnswer(candidate: Candidate, suite: Suite): Promise
   }
 }
 
-/** @returns what is wrong with the answer */
+/** @returns the fault of the response */
 async function tryOnce({ address }: Candidate, suite: Suite): Promise<string | undefined> {
   try {
     const { status, body } = await ask(suite, address(suite), AbortSignal.timeout(PATIENCE_MS))

@@ -1,8 +1,8 @@
-/** An expression over `t` (text), `b` (its bytes) or `d` (the JSON in it), and text that is hard for it. */
+/** An expression over `t` (text), `b` (its bytes) or `d` (its JSON value), and text that is expensive for it. */
 export interface WeightCase {
   readonly name: string
   readonly expression: string
-  /** About as many units of text. */
+  /** Text of about `size` units. */
   readonly text: (size: number) => string
 }
 
@@ -20,7 +20,7 @@ const quotes: Text = (size) => '"\\\n'.repeat(size / 3)
 const pairs: Text = (size) => 'a=b&'.repeat(size / 4)
 const onePair: Text = (size) => Array.from({ length: size / 8 }, (_, i) => `${i.toString(36)}=v`).join('&')
 const base64: Text = (size) => 'QUJD'.repeat(size / 4)
-/** Deterministic noise of two letters, which builds many states of an automaton. */
+/** Deterministic noise of two letters, which creates many states of an automaton. */
 const noise: Text = (size) => {
   let state = 1
   let text = ''
@@ -67,7 +67,7 @@ function on(text: Text, name: string, expressions: readonly string[]): WeightCas
   return expressions.map((expression) => ({ name: `${expression.slice(0, 60)} ${name}`, expression, text }))
 }
 
-/** The body of a loop, in every turn. */
+/** Each body inside a loop. */
 function turns(bodies: readonly string[]): WeightCase[] {
   return bodies.map((body) => ({ name: `turn: ${body}`, expression: `d.map(x, ${body}).size()`, text: zeros }))
 }

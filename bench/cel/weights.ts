@@ -1,15 +1,15 @@
 /**
- * What a step takes: nanoseconds for each step that expressions are charged for, with data that is hard for them, and how long one may
- * hold a worker until its budget ends it. Watch the last two columns: the first should stay about 1, the second about the budget.
+ * Nanoseconds per step of the expression budget, with expensive data, and how long an expression can block a worker until its budget is
+ * exhausted. Watch the last two columns: the first should be about 1, the second about the budget.
  */
 import { type Budget, compile, createEnvironment, fromJson, WHOLE_BUDGET } from '#cel/index.ts'
 import { WEIGHT_CASES, type WeightCase } from './weight-cases.ts'
 
-/** A body as large as it may be by default. */
+/** The default limit of a body. */
 const LARGEST = 2 * 1024 * 1024
 const SIZES = [256, 65_536, LARGEST]
 const ROUNDS = 3
-/** Repetitions of short evaluations, so that the clock can tell them. */
+/** Short evaluations are repeated for at least this time, because the clock is not precise enough. */
 const SHORT_MS = 0.5
 
 interface Data {
@@ -35,13 +35,13 @@ interface Measured {
   readonly steps: number
 }
 
-/** Processor time of this thread alone: others may be busy. */
+/** Processor time of this thread only. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** The fastest of some rounds: what disturbs only adds. */
+/** The fastest of several rounds, because disturbances only add time. */
 function measure(run: (data: Data) => unknown, data: Data, steps: number): Measured {
   let best = Number.POSITIVE_INFINITY
   let taken = 0
@@ -81,7 +81,7 @@ interface Row {
   readonly heldMs: number
 }
 
-/** The size at which a step takes longest, and the longest that the whole budget held on. */
+/** The size with the slowest step, and the longest time until the whole budget was exhausted. */
 function rowOf(weightCase: WeightCase): Row {
   const { program, problems } = compile(weightCase.expression, environment)
   if (program === undefined) throw new Error(`${weightCase.name}: ${problems[0]?.message}`)
@@ -89,7 +89,7 @@ function rowOf(weightCase: WeightCase): Row {
   for (const next of SIZES) {
     const { ms, steps } = measure(program.evaluate, dataOf(weightCase, next), WHOLE_BUDGET)
     if (ms > heldMs) heldMs = ms
-    // What costs next to nothing cannot hold anybody, whatever it is per step.
+    // An expression that takes nearly no time cannot block a worker, whatever its cost per step.
     if (ms < 0.02 || (ms * 1e6) / steps < nsPerStep) continue
     nsPerStep = (ms * 1e6) / steps
     size = next

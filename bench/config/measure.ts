@@ -5,13 +5,13 @@ import type { InstanceEvents } from '#instance/events.ts'
 import { Instance } from '#instance/instance.ts'
 import { routeFile, routesYaml, scaleOf, slicesFile, sliceYaml, writeObjects } from './objects.ts'
 
-/** What one configuration costs, as JSON on standard output; a process of its own, so that memory is that of this size alone. */
+/** The cost of one configuration, as JSON on standard output. Runs in a separate process, so that memory is measured per size. */
 export interface Measured {
   readonly routes: number
   readonly startMs: number
-  /** What that took of the processors; other work on the machine changes it least. */
+  /** Processor time of the start; other work on the machine affects it least. */
   readonly startCpuMs: number
-  /** Medians: from reading the files again until all workers run on the new plan. */
+  /** Medians, from reading the files again until all workers use the new plan. */
   readonly editMs: number
   readonly endpointsMs: number
   readonly residentMb: number

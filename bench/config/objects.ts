@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many objects there are of each sort, for so many routes: a policy for every fifth, a Service for every hundredth. */
+/** Numbers of objects: one policy for every fifth route, one Service for every hundredth. */
 export interface Scale {
   readonly routes: number
   readonly policies: number
@@ -51,7 +51,7 @@ spec:
 `
 }
 
-/** @param version makes the first route another one */
+/** @param version changes the first route */
 export function routesYaml(file: number, version: number): string {
   const routes = Array.from({ length: ROUTES_PER_FILE }, (_, i) => {
     const route = file * ROUTES_PER_FILE + i
@@ -93,7 +93,7 @@ spec: {ports: [{port: 80}]}
 `
 }
 
-/** @param endpoints ready addresses */
+/** @param endpoints number of ready addresses */
 export function sliceYaml(service: number, endpoints: number): string {
   const addresses = Array.from({ length: endpoints }, (_, i) => `127.0.${service % 250}.${i + 1}`)
   return `apiVersion: discovery.k8s.io/v1

@@ -4,10 +4,10 @@ import type { Measured } from './measure.ts'
 
 const SIZES = process.argv.slice(2).map(Number)
 const MEASURE = fileURLToPath(new URL('./measure.ts', import.meta.url))
-/** As `bin/gatewright` starts a gateway. */
+/** The compile cache that `bin/gatewright` uses. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/gatewright', import.meta.url))
 
-/** What 10,000 routes and 2,000 policies may cost (bench/README.md). */
+/** Limits for 10,000 routes and 2,000 policies (bench/README.md). */
 const BARS = { startMs: 3000, editMs: 50, endpointsMs: 10, residentMb: 400 } as const
 const BAR_SIZE = 10_000
 

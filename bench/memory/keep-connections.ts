@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import net from 'node:net'
 
 const REQUEST = 'GET /small HTTP/1.1\r\nhost: bench\r\n\r\n'
-/** So many are opened at once; the accept queue of a listener is not endless. */
+/** Number of connections opened at once, limited by the accept queue of a listener. */
 const AT_ONCE = 100
 
 /** Connections that have carried one request each and stay open. */
 export class KeptConnections {
   readonly #sockets: net.Socket[] = []
 
-  /** @throws Error when one of them is not answered */
+  /** @throws Error if one of them gets no response */
   static async open(port: number, count: number): Promise<KeptConnections> {
     const kept = new KeptConnections()
     while (kept.#sockets.length < count) {

@@ -13,9 +13,9 @@ const CONNECTIONS = 10_000
 const ROUNDS = 4
 const REQUESTS = 1_000_000
 const SECONDS_AT_ONCE = 10
-/** What a gateway of one worker may need for a connection that waits (bench/README.md). */
+/** Memory limit per idle connection for a gateway with one worker (bench/README.md). */
 const MOST_KB_PER_CONNECTION = 30
-/** How long memory is given to be noticed as free. */
+/** Time until freed memory is returned to the system. */
 const SETTLE_MS = 8000
 
 const SMALL = SUITES.find(({ name }) => name === 'small')!
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   return perConnection <= MOST_KB_PER_CONNECTION ? 0 : 1
 }
 
-/** @returns kilobytes per waiting connection, the first time */
+/** @returns kilobytes per idle connection, in the first round */
 async function holdConnections(gateway: Candidate): Promise<number> {
   const before = await settled(gateway)
   print('start', before)

@@ -1,5 +1,5 @@
 /**
- * RS256, key `bench-1` of `policies.yaml`, valid to the end of 2099. Claims: `iss` https://id.bench.test, `aud` bench, `sub` load-1,
+ * RS256, key `bench-1` of `policies.yaml`, valid until the end of 2099. Claims: `iss` https://id.bench.test, `aud` bench, `sub` load-1,
  * `group` load.
  */
 export const TOKEN =

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { monotonicUs, readStamps } from './stamp.ts'
 
-/** What this program is told as JSON in its first argument. */
+/** Options of this program: JSON in its first argument. */
 export interface EventClientOptions {
   readonly url: string
   readonly seconds: number
@@ -10,7 +10,7 @@ export interface EventClientOptions {
   readonly body: string | undefined
 }
 
-/** What it prints as JSON. */
+/** The output of this program, as JSON. */
 export interface EventReport {
   readonly events: number
   readonly errors: number
@@ -28,7 +28,7 @@ const end = performance.now() + options.seconds * 1000
 await Promise.all(Array.from({ length: STREAMS }, (_, index) => keepReading(index)))
 console.log(JSON.stringify(summarize(latencies.toSorted((a, b) => a - b))))
 
-/** Streams begin one after the other, so that their events do not come all at once. */
+/** Starts streams in sequence, so that their events do not arrive simultaneously. */
 async function keepReading(index: number): Promise<void> {
   await sleep(index * 3)
   while (performance.now() < end) {

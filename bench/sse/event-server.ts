@@ -3,7 +3,7 @@ import { PORTS } from '../settings.ts'
 import { monotonicUs, stampedEvent } from './stamp.ts'
 
 /**
- * Answers every request with a stream of chat-completion events, `EVENTS` of them `PAUSE_MS` apart, each with the time at which it was
+ * Responds to every request with a stream of `EVENTS` chat-completion events at intervals of `PAUSE_MS`, each with the time at which it was
  * written.
  */
 const EVENTS = 100

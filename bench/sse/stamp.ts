@@ -1,17 +1,17 @@
-/** Microseconds of a clock that all processes of the machine share. */
+/** Microseconds of a clock that is common to all processes of the machine. */
 export function monotonicUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }
 
 const STAMP = '"system_fingerprint":"us'
 
-/** A chat-completion chunk that carries the time of its writing where proxies do not look. */
+/** A chat-completion chunk with the time of its writing, in a member that proxies ignore. */
 export function stampedEvent(us: number, members: object): string {
   const chunk = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'mock-small' }
   return `data: ${JSON.stringify({ ...chunk, system_fingerprint: `us${us}`, ...members })}\n\n`
 }
 
-/** The times in a piece of a stream. One that is cut in two is left out: there are enough of them. */
+/** The times in a piece of a stream. Times that are split between two pieces are ignored. */
 export function readStamps(text: string): number[] {
   const stamps: number[] = []
   for (let at = text.indexOf(STAMP); at >= 0; at = text.indexOf(STAMP, at + 1)) {

@@ -10,7 +10,7 @@ let seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
 if (!(seconds > 0) || !Number.isInteger(seed)) throw new Error('usage: fuzz.ts [seconds] [seed]')
 
 const RUNS_PER_TURN = 500
-/** A turn that takes longer has met an input that is too slow. */
+/** Maximum time of one iteration; a longer one has found a slow input. */
 const MAX_TURN_MS = 20_000
 
 console.log(`seed ${seed}`)

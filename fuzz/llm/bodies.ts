@@ -1,7 +1,7 @@
 import { prepare } from '#test/support/prepare-llm.ts'
 
 // Usage: node fuzz/llm/bodies.ts [seconds] [seed]
-// See README.md beside this file.
+// See README.md in this folder.
 
 const seconds = Number(process.argv[2] ?? 30)
 const firstSeed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
@@ -76,7 +76,7 @@ function check(body: string): void {
   if (messages[0]?.content !== 'rules' || messages.at(-1)?.content !== 'end') fail('messages', body, changed)
 }
 
-/** What goes upstream; undefined when it is refused. */
+/** The upstream request; undefined if it is refused. */
 function send(body: string, setup: object): string | undefined {
   const { prepared } = prepare(body, setup)
   return prepared.kind === 'send' && prepared.body !== undefined ? new TextDecoder().decode(prepared.body) : undefined
@@ -93,7 +93,7 @@ function damage(seed: number): string {
   return body
 }
 
-/** A random number from 0 to 1, the same row for the same seed (xorshift). */
+/** A random number generator, deterministic for a seed (xorshift). @returns numbers from 0 to 1 */
 function seeded(seed: number): () => number {
   let state = Math.imul(seed, 0x9e3779b1) | 1
   return () => {

@@ -7,7 +7,7 @@ interface Sent {
   readonly text: string
 }
 
-/** What became of the requests of one connection. */
+/** The results of the requests of one connection. */
 export interface Tally {
   whole: number
   refused: number
@@ -17,7 +17,7 @@ export interface Tally {
 let lastNumber = 0
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** Sends some pipelined requests in random pieces, leaves now and then, and checks that every answer is the one to its request. */
+/** Sends pipelined requests in random pieces, disconnects at random, and checks that every response belongs to its request. */
 export async function runChaosClient(port: number, random: Random, tally: Tally): Promise<void> {
   const requests = Array.from({ length: 1 + Math.floor(random() * 4) }, () => makeRequest(random))
   const client = new Client(port)
@@ -100,7 +100,7 @@ class Client {
     this.#wake()
   }
 
-  /** @returns undefined when the connection ended before the answer did */
+  /** @returns undefined if the connection ended before the response */
   async nextAnswer(method: string): Promise<Answer | undefined> {
     for (;;) {
       const answer = this.#cut(method)

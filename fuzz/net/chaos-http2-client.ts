@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import { seeded } from './mutate.ts'
 
-// Started by chaos-http2.ts. Clients that send several requests at once, and give up requests and connections at any time.
+// Started by chaos-http2.ts. Clients that send concurrent requests, and cancel requests and connections at any time.
 
 const [port, seconds, seed] = process.argv.slice(2).map(Number) as [number, number, number]
 const random = seeded(seed)
@@ -13,7 +13,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTT
 const CODES = [NGHTTP2_NO_ERROR, NGHTTP2_INTERNAL_ERROR, NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM]
 
 const tally = { whole: 0, refused: 0, cut: 0, wrong: [] as string[] }
-/** Of these the client does not know what they would have come to. */
+/** Cancelled streams, whose result is unknown. */
 const leaving = new WeakSet<ClientHttp2Stream>()
 let lastNumber = 0
 

@@ -2,7 +2,7 @@ import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { seeded } from './mutate.ts'
 
-// Started by chaos-http2.ts. A server that answers with the path of the request around text, resets, leaves, and waits.
+// Started by chaos-http2.ts. A server that responds with the path of the request and text, and resets, disconnects or delays at random.
 
 const random = seeded(Number(process.argv[2]))
 const upTo = (most: number) => Math.floor(random() * most)
@@ -40,7 +40,7 @@ function answer(stream: ServerHttp2Stream, path: string): void {
     case 3:
       stream.respond({ ':status': 200 })
       stream.write(body)
-      // Now with more to send, and now without.
+      // Sometimes with more data to send, sometimes without.
       return void setTimeout(() => stream.destroyed || stream.close(CODES[upTo(CODES.length)]), upTo(20))
     case 4:
       stream.respond({ ':status': 200 })

@@ -10,12 +10,12 @@ import { CountingRelay } from './counting-relay.ts'
 import { seeded } from './mutate.ts'
 
 // Usage: node fuzz/net/chaos-http2.ts [seconds] [seed]
-// A relay between HTTP/2 clients and an HTTP/2 upstream that reset streams and end sessions at any time. Every answer that is whole
-// must be the one to its request, every request must come to an end, nothing may be left open, and the process must survive.
+// A relay between HTTP/2 clients and an HTTP/2 upstream that reset streams and end sessions at any time. Every complete response must
+// belong to its request, every request must end, nothing may stay open, and the process must survive.
 
 const seconds = Number(process.argv[2] ?? 20)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
-/** What is under way when the clients leave ends soon. */
+/** Time in which requests end after the clients have disconnected. */
 const SETTLE_MS = 1500
 
 interface ClientReport {
@@ -25,7 +25,7 @@ interface ClientReport {
   readonly wrong: readonly string[]
 }
 
-/** Gives up some requests when their response begins, as policies and retries do. */
+/** Cancels some requests when their response begins, as policies and retries do. */
 class FickleRelay extends CountingRelay {
   readonly #random = seeded(seed + 2)
 
@@ -36,7 +36,7 @@ class FickleRelay extends CountingRelay {
   }
 }
 
-/** Peers have processes of their own: Node does not always survive what they do. */
+/** Starts a peer in a separate process, because Node sometimes crashes under this load. */
 function peer(file: string, ...given: readonly number[]): ChildProcess {
   return fork(join(import.meta.dirname, file), given.map(String))
 }

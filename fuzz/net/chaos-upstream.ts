@@ -3,7 +3,7 @@ import net from 'node:net'
 /** Numbers in [0, 1). */
 export type Random = () => number
 
-/** A server that answers with the path of the request around random text, in every way that the wire allows and some it does not. */
+/** A server that responds with the path of the request and random text, with all valid framings and some invalid ones. */
 export async function startChaosUpstream(
   random: Random,
 ): Promise<{ port: number; connections: () => number; close(): void }> {
@@ -56,7 +56,7 @@ class ChaosPeer {
     const head = this.#arrived.slice(0, headEnd)
     const [method = '', target = ''] = head.split(' ')
     if (this.#chance(0.02)) {
-      // Before the body has come.
+      // Before the body has arrived.
       this.#arrived = ''
       const body = method === 'HEAD' ? '' : target
       this.#socket.end(`HTTP/1.1 413 X\r\ncontent-length: ${target.length}\r\nconnection: close\r\n\r\n${body}`)
@@ -80,7 +80,7 @@ class ChaosPeer {
       case 0:
         return void socket.destroy()
       case 1:
-        // Node cannot reset what it is ending.
+        // Node cannot reset a socket that is ending.
         return void (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy())
       case 2:
         socket.write(announced(text.length + 5))

@@ -8,13 +8,13 @@ import { CountingRelay } from './counting-relay.ts'
 import { seeded } from './mutate.ts'
 
 // Usage: node fuzz/net/chaos.ts [seconds] [seed]
-// A relay between clients and an upstream that misbehave: cut, reset, delay, leave, answer early. Every answer must be the one to
-// its request, every request must come to an end, and nothing may be left open. Timing is not repeatable; the seed helps only.
+// A relay between clients and an upstream that misbehave: truncate, reset, delay, disconnect, respond early. Every response must belong
+// to its request, every request must end, and nothing may stay open. Timing is not reproducible, even with the same seed.
 
 const seconds = Number(process.argv[2] ?? 20)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 32)
 const CLIENTS = 40
-/** What clients leave behind ends within the linger time of the server. */
+/** Connections of disconnected clients end within the linger time of the server. */
 const SETTLE_MS = 3500
 
 const random = seeded(seed)

@@ -1,6 +1,6 @@
 import { ForwardingHandler } from '#net/testing/forwarding-handler.ts'
 
-/** A relay that counts what begins and what ends. */
+/** A relay that counts started and ended requests. */
 export class CountingRelay extends ForwardingHandler {
   begun = 0
   ended = 0

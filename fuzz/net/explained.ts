@@ -1,6 +1,6 @@
 /**
- * Why node:http may refuse raw bytes that we accept. None of it goes on: what we send must be accepted in any case. Any other
- * reason is a disagreement.
+ * Known reasons why node:http refuses raw bytes that the gateway accepts. Forwarded bytes must always be accepted. Any other reason is a
+ * disagreement.
  */
 export const EXPLAINED: ReadonlyMap<string, string> = new Map([
   [

@@ -1,4 +1,4 @@
-/** Text that sits where readers of HTTP disagree. */
+/** Text on which HTTP parsers disagree. */
 const SPICES = [
   '\r',
   '\n',
@@ -46,7 +46,7 @@ const SPICES = [
   'HTTP/1.2',
 ]
 
-/** A number generator that a seed repeats (mulberry32). @returns numbers in [0, 1) */
+/** A random number generator, deterministic for a seed (mulberry32). @returns numbers in [0, 1) */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -57,7 +57,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** One piece of text that sits where readers of HTTP disagree. */
+/** A random piece of text on which HTTP parsers disagree. */
 export function spice(random: () => number): string {
   return SPICES[Math.floor(random() * SPICES.length)]!
 }
@@ -69,7 +69,7 @@ export function mutate(text: string, random: () => number): string {
   return text
 }
 
-/** Cuts `text` at random places, as a network would. */
+/** Splits `text` at random positions, as a network would. */
 export function cutAnywhere(text: string, random: () => number): string[] {
   const pieces: string[] = []
   let rest = text

@@ -9,7 +9,7 @@ beforeEach(() => {
   vi.spyOn(clock, 'monotonic').mockImplementation(() => now)
 })
 
-/** A wheel with one timer; `pass` moves the clock and says how often the timer has fired. */
+/** A wheel with one timer. `pass` advances the clock and returns how often the timer has fired. */
 function setup() {
   const wheel = new TimerWheel()
   let fired = 0
@@ -33,7 +33,7 @@ test.each([1, 50, 100, 101, 950, 30_000, 51_199, 51_200, 51_300, 600_000])(
   },
 )
 
-test('armed anew for later, it fires later', () => {
+test('a timer that is re-armed for a later time fires later', () => {
   const { wheel, timer, pass } = setup()
   wheel.arm(timer, 1000)
   expect(pass(900)).toBe(0)
@@ -42,14 +42,14 @@ test('armed anew for later, it fires later', () => {
   expect(pass(300)).toBe(1)
 })
 
-test('armed anew for sooner, it fires sooner', () => {
+test('a timer that is re-armed for an earlier time fires earlier', () => {
   const { wheel, timer, pass } = setup()
   wheel.arm(timer, 600_000)
   wheel.arm(timer, 500)
   expect(pass(700)).toBe(1)
 })
 
-test('disarmed or removed, it does not fire, and may be armed again', () => {
+test('a disarmed or removed timer does not fire and can be armed again', () => {
   const { wheel, timer, pass } = setup()
   wheel.arm(timer, 500)
   wheel.disarm(timer)
@@ -61,13 +61,13 @@ test('disarmed or removed, it does not fire, and may be armed again', () => {
   expect(pass(700)).toBe(1)
 })
 
-test('a long standstill of the process fires everything that is due once', () => {
+test('after a long pause of the process, every due timer fires once', () => {
   const { wheel, timer, pass } = setup()
   wheel.arm(timer, 500)
   expect(pass(10_000_000)).toBe(1)
 })
 
-test('a limit may arm and remove limits of its own slot while it fires', () => {
+test('a firing timer can arm and remove timers of its own slot', () => {
   const wheel = new TimerWheel()
   const fired: string[] = []
   const timers = ['a', 'b', 'c'].map(
@@ -87,7 +87,7 @@ test('a limit may arm and remove limits of its own slot while it fires', () => {
   expect(fired).toEqual(['c', 'a'])
 })
 
-test('nothing runs while nothing is armed', () => {
+test('the interval runs only while a timer is armed', () => {
   const start = vi.spyOn(globalThis, 'setInterval')
   const stop = vi.spyOn(globalThis, 'clearInterval')
   const { wheel, timer, pass } = setup()

@@ -26,15 +26,15 @@ test.each<[what: string, cert: string, key: string, fault: string | undefined]>(
   ['an encrypted key of the old form', serverRsa.cert, encrypted('pkcs1'), 'the key is encrypted'],
 ])('%s', (_, cert, key, fault) => {
   expect(TLS_MATERIAL.pairFault(cert, key)).toBe(fault)
-  // Remembered or not.
+  // With and without a cached result.
   expect(TLS_MATERIAL.pairFault(cert, key)).toBe(fault)
 })
 
-test('a chain that is none', () => {
+test('an invalid chain', () => {
   expect(TLS_MATERIAL.pairFault(server.cert + GARBAGE, server.key)).toMatch(/^TLS rejects it \(ERR_\w+\)$/)
 })
 
-test('nothing of a key is shown', () => {
+test('messages contain no part of a key', () => {
   const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const fault = TLS_MATERIAL.pairFault(server.cert, key.replace('PRIVATE', 'BROKEN'))
   for (const line of key.split('\n').slice(1, -2)) expect(fault).not.toContain(line)

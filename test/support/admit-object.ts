@@ -3,8 +3,8 @@ import type { ApiObject } from '#api/object.ts'
 import { validate } from '#schema/index.ts'
 
 /**
- * A valid object as a store holds it, written short: `apiVersion` follows from the kind and the namespace is `default` unless said
- * otherwise. What a server adds (creation time, generation, status) may be given. Throws when the object is invalid.
+ * Creates a valid stored object from a short form: `apiVersion` is derived from the kind, and the default namespace is `default`. Fields
+ * that a server adds (creation time, generation, status) may be set. Throws if the object is invalid.
  */
 export function admitObject(raw: unknown): ApiObject {
   const given = raw as { kind: string; metadata: { name: string; namespace?: string } }

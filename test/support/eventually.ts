@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const PATIENCE_MS = 10_000
 
-/** Waits until something holds; fails with the last error, or by name, when it never does. */
+/** Waits until `look` returns a value; fails with the last error, or with `name`, after the time limit. */
 export async function eventually<T>(name: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS
   let last: unknown

@@ -9,7 +9,7 @@ import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
 import { LocalOnceMemory } from '#state/once-memory.ts'
 import { testSealer } from './test-sealer.ts'
 
-/** A JSON-RPC message as tests look at it. */
+/** A JSON-RPC message with the members that tests use. */
 export interface TestMessage {
   readonly jsonrpc?: '2.0'
   readonly id?: string | number
@@ -19,25 +19,25 @@ export interface TestMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** A call as it reached a target. */
+/** A call received by a target. */
 export interface SeenCall {
   readonly target: string
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly message: TestMessage | undefined
-  /** The body as it was sent. */
+  /** The text of the body. */
   readonly text: string
 }
 
-/** What a target answers. `events`: an event stream, messages or raw event text; `failure`: no response comes. */
+/** The response of a target. `events`: an event stream of messages or raw event text; `failure`: no response. */
 export interface FakeReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
   readonly events?: Iterable<object | string>
   readonly failure?: CallError['failure']
-  /** The stream breaks after its events. */
+  /** The stream is aborted after its events. */
   readonly breaks?: boolean
 }
 
@@ -45,7 +45,7 @@ export type FakeTarget = (call: SeenCall) => FakeReply | Promise<FakeReply>
 
 export interface FakeTargets {
   readonly call: Call
-  /** What was sent, in order. */
+  /** The received calls, in order. */
   readonly seen: SeenCall[]
 }
 
@@ -87,12 +87,12 @@ async function* bodyOf({ json, events, breaks }: FakeReply): AsyncGenerator<Uint
   if (breaks) throw new CallError('reset')
 }
 
-/** What a client received. */
+/** The response that a client received. */
 export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
-  /** Messages of an event stream, or the one of a JSON body. */
+  /** The messages of an event stream, or the message of a JSON body. */
   readonly messages: readonly TestMessage[]
   readonly exchange: Exchange
 }
@@ -105,7 +105,7 @@ export interface TestRequest {
   readonly prepare?: (exchange: Exchange) => void
 }
 
-/** A client that speaks plain HTTP to `handleMcp`, without sockets. Keeps its session id; seals with a key of its own. */
+/** A client that calls `handleMcp` without sockets. It keeps its session id and has its own sealing key. */
 export class TestClient {
   readonly #plan: McpPlan
   readonly #deps: Omit<McpDeps, 'signal'>
@@ -176,7 +176,7 @@ export function initializeMessage(params: object = {}): object {
   return { jsonrpc: '2.0', id: 0, method: 'initialize', params: all }
 }
 
-/** A target that can be initialised and then answers with `answer`; undefined members are what notifications get. */
+/** A target that supports initialization and then responds with `answer`; undefined: the response to a notification. */
 export function target(
   answer: FakeTarget,
   capabilities: object = { tools: {}, prompts: {}, resources: {} },

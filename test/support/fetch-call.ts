@@ -3,7 +3,7 @@ import { type Call, CallError, type CallRequest, type CallResponse } from '#exch
 /** Fields that `fetch` writes itself. */
 const OWN_FIELDS = new Set(['host', 'connection', 'content-length'])
 
-/** Calls of the gateway by way of `fetch`, for tests without a proxy. `origins`: destination to `http://host:port`. */
+/** Implements gateway calls with `fetch`, for tests without a proxy. @param origins `http://host:port` by destination */
 export function fetchCall(origins: Readonly<Record<string, string>>): Call {
   return async (destination, request) => {
     const origin = origins[destination]

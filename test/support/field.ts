@@ -3,15 +3,15 @@ import { findKind, type KindName } from '#api/kinds.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { fieldPath, itemPath, validate } from '#schema/index.ts'
 
-/** What is said about one field of a kind; every part is optional. */
+/** Assertions about one field of a kind; every member is optional. */
 export interface FieldClaim {
-  /** Values that the object is valid with. */
+  /** Valid values. */
   readonly good?: readonly unknown[]
-  /** Values that are refused at the field itself, by code. */
+  /** Values that are refused at the path of the field, by code. */
   readonly bad?: { readonly [C in FindingCode]?: readonly unknown[] }
-  /** Without the field the object is refused with `required` at the field. */
+  /** An object without the field is refused with `required` at its path. */
   readonly required?: true
-  /** Without the field the object is valid; with `default` it then has this value. */
+  /** An object without the field is valid; with `default`, the field then has that value. */
   readonly optional?: true
   readonly default?: unknown
 }
@@ -23,8 +23,8 @@ export interface Field {
 const HOLE = Symbol('the field under test')
 
 /**
- * A field of a kind, by an object with a hole in it: `fieldOf('ProxyPolicy', (x) => ({ spec: { ...x... } }))`. The path of the
- * field is the place of the hole.
+ * Selects a field of a kind by an object with a placeholder: `fieldOf('ProxyPolicy', (x) => ({ spec: { ...x... } }))`. The path of the
+ * field is the position of the placeholder.
  */
 export function fieldOf(kind: KindName, withHole: (hole: unknown) => object): Field {
   const path = pathOfHole(withHole(HOLE), '')

@@ -1,18 +1,18 @@
 import { createServer } from 'node:net'
 
 /**
- * Ports that no system gives to sockets which ask for any port: those are 32768 and above. The admin port of a gateway, say, would
- * now and then be the one that a test has just found free.
+ * The first port of the range. It is below the ephemeral ports (32768 and above), so that a socket that binds port 0, such as the admin
+ * port of a gateway, never takes a port that a test has just found free.
  */
 const FIRST = 20_000
-/** Test files that run at the same time take theirs from different parts. */
+/** Size of the part of the range that each concurrent test file uses. */
 const PART = 1000
 const PARTS = 12
 
 const part = FIRST + PART * (Number(process.env.VITEST_POOL_ID ?? 0) % PARTS)
 let next = Math.floor(Math.random() * PART)
 
-/** A port that is free, and that nobody takes by chance. */
+/** A free port that no other process is likely to take. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PART; tried++) {
     const port = part + (next++ % PART)

@@ -6,26 +6,26 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const READY_WITHIN_MS = 15_000
 
 export interface GatewayOptions {
-  /** What stands after `-f`. */
+  /** Values of `-f`. */
   readonly files: readonly string[]
   readonly workers?: number
-  /** Further words of the command line. */
+  /** Further command-line arguments. */
   readonly arguments?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** A gateway in a process of its own, as a user starts it, with operators' servers on free ports. */
+/** A gateway in a separate process, started by its command line, with admin, metrics and readiness servers on free ports. */
 export interface TestGateway extends AsyncDisposable {
-  /** Base URL of a listener port; 15000, 15020 and 15021 stand for the operators' servers, wherever they are. */
+  /** Base URL of a listener port; 15000, 15020 and 15021 map to the actual ports of the admin, metrics and readiness servers. */
   url(port: number): string
-  /** Everything it has written so far. */
+  /** Its output so far. */
   readonly output: { readonly stdout: string; readonly stderr: string }
   readonly process: ChildProcess
-  /** Ends it as a user would, with SIGTERM. @returns its exit code */
+  /** Stops it with SIGTERM. @returns its exit code */
   close(): Promise<number | null>
 }
 
-/** Starts a gateway and waits until it says that it is ready. Rejects with its output when it ends before. */
+/** Starts a gateway and waits until it logs that it is ready. Rejects with its output if it ends first. */
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const { files, workers = 2, environment = {} } = options
   const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   }
 }
 
-/** The line with which a gateway says that it is ready, in either format of its log. */
+/** The log line of a ready gateway, in both log formats. */
 const READY =
   /"?admin"?[=:]"?http:\/\/127\.0\.0\.1:(\d+)"?[ ,]"?metrics\.port"?[=:](\d+)[ ,]"?readiness\.port"?[=:](\d+)/
 

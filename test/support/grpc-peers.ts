@@ -44,17 +44,17 @@ function serviceOf(name: string) {
   } satisfies ServiceDefinition
 }
 
-/** What a server has seen of its callers. */
+/** A gRPC server and its observations. */
 export interface GrpcBackend {
   readonly port: number
-  /** The last request metadata of `Say`. */
+  /** The metadata of the last request to `Say`. */
   readonly seen: () => Metadata | undefined
-  /** How many calls of `Wait` and `Talk` their callers have given up. */
+  /** The number of calls of `Wait` and `Talk` that were cancelled. */
   readonly cancelled: () => number
   close(): void
 }
 
-/** A gRPC server that offers the same methods under each of the names. */
+/** Starts a gRPC server with the same methods for each service name. */
 export async function startGrpcBackend(
   services: readonly string[],
   secure?: { readonly cert: string; readonly key: string },
@@ -106,7 +106,7 @@ export async function startGrpcBackend(
   return { port, seen: () => seen, cancelled: () => cancelled, close: () => server.forceShutdown() }
 }
 
-/** What came of a call with one answer. */
+/** The result of a unary call. */
 export interface Answered {
   readonly message: string | undefined
   readonly code: status

@@ -1,2 +1,2 @@
-/** The cryptography that proxies hand in, for tests of rooms that have none. */
+/** The key import of the workers, for tests of rooms without cryptography. */
 export { importKey } from '#workers/import-key.ts'

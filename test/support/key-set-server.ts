@@ -6,13 +6,13 @@ import { keySetOf, type SigningKey } from './token-issuer.ts'
 /** The server of an issuer that publishes its keys. */
 export interface KeySetServer {
   readonly port: number
-  /** `GET /keys`, for each request so far. */
+  /** The request lines so far, such as `GET /keys`. */
   readonly requests: readonly string[]
-  /** Answers with these keys from now on. */
+  /** Responds with these keys from now on. */
   publish(...keys: SigningKey[]): void
-  /** Answers with this from now on. */
+  /** Responds with this status and body from now on. */
   answer(status: number, body: string): void
-  /** Answers nothing until the returned function is called. */
+  /** Delays responses until the returned function is called. */
   hold(): () => void
   close(): Promise<void>
 }

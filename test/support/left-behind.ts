@@ -1,7 +1,7 @@
 import { beforeAll, expect, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 
-// Test files share their workers, so what one leaves behind, another one meets. A file that leaves one of these fails.
+// Test files share workers, so state that one file leaves affects others. A file that leaves any of the following fails.
 
 const CLOCK = { ...clock }
 const RESOURCES = ['TCPServerWrap', 'ProcessWrap', 'MessagePort']

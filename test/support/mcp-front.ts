@@ -6,7 +6,7 @@ import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
 import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
 
-/** A server on 127.0.0.1 that hands every request to `handleMcp`, as the proxy does. */
+/** A server on 127.0.0.1 that passes every request to `handleMcp`, like the proxy. */
 export interface McpFront {
   /** `http://127.0.0.1:<port>/mcp` */
   readonly url: string
@@ -18,7 +18,7 @@ export interface McpFront {
 export interface McpFrontOptions {
   readonly plan: McpPlan
   readonly deps: Omit<McpDeps, 'signal'>
-  /** What policies did before, such as setting an identity. */
+  /** Replaces earlier policies, for example to set an identity. */
   readonly prepare?: (exchange: Exchange) => void
 }
 

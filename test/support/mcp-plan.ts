@@ -6,17 +6,17 @@ import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import type { BackendMcpSpec } from '#protocols/mcp/config/policy-schema.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from '#protocols/mcp/config/resolved-backend.ts'
 
-/** Key of the backend of `mcpPlan`; a destination is this, a slash and the name of the target. */
+/** Key of the backend of `mcpPlan`. The key of a destination is this key, a slash and the name of the target. */
 export const MCP_BACKEND = 'ProxyBackend/default/tools'
 
-/** What compilation says besides the plan. */
+/** The result of compilation. */
 export interface CompiledMcp {
   readonly plan: McpPlan
   /** `<path> <code>` */
   readonly problems: readonly string[]
 }
 
-/** A backend with only the names of targets and what the test is about. */
+/** A backend; only the names of targets are required. */
 export interface TestMcp extends Partial<Omit<ResolvedMcpBackend, 'targets'>> {
   /** `auth`: `backend.auth` of the target. */
   readonly targets: readonly (Partial<ResolvedMcpTarget> & { readonly name: string; readonly auth?: BackendAuthSpec })[]
@@ -43,7 +43,7 @@ export function compileTestMcp(
   return { plan, problems: context.problems.map(({ path, code }) => `${path} ${code}`) }
 }
 
-/** A plan for targets of these names. */
+/** A plan for targets with these names. */
 export function mcpPlan(names: readonly string[], rest: Omit<TestMcp, 'targets'> = {}): McpPlan {
   return compileTestMcp({ targets: names.map((name) => ({ name })), ...rest }).plan
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** A folder of object files for one test. */
 export interface ObjectsFolder {
   readonly path: string
-  /** Writes a file as editors do: beside it, then renamed over it. */
+  /** Writes a file like an editor: to a temporary file, which then replaces the old one. */
   write(name: string, text: string): Promise<void>
   remove(): Promise<void>
 }

@@ -11,26 +11,26 @@ import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
 import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/prepare-request.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
 
-/** For tests: what a request meets. Unset members have the values of a plain chat request to provider one. */
+/** The environment of a test request. The defaults are those of a simple chat request to provider one. */
 export interface Setup {
-  /** As users write them. */
+  /** Provider settings as in the API. */
   readonly provider?: object
-  /** What the auth policy of the provider brings. */
+  /** The credential from the auth policy of the provider. */
   readonly credential?: Credential
   readonly ai?: BackendAiSpec
   readonly method?: string
   readonly target?: string
-  /** As the client sent it, before rewrites. */
+  /** The request target as received. */
   readonly originalTarget?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly reads?: Partial<LlmReads>
-  /** What expressions give, by their source; any other fails. */
+  /** Results of expressions, by source text; all other expressions fail. */
   readonly results?: Readonly<Record<string, string | number>>
 }
 
 const BACKEND = { ...sourceOf({}, { path: '', target: 'ProxyBackend/default/llm' }), namespace: 'default', name: 'llm' }
 
-/** Compiles a backend with one set of settings for all providers; problems come as `path: code`. */
+/** Compiles a backend with the same settings for all providers; problems have the form `path: code`. */
 export function compile(spec: object, setup: Setup = {}) {
   const context = new LlmContext(setup)
   const settings = setup.ai === undefined ? [] : [sourceOf(setup.ai, { path: '' })]
@@ -87,14 +87,14 @@ export function prepare(body: string | undefined, setup: Setup = {}) {
   return { prepared, bytes }
 }
 
-/** What is sent upstream, the body also as text; throws when it is refused. */
+/** The upstream request, with the body also as text; throws if it is refused. */
 export function sent(body: string | undefined, setup?: Setup): PreparedLlmRequest & { text: string | undefined } {
   const { prepared } = prepare(body, setup)
   if (prepared.kind !== 'send') throw new Error(`not sent: ${JSON.stringify(prepared)}`)
   return { ...prepared, text: prepared.body && new TextDecoder().decode(prepared.body) }
 }
 
-/** The refusal; throws when there is none. */
+/** The refusal; throws if there is none. */
 export function refused(body: string | undefined, setup?: Setup): Refusal {
   const { prepared } = prepare(body, setup)
   if (prepared.kind !== 'refusal') throw new Error(`not refused: ${prepared.kind}`)

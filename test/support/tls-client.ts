@@ -2,33 +2,33 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 
-/** What a TLS client met. */
+/** The result of a TLS request. */
 export interface TlsAnswer {
   readonly status: number
-  /** Everything that was received, head and body. */
+  /** The received bytes: head and body. */
   readonly text: string
   readonly protocol: string | null
   readonly suite: string
-  /** Of the key exchange. */
+  /** Key exchange group. */
   readonly group: string | undefined
   readonly alpn: string | false | null
   readonly resumed: boolean
   readonly session: Buffer | undefined
-  /** Serial number of the certificate that was shown. */
+  /** Serial number of the server certificate. */
   readonly serial: string
 }
 
 export interface TlsRequest extends tls.ConnectionOptions {
   readonly path?: string
-  /** Host field; the server name unless given. */
+  /** Host field; default: the server name. */
   readonly host?: string
-  /** Sent before the handshake. */
+  /** Bytes to send before the handshake. */
   readonly before?: string
 }
 
 /**
- * One HTTP/1.1 request on a TLS connection of its own, to a port of this machine; all authorities of the tests are trusted. Rejects
- * with a code when there is no answer.
+ * Sends one HTTP/1.1 request on a new TLS connection to a port of this machine; all test authorities are trusted. Rejects with an error
+ * code if there is no response.
  */
 export function askOverTls(port: number, request: TlsRequest = {}): Promise<TlsAnswer> {
   const { path = '/', servername = 'server.test', host = servername, before = '', ...options } = request

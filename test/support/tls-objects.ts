@@ -1,4 +1,4 @@
-/** PEM as a block scalar, for a place that is `indent` deep. */
+/** PEM as a YAML block scalar, indented by `indent`. */
 export function pemBlock(text: string, indent: string): string {
   const lines = text.trim().split('\n')
   return `|\n${lines.map((line) => `${indent}${line}`).join('\n')}`

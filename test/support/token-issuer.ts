@@ -10,10 +10,10 @@ import {
 /** A key as JSON (RFC 7517). */
 export type Jwk = Readonly<Record<string, unknown>>
 
-/** Key pairs of a token issuer, and the tokens it signs; made by Node, so that nothing of the gateway tests itself. */
+/** A key pair of a token issuer. Node signs the tokens, so that the tests do not depend on code of the gateway. */
 export interface SigningKey {
   readonly privateKey: KeyObject
-  /** With a `kid`, as it stands in a key set. */
+  /** The public key with a `kid`, as in a key set. */
   readonly jwk: Jwk
 }
 
@@ -36,7 +36,7 @@ export function keySetOf(...keys: (SigningKey | Jwk)[]): string {
   return JSON.stringify({ keys: keys.map((key) => ('privateKey' in key ? key.jwk : key)) })
 }
 
-/** A signed token in compact form. The header says `alg` and the key's `kid`; `header` adds to it, `undefined` removes. */
+/** A signed token in compact form. The header has `alg` and `kid`; members of `header` are added, `undefined` removes one. */
 export function signToken(
   { privateKey, jwk }: SigningKey,
   alg: string,
@@ -59,7 +59,7 @@ export function encode(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** The same key with its private half written out and read again: what a careless operator might publish. */
+/** The key as a JWK including the private members, as an operator might publish it by mistake. */
 export function privateJwkOf({ privateKey, jwk }: SigningKey): Jwk {
   return { ...createPrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' })).export({ format: 'jwk' }), ...jwk }
 }

@@ -5,8 +5,8 @@ import type { REQUIREMENTS } from '../requirements.ts'
 export type RequirementId = keyof typeof REQUIREMENTS
 
 /**
- * A test that proves one or more requirements of the specification. The coverage test reads these calls from the source text,
- * so ids are written as literals.
+ * Defines a test that proves one or more requirements of the specification. The coverage test reads these calls from the source text, so
+ * ids must be literals.
  */
 export function verifies(
   ids: RequirementId | readonly RequirementId[],

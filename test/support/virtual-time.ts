@@ -1,12 +1,12 @@
 import { clock } from '#base/clock.ts'
 
-/** Takes the place of `clock`: time goes on when the test says so, and timers fire then. */
+/** Replaces `clock`: the test advances the time and fires timers. */
 export class VirtualTime implements Disposable {
   readonly #real = { ...clock }
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>()
   #now: number
 
-  /** @param now milliseconds since the epoch, and of the monotonic clock */
+  /** @param now start of both clocks, in milliseconds since the epoch */
   constructor(now = 1_800_000_000_000) {
     this.#now = now
     clock.now = () => this.#now
@@ -18,13 +18,13 @@ export class VirtualTime implements Disposable {
     }
   }
 
-  /** When the next timer fires, in milliseconds from now; undefined: there is none. */
+  /** Milliseconds until the next timer fires; undefined if there is none. */
   get nextMs(): number | undefined {
     const times = [...this.#timers].map(({ at }) => at - this.#now)
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
-  /** Lets time pass; what a timer begins has its turn before the next one fires. */
+  /** Advances the time; promises that a timer resolves run before the next timer fires. */
   async pass(ms: number): Promise<void> {
     await settled()
     const end = this.#now + ms
@@ -45,7 +45,7 @@ export class VirtualTime implements Disposable {
   }
 }
 
-/** Promises that can settle without time have. */
+/** Resolves when all promises that do not depend on timers have settled. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -18,7 +18,7 @@ beforeEach(() => {
   }
 })
 
-test('a sink that comes after the body broke off hears of it, and nothing is read for it', () => {
+test('a sink attached after the body was aborted gets the abort, and nothing is read for it', () => {
   reader.start(BODY_LENGTH, 5)
   reader.abort('reset')
   reader.pipe(sink)
@@ -26,7 +26,7 @@ test('a sink that comes after the body broke off hears of it, and nothing is rea
   expect(sink.source).toBe(null)
 })
 
-test('the connection hears once that the body is held, and once that it is wanted', () => {
+test('the connection is notified once when the body is backed up, and once when it has a consumer', () => {
   reader.start(BODY_LENGTH, 5)
   reader.pipe(sink)
   reader.resume()
@@ -37,7 +37,7 @@ test('the connection hears once that the body is held, and once that it is wante
   expect(events).toEqual(['wanted', 'held', 'wanted'])
 })
 
-test('a body that begins has no sink, whatever became of the last one', () => {
+test('a new body has no sink, however the previous one ended', () => {
   reader.start(BODY_LENGTH, 5)
   reader.pipe(sink)
   reader.start(BODY_LENGTH, 5)

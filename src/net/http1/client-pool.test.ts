@@ -29,7 +29,7 @@ test.each([
     { method: 'POST', body: 'hello', chunked: true },
     'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
   ],
-])('a request %j goes out as %j', async (asked, expected) => {
+])('a request %j is sent as %j', async (asked, expected) => {
   let seen = ''
   const { pool, destination } = await rig(
     answering((head, body) => {
@@ -41,7 +41,7 @@ test.each([
   expect(seen).toBe(expected)
 })
 
-test('connections are kept per destination and used again', async () => {
+test('connections are kept per destination and reused', async () => {
   const { pool, server, destination } = await rig(answering(() => OK))
   for (let i = 0; i < 3; i++) await ask(pool, destination)
   expect(server.connections).toBe(1)
@@ -49,7 +49,7 @@ test('connections are kept per destination and used again', async () => {
   expect(server.connections).toBe(2)
 })
 
-test('the connection on which a request was sent again belongs to the pool', async () => {
+test('the connection of a replayed request belongs to the pool', async () => {
   let requests = 0
   const { pool, server, destination } = await rig(
     answering((_head, _body, peer) => {
@@ -65,14 +65,14 @@ test('the connection on which a request was sent again belongs to the pool', asy
   expect(server.connections).toBe(2)
 })
 
-test('a connection whose last receiver was full is read from for the next', async () => {
+test('a connection whose last receiver was backed up is read for the next request', async () => {
   const { pool, server, destination } = await rig(answering(() => OK))
   expect(await ask(pool, destination, { backed: true })).toMatchObject({ body: 'ok' })
   expect(await ask(pool, destination)).toMatchObject({ body: 'ok' })
   expect(server.connections).toBe(1)
 })
 
-test('requests at the same time have a connection each; no more than the maximum are kept', async () => {
+test('concurrent requests get a connection each; at most the maximum are kept', async () => {
   const { pool, server, destination } = await rig(
     answering(() => OK),
     { maxIdle: 2 },
@@ -127,7 +127,7 @@ test.each(keepsOrNot)('after %s to %s', async (_, method, answer, connections) =
   expect(server.connections).toBe(connections)
 })
 
-test('a body that comes behind a 204 is nobody’s answer', async () => {
+test('a body after a 204 is not used as the next response', async () => {
   const late = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged'
   let requests = 0
   const { pool, destination } = await rig(
@@ -141,7 +141,7 @@ test('a body that comes behind a 204 is nobody’s answer', async () => {
   expect(await ask(pool, destination)).toMatchObject({ body: 'ok' })
 })
 
-test('a server that closes after an unframed answer to HEAD costs the next request nothing', async () => {
+test('a server that closes after an unframed response to HEAD does not affect the next request', async () => {
   const { pool, destination } = await rig(
     answering((head, _, peer) => {
       if (head.startsWith('POST')) return OK
@@ -153,7 +153,7 @@ test('a server that closes after an unframed answer to HEAD costs the next reque
   expect(await ask(pool, destination, { method: 'POST', body: 'x' })).toMatchObject({ body: 'ok' })
 })
 
-test('a connection is not used again when the answer began before the request had ended', async () => {
+test('a connection is not reused if the response began before the request ended', async () => {
   const { pool, server, destination } = await rig((peer, index) => {
     if (index > 0) return answering(() => OK)(peer)
     void peer
@@ -185,7 +185,7 @@ test('a connection is not used again when the answer began before the request ha
   expect(server.connections).toBe(2)
 })
 
-test('a response before the end of its request ends the connection', async () => {
+test('a response that completes before its request closes the connection', async () => {
   const { pool, server, destination } = await rig((peer) => {
     peer.socket.once('data', () => peer.send(OK))
   })
@@ -220,14 +220,14 @@ test('a response time limit covers the head only', async () => {
   expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'ok' })
 })
 
-test('a response that does not come in time', async () => {
+test('a response after its time limit', async () => {
   const { pool, destination, pass } = await rig(() => {
     setTimeout(() => pass(1300), 20)
   })
   expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ failure: 'timeout', sent: true })
 })
 
-test('key material that cannot be used fails the request', async () => {
+test('unusable key material fails the request', async () => {
   const { pool, destination } = await rig(answering(() => OK))
   const tls = { serverName: undefined, ca: 'nothing', cert: 'x', key: 'y', verify: 'full', alpn: undefined } as const
   expect(await ask(pool, { ...destination, key: 'tls', tls })).toMatchObject({
@@ -236,7 +236,7 @@ test('key material that cannot be used fails the request', async () => {
   })
 })
 
-test('a server that is no TLS server fails the request unsent', async () => {
+test('a server without TLS fails the request unsent', async () => {
   const { pool, destination } = await rig((peer) => {
     peer.socket.once('data', () => peer.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   })
@@ -245,7 +245,7 @@ test('a server that is no TLS server fails the request unsent', async () => {
   expect(await ask(pool, secured)).toMatchObject({ failure: 'handshake-failed', sent: false })
 })
 
-test('a head stays as it was until it is released', async () => {
+test('a head is unchanged until it is released', async () => {
   const { pool, destination } = await rig(
     answering((_, __, peer) => `HTTP/1.1 200 OK\r\nX-Port: ${peer.socket.remotePort}\r\ncontent-length: 0\r\n\r\n`),
     { maxIdle: 0 },
@@ -271,7 +271,7 @@ test('release during the exchange has no effect', async () => {
   expect(first.stream).not.toBe(second.stream)
 })
 
-test('a closed pool keeps nothing', async () => {
+test('a closed pool keeps no connections', async () => {
   const { pool, server, destination } = await rig(answering(() => OK))
   await ask(pool, destination)
   pool.close()
@@ -291,7 +291,7 @@ test.each([
   expect(result.informed).toHaveLength(100)
 })
 
-test('cancel ends the connection and says nothing', async () => {
+test('cancel closes the connection without an event', async () => {
   let ended: () => void = () => {}
   const gone = new Promise<void>((resolve) => {
     ended = resolve

@@ -17,7 +17,7 @@ async function rig(serve: (peer: Accepted, index: number) => void, bounds: Desti
 
 const ok = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 
-/** Answers when it is told to, the request that came first. */
+/** Responds on demand, to the oldest request. */
 function patient() {
   const waiting: { readonly peer: Accepted; readonly body: string }[] = []
   const serve = answering((_, body, peer) => {
@@ -33,7 +33,7 @@ function patient() {
   return { serve, waiting, answerNext }
 }
 
-test('beyond the bound of connections requests wait their turn; beyond that of waiting ones they fail unsent', async () => {
+test('requests beyond the connection limit wait in order; those beyond the queue limit fail unsent', async () => {
   const { serve, waiting, answerNext } = patient()
   const { pool, server, destination } = await rig(serve, { maxConnections: 2, maxWaiting: 1 })
   const [one, two, three] = ['one', 'two', 'three'].map((body) => ask(pool, destination, { method: 'POST', body }))
@@ -54,7 +54,7 @@ test('a waiting request gets a new connection when one has closed', async () => 
   expect(server.connections).toBe(3)
 })
 
-test('a request waits no longer than a connection may take', async () => {
+test('a request waits no longer than the connect timeout', async () => {
   const { serve, waiting, answerNext } = patient()
   const { pool, destination, pass } = await rig(serve, { maxConnections: 1, maxWaiting: 9 })
   const first = ask(pool, destination, { method: 'POST', body: 'first' })
@@ -69,7 +69,7 @@ test('a request waits no longer than a connection may take', async () => {
   expect([await first, await next]).toMatchObject([{ body: 'first' }, { body: 'next' }])
 })
 
-test('the time of a request goes on while it waits', async () => {
+test('the time limit of a request includes its wait', async () => {
   const { serve } = patient()
   const { pool, destination, pass } = await rig(serve, { maxConnections: 1, maxWaiting: 9 })
   void ask(pool, destination)
@@ -78,7 +78,7 @@ test('the time of a request goes on while it waits', async () => {
   expect(await hurried).toMatchObject({ failure: 'wait-timeout', sent: false })
 })
 
-test('who gives up makes room for another to wait', async () => {
+test('a cancelled request frees its place in the queue', async () => {
   const { serve, waiting, answerNext } = patient()
   const { pool, destination } = await rig(serve, { maxConnections: 1, maxWaiting: 1 })
   void ask(pool, destination, { method: 'POST', body: 'first' })
@@ -94,7 +94,7 @@ test('who gives up makes room for another to wait', async () => {
   expect(waiting).toEqual([])
 })
 
-test('a connection that nobody gets is no longer counted', async () => {
+test('a connection that failed to open is no longer counted', async () => {
   const { serve, answerNext } = patient()
   const { pool, server, destination } = await rig(serve, { maxConnections: 1, maxWaiting: 0 })
   const dead = { ...destination, connectTimeoutMs: 5000 }
@@ -108,7 +108,7 @@ test('a connection that nobody gets is no longer counted', async () => {
   }
 })
 
-test('without a bound of their own ten thousand requests have a connection each', () => {
+test('with the default limits, ten thousand requests get a connection each', () => {
   expect(DEFAULT_BOUNDS.maxConnections).toBeGreaterThan(10_000)
   expect(DEFAULT_BOUNDS.maxWaiting).toBeGreaterThan(10_000)
 })

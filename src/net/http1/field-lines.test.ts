@@ -11,7 +11,7 @@ import { FIELD_LINES_CODE } from './field-lines-code.ts'
 const SOURCE = 'src/net/http1/field-lines.wat'
 const CODE = 'src/net/http1/field-lines-code.ts'
 
-test('the code is the source, assembled', async () => {
+test('the code equals the assembled source', async () => {
   const module = (await loadWabt()).parseWat(SOURCE, readFileSync(SOURCE, 'utf8'))
   module.validate()
   const code = Buffer.from(module.toBinary({}).buffer).toString('base64')
@@ -26,7 +26,7 @@ interface Found {
   readonly next: number
 }
 
-/** What the lines of `text` are, said as plainly as possible, by the character classes that everybody else goes by. */
+/** A simple reference implementation, based on the shared character classes. */
 function expectedOf(text: string): Found {
   const lines: [string, string][] = []
   for (let stop = 0; ; ) {
@@ -49,7 +49,7 @@ function expectedOf(text: string): Found {
   }
 }
 
-/** What is found in `bytes[start, end)`, in as many searches as it takes. */
+/** All lines in `bytes[start, end)`, in as many searches as necessary. */
 function foundIn(bytes: Uint8Array, start: number, end: number): Found {
   const lines: [string, string][] = []
   const offsets = new Int32Array(4 * 10_000)
@@ -67,7 +67,7 @@ function foundIn(bytes: Uint8Array, start: number, end: number): Found {
   }
 }
 
-/** In place and in a copy, among bytes that would be taken for more of it. */
+/** In place and in a copy, surrounded by bytes that look like more lines. */
 function expectFound(text: string, around: string, offset: number): void {
   const expected = expectedOf(text)
   const end = offset + text.length
@@ -107,7 +107,7 @@ test.each([
   for (const around of ['a', ' ', ':', '\0', '\r\n', 'x: y\r\n']) expectFound(text, around, 7)
 })
 
-test('every byte, at every place of a block, in a name and in a value', () => {
+test('every byte, at every position of a block, in a name and in a value', () => {
   for (let code = 0; code < 256; code++) {
     const byte = String.fromCharCode(code)
     for (let before = 0; before < 18; before++) {
@@ -141,7 +141,7 @@ test('any text', () => {
   )
 })
 
-test('as many lines as there are, and as long as a head may be', () => {
+test('the maximum number of lines, and the maximum length of a head', () => {
   const many = 'name: value\r\n'.repeat(5000)
   expectFound(`${many}\r\n`, 'a', 0)
   expectFound(many, 'a', 3)

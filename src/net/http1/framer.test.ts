@@ -4,7 +4,7 @@ import { Framer } from './framer.ts'
 
 interface Seen {
   taken: string
-  /** Index behind the last consumed byte. */
+  /** Index after the last consumed byte. */
   after: number
   done: boolean
   bad: boolean
@@ -66,7 +66,7 @@ test.each([
   ['2\r\nab\r\n0\r\nX: y\r\n\r\n'],
   ['2\r\nab\r\n0\r\nX:\r\nY-Z: \u00e9 \t\r\n\r\n'],
   ['2\r\nab\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nHost: evil\r\n\r\n'],
-])('trailers are taken out: %j', (text) => {
+])('trailers are removed: %j', (text) => {
   for (const step of [text.length, 1, 2, 3, 5]) {
     const end = { after: text.length, done: true, bad: false }
     expect(feed(text, BODY_CHUNKED, -1, { step, framed: true })).toEqual({ ...end, taken: '2\r\nab\r\n0\r\n\r\n' })
@@ -74,7 +74,7 @@ test.each([
   }
 })
 
-/** Bad framings, the published ways of hiding a request in a chunked body among them. */
+/** Invalid framing, including published ways of hiding a request in a chunked body. */
 const BAD: string[] = [
   '\r\n',
   'x\r\n',
@@ -144,13 +144,13 @@ test.each(BAD)('refuses %j', (text) => {
   }
 })
 
-test('many chunks with signatures pass: the bound on extensions is per chunk', () => {
+test('many chunks with signatures are accepted: the limit of extensions is per chunk', () => {
   const chunk = `1;chunk-signature=${'0'.repeat(64)}\r\na\r\n`
   const text = `${chunk.repeat(1000)}0\r\n\r\n`
   expect(feed(text, BODY_CHUNKED, -1)).toMatchObject({ taken: 'a'.repeat(1000), done: true })
 })
 
-test('nothing of a piece that turns out bad is passed on framed', () => {
+test('no bytes of an invalid piece are forwarded with framing', () => {
   expect(feed('1\r\na\r\nzz', BODY_CHUNKED, -1, { framed: true })).toMatchObject({ taken: '', bad: true })
 })
 
@@ -165,7 +165,7 @@ test.each([
   expect(framer.close()).toBe(ends)
 })
 
-test('bytes left are known for a length only', () => {
+test('the number of remaining bytes is known only with a length', () => {
   const framer = new Framer()
   framer.start(BODY_LENGTH, 5)
   framer.feed(Buffer.from('ab'), 0, 2, { bytes: () => {} }, false)
@@ -174,7 +174,7 @@ test('bytes left are known for a length only', () => {
   expect(framer.left).toBe(-1)
 })
 
-test('a trailer that comes by itself is dropped, and the end stays', () => {
+test('a trailer in a separate piece is dropped, and the end is kept', () => {
   const framer = new Framer()
   framer.start(BODY_CHUNKED, -1)
   let taken = ''
@@ -189,7 +189,7 @@ test('a trailer that comes by itself is dropped, and the end stays', () => {
   expect([taken, framer.done]).toEqual(['1\r\na\r\n0\r\n\r\n', true])
 })
 
-test('a body that begins knows nothing of one that broke off', () => {
+test('a new body is independent of an aborted one', () => {
   const framer = new Framer()
   framer.start(BODY_CHUNKED, -1)
   framer.feed(Buffer.from('00000000'), 0, 8, { bytes: () => {} }, false)

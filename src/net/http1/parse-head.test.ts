@@ -16,7 +16,7 @@ import { readRequestHead } from './read-head.ts'
 
 const LIMITS = { maxHeadBytes: 65_536, maxHeaders: 100 }
 
-/** A request with these lines beside a valid start line and Host. */
+/** A request with these lines, a valid start line and Host. */
 const withLines = (...lines: string[]) =>
   `POST / HTTP/1.1\r\nHost: a\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
 const withHost = (host: string) => `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
@@ -175,7 +175,7 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, 'GET / HTTP/1.1\r\nHost: a\r\n\n'],
   [MALFORMED, 'GET / HTTP/1.1\r\nHost: a\r\n\rX'],
   [MALFORMED, 'GET / HTTP/1.1\r\n\nHost: a\r\n\r\n'],
-  // two framings (CL.TE, TE.CL, TE.TE, CL.CL and their disguises)
+  // conflicting framing (CL.TE, TE.CL, TE.TE, CL.CL and variants)
   [MALFORMED, withLines('Content-Length: 0', 'Content-Length: 5')],
   [MALFORMED, withLines('Content-Length: 4', 'Transfer-Encoding: chunked')],
   [MALFORMED, withLines('Transfer-Encoding: chunked', 'Content-Length: 4')],
@@ -284,17 +284,17 @@ test.each([
   ['http://A', '/'],
   ['http://a?q', '/?q'],
   ['HTTP://a//b', '//b'],
-])('absolute form %s goes on as %s', (target, origin) => {
+])('absolute form %s is forwarded as %s', (target, origin) => {
   const head = parseHeadText(startLine(`GET ${target} HTTP/1.1`)) as Head
   expect(head.target).toBe(origin)
   expect(head.writeRequest(0, -1, '')).toBe(startLine(`GET ${origin} HTTP/1.1`))
 })
 
-test('OPTIONS of a whole server in absolute form goes on as an asterisk', () => {
+test('OPTIONS for the whole server in absolute form is forwarded in asterisk form', () => {
   expect((parseHeadText(startLine('OPTIONS http://a HTTP/1.1')) as Head).target).toBe('*')
 })
 
-test('HTTP/1.0 goes on as HTTP/1.1', () => {
+test('HTTP/1.0 is forwarded as HTTP/1.1', () => {
   const head = parseHeadText(startLine('GET / HTTP/1.0')) as Head
   expect(head.http10).toBe(true)
   expect(head.keepAlive).toBe(false)
@@ -306,7 +306,7 @@ test.each([
   ['Content-Length', ['content-length'], ['host', 'cookie', 'content-length']],
   ['COOKIE,x_a', ['cookie', 'x_a'], ['host', 'content-length']],
   ['te, upgrade, keep-alive, trailer, transfer-encoding, http2-settings', [], ['host', 'cookie', 'content-length']],
-])('what a Connection names is told: %s', (connection, nominated, left) => {
+])('fields nominated by Connection are recorded: %s', (connection, nominated, left) => {
   const head = parseHeadText(withLines(`Connection: ${connection}`, 'Cookie: a=1', 'Content-Length: 5')) as Head
   expect(head.nominated).toEqual(nominated)
   expect(head.clone().nominated).toEqual(nominated)
@@ -318,7 +318,7 @@ test.each([
   expect(head.nominated).toEqual([])
 })
 
-test('fields about the connection and those it nominates are dropped', () => {
+test('connection-level fields and nominated fields are dropped', () => {
   const head = parseHeadText(
     withLines(
       'Connection: keep-alive, X-Nominated, TE',
@@ -352,7 +352,7 @@ test.each([
   [['Connection: Upgrade', 'Upgrade: websocket, h2c'], ''],
   [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 5'], ''],
   [['Connection: Upgrade', 'Upgrade: websocket', 'Content-Length: 0'], 'websocket'],
-])('upgrade asked for by %j is %j', (lines, upgrade) => {
+])('the upgrade requested by %j is %j', (lines, upgrade) => {
   const head = parseHeadText(withLines(...lines)) as Head
   expect(head.upgrade).toBe(upgrade)
   expect(head.has('upgrade') || head.has('connection') || head.has('http2-settings')).toBe(false)
@@ -363,7 +363,7 @@ test('an upgrade over HTTP/1.0 is ignored (RFC 9110, 7.8)', () => {
   expect((parseHeadText(text) as Head).upgrade).toBe('')
 })
 
-test('a 101 names the protocol, even if it announces a body, which it does not have', () => {
+test('a 101 has its protocol and no body, even if it announces one', () => {
   const text =
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 5\r\n\r\n'
   expect((parseHeadText(text) as Head).upgrade).toBe('websocket')
@@ -375,7 +375,7 @@ test.each([
   ['max=100', -1],
   ['timeout=', -1],
   ['', -1],
-])('the hint Keep-Alive: %s is %i seconds', (value, seconds) => {
+])('Keep-Alive: %s is a hint of %i seconds', (value, seconds) => {
   const head = parseHeadText(`HTTP/1.1 200 OK\r\nKeep-Alive: ${value}\r\n\r\n`) as Head
   expect(head.keepAliveSeconds).toBe(seconds)
   expect(head.has('keep-alive')).toBe(false)
@@ -406,14 +406,14 @@ test.each([
   ['a name of the length of Host', 36, 'GET / HTTP/1.1\r\nHost: a\r\nHint: 1\r\n\r\n', 100],
   ['a name of the length of Transfer-Encoding', 49, 'GET / HTTP/1.1\r\nHost: a\r\nTiming-Allow-Orig: 1\r\n\r\n', 100],
   ['one field too many', HEADERS_TOO_LARGE, 'GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nC: d\r\nE: f\r\n\r\n', 100],
-])('where a head ends, and limits: %s', (_, outcome, text, maxHeadBytes) => {
+])('the end of a head, and limits: %s', (_, outcome, text, maxHeadBytes) => {
   expect(parsePrefix(text, maxHeadBytes)).toBe(outcome)
 })
 
 test.each([
   ['request', 'GET /', URI_TOO_LONG, parseRequestHead],
   ['response', 'HTTP/1.1 200 ', HEADERS_TOO_LARGE, parseResponseHead],
-])('the first line of a %s has the limit of the head, wherever it begins', (_, line, tooLong, parse) => {
+])('the limit of the head applies to the first line of a %s, wherever it begins', (_, line, tooLong, parse) => {
   const outcomeOf = (length: number) => {
     const bytes = Buffer.from(`${'-'.repeat(80)}${line.padEnd(length, 'x')}`)
     return parse(bytes, 80, bytes.length, new Head(), { maxHeadBytes: 100, maxHeaders: 3 })
@@ -421,7 +421,7 @@ test.each([
   expect([60, 100, 101].map(outcomeOf)).toEqual([INCOMPLETE, INCOMPLETE, tooLong])
 })
 
-test('more fields than the table had room for', () => {
+test('the table of fields grows', () => {
   const lines = Array.from({ length: 99 }, (_, i) => `X-${i}: ${i}`)
   const head = parseHeadText(withLines(...lines), LIMITS) as Head
   expect(head.fieldCount).toBe(100)
@@ -449,7 +449,7 @@ test.each(RESUMED)('byte by byte, and in two parts at every point: %j', (text) =
   expect(slow).toEqual(whole)
 })
 
-test('a refusal comes as soon as the wrong byte is there', () => {
+test('a head is refused at the first invalid byte', () => {
   for (const [outcome, text] of INVALID) {
     if (outcome !== MALFORMED) continue
     const bytes = Buffer.from(text, 'latin1')
@@ -462,7 +462,7 @@ test('a refusal comes as soon as the wrong byte is there', () => {
   }
 })
 
-test('a head in the middle of a buffer is found by its offsets', () => {
+test('offsets are correct for a head in the middle of a buffer', () => {
   const text = `xxx${withHost('a')}next`
   const bytes = Buffer.from(text, 'latin1')
   const head = new Head()

@@ -52,20 +52,20 @@ const GET = 'GET /a HTTP/1.1\r\nHost: x\r\n\r\n'
 const POST5 = 'POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'
 const POST_CHUNKED = 'POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-test('head and body of an answer leave in one write', () => {
+test('head and body of a response are sent in one write', () => {
   const { transport, events } = setup()
   transport.receive(GET)
   expect(transport.writes).toEqual([OK])
   expect(events).toEqual(['request GET /a', 'finished 2'])
 })
 
-test('a head without body bytes leaves at the end of the turn', () => {
+test('a head without body bytes is sent at the end of the turn', () => {
   const { transport } = setup((stream) => stream.respond(Head.response(200), BODY_CHUNKED, -1))
   transport.receive(GET)
   expect(transport.writes).toEqual(['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'])
 })
 
-test('a body larger than one write comes in several', () => {
+test('a large body is sent in several writes', () => {
   const { transport } = setup((stream) => answerWith(stream, 'x'.repeat(70_000)))
   transport.receive(GET)
   expect(transport.writes.map((text) => text.length)).toEqual([42, 65_536, 4464])
@@ -108,7 +108,7 @@ test.each(MESSAGES)('in two parts at every point, and byte by byte: %j', (text) 
   expect(bodies.map((sink) => sink.text)).toEqual(expected.bodies)
 })
 
-test('a request whose answer takes time holds those behind it', () => {
+test('pipelined requests wait for the response of the previous one', () => {
   const streams: ServerStream[] = []
   const { transport, events } = setup((stream) => streams.push(stream))
   transport.receive(`${GET}${GET.replace('/a', '/z')}`)
@@ -121,7 +121,7 @@ test('a request whose answer takes time holds those behind it', () => {
   expect(transport.text.match(/one|two/g)).toEqual(['one', 'two'])
 })
 
-test('a body waits unread until somebody wants it, and while the receiver is full', () => {
+test('a body is not read before it has a consumer, or while the consumer is backed up', () => {
   const sink = new TextSink()
   let stream!: ServerStream
   const { transport } = setup((one) => (stream = one))
@@ -138,7 +138,7 @@ test('a body waits unread until somebody wants it, and while the receiver is ful
   expect([sink.text, sink.ended, sink.source]).toEqual(['hello', true, null])
 })
 
-test('an answer may come before the body that nobody wanted: a small rest is read over', () => {
+test('after an early response, a small rest of the body is discarded', () => {
   const { transport, events } = setup()
   transport.receive(`${POST5}he`)
   expect(transport.text).toBe(OK)
@@ -147,7 +147,7 @@ test('an answer may come before the body that nobody wanted: a small rest is rea
   expect(events.at(-2)).toBe('request GET /a')
 })
 
-test('a receiver of the body is told that an early answer made it pointless', () => {
+test('the consumer of the body is aborted after an early response', () => {
   const sink = new TextSink()
   const { transport } = setup((stream) => {
     stream.body.pipe(sink)
@@ -157,7 +157,7 @@ test('a receiver of the body is told that an early answer made it pointless', ()
   expect([sink.text, sink.aborted]).toEqual(['', 'cancelled'])
 })
 
-test('a large rest is answered by closing, announced where its length is', () => {
+test('for a large rest the connection closes, with announcement if the length is known', () => {
   const { transport, pass, state } = setup()
   transport.receive(POST5.replace('5', '999999'))
   expect(transport.text).toBe(OK_CLOSE)
@@ -168,7 +168,7 @@ test('a large rest is answered by closing, announced where its length is', () =>
   expect(state.closed).toBe(0)
 })
 
-test('a large chunked rest ends the connection once it shows', () => {
+test('a large chunked rest closes the connection when its size is known', () => {
   const { transport } = setup()
   transport.receive(`${POST_CHUNKED}fffff\r\n`)
   expect(transport.text).toBe(OK)
@@ -177,7 +177,7 @@ test('a large chunked rest ends the connection once it shows', () => {
   expect(transport.endedByUs).toBe(true)
 })
 
-test('a lingering connection waits for a client that still reads', () => {
+test('a lingering connection waits while the client still reads', () => {
   const { transport, pass } = setup()
   transport.receive(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
   transport.unsentBytes = 5000
@@ -217,7 +217,7 @@ test.each([
   ['304', GET, 304, BODY_NONE, 5, 'content-length: 5\r\n'],
   ['304 of its own', GET, 304, BODY_NONE, 0, ''],
   ['200 without body', GET, 200, BODY_NONE, -1, 'content-length: 0\r\n'],
-] as const)('%s sends no body', (_, request, status, kind, length, line) => {
+] as const)('%s has no response body', (_, request, status, kind, length, line) => {
   const { transport, events } = setup((stream) => {
     stream.respond(Head.response(status), kind, length)
     new FixedBody('hello').pipe(stream.response)
@@ -234,7 +234,7 @@ test.each([
   ['1.1', BODY_CLOSE, 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n', false],
   ['1.0', BODY_CHUNKED, 'connection: close\r\n\r\nhello', true],
   ['1.0', BODY_CLOSE, 'connection: close\r\n\r\nhello', true],
-] as const)('to HTTP/%s a body of kind %i goes as %j', (version, kind, text, closes) => {
+] as const)('to HTTP/%s a body of kind %i is sent as %j', (version, kind, text, closes) => {
   const { transport } = setup((stream) => {
     expect(stream.version).toBe(version)
     stream.respond(Head.response(200), kind, -1)
@@ -245,7 +245,7 @@ test.each([
   expect(transport.endedByUs).toBe(closes)
 })
 
-test('a body shorter than announced cuts the connection', () => {
+test('a body shorter than announced resets the connection', () => {
   const { transport, events } = setup((stream) => {
     stream.respond(Head.response(200), BODY_LENGTH, 9)
     new FixedBody('hello').pipe(stream.response)
@@ -266,7 +266,7 @@ test('a body longer than announced is not sent', () => {
 
 const EXPECTING = POST5.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n')
 
-test('100 Continue is sent when somebody wants the body', () => {
+test('100 Continue is sent when the body has a consumer', () => {
   const sink = new TextSink()
   const { transport } = setup((stream) => {
     stream.body.pipe(sink)
@@ -278,7 +278,7 @@ test('100 Continue is sent when somebody wants the body', () => {
   expect(sink.text).toBe('hello')
 })
 
-test('an early refusal instead of 100 closes, for nobody knows whether the body follows', () => {
+test('an early refusal instead of 100 closes the connection, because the body may or may not follow', () => {
   const { transport } = setup((stream) => answerWith(stream, 'ok'))
   transport.receive(EXPECTING)
   expect(transport.text).toBe(OK_CLOSE)
@@ -286,7 +286,7 @@ test('an early refusal instead of 100 closes, for nobody knows whether the body 
   expect(transport.text).toBe(OK_CLOSE)
 })
 
-test('interim answers go to HTTP/1.1 clients only; 100 is ours to send', () => {
+test('interim responses are sent only to HTTP/1.1 clients; only the connection sends 100', () => {
   const onRequest = (stream: ServerStream) => {
     stream.inform(Head.response(100))
     stream.inform(Head.response(103))
@@ -322,7 +322,7 @@ test.each([
   expect([transport.endedByUs, transport.destroyed]).toEqual([true, false])
 })
 
-test('a body with broken framing is refused, and its receiver told', () => {
+test('a body with invalid framing is refused, and its consumer aborted', () => {
   const sink = new TextSink()
   const { transport, events } = setup((stream) => stream.body.pipe(sink))
   transport.receive(`${POST_CHUNKED}1\r\na\r\nzz`)
@@ -331,7 +331,7 @@ test('a body with broken framing is refused, and its receiver told', () => {
   expect(sink.aborted).toBe('protocol-error')
 })
 
-test('a body with broken framing cuts an answer that has begun', () => {
+test('a body with invalid framing aborts a response that has begun', () => {
   const { transport, events } = setup((stream) => {
     stream.body.pipe(new TextSink())
     stream.respond(Head.response(200), BODY_CHUNKED, -1)
@@ -371,7 +371,7 @@ verifies(
   },
 )
 
-test('a head must be complete 30 s after it began, however slowly it goes on', () => {
+test('a head must be complete 30 s after its first byte', () => {
   const { transport, events, pass } = setup()
   pass(500_000)
   for (const byte of 'GET / HTTP/1.1\r\nX: abcdefghijklm') {
@@ -384,7 +384,7 @@ test('a head must be complete 30 s after it began, however slowly it goes on', (
   expect(events).toEqual(['refused request-timeout-reading'])
 })
 
-test('the time limit of a pipelined head begins with the head, too', () => {
+test('the time limit of a pipelined head also begins with its first byte', () => {
   const { transport, pass } = setup()
   transport.receive(`${GET}GET /`)
   pass(30_300)
@@ -395,7 +395,7 @@ test.each([
   ['text/event-stream', ''],
   ['Text/Event-Stream; charset=utf-8', ''],
   ['text/plain', 'aborted protocol-error'],
-])('a body that stalls behind the head of an answer of %s', (type, expected) => {
+])('a body that stalls after the response head of type %s', (type, expected) => {
   const { transport, events, pass } = setup((stream) => {
     stream.body.pipe(new TextSink())
     const head = Head.response(200)
@@ -407,7 +407,7 @@ test.each([
   expect(events.filter((event) => event.startsWith('aborted')).join()).toBe(expected)
 })
 
-test('a body that stalls for 60 s is refused, unless the receiver is what it waits for', () => {
+test('a body that stalls for 60 s is refused, unless its consumer is backed up', () => {
   const sink = new TextSink()
   const { transport, events, pass } = setup((stream) => stream.body.pipe(sink))
   transport.receive(POST5)
@@ -425,7 +425,7 @@ test('a body that stalls for 60 s is refused, unless the receiver is what it wai
   expect(sink.aborted).toBe('timeout')
 })
 
-test('a slow answer has no time limit here', () => {
+test('the connection does not limit the time until the response', () => {
   let stream!: ServerStream
   const { transport, pass } = setup((one) => (stream = one))
   transport.receive(GET)
@@ -434,7 +434,7 @@ test('a slow answer has no time limit here', () => {
   expect(transport.text).toBe(OK)
 })
 
-test('a client that takes nothing of its answer is let go, a slow one is not', () => {
+test('a client that does not read its response is disconnected, a slow one is not', () => {
   const { transport, pass, events } = setup((stream) => {
     stream.respond(Head.response(200), BODY_CHUNKED, -1)
     stream.response.bytes(Buffer.from('x'), 0, 1)
@@ -450,7 +450,7 @@ test('a client that takes nothing of its answer is let go, a slow one is not', (
   expect(events.at(-1)).toBe('aborted timeout')
 })
 
-test('a client that ends its direction still gets its answer', () => {
+test('a client that ends its direction still gets its response', () => {
   let stream!: ServerStream
   const { transport } = setup((one) => (stream = one))
   transport.receive(GET)
@@ -459,7 +459,7 @@ test('a client that ends its direction still gets its answer', () => {
   expect([transport.text, transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
-test('a client that ended its direction is taken for gone when nothing is sent to it for a while', () => {
+test('a client that ended its direction is disconnected when nothing is sent to it for a while', () => {
   const { transport, events, pass } = setup(() => undefined)
   transport.receive(GET)
   transport.receiveEnd()
@@ -469,7 +469,7 @@ test('a client that ended its direction is taken for gone when nothing is sent t
   expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
 })
 
-test('a client that ended its direction gets an answer that keeps coming', () => {
+test('a client that ended its direction gets a response that makes progress', () => {
   let stream!: ServerStream
   const { transport, events, pass } = setup((one) => (stream = one))
   transport.receive(GET)
@@ -484,7 +484,7 @@ test('a client that ended its direction gets an answer that keeps coming', () =>
   expect([transport.destroyed, events.at(-1)]).toEqual([true, 'aborted reset'])
 })
 
-test('a client that ends in the middle of a body has gone', () => {
+test('a client that ends its direction in the middle of a body is disconnected', () => {
   const sink = new TextSink()
   const { transport, events } = setup((stream) => stream.body.pipe(sink))
   transport.receive(`${POST5}he`)
@@ -493,7 +493,7 @@ test('a client that ends in the middle of a body has gone', () => {
   expect([sink.aborted, transport.destroyed]).toEqual(['reset', true])
 })
 
-test('a connection that is lost aborts the request in hand, once', async () => {
+test('a lost connection aborts the current request once', async () => {
   let stream!: ServerStream
   const { transport, events, state } = setup((one) => (stream = one))
   transport.receive(GET)
@@ -505,7 +505,7 @@ test('a connection that is lost aborts the request in hand, once', async () => {
   expect(events).toHaveLength(2)
 })
 
-test('an abort in the middle of a body that ends with the connection must not look like its end', () => {
+test('an aborted body that ends with the connection does not look complete', () => {
   let response!: BodySink
   const { transport, events } = setup((stream) => {
     stream.respond(Head.response(200), BODY_CLOSE, -1)
@@ -518,7 +518,7 @@ test('an abort in the middle of a body that ends with the connection must not lo
   expect(events.at(-1)).toBe('cut reset')
 })
 
-test('drain closes an idle connection now and a busy one after its answer', () => {
+test('drain closes an idle connection now and a busy one after its response', () => {
   const idle = setup()
   idle.connection.drain()
   expect(idle.transport.destroyed).toBe(true)
@@ -530,7 +530,7 @@ test('drain closes an idle connection now and a busy one after its answer', () =
   expect([busy.transport.text, busy.transport.endedByUs]).toEqual([OK_CLOSE, true])
 })
 
-test('drain does not take from a client what it is being sent', () => {
+test('drain lets a response that is being sent finish', () => {
   const { connection, transport } = setup()
   transport.receive(GET)
   transport.unsentBytes = 10
@@ -558,7 +558,7 @@ verifies(
   },
 )
 
-test('a request is answered once', () => {
+test('a request gets only one response', () => {
   const { transport } = setup((stream) => {
     stream.respond(Head.response(200), BODY_CHUNKED, -1)
     expect(() => stream.respond(Head.response(200), BODY_CHUNKED, -1)).toThrow('already been answered')

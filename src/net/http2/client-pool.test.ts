@@ -50,7 +50,7 @@ async function frames(serve: (peer: FramePeer, index: number) => void, settings:
   return { server, destination: server.destination, ...newPool(settings) }
 }
 
-/** A server that answers every request by `serve`. */
+/** A server that handles every request with `serve`. */
 function answeringFrames(serve: (peer: FramePeer, stream: number, index: number) => void) {
   return (peer: FramePeer, index: number) => {
     peer.settings([INITIAL_WINDOW_SIZE, 1_000_000])
@@ -100,7 +100,7 @@ const sent: [asked: Asked, fields: string[]][] = [
     ['x-a', '1', 'authorization', 'secret'],
   ],
 ]
-test.each(sent)('a request %j goes out with the fields %j', async (asked, fields) => {
+test.each(sent)('a request %j is sent with the fields %j', async (asked, fields) => {
   let seen: string[] = []
   const { pool, destination } = await nodeServer(async (stream, _, received) => {
     seen = received
@@ -139,7 +139,7 @@ test('all requests share a connection until the server allows no more', async ()
   }
 })
 
-test('bodies flow both ways at once, with trailers at both ends', async () => {
+test('bodies flow both ways at once, with trailers in both directions', async () => {
   let trailers: IncomingHttpHeaders = {}
   const told: string[] = []
   const { pool, destination } = await nodeServer((stream) => {
@@ -178,7 +178,7 @@ test('bodies flow both ways at once, with trailers at both ends', async () => {
   expect([trailers['x-sum'], trailers['x-no'], told]).toEqual(['3', undefined, ['grpc-status', 'x-two', 'x-two']])
 })
 
-test('a receiver that is full holds the server back, a full server the giver', async () => {
+test('backpressure works in both directions', async () => {
   const size = 4_000_000
   const { pool, destination } = await nodeServer((stream) => {
     stream.respond({ ':status': 200 })
@@ -216,7 +216,7 @@ test('a receiver that is full holds the server back, a full server the giver', a
   expect(most).toBeLessThan(2_000_000)
 })
 
-test('interim responses are passed on', async () => {
+test('interim responses are forwarded', async () => {
   const { pool, destination } = await nodeServer((stream) => {
     stream.additionalHeaders({ ':status': 103, link: '</a>' })
     answer(stream, 'ok')
@@ -371,7 +371,7 @@ test.each([
   ['x-a', 'a\r\nb: c'],
   ['x-a', 'a\u0001'],
   ['x-a', ' 1'],
-])('an unsound field is left out: %j %j', async (name, value) => {
+])('an invalid field is omitted: %j %j', async (name, value) => {
   const { pool, destination } = await frames(
     answeringFrames((peer, stream) =>
       peer.head(
@@ -394,7 +394,7 @@ test.each([
 test.each([
   ['HEAD', [['content-length', '7']], { status: 200, body: '' }],
   ['GET', [], { status: 200, body: '' }],
-] as const)('a response to %s that is a head alone', async (method, fields, expected) => {
+] as const)('a response to %s without body', async (method, fields, expected) => {
   const { pool, destination } = await frames(
     answeringFrames((peer, stream) => peer.head(stream, [[':status', '200'], ...fields], END_STREAM)),
   )
@@ -450,7 +450,7 @@ test.each(replayed)('a request that was %s', async (_, asked, first, expected) =
 test.each([
   ['enough', 10, { status: 200, body: 'ok' }],
   ['too little', 4, { failure: 'reset', sent: false }],
-])('what is kept for another sending takes memory: there is %s', async (_, bytes, expected) => {
+])('bodies kept for a replay take body memory: there is %s', async (_, bytes, expected) => {
   const bodyMemory = new BodyMemory(bytes)
   const held: number[] = []
   let posts = 0
@@ -469,7 +469,7 @@ test.each([
   expect(bodyMemory.heldBytes).toBe(0)
 })
 
-test('a server that refuses for ever is not asked for ever', async () => {
+test('the number of replays is limited', async () => {
   const { pool, destination, server } = await frames(
     answeringFrames((peer, stream) => peer.reset(stream, NGHTTP2_REFUSED_STREAM)),
   )
@@ -478,7 +478,7 @@ test('a server that refuses for ever is not asked for ever', async () => {
   expect(server.peers[0]!.frames.filter(({ type }) => type === HEADERS)).toHaveLength(4)
 })
 
-test('a GOAWAY lets requests in hand finish; the next ones go elsewhere', async () => {
+test('after a GOAWAY, requests in flight finish and new ones use another connection', async () => {
   const { pool, destination, server } = await frames(
     answeringFrames((peer, stream, index) => {
       if (index > 0) return peer.answer(stream, 'second')
@@ -526,7 +526,7 @@ test.each([true, false])('cancel resets the stream, which never looks whole (tra
   expect(server.peers).toHaveLength(1)
 })
 
-test('a reset by the server may lead to giving up other requests of its session', async () => {
+test('other requests of a session can be cancelled while a reset by the server is reported', async () => {
   for (let round = 0; round < 20; round++) {
     const talking: ClientStream[] = []
     const { pool, destination, server } = await frames(
@@ -555,7 +555,7 @@ test('a reset by the server may lead to giving up other requests of its session'
       }
     })
     clearInterval(talk)
-    // Node ended the whole process when these resets went out while it told of the one that had come.
+    // Node crashed when these resets were sent inside the callback that reports the received one.
     await vi.waitFor(() => expect(server.peers[0]!.frames.filter(({ type }) => type === RST_STREAM)).toHaveLength(3), {
       interval: 2,
     })
@@ -563,7 +563,7 @@ test('a reset by the server may lead to giving up other requests of its session'
   }
 })
 
-test('a request may be given up while its response is told', async () => {
+test('a request can be cancelled while its response is reported', async () => {
   const server = http2.createServer()
   server.on('stream', (stream: ServerHttp2Stream) => {
     stream.on('error', () => {})
@@ -589,12 +589,12 @@ test('a request may be given up while its response is told', async () => {
       stream.request.bytes(Buffer.from('some'), 0, 4)
       setTimeout(() => stream.request.end(), 1)
     })
-  // Node ended the whole process when it was to be told the fields behind a body of which it had just reset the stream.
+  // Node crashed when trailers arrived for a stream that had just been reset.
   for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 16 }, sendAndGiveUp))
   expect(await ask(pool, destination)).toMatchObject({ status: 503, body: 'no' })
 })
 
-test('a body that is not what was announced resets the stream', async () => {
+test('a body whose length differs from the announced one resets the stream', async () => {
   for (const given of ['too much', 'few']) {
     const { pool, destination, server } = await frames(answeringFrames(() => {}))
     const why = await new Promise((resolve) => {
@@ -613,7 +613,7 @@ test('a body that is not what was announced resets the stream', async () => {
   }
 })
 
-test('a response that is whole before its request resets what is left of it', async () => {
+test('a response that completes before its request resets the rest of the request', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'early')))
   const sink = new TextSink()
   await new Promise<void>((resolve) => {
@@ -640,7 +640,7 @@ test('a response time limit covers the head only', async () => {
   expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'late' })
 })
 
-test('an idle connection is kept for as long as the pool says', async () => {
+test('an idle connection is kept for the idle timeout of the pool', async () => {
   const { pool, destination, pass, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   await ask(pool, destination)
   pass(89_000)
@@ -651,7 +651,7 @@ test('an idle connection is kept for as long as the pool says', async () => {
   expect(server.peers).toHaveLength(2)
 })
 
-test('a silent connection is asked for a sign of life, and given up without one', async () => {
+test('a silent connection gets a PING and is closed if there is no reply', async () => {
   const { pool, destination, pass, server } = await frames(
     answeringFrames((peer, stream, index) => {
       if (index === 0 && stream > 1) return
@@ -667,7 +667,7 @@ test('a silent connection is asked for a sign of life, and given up without one'
   expect(await second).toMatchObject({ body: '1' })
 })
 
-test('a server that breaks the protocol behind its GOAWAY is not waited for', async () => {
+test('a server that violates the protocol after its GOAWAY is disconnected', async () => {
   const { pool, destination, pass, server } = await frames(
     answeringFrames((peer, stream) => {
       peer.goaway(stream, NGHTTP2_NO_ERROR)
@@ -681,7 +681,7 @@ test('a server that breaks the protocol behind its GOAWAY is not waited for', as
   expect(await result).toMatchObject({ failure: 'reset', sent: true })
 })
 
-test('a server that says GOAWAY may take its time', async () => {
+test('a server that has sent GOAWAY has no additional time limit', async () => {
   const { pool, destination, pass, server } = await frames(
     answeringFrames((peer, stream) => {
       peer.goaway(stream, NGHTTP2_NO_ERROR)
@@ -691,14 +691,14 @@ test('a server that says GOAWAY may take its time', async () => {
   const result = ask(pool, destination)
   await vi.waitFor(() => expect(server.peers[0]?.frames.some(({ type }) => type === GOAWAY)).toBe(true))
   pass(16_000)
-  // The greeting, the acknowledgement of the server's, and the question.
+  // The initial SETTINGS, the acknowledgement of the server's, and the keepalive.
   await vi.waitFor(() => expect(server.peers[0]!.of(SETTINGS, 0)).toHaveLength(3))
   await new Promise((resolve) => setTimeout(resolve, 50))
   pass(11_000)
   expect(await result).toMatchObject({ body: 'late' })
 })
 
-test('a busy connection is not asked', async () => {
+test('a busy connection gets no PING', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   for (let i = 0; i < 3; i++) {
     await ask(pool, destination)
@@ -707,7 +707,7 @@ test('a busy connection is not asked', async () => {
   expect(server.peers[0]!.frames.some(({ type }) => type === PING)).toBe(false)
 })
 
-test('nobody there, and key material that cannot be used, fail unsent', async () => {
+test('a refused connection and unusable key material fail unsent', async () => {
   const { pool } = newPool()
   const nowhere: Destination = { ...destinationOf(1), http: 'http2' }
   expect(await ask(pool, nowhere)).toMatchObject({ failure: 'connection-refused', sent: false })
@@ -718,7 +718,7 @@ test('nobody there, and key material that cannot be used, fail unsent', async ()
   })
 })
 
-test('a time limit passes while there is no connection yet', async () => {
+test('the time limit also applies before there is a connection', async () => {
   const { pool, pass } = newPool()
   const silent = await new RawServer(() => {}).start()
   cleanup.push(() => silent.close())
@@ -735,7 +735,7 @@ test('a time limit passes while there is no connection yet', async () => {
   }
 })
 
-test('a closed pool keeps nothing', async () => {
+test('a closed pool keeps no connections', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   await ask(pool, destination)
   pool.close()
@@ -775,7 +775,7 @@ function answerWith(peer: FramePeer, stream: number, name: string, value: string
   ])
 }
 
-/** A head in as many frames as it needs. */
+/** A head in as many frames as necessary. */
 function largeHead(peer: FramePeer, stream: number, fields: readonly Field[]): void {
   const block = headerBlock([[':status', '200'], ...fields])
   for (let at = 0; at < block.length; at += 16_000) {
@@ -787,7 +787,7 @@ function largeHead(peer: FramePeer, stream: number, fields: readonly Field[]): v
 // Heads that are too large for HTTP/2.
 
 const MAX_HEADER_LIST_SIZE = 6
-/** What is left for the value of one field `x` beside the pseudo fields of these requests. */
+/** The maximum length of the value of one field `x` beside the pseudo-header fields of these requests. */
 const PSEUDO_BYTES = 7 + 3 + 10 + 1 + 7 + 4 + 5 + 1 + 4 * 32
 
 test.each([
@@ -809,13 +809,13 @@ test.each([
     const result = await ask(pool, destination, { headers: { x: 'v'.repeat(valueBytes) } })
     if (taken) expect(result).toMatchObject({ status: 200, body: 'ok' })
     else expect(result).toMatchObject({ failure: 'request-headers-too-large', sent: false, replays: [] })
-    // The connection goes on.
+    // The connection stays open.
     expect(await ask(pool, destination)).toMatchObject({ status: 200 })
     expect(connections).toBe(1)
   },
 )
 
-test('trailers of a request that are too large end that request alone', async () => {
+test('request trailers that are too large abort only that request', async () => {
   const { pool, destination, connections } = await nodeServer((stream) => {
     readAll(stream).then(
       (text) => answer(stream, text),

@@ -20,10 +20,10 @@ async function frames(serve: (peer: FramePeer, index: number) => void, bounds?: 
   return { server, ...pools, destination: { ...server.destination, ...(bounds && { bounds }) } }
 }
 
-/** Requests that a connection has got. */
+/** The requests that a connection has received. */
 const requestsOf = ({ frames: all }: FramePeer) => all.filter(({ type }) => type === HEADERS).length
 
-/** Sends settings and waits until the client has acknowledged them, and so has taken note. */
+/** Sends settings and waits until the client has acknowledged them. */
 async function settle(peer: FramePeer, limit: number): Promise<void> {
   const seen = peer.frames.length
   peer.settings([MAX_CONCURRENT_STREAMS, limit])
@@ -32,7 +32,7 @@ async function settle(peer: FramePeer, limit: number): Promise<void> {
   })
 }
 
-/** The first connection says that it takes nothing more, once it has answered; the others answer. */
+/** The first connection sets its stream limit to 0 after its response; the others respond. */
 async function shutAfterOne(bounds?: Destination['bounds']) {
   const rigged = await frames((peer, index) => {
     peer.settings()
@@ -44,7 +44,7 @@ async function shutAfterOne(bounds?: Destination['bounds']) {
   return { ...rigged, first }
 }
 
-test('a session that allows no streams takes none: requests go to another connection', async () => {
+test('requests go to another connection if a session allows no streams', async () => {
   const { pool, destination, first } = await shutAfterOne()
   for (let i = 0; i < 3; i++) {
     expect(await ask(pool, destination, { method: 'POST', body: 'x' })).toMatchObject({ body: 'from 1' })
@@ -52,7 +52,7 @@ test('a session that allows no streams takes none: requests go to another connec
   expect(requestsOf(first)).toBe(1)
 })
 
-test('where there can be no other connection, requests fail in time', async () => {
+test('if no other connection is permitted, requests fail after their time limit', async () => {
   const { pool, destination, first, pass } = await shutAfterOne({ maxConnections: 1, maxWaiting: 1 })
   const waiting = ask(pool, destination)
   expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false })
@@ -61,14 +61,14 @@ test('where there can be no other connection, requests fail in time', async () =
   expect(requestsOf(first)).toBe(1)
 })
 
-test('requests that wait go on when the server allows streams again', async () => {
+test('waiting requests continue when the server allows streams again', async () => {
   const { pool, destination, first } = await shutAfterOne({ maxConnections: 1, maxWaiting: 9 })
   const waiting = ['one', 'two'].map((body) => ask(pool, destination, { method: 'POST', body }))
   await settle(first, 1)
   for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ body: 'from 0' })
 })
 
-test('a limit that is lowered on the way holds for the next requests; those in hand go on', async () => {
+test('a lowered limit applies to new requests; those in flight continue', async () => {
   const held: number[] = []
   const { pool, destination, server } = await frames(
     (peer) => {
@@ -94,7 +94,7 @@ test('a limit that is lowered on the way holds for the next requests; those in h
   expect(server.peers).toHaveLength(1)
 })
 
-test('a request that has not left when the limit is lowered goes to another connection', async () => {
+test('a request that is unsent when the limit is lowered goes to another connection', async () => {
   const { pool, destination, server } = await frames((peer, index) => {
     peer.settings()
     peer.onRequest = (stream) => {
@@ -114,19 +114,19 @@ test('a request that has not left when the limit is lowered goes to another conn
       head.authority = 'x'
       pool.send(destination, head, { kind: BODY_NONE, length: -1 }, 0, handler, undefined)
     }
-    // The runtime knows of the new limit by now, and we do not: it would keep the request for itself.
+    // The runtime has the new limit, but the session has not been notified: the runtime would hold the request back.
     send({ ...none, response: () => send({ ...none, response: (stream) => stream.body.pipe(sink) }) })
   })
   expect(sink.text).toBe('from 1')
   expect(requestsOf(server.peers[0]!)).toBe(1)
 })
 
-test('where every connection allows none, few are opened in the hope of another server', async () => {
+test('if every connection allows no streams, only a few are opened to reach another server', async () => {
   const { pool, destination, server, pass } = await frames((peer) => {
     peer.settings([MAX_CONCURRENT_STREAMS, 0])
     peer.onRequest = (stream) => peer.reset(stream, REFUSED_STREAM)
   })
-  // Each has been sent before the settings came.
+  // Each was sent before the settings arrived.
   for (let i = 0; i < 3; i++) {
     void ask(pool, destination)
     await vi.waitFor(() => expect(server.peers.length).toBeGreaterThan(i))

@@ -58,13 +58,13 @@ test.each<[fields: string[], text: string]>([
   expect(head.writeRequest(1, head.contentLength, '')).toBe(same.writeRequest(1, same.contentLength, ''))
 })
 
-test('the framing is written anew when it changes', () => {
+test('framing fields are rewritten when they change', () => {
   const head = read(get('content-length', '5', 'x', '1')) as Head
   expect(head.writeRequest(1, 7, '')).toBe(`${START}x: 1\r\ncontent-length: 7\r\n\r\n`)
   expect(head.writeRequest(2, -1, '')).toBe(`${START}x: 1\r\ntransfer-encoding: chunked\r\n\r\n`)
 })
 
-test('what concerns this hop is noted', () => {
+test('hop-by-hop fields are recorded', () => {
   const head = read(get('te', 'trailers', 'expect', '100-continue')) as Head
   expect([head.takesTrailers, head.expectsContinue, head.keepAlive, head.upgrade]).toEqual([true, true, true, ''])
 })
@@ -123,12 +123,12 @@ test.each<[fields: string[], outcome: number]>([
   expect(read(fields)).toBe(outcome)
 })
 
-test('crumbs of a cookie count as one field', () => {
+test('split cookie fields count as one field', () => {
   const crumbs = Array.from({ length: 50 }, (_, i) => ['cookie', `c${i}=1`]).flat()
   expect((read(get(...crumbs)) as Head).fieldCount).toBe(2)
 })
 
-test('a response is one of HTTP/1.1', () => {
+test('a response has the form of HTTP/1.1', () => {
   const head = new Head()
   const fields = [':status', '207', 'content-length', '3', 'set-cookie', 'a', 'set-cookie', 'b']
   expect(readResponseFields(fields, head, LIMITS)).toBe(0)
@@ -146,7 +146,7 @@ test.each<[fields: string[]]>([
   [[':status', '200', 'x', '1', ':status', '204']],
   [[':status', '200', 'connection', 'close']],
   [[':status', '200', 'x', 'a\r\nb']],
-])('%j is no response', (fields) => {
+])('%j is not a valid response', (fields) => {
   expect(readResponseFields(fields, new Head(), LIMITS)).toBe(MALFORMED)
 })
 
@@ -161,19 +161,19 @@ test.each([
     'if-match',
     'cache-control',
   ],
-])('behind a body %s says nothing (RFC 9110, 6.5.1)', (name) => {
+])('%s is ignored in trailers (RFC 9110, 6.5.1)', (name) => {
   const head = new Head()
   expect(readTrailerFields([name, '1', 'x', '2'], head, LIMITS)).toBe(0)
   expect(fieldObject(head)).toEqual({ x: ['2'] })
 })
 
-test('a gate says what may follow a body', () => {
+test('a gate selects the trailers', () => {
   const head = new Head()
   expect(readTrailerFields(['x', '1', 'y', '2', 'x', '3'], head, LIMITS)).toBe(0)
   expect(fieldObject(head, { admits: (name) => name !== 'x' })).toEqual({ y: ['2'] })
 })
 
-test('trailers keep what does not frame a message', () => {
+test('trailers keep fields that do not affect framing', () => {
   const head = new Head()
   const fields = ['grpc-status', '0', 'content-length', '3', 'te', 'trailers', 'host', 'a', 'x', '1', 'x', '2']
   expect(readTrailerFields(fields, head, LIMITS)).toBe(0)
@@ -181,7 +181,7 @@ test('trailers keep what does not frame a message', () => {
   expect(readTrailerFields([':status', '200'], new Head(), LIMITS)).toBe(MALFORMED)
 })
 
-test('names of JavaScript are names like any other', () => {
+test('names of JavaScript object members are ordinary field names', () => {
   const names = ['constructor', '__proto__', 'hasownproperty']
   const head = new Head()
   expect(
@@ -194,7 +194,7 @@ test('names of JavaScript are names like any other', () => {
   expect(Object.entries(fieldObject(head))).toEqual(names.map((name) => [name, ['1', '2']]))
 })
 
-test('a request leaves with its pseudo fields first and without what belongs to a connection', () => {
+test('a request is sent with its pseudo-header fields first and without connection-level fields', () => {
   const head = parseHeadText(
     'GET http://a/p HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nConnection: te, x-b\r\nTE: trailers\r\nX-B: 2\r\nContent-Length: 0\r\n\r\n',
   ) as Head
@@ -221,7 +221,7 @@ test('a request leaves with its pseudo fields first and without what belongs to 
   expect(requestFields(Head.request('CONNECT', 'a:1'), 'http', -1)).toEqual([':method', 'CONNECT', ':authority', ''])
 })
 
-test('a response leaves in the same way', () => {
+test('a response is sent in the same way', () => {
   const head = parseHeadText(
     'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n',
   ) as Head
@@ -238,12 +238,12 @@ test('a response leaves in the same way', () => {
   ])
 })
 
-/** Text that is likely to hurt where it is taken for HTTP/1.1. */
+/** Text that is likely to be misinterpreted as HTTP/1.1 syntax. */
 const hostile = fc.string({
   unit: fc.constantFrom(...'ab:/?#@[]*.%0 \t\r\n\0\u007f\u00e9\u0100', 'HTTP/1.1', '\r\nx: y', 'Host', 'chunked'),
   maxLength: 6,
 })
-/** Mostly one of the good ones: what is refused early proves little. */
+/** Mostly valid values, because requests that are refused early prove little. */
 const often = (...good: string[]) =>
   fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: hostile })
 const strangers = fc
@@ -263,7 +263,7 @@ const strangers = fc
   )
   .map(([pseudo, fields]) => [...Object.entries(pseudo).flat(), ...fields.flat()])
 
-test('whatever is accepted is the same request to a reader of HTTP/1.1', () => {
+test('every accepted request is the same request to an HTTP/1.1 parser', () => {
   let accepted = 0
   const check = (fields: string[]) => {
     const head = read(fields)

@@ -34,7 +34,7 @@ const clock = handClock()
 const MINUTE = 60_000
 const NEVER = 1e9
 
-/** Limits of so many milliseconds pass; the wheel is up to two of its steps late. */
+/** Advances the clock past limits of `ms` milliseconds; the wheel is up to two steps late. */
 function pass(ms: number): void {
   clock.pass(rig.wheel, ms + 200)
 }
@@ -42,14 +42,14 @@ function pass(ms: number): void {
 const count = (client: FrameClient, type: number, flags = 0) =>
   client.frames.filter((frame) => frame.type === type && frame.flags === flags).length
 
-/** The server has worked through what `client` sent, and `client` has what it was sent. */
+/** Waits until the server has processed everything that `client` sent, and vice versa. */
 async function roundTrip(client: FrameClient): Promise<void> {
   const acknowledged = count(client, PING, ACK)
   client.send(PING, 0, 0, Buffer.alloc(8))
   await eventually(() => count(client, PING, ACK) > acknowledged || client.closed)
 }
 
-/** Time goes on until the server has sent so many frames of `type`, each of which `client` acknowledges. */
+/** Advances the clock until the server has sent `count` frames of `type`, which `client` acknowledges. */
 async function passUntilAsked(client: FrameClient, type: number, times: number): Promise<void> {
   for (let minutes = 0; minutes < 10 * times && count(client, type) < times; minutes++) {
     pass(MINUTE)
@@ -59,7 +59,7 @@ async function passUntilAsked(client: FrameClient, type: number, times: number):
   expect(count(client, type)).toBe(times)
 }
 
-/** Time goes on until something has come of it. */
+/** Advances the clock until a condition holds. */
 async function passUntil(check: () => boolean): Promise<void> {
   await eventually(() => {
     if (!check()) pass(MINUTE)
@@ -80,9 +80,9 @@ const REFUSED_STREAM = 7
 const CANCEL = 8
 const ENHANCE_YOUR_CALM = 11
 
-// What is announced.
+// Announced settings.
 
-test('limits are settings', async () => {
+test('limits are announced as settings', async () => {
   const http2 = { windowBytes: 70_000, connectionWindowBytes: 300_000, maxFrameBytes: 20_000, maxStreams: 9 }
   await start({ http2 })
   const client = await rig.client()
@@ -97,7 +97,7 @@ test('limits are settings', async () => {
   expect(client.state.remoteWindowSize).toBe(300_000)
 })
 
-// Ends in order.
+// Normal ends.
 
 test('a drained connection without requests ends', async () => {
   await start()
@@ -109,7 +109,7 @@ test('a drained connection without requests ends', async () => {
   await eventually(() => rig.open === 0)
 })
 
-test('a drained connection finishes what is under way and begins nothing', async () => {
+test('a drained connection finishes requests in flight and accepts no others', async () => {
   let answer = () => {}
   await start({}, (stream) => {
     answer = () => answerWith(stream, 'late')
@@ -130,7 +130,7 @@ test('a drained connection finishes what is under way and begins nothing', async
   expect(rig.handler.events).toEqual(['request GET /', 'finished 4'])
 })
 
-test('a connection of a certain age is drained', async () => {
+test('a connection is drained at its maximum age', async () => {
   let answer = () => {}
   await start({ maxConnectionMs: MINUTE }, (stream) => {
     answer = () => answerWith(stream, 'late')
@@ -147,7 +147,7 @@ test('a connection of a certain age is drained', async () => {
   await eventually(() => rig.open === 0)
 })
 
-test('an aborted connection cuts what it serves', async () => {
+test('an aborted connection resets its requests', async () => {
   await start({}, (stream) => stream.respond(Head.response(200), BODY_CHUNKED, -1))
   const client = await rig.client()
   const asked = ask(client, {})
@@ -158,7 +158,7 @@ test('an aborted connection cuts what it serves', async () => {
   await eventually(() => rig.open === 0)
 })
 
-test('an idle connection ends, one at work does not', async () => {
+test('the idle timeout applies only without requests', async () => {
   let answer = () => {}
   await start({ idleTimeoutMs: MINUTE }, (stream) => {
     answer = () => answerWith(stream, 'late')
@@ -174,7 +174,7 @@ test('an idle connection ends, one at work does not', async () => {
   expect(client.goawayCode).toBe(NO_ERROR)
 })
 
-test('a client that says nothing has no connection', async () => {
+test('a client that sends nothing is disconnected', async () => {
   await start({ headTimeoutMs: MINUTE, lingerTimeoutMs: MINUTE })
   const silent = net.connect(rig.port, '127.0.0.1').resume()
   const closed = once(silent, 'close')
@@ -182,7 +182,7 @@ test('a client that says nothing has no connection', async () => {
   await closed
 })
 
-test('a client that says goodbye and stays is not waited for', async () => {
+test('a client that stays connected after its GOAWAY is disconnected', async () => {
   await start({ lingerTimeoutMs: MINUTE })
   const client = await rig.raw()
   client.request(1)
@@ -191,7 +191,7 @@ test('a client that says goodbye and stays is not waited for', async () => {
   await passUntil(() => rig.open === 0)
 })
 
-test('a client that ends its direction is gone', async () => {
+test('the connection closes when the client ends its direction', async () => {
   await start({}, () => {})
   const client = await rig.raw()
   client.request(1)
@@ -201,9 +201,9 @@ test('a client that ends its direction is gone', async () => {
   expect(rig.handler.events[1]).toBe('aborted reset')
 })
 
-// Signs of life.
+// Keepalive.
 
-test('pings keep a client that answers', async () => {
+test('a client that answers PINGs stays connected', async () => {
   await start({
     headTimeoutMs: NEVER,
     idleTimeoutMs: NEVER,
@@ -214,7 +214,7 @@ test('pings keep a client that answers', async () => {
   expect(client.closed).toBe(false)
 })
 
-test('a client that does not answer pings is cut', async () => {
+test('a client that does not answer PINGs is disconnected', async () => {
   await start({ http2: { keepaliveIntervalMs: MINUTE, keepaliveTimeoutMs: MINUTE } }, () => {})
   const client = await rig.raw()
   client.answersPings = false
@@ -225,7 +225,7 @@ test('a client that does not answer pings is cut', async () => {
   await eventually(() => rig.handler.events[1] === 'aborted reset')
 })
 
-test('a client that breaks the protocol behind its goodbye is not waited for', async () => {
+test('a client that violates the protocol after its GOAWAY is disconnected', async () => {
   await start({ lingerTimeoutMs: MINUTE, http2: { keepaliveTimeoutMs: MINUTE } }, () => {})
   const client = await rig.raw()
   client.request(1)
@@ -237,7 +237,7 @@ test('a client that breaks the protocol behind its goodbye is not waited for', a
   expect(rig.handler.events[1]).toBe('aborted reset')
 })
 
-test('a client that says goodbye is answered, however long that takes', async () => {
+test('a client that has sent GOAWAY gets its response, however late', async () => {
   let answer = () => {}
   await start({ lingerTimeoutMs: MINUTE, http2: { keepaliveTimeoutMs: 2 * MINUTE } }, (stream) => {
     answer = () => answerWith(stream, 'late')
@@ -246,16 +246,16 @@ test('a client that says goodbye is answered, however long that takes', async ()
   client.request(1)
   client.send(GOAWAY, 0, 0, Buffer.alloc(8))
   await eventually(() => rig.handler.events.length === 1)
-  // The greeting, and three signs of life asked for: node:http2 sends no PING on a session that closes.
+  // The initial SETTINGS and three keepalives: node:http2 sends no PING on a closing session.
   await passUntilAsked(client, SETTINGS, 4)
   answer()
   await client.until(({ type, flags }) => type === DATA && flags === END_STREAM)
   await passUntil(() => rig.open === 0)
 })
 
-// Clients that mean harm.
+// Malicious clients.
 
-test('an idle connection holds on to little of what it has served', async () => {
+test('an idle connection keeps little memory of its requests', async () => {
   const served: ServerStream[][] = []
   await start({}, (stream) => void served.at(-1)!.push(stream))
   const client = await rig.raw()
@@ -274,7 +274,7 @@ test('an idle connection holds on to little of what it has served', async () => 
   expect(await serve(203, 50)).not.toContain(large)
 })
 
-test('more requests at once than allowed are refused; a client that knows the bound has no connection any more', async () => {
+test('requests beyond the stream limit are refused; a client that has acknowledged the limit is disconnected', async () => {
   await start({ http2: { maxStreams: 2 } }, () => {})
   const client = await rig.raw()
   client.answersSettings = false
@@ -292,7 +292,7 @@ test('more requests at once than allowed are refused; a client that knows the bo
 test.each([
   ['in the same breath', false],
   ['when they have begun', true],
-])('requests that are given up %s, again and again', async (_what, begun) => {
+])('a flood of requests that are reset %s', async (_what, begun) => {
   await start({ http2: { maxResets: 50, resetsPerSecond: 1 } }, () => {})
   const client = await rig.raw()
   for (let stream = 1; stream < 400 && !client.closed; stream += 2) {
@@ -310,7 +310,7 @@ test.each([
   expect(rig.handler.events.length).toBeLessThan(120)
 })
 
-test('streams that a client makes us reset count as given up', async () => {
+test('streams that a client makes the gateway reset count as reset by the client', async () => {
   await start({ http2: { maxResets: 20, resetsPerSecond: 1 } }, () => {})
   const client = await rig.raw()
   for (let stream = 1; stream < 100 && !client.closed; stream += 2) {
@@ -322,7 +322,7 @@ test('streams that a client makes us reset count as given up', async () => {
   expect(client.goawayCode).toBe(ENHANCE_YOUR_CALM)
 })
 
-test('a client may give up requests at a rate that people have', async () => {
+test('a client may reset requests at a human rate', async () => {
   await start({ http2: { maxResets: 20, resetsPerSecond: 1000 } }, () => {})
   const client = await rig.raw()
   for (let stream = 1; stream < 100; stream += 2) {
@@ -409,7 +409,7 @@ test.each<[what: string, deed: (client: FrameClient) => void, told: string[]]>([
   ['the end of a client that was', (client) => client.send(GOAWAY, 0, 0, Buffer.alloc(8)), []],
   ['a client that leaves', (client) => client.socket.end(), []],
   ['a client that is torn away', (client) => client.socket.resetAndDestroy(), []],
-])('what is told of %s', async (_, deed, told) => {
+])('the fault reported for %s', async (_, deed, told) => {
   await start({ lingerTimeoutMs: MINUTE, idleTimeoutMs: NEVER }, () => {})
   const client = await rig.raw()
   await client.until((frame) => frame.type === SETTINGS && frame.flags === 1)
@@ -418,7 +418,7 @@ test.each<[what: string, deed: (client: FrameClient) => void, told: string[]]>([
   expect(rig.handler.events).toEqual(told)
 })
 
-test('a head that unpacks to much is not unpacked whole', async () => {
+test('decompression of a head stops at its limit', async () => {
   await start()
   const client = await rig.raw()
   await client.until((frame) => frame.type === SETTINGS && frame.flags === 1)
@@ -436,7 +436,7 @@ test('a head that unpacks to much is not unpacked whole', async () => {
   expect(rig.handler.events).toEqual([])
 })
 
-test('a client that takes nothing of its response is cut', async () => {
+test('a client that does not read its response is disconnected', async () => {
   await start({ writeTimeoutMs: MINUTE }, (stream) => {
     stream.respond(Head.response(200), BODY_LENGTH, 200_000)
     stream.response.bytes(Buffer.alloc(100_000), 0, 100_000)
@@ -450,7 +450,7 @@ test('a client that takes nothing of its response is cut', async () => {
   await eventually(() => rig.handler.events[1] === 'aborted timeout')
 })
 
-test('nor is the end of a response kept for it', async () => {
+test('a client that does not read the end of its response is disconnected', async () => {
   await start({ writeTimeoutMs: MINUTE })
   const client = await rig.raw([[4, 0]])
   client.request(1)
@@ -470,7 +470,7 @@ function readAll(stream: ServerStream, received: (bytes: number) => void = () =>
   })
 }
 
-/** A request that says something and no more. */
+/** A request whose body stalls. */
 function stall(client: ClientHttp2Session, fields: Record<string, string>): ClientHttp2Stream {
   const stream = client.request({ ':method': 'POST', ...fields })
   stream.on('error', () => {})
@@ -491,7 +491,7 @@ test.each<[what: string, fields: Record<string, string>, limits: Limits]>([
     { 'content-type': 'application/grpc-web+proto' },
     { bodyTimeoutMs: MINUTE, silenceTimeoutMs: NEVER },
   ],
-])('a request body that stalls is answered 408: %s', async (_, fields, limits) => {
+])('a stalled request body gets status 408: %s', async (_, fields, limits) => {
   await start(limits, readAll)
   const status = statusOf(stall(await rig.client(), fields))
   await eventually(() => rig.handler.events.length === 1)
@@ -500,7 +500,7 @@ test.each<[what: string, fields: Record<string, string>, limits: Limits]>([
   expect(rig.handler.events.slice(1)).toEqual(['refused request-timeout-reading', 'aborted timeout'])
 })
 
-test('a call of gRPC may be silent for longer than others', async () => {
+test('a gRPC call may be silent for longer than other requests', async () => {
   await start({ bodyTimeoutMs: MINUTE, silenceTimeoutMs: NEVER }, readAll)
   const client = await rig.client()
   const call = stall(client, { 'content-type': 'application/grpc' })
@@ -519,7 +519,7 @@ const POST: readonly Field[] = [
 ]
 const GRPC: Field = ['content-type', 'application/grpc']
 
-/** Requests that both sides may be silent about: what the client sends, and what it is answered at once. */
+/** Requests during which both sides may be silent: what the client sends, and the immediate part of the response. */
 const SILENT: Readonly<Record<string, { fields: readonly Field[]; flags: number; type: string | undefined }>> = {
   'a call of gRPC before its answer': { fields: [...POST, GRPC], flags: END_HEADERS, type: undefined },
   'a call of gRPC behind the head of its answer': {
@@ -535,7 +535,7 @@ const SILENT: Readonly<Record<string, { fields: readonly Field[]; flags: number;
   },
 }
 
-/** A connection with such a request. */
+/** Opens a connection with such a request. */
 async function beSilent(what: string): Promise<FrameClient> {
   const { fields, flags, type } = SILENT[what]!
   const limits = { bodyTimeoutMs: MINUTE, writeTimeoutMs: MINUTE, silenceTimeoutMs: MINUTE }
@@ -552,7 +552,7 @@ async function beSilent(what: string): Promise<FrameClient> {
   return client
 }
 
-test.each(Object.keys(SILENT))('%s is not ended for silence as long as its client answers pings', async (what) => {
+test.each(Object.keys(SILENT))('%s may be silent as long as its client answers PINGs', async (what) => {
   const client = await beSilent(what)
   await passUntilAsked(client, PING, 3)
   expect([client.resetCode(1), client.closed, rig.handler.events]).toEqual([
@@ -562,7 +562,7 @@ test.each(Object.keys(SILENT))('%s is not ended for silence as long as its clien
   ])
 })
 
-test.each(Object.keys(SILENT))('%s ends with its connection when its client does not answer', async (what) => {
+test.each(Object.keys(SILENT))('%s ends with its connection if the client does not answer PINGs', async (what) => {
   const client = await beSilent(what)
   client.answersPings = false
   await passUntil(() => client.closed)
@@ -570,7 +570,7 @@ test.each(Object.keys(SILENT))('%s ends with its connection when its client does
   await eventually(() => rig.handler.events.at(-1) === 'aborted reset')
 })
 
-test('both sides of another request that goes on behind the head of its response may be silent, but not for ever', async () => {
+test('any other request whose response has begun may be silent only for a limited time', async () => {
   let received = 0
   await start({ writeTimeoutMs: MINUTE, silenceTimeoutMs: 2 * MINUTE }, (stream) => {
     readAll(stream, (bytes) => {
@@ -588,7 +588,7 @@ test('both sides of another request that goes on behind the head of its response
     pass(MINUTE)
     await new Promise((resolve) => client.ping(resolve))
   }
-  // Node does not survive a client that is destroyed while it hears of a reset (docs/decisions/0121-http2.md).
+  // Node crashes if a client is destroyed inside the callback for a reset (docs/decisions/0121-http2.md).
   await setImmediate()
   expect([silent.rstCode, talking.closed]).toEqual([INTERNAL_ERROR, false])
   expect(rig.handler.events.slice(2)).toEqual(['aborted timeout'])

@@ -24,7 +24,7 @@ const response = (status: number, fields: Record<string, string> = {}) => {
   return head
 }
 
-test('a request arrives as one of HTTP/1.1 and is answered', async () => {
+test('a request has the form of HTTP/1.1 and gets a response', async () => {
   let seen = ''
   const client = await start((stream) => {
     seen = `${stream.version} ${stream.head.text}`
@@ -38,7 +38,7 @@ test('a request arrives as one of HTTP/1.1 and is answered', async () => {
   expect(rig.handler.events).toEqual(['request GET /p', 'finished 5'])
 })
 
-test('the objects of a stream serve the next one', async () => {
+test('stream objects are reused', async () => {
   const seen = new Set<ServerStream>()
   const client = await start((stream) => {
     seen.add(stream)
@@ -49,7 +49,7 @@ test('the objects of a stream serve the next one', async () => {
   expect(seen.size).toBe(1)
 })
 
-test('streams are served beside each other', async () => {
+test('streams are served concurrently', async () => {
   const waiting: ServerStream[] = []
   const client = await start((stream) => {
     waiting.push(stream)
@@ -80,7 +80,7 @@ test.each<[method: string, status: number, kind: 0 | 1 | 2, length: number, fiel
   expect(answer.fields.slice(2)).toEqual(fields)
 })
 
-test('fields of a response keep order and repetition; those of a connection are not sent', async () => {
+test('response fields keep order and duplicates; connection-level fields are not sent', async () => {
   const client = await start((stream) => {
     const head = response(200, { 'x-b': '1', 'set-cookie': 'a', date: 'now' })
     head.append('set-cookie', 'b')
@@ -97,7 +97,7 @@ test('fields of a response keep order and repetition; those of a connection are 
   ])
 })
 
-test('the head goes out before a body that waits', async () => {
+test('the head is sent before a body that is not ready', async () => {
   let finish = () => {}
   const client = await start((stream) => {
     stream.respond(response(200), BODY_CHUNKED, -1)
@@ -142,7 +142,7 @@ test('a request body with its trailers reaches the sink', async () => {
   expect(trailers).toEqual(['x-sum: 1', 'x-sum: 2'])
 })
 
-test('trailers that come before anybody reads the body are not lost', async () => {
+test('trailers that arrive before the body is read are kept', async () => {
   const trailers: string[] = []
   const client = await start((stream) => {
     const sink = new TextSink()
@@ -172,7 +172,7 @@ test.each([
   expect((await ask(client, { ':method': 'PUT', ...headers }, 'body')).body).toBe('body')
 })
 
-test('100-continue is sent when the body is wanted, and not otherwise', async () => {
+test('100 Continue is sent only when the body has a consumer', async () => {
   const client = await start((stream) => {
     if (stream.head.target === '/no') return answerWith(stream, 'no', 403)
     const sink = new TextSink()
@@ -200,7 +200,7 @@ test('trailers end a response', async () => {
   })
 })
 
-test('trailers of a giver that has let go of the response before its first bytes', async () => {
+test('trailers of a source that detached before the first bytes of the response', async () => {
   const client = await start((stream) => {
     const { response: sink } = stream
     stream.respond(response(200), BODY_CHUNKED, -1)
@@ -212,7 +212,7 @@ test('trailers of a giver that has let go of the response before its first bytes
   expect(await ask(client, {})).toMatchObject({ body: 'x', trailers: ['grpc-status', '0'], whole: true })
 })
 
-test('trailers that were possible and did not come', async () => {
+test('announced trailers that are not sent', async () => {
   const client = await start((stream) => {
     stream.respond(response(200), BODY_CHUNKED, -1)
     stream.response.source = TRAILING
@@ -222,7 +222,7 @@ test('trailers that were possible and did not come', async () => {
   expect(await ask(client, {})).toMatchObject({ body: 'ab', trailers: [], whole: true })
 })
 
-test('a response is held back by a client that does not read, and goes on', async () => {
+test('a response pauses while the client does not read, and continues afterwards', async () => {
   let drained = 0
   const client = await start((stream) => {
     stream.respond(response(200), BODY_LENGTH, 1_000_000)
@@ -239,14 +239,14 @@ test('a response is held back by a client that does not read, and goes on', asyn
   expect(drained).toBeGreaterThan(3)
 })
 
-test('a request body waits while its sink is full', async () => {
+test('a request body pauses while its sink is backed up', async () => {
   const sink = new TextSink()
   const client = await start((stream) => {
     sink.onEnd = () => answerWith(stream, String(sink.text.length))
     sink.backed = true
     stream.body.pipe(sink)
     setTimeout(() => {
-      // A window's worth at most has come.
+      // At most one window of data has arrived.
       expect(sink.text.length).toBeLessThan(70_000)
       sink.backed = false
       sink.source?.resume()
@@ -290,7 +290,7 @@ test.each<[what: string, cut: (stream: ServerStream) => void]>([
     },
   ],
   ['a status that HTTP/2 does not have', (stream) => stream.respond(response(700), BODY_NONE, 0)],
-])('%s does not look like a whole response', async (_what, cut) => {
+])('%s does not look like a complete response', async (_what, cut) => {
   const client = await start(cut)
   const answer = await ask(client, {})
   expect(answer).toMatchObject({ whole: false, resetCode: 2 })
@@ -298,7 +298,7 @@ test.each<[what: string, cut: (stream: ServerStream) => void]>([
   expect((await ask(client, {})).resetCode).toBe(2)
 })
 
-test('an answer before the end of the request leaves the rest', async () => {
+test('a response before the end of the request discards the rest of the request', async () => {
   const sink = new TextSink()
   const client = await start((stream) => {
     stream.body.pipe(sink)
@@ -315,7 +315,7 @@ test('an answer before the end of the request leaves the rest', async () => {
 test.each([
   ['not read', false],
   ['being read', true],
-])('nor is an answer without a body lost while the rest of the request is %s', async (_what, reads) => {
+])('a response without body is delivered while the rest of the request is %s', async (_what, reads) => {
   const client = await start((stream) => {
     if (reads) stream.body.pipe(new TextSink())
     stream.respond(response(200, { 'grpc-status': '7' }), BODY_NONE, 0)
@@ -332,7 +332,7 @@ test.each([
 test.each([
   ['without an answer', () => {}, 'reset'],
   ['in the middle of an answer', (stream: ServerStream) => stream.respond(response(200), BODY_CHUNKED, -1), 'reset'],
-])('a client that leaves %s', async (_what, onRequest, why) => {
+])('a client that disconnects %s', async (_what, onRequest, why) => {
   const sink = new TextSink()
   await start((stream) => {
     stream.body.pipe(sink)
@@ -359,7 +359,7 @@ test.each([
     },
     'finished 6',
   ],
-])('a client that is gone %s leaves nothing behind', async (_what, onRequest, event) => {
+])('a client that disconnects %s leaves no state', async (_what, onRequest, event) => {
   const sink = new TextSink()
   sink.backed = true
   const client = await start((stream) => onRequest(stream, sink))
@@ -373,7 +373,7 @@ test.each([
   expect(rig.handler.events[1]).toBe(event)
 })
 
-test('a body that is reset without an error has not ended', async () => {
+test('a body reset with NO_ERROR is not complete', async () => {
   const sink = new TextSink()
   await start((stream) => stream.body.pipe(sink))
   const client = await rig.raw()
@@ -420,7 +420,7 @@ test.each<[what: string, fields: (readonly [string, string])[]]>([
   expect(rig.handler.events).toEqual([])
 })
 
-test('a field that could end its line elsewhere goes no further', async () => {
+test('a field with line breaks is refused', async () => {
   let seen = ''
   await start((stream) => {
     seen = stream.head.text
@@ -435,7 +435,7 @@ test('a field that could end its line elsewhere goes no further', async () => {
   expect(seen).toBe('GET / HTTP/1.1\r\nhost: a.test\r\ny: b\r\n\r\n')
 })
 
-test('trailers that cannot be passed on break the request', async () => {
+test('invalid trailers abort the request', async () => {
   const sink = new TextSink()
   await start((stream) => stream.body.pipe(sink))
   const client = await rig.raw()
@@ -467,10 +467,10 @@ async function eventually(check: () => boolean): Promise<void> {
 
 // Heads that are too large for HTTP/2.
 
-/** What is left for the value of one field `x` beside a status and a `content-length` of one digit. */
+/** The maximum length of the value of one field `x` beside a status and a `content-length` of one digit. */
 const LARGEST_VALUE = 65_536 - (7 + 3 + 32) - (14 + 1 + 32) - (1 + 32)
 
-/** A client, and whether its session was told to end; another request is under way all the time. */
+/** A client, and whether its session got a GOAWAY; another request is in flight all the time. */
 async function startBeside(onRequest: (stream: ServerStream) => void, settings: http2.Settings = {}) {
   let waiting: ServerStream | undefined
   await start((stream) => {
@@ -500,7 +500,7 @@ test.each<[what: string, fields: Record<string, string>, settings: http2.Setting
   ['many fields that do not', manyFields(700, 60), {}, false],
   ['as much as the client says', { x: 'v'.repeat(1000) }, { maxHeaderListSize: 42 + 47 + 33 + 1000 }, true],
   ['more than the client says', { x: 'v'.repeat(1001) }, { maxHeaderListSize: 42 + 47 + 33 + 1000 }, false],
-])('%s: a head that is not taken leaves room for another one', async (_, fields, settings, taken) => {
+])('%s: after a head that cannot be sent, another one can', async (_, fields, settings, taken) => {
   let wasTaken: boolean | undefined
   const { client, unharmed } = await startBeside((stream) => {
     wasTaken = stream.respond(response(200, fields), BODY_NONE, 0)
@@ -517,7 +517,7 @@ function manyFields(count: number, bytes: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'v'.repeat(bytes)]))
 }
 
-test('an interim response that is too large is left out', async () => {
+test('an interim response that is too large is omitted', async () => {
   const { client, unharmed } = await startBeside((stream) => {
     stream.inform(response(103, { link: 'a' }))
     stream.inform(response(103, { link: 'a'.repeat(70_000) }))
@@ -527,7 +527,7 @@ test('an interim response that is too large is left out', async () => {
   await unharmed()
 })
 
-test('trailers that are too large cut the response short', async () => {
+test('trailers that are too large abort the response', async () => {
   const { client, unharmed } = await startBeside((stream) => {
     stream.respond(response(200), BODY_CHUNKED, -1)
     stream.response.bytes(Buffer.from('begun'), 0, 5)
