@@ -17,17 +17,21 @@ function gatewayOn(port: number): ApiObject {
 function startLoop(...first: ApiObject[]) {
   const deltas: PlanDelta[] = []
   const statuses: (readonly ObjectStatus[])[] = []
+  const withdrawn: string[] = []
   const loop = startControlLoop({
     translator: new Translator(),
     publishPlan: (delta) => {
       deltas.push(delta)
       return new Map()
     },
-    publishStatuses: (changed) => statuses.push(changed),
+    publishStatuses: (changed) => {
+      statuses.push(changed.written)
+      withdrawn.push(...changed.withdrawn)
+    },
   })
   const put = (...set: ApiObject[]) => loop.apply({ set, removed: [] })
   put(...first)
-  return { loop, deltas, statuses, put }
+  return { loop, deltas, statuses, withdrawn, put }
 }
 
 test('every delta increments the version, and nothing is published without a change', () => {
@@ -42,10 +46,19 @@ test('every delta increments the version, and nothing is published without a cha
 
 test('bindings reported by the data plane appear in statuses and outlive a translation', () => {
   const { loop, statuses, put } = startLoop(gatewayOn(8080))
-  loop.bound(new Map([['Listener/default/main/http', { state: 'bound' }]]))
+  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
   expect(JSON.stringify(statuses[1])).toContain('"Programmed","status":"True"')
   put(gatewayOn(8080))
   expect(statuses).toHaveLength(2)
+})
+
+test('a listener that moves to another port waits for the data plane', () => {
+  const { loop, statuses, put } = startLoop(gatewayOn(8080))
+  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  put(gatewayOn(8081))
+  expect(JSON.stringify(statuses.at(-1))).toContain('"Programmed","status":"Unknown"')
+  loop.bound(new Map([['127.0.0.1:8081', { state: 'bound' }]]))
+  expect(JSON.stringify(statuses.at(-1))).toContain('"Programmed","status":"True"')
 })
 
 test('problems found by compiling reach the statuses', () => {
@@ -68,7 +81,7 @@ test('problems found by compiling reach the statuses', () => {
   const loop = startControlLoop({
     translator: new Translator(),
     publishPlan: () => new Map([['ProxyPolicy/default/p', [problem]]]),
-    publishStatuses: (changed, findings) => seen.push([changed.map(({ kind }) => kind), findings]),
+    publishStatuses: (changed, findings) => seen.push([changed.written.map(({ kind }) => kind), findings]),
   })
   loop.apply({ set: [gatewayOn(8080), policy], removed: [] })
   loop.apply({ set: [], removed: [] })

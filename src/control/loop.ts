@@ -2,7 +2,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 import type { Finding } from '#base/finding.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { Binding, ObjectStatus } from './translation.ts'
+import type { Binding, StatusChange } from './translation.ts'
 import type { Translator } from './translator.ts'
 
 export interface ControlLoopOptions {
@@ -13,14 +13,14 @@ export interface ControlLoopOptions {
    */
   readonly publishPlan: (delta: PlanDelta) => ReadonlyMap<string, readonly Finding[]>
   /** Publishes the statuses that changed since the last call, and all findings if any of them changed. */
-  readonly publishStatuses: (changed: readonly ObjectStatus[], findings: readonly Finding[] | undefined) => void
+  readonly publishStatuses: (changed: StatusChange, findings: readonly Finding[] | undefined) => void
 }
 
 /** Translates changes of objects, and publishes the resulting changes of the plan and of the statuses. */
 export interface ControlLoop {
   /** Applies one change of objects. Related objects must be in the same change. */
   apply(change: ObjectChange): void
-  /** Reports which listeners the data plane has bound, by key of the item. */
+  /** Reports which sockets the data plane has bound, by `socketKey`. */
   bound(bindings: ReadonlyMap<string, Binding>): void
   /** Reports a fact about a backend that was observed in traffic. `version`: the plan in use then. The fact is kept until the plan changes. */
   observed(version: number, fact: BackendFact): void
@@ -38,7 +38,8 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   const publishStatuses = () => {
     const statuses = translator.takeStatuses()
     const findings = translator.takeFindings()
-    if (statuses.length > 0 || findings !== undefined) options.publishStatuses(statuses, findings)
+    const isChanged = statuses.written.length > 0 || statuses.withdrawn.length > 0
+    if (isChanged || findings !== undefined) options.publishStatuses(statuses, findings)
   }
 
   return {

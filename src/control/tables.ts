@@ -31,7 +31,7 @@ export function createTables() {
     objects,
     ofNamespace: new Table<ApiObject>('ofNamespace', byAge),
     ofKind: new Table<ApiObject>('ofKind', byAge),
-    /** Written from outside: problems found while the plan was compiled, by object; listener states in the data plane, by item. */
+    /** Written from outside: problems found while the plan was compiled, by object; states of sockets in the data plane, by socket. */
     problems: new Table<Finding>('problems'),
     bindings: new Table<Binding>('bindings'),
     /** Written from outside: facts about backends that were observed in traffic. */

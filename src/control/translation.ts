@@ -11,7 +11,7 @@ export interface Translation {
   readonly statuses: readonly ObjectStatus[]
 }
 
-/** Whether a listener accepts connections (decision A-34). */
+/** Whether a socket accepts connections (decision A-34). */
 export type Binding =
   | { readonly state: 'bound' }
   /** `reason`: CamelCase, such as `PortUnavailable`. */
@@ -26,4 +26,11 @@ export interface ObjectStatus {
   readonly namespace: string
   readonly name: string
   readonly status: Readonly<Record<string, unknown>>
+}
+
+/** What changed in the statuses. */
+export interface StatusChange {
+  readonly written: readonly ObjectStatus[]
+  /** Keys of the objects that this controller has no more to say about, because they left it or were removed. */
+  readonly withdrawn: readonly string[]
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ApiObject, keyOf } from '#api/object.ts'
+import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { translate } from './translate.ts'
+import type { ObjectStatus } from './translation.ts'
 import { Translator } from './translator.ts'
 
 /*
@@ -53,7 +54,17 @@ const ROWS: readonly (readonly unknown[])[] = [
       allowedListeners: { namespaces: { from: 'Same' } },
       infrastructure: { parametersRef: { group: OWN, kind: 'ProxyParameters', name: 'params' } },
     }),
-    gateway('main', [{ name: 'tls', port: 8443, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'cert' }] } }]),
+    gateway('main', [{ name: 'tls', port: 8443, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'cert' }] } }], {
+      tls: {
+        frontend: { default: { validation: { caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'ca' }] } } },
+      },
+    }),
+    gateway('main', [
+      http('http', 8080, {
+        allowedRoutes: { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'b' } } } },
+      }),
+      { name: 'far', port: 8443, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'cert', namespace: 'far' }] } },
+    ]),
   ],
   [
     gateway('other', [http('http', 8080)]),
@@ -68,6 +79,16 @@ const ROWS: readonly (readonly unknown[])[] = [
   [
     named('GatewayClass', 'theirs', { controllerName: 'example.com/other' }, {}, ''),
     named('GatewayClass', 'theirs', { controllerName: 'gatewright.dev/controller' }, {}, ''),
+    named(
+      'GatewayClass',
+      'theirs',
+      {
+        controllerName: 'gatewright.dev/controller',
+        parametersRef: { group: OWN, kind: 'ProxyParameters', name: 'params', namespace: 'default' },
+      },
+      {},
+      '',
+    ),
   ],
   [named('GatewayClass', 'gatewright', { controllerName: 'example.com/other' }, {}, '')],
   [
@@ -175,6 +196,13 @@ const ROWS: readonly (readonly unknown[])[] = [
       {},
       'far',
     ),
+    named(
+      'ReferenceGrant',
+      'grant',
+      { from: [{ group: GATEWAY, kind: 'Gateway', namespace: 'default' }], to: [{ group: '', kind: 'Secret' }] },
+      {},
+      'far',
+    ),
   ],
   [
     { kind: 'Secret', metadata: { name: 'key', labels: { keys: 'yes' } }, stringData: { Authorization: 'x' } },
@@ -188,7 +216,15 @@ const ROWS: readonly (readonly unknown[])[] = [
     },
   ],
   [
+    {
+      kind: 'Secret',
+      metadata: { name: 'cert', namespace: 'far' },
+      stringData: { 'tls.crt': '-----BEGIN CERTIFICATE-----', 'tls.key': '-----BEGIN PRIVATE KEY-----' },
+    },
+  ],
+  [
     { kind: 'ConfigMap', metadata: { name: 'ca' }, data: { 'ca.crt': 'x' } },
+    { kind: 'ConfigMap', metadata: { name: 'ca' }, data: { 'ca.crt': '-----BEGIN CERTIFICATE-----' } },
     { kind: 'ConfigMap', metadata: { name: 'ca' }, data: {} },
   ],
   [
@@ -277,6 +313,7 @@ test('incremental translation equals translation from scratch, for any edits in 
       const translator = new Translator()
       const objects = new Map<string, ApiObject>()
       const items = new Map<string, PlanItem>()
+      const statuses = new Map<string, ObjectStatus>()
       for (const batch of batches) {
         const set = new Map<string, ApiObject>()
         const removed = new Map<string, ApiObject>()
@@ -297,6 +334,9 @@ test('incremental translation equals translation from scratch, for any edits in 
         const change = translator.apply({ set: [...set.values()], removed: [...removed.values()] })
         for (const key of change.removed) expect(items.delete(key)).toBe(true)
         for (const item of change.set) items.set(item.key, item)
+        const { written, withdrawn } = translator.takeStatuses()
+        for (const key of withdrawn) statuses.delete(key)
+        for (const status of written) statuses.set(objectKey(status.kind, status.namespace, status.name), status)
 
         const fresh = translate([...objects.values()])
         const followed = translator.translation
@@ -304,6 +344,7 @@ test('incremental translation equals translation from scratch, for any edits in 
         expect(Object.fromEntries(items)).toEqual(Object.fromEntries(fresh.items))
         expect(followed.findings).toEqual(fresh.findings)
         expect(followed.statuses).toEqual(fresh.statuses)
+        expect(new Set(statuses.values())).toEqual(new Set(fresh.statuses))
       }
     }),
     { numRuns: 300 },

@@ -88,8 +88,8 @@ test('a warning leaves the policy valid', () => {
   expect(conditionsIn(complete, 'ProxyPolicy')).toEqual(['Accepted=True/Valid', 'Attached=True/Attached'])
 })
 
-const a = 'Listener/default/main/a'
-const b = 'Listener/default/main/b'
+const a = '127.0.0.1:8080'
+const b = '127.0.0.1:8081'
 const bound: Binding = { state: 'bound' }
 const taken: Binding = { state: 'failed', reason: 'PortUnavailable', message: 'port 8081 is in use' }
 

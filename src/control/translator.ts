@@ -27,7 +27,7 @@ import { materialStage } from './references/material-stage.ts'
 import { routeStage, shadowStage } from './routes/route-stages.ts'
 import { addStatusStages, findingStage } from './status/status-stages.ts'
 import { createTables, putObject, removeObject, type Tables } from './tables.ts'
-import type { Binding, ObjectStatus, Translation } from './translation.ts'
+import type { Binding, StatusChange, Translation } from './translation.ts'
 import { noGatewayStage, parametersStage } from './unused-stages.ts'
 import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
 
@@ -128,7 +128,7 @@ export class Translator {
     this.#stages.update()
   }
 
-  /** Replaces the states of the listeners in the data plane. @param bindings by key of the item; a listener that is missing is pending */
+  /** Replaces the states of the sockets in the data plane. @param bindings by `socketKey`; a socket that is missing is pending */
   noteBindings(bindings: ReadonlyMap<string, Binding>): void {
     const table = this.#tables.bindings
     for (const key of table.keys()) if (!bindings.has(key)) table.put(key, '', [])
@@ -149,11 +149,15 @@ export class Translator {
     this.#stages.update()
   }
 
-  /** The statuses that changed since the last call, without those of removed objects. */
-  takeStatuses(): readonly ObjectStatus[] {
+  /** The changes of statuses since the last call. */
+  takeStatuses(): StatusChange {
     const keys = [...this.#changedStatuses].sort()
     this.#changedStatuses.clear()
-    return keys.flatMap((key) => this.#tables.statuses.rows(key))
+    const { statuses } = this.#tables
+    return {
+      written: keys.flatMap((key) => statuses.rows(key)),
+      withdrawn: keys.filter((key) => statuses.isEmpty(key)),
+    }
   }
 
   /** All findings, if any of them changed since the last call. */

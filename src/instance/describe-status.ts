@@ -1,10 +1,11 @@
 import type { KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
+import { socketKey } from '#plan/socket.ts'
 import { formatProblem } from '#store/file-problem.ts'
 import type { FileStore } from '#store/files.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
-import { type PlanPublisher, socketOf } from './plan-publisher.ts'
+import type { PlanPublisher } from './plan-publisher.ts'
 import { VERSION } from './version.ts'
 
 interface Parts {
@@ -37,7 +38,7 @@ export function describeStatus({
         .map(({ origin: _, ...finding }) => finding),
     })),
     listeners: publisher.listeners.map((item) => {
-      const message = publisher.refused.get(socketOf(item))
+      const message = publisher.refused.get(socketKey(item))
       return {
         listener: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
         address: item.address,

@@ -10,12 +10,13 @@ import { KnownSecrets } from '#base/known-secrets.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { SecretIndex } from '#control/secret-values.ts'
 import { stampStatus } from '#control/status/stamp-status.ts'
-import type { ObjectStatus } from '#control/translation.ts'
+import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import { socketKey } from '#plan/socket.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
@@ -154,7 +155,7 @@ export class Instance {
     return this.#publisher.listeners.map((item) => ({
       name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
       url: `${item.protocol.toLowerCase()}://${hostPort(item.address, item.port)}`,
-      problem: this.#publisher.refused.get(`${item.address}:${item.port}`),
+      problem: this.#publisher.refused.get(socketKey(item)),
     }))
   }
 
@@ -275,9 +276,10 @@ export class Instance {
     this.#retry = clock.after(RETRY_SOCKETS_MS, () => this.#send())
   }
 
-  #statuses(changed: readonly ObjectStatus[], findings: readonly Finding[] | undefined): void {
+  #statuses({ written, withdrawn }: StatusChange, findings: readonly Finding[] | undefined): void {
     const now = new Date(clock.now()).toISOString()
-    for (const { kind, namespace, name, status } of changed) {
+    for (const key of withdrawn) this.#store.withdrawStatus(key)
+    for (const { kind, namespace, name, status } of written) {
       const key = objectKey(kind, namespace, name)
       this.#store.writeStatus(key, stampStatus(status, this.#store.statusOf(key), now))
     }

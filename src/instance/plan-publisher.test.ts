@@ -36,7 +36,7 @@ test('listeners of a plan: sockets that are free are opened', async () => {
   const published = await publish(listenerItem({ port }), listenerItem({ name: 'b', port, hostname: 'b.test' }))
   expect(published).toMatchObject({ delta: { version: 1 }, sockets: [`127.0.0.1:${port}`] })
   expect(it.refused.size).toBe(0)
-  expect([...it.bindings().values()]).toEqual([{ state: 'bound' }, { state: 'bound' }])
+  expect([...it.bindings()]).toEqual([[`127.0.0.1:${port}`, { state: 'bound' }]])
 })
 
 test('a port that is taken is told, the others are opened, and later it is tried again', async () => {
@@ -47,7 +47,7 @@ test('a port that is taken is told, the others are opened, and later it is tried
     await using _ = await occupy(taken)
     expect((await publish(...items)).sockets).toEqual([`127.0.0.1:${free}`])
     expect([...it.refused]).toEqual([[`127.0.0.1:${taken}`, `127.0.0.1:${taken} is in use by another process`]])
-    expect(it.bindings().get(items[0]!.key)).toEqual({
+    expect(it.bindings().get(`127.0.0.1:${taken}`)).toEqual({
       state: 'failed',
       reason: 'PortUnavailable',
       message: `127.0.0.1:${taken} is in use by another process`,
@@ -79,7 +79,11 @@ test('a socket that a worker could not open counts as refused until the next pla
   const item = listenerItem({ port })
   await publish(item)
   it.lost(`127.0.0.1:${port}`, 'gone')
-  expect(it.bindings().get(item.key)).toEqual({ state: 'failed', reason: 'PortUnavailable', message: 'gone' })
+  expect(it.bindings().get(`127.0.0.1:${port}`)).toEqual({
+    state: 'failed',
+    reason: 'PortUnavailable',
+    message: 'gone',
+  })
   expect((await publish(item)).sockets).toEqual([`127.0.0.1:${port}`])
 })
 

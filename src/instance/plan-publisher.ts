@@ -6,6 +6,7 @@ import { type KeySetChange, PlanCheck } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
+import { socketKey } from '#plan/socket.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
@@ -98,7 +99,7 @@ export class PlanPublisher {
 
   /** Tries the sockets that are not open yet. @returns the update for the workers: everything since the last one */
   async publish(): Promise<Published> {
-    const wanted = new Map([...this.#listeners.values()].map((item) => [socketOf(item), item]))
+    const wanted = new Map([...this.#listeners.values()].map((item) => [socketKey(item), item]))
     for (const socket of [...this.#open]) if (!wanted.has(socket)) this.#open.delete(socket)
     this.#refused.clear()
     for (const [socket, { address, port }] of wanted) {
@@ -165,20 +166,17 @@ export class PlanPublisher {
     this.#refused.set(socket, message)
   }
 
-  /** State of every listener once the workers have applied the plan. */
+  /** State of every socket once the workers have applied the plan, by `socketKey`. */
   bindings(): Map<string, Binding> {
     const bindings = new Map<string, Binding>()
     for (const item of this.#listeners.values()) {
-      const message = this.#refused.get(socketOf(item))
+      const socket = socketKey(item)
+      const message = this.#refused.get(socket)
       bindings.set(
-        item.key,
+        socket,
         message === undefined ? { state: 'bound' } : { state: 'failed', reason: 'PortUnavailable', message },
       )
     }
     return bindings
   }
-}
-
-export function socketOf({ address, port }: ListenerItem): string {
-  return `${address}:${port}`
 }

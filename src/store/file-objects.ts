@@ -73,6 +73,7 @@ export class FileObjects {
     const [first] = definitions
     if (first === undefined) {
       this.#definitions.delete(key)
+      this.#generations.forget(key)
       return this.#objects.delete(key)
     }
     this.#objects.set(key, this.#generations.number(key, first))

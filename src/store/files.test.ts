@@ -192,6 +192,19 @@ test('finds fields again for later findings', () => {
   expect(files.locate({ kind: 'ConfigMap', namespace: 'default', name: 'a' }, 'data')).toBeUndefined()
 })
 
+test('generations of an object that was removed and is written again start at 1', () => {
+  write('a.yaml', configMap('a'))
+  const files = open()
+  write('a.yaml', configMap('a', '2'))
+  files.reload()
+  expect(files.list()[0]?.metadata.generation).toBe(2)
+  rmSync(path('a.yaml'))
+  files.reload()
+  write('a.yaml', configMap('a', '3'))
+  files.reload()
+  expect(files.list()[0]?.metadata.generation).toBe(1)
+})
+
 test('statuses live as long as their objects', () => {
   write('a.yaml', configMap('a'))
   const files = open()
@@ -200,6 +213,9 @@ test('statuses live as long as their objects', () => {
   files.writeStatus('ConfigMap/default/none', {})
   expect(files.statusOf(key)).toEqual({ fine: true })
   expect(files.statusOf('ConfigMap/default/none')).toBeUndefined()
+  files.withdrawStatus(key)
+  expect(files.statusOf(key)).toBeUndefined()
+  files.writeStatus(key, { fine: true })
   rmSync(path('a.yaml'))
   files.reload()
   expect(files.statusOf(key)).toBeUndefined()

@@ -79,6 +79,10 @@ export class FileStore implements ObjectStore {
     if (this.#objects.has(key)) this.#statuses.set(key, status)
   }
 
+  withdrawStatus(key: string): void {
+    this.#statuses.delete(key)
+  }
+
   /** All problems of the current files. */
   problems(): readonly FileProblem[] {
     return this.#problems

@@ -11,6 +11,11 @@ interface Numbered {
 export class Generations {
   readonly #known = new Map<string, Numbered>()
 
+  /** Forgets a removed object: if it is created again, its generations start at 1. */
+  forget(key: string): void {
+    this.#known.delete(key)
+  }
+
   /** An object that was not read again keeps its identity. */
   number(key: string, read: ApiObject): ApiObject {
     const known = this.#known.get(key)

@@ -66,6 +66,10 @@ export class MemoryStore implements ObjectStore {
     if (this.#objects.has(key)) this.#statuses.set(key, status)
   }
 
+  withdrawStatus(key: string): void {
+    this.#statuses.delete(key)
+  }
+
   #put(object: ApiObject): void {
     const key = keyOf(object)
     this.#changes.note(key, this.#objects.get(key))

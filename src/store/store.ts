@@ -13,4 +13,6 @@ export interface ObjectStore {
   statusOf(key: string): unknown
   /** Replaces the status of an object. Removing an object removes its status. */
   writeStatus(key: string, status: unknown): void
+  /** Removes the status that was written for an object, if any. */
+  withdrawStatus(key: string): void
 }

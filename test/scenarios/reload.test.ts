@@ -145,3 +145,19 @@ test('objects that go away stop being served', async () => {
   await eventually('gone', async () => (await ask(false, '/other')).status === 404 || undefined)
   expect((await ask(false, '/kept')).status).toBe(200)
 })
+
+test('a Gateway that goes to another controller, and its routes, have no status of this controller any more', async () => {
+  const shown = async () => {
+    const { objects } = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as {
+      objects: { origin: { kind: string }; status?: unknown }[]
+    }
+    return objects.flatMap(({ origin, status }) => (status === undefined ? [] : [origin.kind]))
+  }
+  await folder.write('new.yaml', routeYaml('late', '/late', 'one'))
+  await eventually('served', async () => (await shown()).includes('HTTPRoute') || undefined)
+  await folder.write(
+    'gateway.yaml',
+    gatewayYaml(port).replace('gatewayClassName: gatewright', 'gatewayClassName: theirs'),
+  )
+  await eventually('withdrawn', async () => !(await shown()).some((kind) => kind !== 'ProxyBackend') || undefined)
+})

@@ -2,12 +2,13 @@ import type { GatewayObject } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import { keyOf } from '#api/object.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
+import { socketKey } from '#plan/socket.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Tables } from '../tables.ts'
 import { type Claim, findConflicts, orderOf } from './claim.ts'
 import { gatewayItem } from './gateway-item.ts'
-import { isServed, type Listener } from './listener.ts'
+import { isServed, type Listener, socketOf } from './listener.ts'
 import { listenerItem } from './listener-item.ts'
 import {
   type AddressOf,
@@ -69,12 +70,8 @@ function writeClaims(
 ): void {
   for (const [index, listener] of listeners.entries()) {
     if (listener.faults.accepted !== undefined) continue
-    work.write(claims, socketOf(listener), { listener, order: orderOf(gateway, object, index) })
+    work.write(claims, socketKey(socketOf(listener)), { listener, order: orderOf(gateway, object, index) })
   }
-}
-
-function socketOf({ address, spec }: Listener): string {
-  return `${address} ${spec.port}`
 }
 
 /** Finds the conflicts between listeners at each address and port. */
@@ -118,7 +115,7 @@ export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway |
         work.write(items, item.key, item)
         const { namespace, name } = gateway.metadata
         const order = orderOf(gateway, owner!.object, index)
-        work.write(socketUsers, `${item.address}:${item.port}`, { namespace, name, order })
+        work.write(socketUsers, socketKey(item), { namespace, name, order })
         for (const secret of item.certificates) work.write(wantedMaterial, secret, true)
         for (const authority of item.clientValidation?.authorities ?? []) work.write(wantedMaterial, authority, true)
       }

@@ -1,6 +1,7 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import type { ClientValidation } from '#plan/item.ts'
+import type { Socket } from '#plan/socket.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
 /** A listener of a Gateway of this controller, with the results of its checks. */
@@ -37,6 +38,10 @@ export interface ListenerFaults {
 /** Whether the listener is part of the plan. */
 export function isServed({ faults }: Listener): boolean {
   return faults.accepted === undefined && faults.conflicted === undefined
+}
+
+export function socketOf({ address, spec }: Listener): Socket {
+  return { address, port: spec.port }
 }
 
 /** The TLS mode; undefined for protocols without TLS. The default for protocol TLS is Terminate. */

@@ -10,8 +10,8 @@ export interface Traffic {
   readonly listeners: readonly Listener[]
   /** The number of routes that are attached to a listener, by its key. */
   readonly attachedRoutes: (listener: string) => number
-  /** State of a listener in the data plane, by its key; undefined: not known yet. */
-  readonly bindingOf: (listener: string) => Binding | undefined
+  /** State of the socket of a listener in the data plane; undefined: not known yet. */
+  readonly bindingOf: (listener: Listener) => Binding | undefined
 }
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). */
@@ -76,7 +76,7 @@ function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic): C
   const condition = conditionsOf(owner)
   const served = listeners.filter(isServed)
   if (served.length === 0) return condition('Programmed', 'False', 'Invalid', 'No listener can be served')
-  const states = served.map(({ key, spec }) => ({ name: spec.name, binding: bindingOf(key) }))
+  const states = served.map((listener) => ({ name: listener.spec.name, binding: bindingOf(listener) }))
   const failed = states.flatMap(({ name, binding }) => (binding?.state === 'failed' ? [{ name, ...binding }] : []))
   if (failed.length > 0) {
     const list = failed.map(({ name, message }) => `${name}: ${message}`).join('; ')
@@ -111,7 +111,7 @@ function listenerStatus(listener: Listener, { attachedRoutes, bindingOf }: Traff
       resolvedRefs === undefined
         ? condition('ResolvedRefs', 'True', 'ResolvedRefs', 'All references resolved')
         : condition('ResolvedRefs', 'False', resolvedRefs.reason, resolvedRefs.message),
-      listenerProgrammed(listener, bindingOf(key)),
+      listenerProgrammed(listener, bindingOf(listener)),
     ],
   }
 }

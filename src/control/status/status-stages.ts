@@ -2,7 +2,9 @@ import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
 import type { Source } from '#base/incremental/table.ts'
+import { socketKey } from '#plan/socket.ts'
 import { CONTROLLER_NAME } from '../controller.ts'
+import { socketOf } from '../gateways/listener.ts'
 import type { Tables } from '../tables.ts'
 import { backendStatus } from './backend-status.ts'
 import { conditionsOf } from './condition.ts'
@@ -92,7 +94,7 @@ function trafficAt({ listeners, attachedRoutes, bindings }: Tables, work: Work, 
   return {
     listeners: work.read(listeners, owner)[0] ?? [],
     attachedRoutes: (listener) => work.count(attachedRoutes, listener),
-    bindingOf: (listener) => work.read(bindings, listener)[0],
+    bindingOf: (listener) => work.read(bindings, socketKey(socketOf(listener)))[0],
   }
 }
 

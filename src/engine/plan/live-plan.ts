@@ -1,5 +1,6 @@
 import type { Workloads } from '#exchange/workload.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import { socketKey } from '#plan/socket.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { buildRelayListener } from '../route/build-relay-listener.ts'
 import { buildRequestListener } from '../route/build-request-listener.ts'
@@ -63,7 +64,7 @@ function groupBySocket(listeners: readonly LiveListener[]): Map<string, LiveSock
   const sockets = new Map<string, LiveSocket & { listeners: LiveListener[] }>()
   for (const listener of listeners) {
     const { address, port, hostname } = listener.item
-    const key = `${address}:${port}`
+    const key = socketKey(listener.item)
     let socket = sockets.get(key)
     if (socket === undefined) {
       const hosts = new HostTable<LiveRequestListener>()

@@ -1,0 +1,10 @@
+/** Where a listener accepts connections. Several listeners can share it. */
+export interface Socket {
+  readonly address: string
+  readonly port: number
+}
+
+/** Key of a socket: `address:port`. */
+export function socketKey({ address, port }: Socket): string {
+  return `${address}:${port}`
+}
