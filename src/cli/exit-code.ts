@@ -1,7 +1,7 @@
 /** Exit codes of commands. */
 export const EXIT = {
   ok: 0,
-  /** Findings (lint), or the gateway could not run. */
+  /** Findings that `lint` fails on, or the gateway could not run. */
   findings: 1,
   /** The command line is wrong. */
   usage: 2,

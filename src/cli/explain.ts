@@ -8,6 +8,7 @@ import { LivePlan } from '#engine/plan/live-plan.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type BodyReader, Exchange } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
+import { gatewayAddresses } from '#instance/address-pool.ts'
 import type { Head } from '#net/http/head.ts'
 import { refusalOf } from '#net/http/head-outcome.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
@@ -17,11 +18,12 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
 import { formatExplanation, formatRefusal } from './format-explanation.ts'
 import { formatRelayExplanation } from './format-relay-explanation.ts'
+import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { loadPlan } from './load-plan.ts'
 import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface ExplainFlags {
+export interface ExplainFlags extends ListenFlags {
   readonly file: readonly string[]
   readonly header?: readonly string[]
   readonly data?: string
@@ -32,15 +34,17 @@ export interface ExplainFlags {
 /** Shows how a gateway with these objects would handle one request or connection. Opens no socket. */
 export async function explain(request: readonly string[], flags: ExplainFlags): Promise<ExitCode> {
   const { method, url, text } = readRequest(request, flags.data)
+  const address = gatewayAddresses(listenAddresses(flags))
   const store = new FileStore(flags.file)
   const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
   const show = (text: string) => print(secrets === undefined ? text : secrets.hide(text))
-  const { items, findings, state } = loadPlan(store)
+  const { items, findings, state } = loadPlan(store, { address })
   warnOfProblems(store, findings)
   const plan = new LivePlan(state)
   plan.update(wholePlan(items))
   const port = portOf(url)
-  const socket = [...plan.sockets.values()].find((place) => place.port === port)
+  const places = [...plan.sockets.values()].filter((place) => place.port === port)
+  const socket = places.find((place) => place.address === url.hostname.replace(/^\[|\]$/g, '')) ?? places[0]
   if (socket === undefined) {
     const sockets = [...plan.sockets.keys()].join(', ')
     print(`no Gateway listens on port ${port}; ${sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`}`)

@@ -1,20 +1,29 @@
 import { count } from '#base/count.ts'
 import { SecretIndex } from '#control/secret-values.ts'
+import { gatewayAddresses } from '#instance/address-pool.ts'
 import { FileStore } from '#store/files.ts'
+import { oneOf } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { countProblems, findingLines } from './finding-lines.ts'
+import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { loadPlan } from './load-plan.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { print } from './output.ts'
 
-export interface LintFlags extends PathFlags {
+/** Problems that make `lint` fail. */
+const FAIL_ON = ['errors', 'warnings', 'never'] as const
+
+export interface LintFlags extends ListenFlags, PathFlags {
+  readonly failOn?: string
   readonly verbose?: true
 }
 
 /** Checks objects as a gateway would, without running one. */
 export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): ExitCode {
+  const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
+  const address = gatewayAddresses(listenAddresses(flags))
   const store = new FileStore(objectPaths('lint', paths, flags))
-  const { findings } = loadPlan(store)
+  const { findings } = loadPlan(store, { address })
   const { lines, errors, warnings, advised } = findingLines(store, findings, { advice: verbose })
   const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
   for (const line of lines) print(secrets.hide(line))
@@ -23,5 +32,6 @@ export function lint(paths: readonly string[], { verbose, ...flags }: LintFlags)
   const found =
     lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${count(advised, 'recommendation')}`
   print(`${count(objects, 'object')}: ${found}`)
-  return errors + warnings === 0 ? EXIT.ok : EXIT.findings
+  const failures = { errors, warnings: errors + warnings, never: 0 }[failOn]
+  return failures === 0 ? EXIT.ok : EXIT.findings
 }

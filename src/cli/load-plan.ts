@@ -1,5 +1,5 @@
 import type { Finding } from '#base/finding.ts'
-import { Translator } from '#control/translator.ts'
+import { type TranslateOptions, Translator } from '#control/translator.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
@@ -18,15 +18,15 @@ export interface LoadedPlan {
   readonly state: SharedState
 }
 
-/** Translates and checks, with separate memory for buckets and health. */
-export function loadPlan(store: FileStore): LoadedPlan {
+/** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
+export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, 'address'> = {}): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
   // Key sets are not fetched here; only a gateway does that.
   const keySets = new RemoteKeySets(importKey)
   const state: SharedState = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
-  const translator = new Translator({ tlsMaterial: TLS_MATERIAL })
+  const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
   const change = translator.apply({ set: store.list(), removed: [] })
   translator.noteProblems(new PlanCheck(state).take(change).problems)
   return { items: translator.items, findings: translator.findings, state }

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '#instance/version.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
@@ -39,9 +39,9 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .argument('[paths...]', PATHS)
     .option('-f, --file <path>', FILES, collect)
     .option('--state <dir>', 'folder for gateway.json, which lists the addresses of the running gateway', '.gatewright')
-    .option('--bind <ip>', 'address that listeners bind to', '127.0.0.1')
+    .addOption(bind())
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
-    .option('--address-pool <cidr>', 'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it')
+    .addOption(addressPool())
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
     .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
     .addHelpText('after', describeVariables('run'))
@@ -51,9 +51,15 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     })
   program
     .command('lint')
-    .description('Check objects. Exit code 0: no problems. Exit code 1: errors or warnings.')
+    .description('Check objects. Exit code 0: no errors. Exit code 1: errors, or what --fail-on says.')
     .argument('[paths...]', PATHS)
     .option('-f, --file <path>', FILES, collect)
+    .addOption(bind())
+    .addOption(addressPool())
+    .option(
+      '--fail-on <problems>',
+      'problems that make the exit code 1: errors (the default), warnings (and errors) or never',
+    )
     .option('-v, --verbose', 'also print advice on valid configuration that may not do what you expect')
     .action(async (paths, options) => {
       const { lint } = await import('./lint.ts')
@@ -70,6 +76,8 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     )
     .requiredOption('-f, --file <path>', FILES, collect)
     .option('-H, --header <field>', "request header, 'name: value'; may be repeated", collect)
+    .addOption(bind())
+    .addOption(addressPool())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body; the default method becomes POST')
     .action(async (request, options) => {
@@ -87,6 +95,14 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     })
   return program
 }
+
+/** Options that `run` and the commands that predict it have in common. */
+const bind = () => new Option('--bind <ip>', 'address that listeners bind to').default('127.0.0.1')
+const addressPool = () =>
+  new Option(
+    '--address-pool <cidr>',
+    'loopback range, such as 127.10.0.0/16; each Gateway gets its own address from it',
+  )
 
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]

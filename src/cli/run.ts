@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { PortInUse } from '#admin/port-in-use.ts'
-import { AddressPool, BadAddressPool } from '#instance/address-pool.ts'
+import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
@@ -14,6 +14,7 @@ import { bodyMemory } from './body-memory.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
+import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { openStandardError } from './output.ts'
@@ -24,11 +25,9 @@ import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 import type { VariableName } from './variables.ts'
 
-export interface RunFlags extends LogFlags, PathFlags {
+export interface RunFlags extends ListenFlags, LogFlags, PathFlags {
   readonly state: string
-  readonly bind: string
   readonly workers?: string
-  readonly addressPool?: string
 }
 
 /** Runs a gateway until it is stopped. */
@@ -67,14 +66,12 @@ function toOptions(
   { format }: LogSettings,
   environment: Environment,
 ): InstanceOptions {
-  const { bind } = flags
-  if (isIP(bind) === 0) throw new UsageError(`--bind ${bind} is not an IP address`)
-  if (flags.addressPool !== undefined) checkPool(flags.addressPool)
+  const addresses = listenAddresses(flags)
+  const { bind } = addresses
   return {
     files,
     workers: workerCount(flags.workers),
-    bind,
-    addressPool: flags.addressPool,
+    ...addresses,
     logFormat: format,
     logFile: logFile(environment),
     admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
@@ -107,14 +104,6 @@ function workerCount(text: string | undefined): number {
   if (count > 1 && !CAN_SHARE_PORTS)
     throw new UsageError(`--workers ${count}: this platform supports only one worker; use --workers 1`)
   return count
-}
-
-function checkPool(range: string): void {
-  try {
-    new AddressPool(range)
-  } catch (error) {
-    throw new UsageError(`--address-pool: ${(error as Error).message}`)
-  }
 }
 
 function sessionKeys(environment: Environment): InstanceOptions['sessionKeys'] {

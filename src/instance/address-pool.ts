@@ -1,4 +1,6 @@
 import ipaddr from 'ipaddr.js'
+import type { GatewayObject } from '#api/gateway.ts'
+import type { InstanceOptions } from './options.ts'
 
 /** A range that cannot be used as an address pool. */
 export class BadAddressPool extends Error {
@@ -36,4 +38,14 @@ export class AddressPool {
     this.#given.set(gateway, address)
     return address
   }
+}
+
+/** The address of the listeners of each Gateway: its own one from the pool, else the common one. */
+export function gatewayAddresses({
+  bind,
+  addressPool,
+}: Pick<InstanceOptions, 'bind' | 'addressPool'>): (gateway: Pick<GatewayObject, 'metadata'>) => string {
+  if (addressPool === undefined) return () => bind
+  const pool = new AddressPool(addressPool)
+  return ({ metadata }) => pool.addressOf(`${metadata.namespace}/${metadata.name}`)
 }

@@ -22,7 +22,7 @@ import { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
 import { releaseMemory } from '#workers/release-memory.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
-import { AddressPool } from './address-pool.ts'
+import { gatewayAddresses } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
 import type { InstanceEvents } from './events.ts'
 import { MainCalls } from './main-calls.ts'
@@ -74,7 +74,6 @@ export class Instance {
     this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
     const memory = createSlotMemory(SLOTS)
     this.#publisher = new PlanPublisher(memory)
-    const pool = options.addressPool === undefined ? undefined : new AddressPool(options.addressPool)
     this.#workers = new WorkerPool(
       options.workers,
       {
@@ -102,10 +101,7 @@ export class Instance {
     )
     // Read while the workers load their code.
     this.#store = new FileStore(options.files, { watch: true })
-    this.#translator = new Translator({
-      tlsMaterial: TLS_MATERIAL,
-      address: ({ metadata }) => pool?.addressOf(`${metadata.namespace}/${metadata.name}`) ?? options.bind,
-    })
+    this.#translator = new Translator({ tlsMaterial: TLS_MATERIAL, address: gatewayAddresses(options) })
     this.#loop = startControlLoop({
       translator: this.#translator,
       publishPlan: (delta) => this.#publish(delta),

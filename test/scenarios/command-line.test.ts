@@ -1,7 +1,13 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createObjectsFolder, gatewayYaml, joinYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  type ObjectsFolder,
+} from '#test/support/objects-folder.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -93,6 +99,9 @@ test.each([
   [['run', '-f', 'examples', '--workers', 'many'], '--workers many must be a number from 1 to 256'],
   [['run', '-f', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],
   [['run', '-f', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
+  [['lint', 'examples', '--bind', 'localhost'], '--bind localhost is not an IP address'],
+  [['lint', 'examples', '--address-pool', '10.0.0.0/8'], '10.0.0.0/8 is not inside 127.0.0.0/8'],
+  [['lint', 'examples', '--fail-on', 'all'], '--fail-on is all; it must be errors, warnings or never'],
   [['explain', '-f', 'examples/quickstart', 'not-a-url'], 'not-a-url is not a URL with scheme http, https, tcp or tls'],
   [['explain', '-f', 'examples/quickstart', 'GET', 'http://a/', 'more'], 'expected [METHOD] URL, got 3 words'],
   [
@@ -149,6 +158,41 @@ test('lint -v gives advice as well, and exits 0', async () => {
   expect(code).toBe(0)
   expect(stdout).toMatch(/: advice: .* \[rule-on-client-field\]\n/)
   expect(stdout).toMatch(/\n4 objects: no problems, 2 recommendations\n$/)
+})
+
+test.each([
+  [[], 0],
+  [['--fail-on', 'errors'], 0],
+  [['--fail-on', 'warnings'], 1],
+  [['--fail-on', 'never'], 0],
+])('lint %j of objects with one warning exits %i', async (flags, code) => {
+  const folder = await createObjectsFolder({ 'all.yaml': backendYaml('echo', 9000) })
+  const result = await gatewright('lint', folder.path, ...flags)
+  await folder.remove()
+  expect(result.stdout).toMatch(/warning: .* \[no-gateway\]\n/)
+  expect(result).toMatchObject({ code, stderr: '' })
+})
+
+test('lint --fail-on never exits 0 also with errors', async () => {
+  expect((await gatewright('lint', mistakes.path)).code).toBe(1)
+  expect((await gatewright('lint', mistakes.path, '--fail-on', 'never')).code).toBe(0)
+})
+
+test('lint and explain assign addresses as run does: two Gateways on one port, each with its own address', async () => {
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(8080), gatewayYaml(8080).replace('name: main', 'name: other')),
+  })
+  const shared = await gatewright('lint', folder.path)
+  const pooled = await gatewright('lint', folder.path, '--address-pool', '127.10.0.0/16')
+  const flags = ['-f', folder.path, '--address-pool', '127.10.0.0/16']
+  const explained = await gatewright('explain', ...flags, 'http://127.10.0.2:8080/')
+  const bound = await gatewright('explain', '-f', folder.path, '--bind', '127.0.0.9', 'http://127.0.0.9:1/')
+  await folder.remove()
+  expect(shared).toMatchObject({ code: 1 })
+  expect(shared.stdout).toContain('[listener-hostname-conflict]')
+  expect(pooled).toMatchObject({ code: 0, stdout: '2 objects: nothing to report\n' })
+  expect(explained.stdout).toMatch(/^listener +http of Gateway default\/other, HTTP 127\.10\.0\.2:8080/m)
+  expect(bound.stdout).toBe('no Gateway listens on port 1; listeners: 127.0.0.9:8080\n')
 })
 
 test('lint finds a mistake in an expression with file, line, column, caret and suggestion', async () => {

@@ -1,7 +1,7 @@
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
 import type { Report } from '../reporting.ts'
-import type { AttachedPolicy, TargetAttachment } from './attach-policy.ts'
+import type { AttachedPolicy } from './attach-policy.ts'
 
 interface NoEffectContext {
   readonly inventory: Inventory
@@ -12,8 +12,7 @@ interface NoEffectContext {
 /** Reports sections and fields of a policy that have no effect at its targets. */
 export function reportNoEffect(context: NoEffectContext, policy: AttachedPolicy, report: Report): void {
   reportForeignFields(context, policy, report)
-  if (policy.object.spec.traffic === undefined) return
-  for (const attachment of policy.attachments) reportRelayRules(context, attachment, report)
+  if (policy.object.spec.traffic !== undefined) reportRelayRules(context, policy, report)
 }
 
 /** `ai` and `mcp` have no effect on backends of other types (specification 2, 2.3). */
@@ -38,13 +37,20 @@ function isBackendOf(inventory: Inventory, target: string, member: 'ai' | 'mcp')
   return inventory.find('ProxyBackend', namespace, name)?.spec[member] !== undefined
 }
 
-/** `traffic` applies to requests, so it cannot protect a listener that relays connections. */
-function reportRelayRules({ listenersAt }: NoEffectContext, attachment: TargetAttachment, report: Report): void {
-  const reached = listenersAt(attachment.target)
-  const relayed = reached.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS')
-  if (relayed.length === 0) return
-  const names = relayed.map(({ spec }) => spec.name).join(', ')
-  const message = `${attachment.title}: listener ${names} relays connections without reading requests; spec.traffic has no effect there, use frontend.networkAuthorization instead`
-  const severity = relayed.length === reached.length ? 'error' : 'warning'
-  report({ path: 'spec.traffic', code: 'no-effect', message, severity })
+/** `traffic` applies to requests, so it cannot protect a listener that relays connections. An error if it has an effect nowhere. */
+function reportRelayRules({ listenersAt }: NoEffectContext, { attachments }: AttachedPolicy, report: Report): void {
+  const reached = attachments.map(({ title, target }) => {
+    const listeners = listenersAt(target)
+    return {
+      title,
+      listeners,
+      relayed: listeners.filter(({ spec }) => spec.protocol === 'TCP' || spec.protocol === 'TLS'),
+    }
+  })
+  const places = reached.filter(({ relayed }) => relayed.length > 0)
+  if (places.length === 0) return
+  const list = places.map(({ title, relayed }) => `${title}: ${relayed.map(({ spec }) => spec.name).join(', ')}`)
+  const message = `spec.traffic has no effect on listeners that relay connections without reading requests (${list.join('; ')}); use frontend.networkAuthorization for them`
+  const isUseless = reached.every(({ listeners, relayed }) => relayed.length === listeners.length)
+  report({ path: 'spec.traffic', code: 'no-effect', message, severity: isUseless ? 'error' : 'warning' })
 }
