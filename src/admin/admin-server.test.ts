@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { DecisionRing } from '#observe/decision-ring.ts'
+import { keptDecision } from '#observe/testing.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { type AdminServerOptions, NotLoopback, startAdminServer } from './admin-server.ts'
 import type { RunningServer } from './small-server.ts'
@@ -23,9 +25,11 @@ const report: StatusReport = {
   keySets: [],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)
-for (const detail of ['said hunter22 twice'])
-  Object.assign(ring.take(), { detail, code: 'internal-error', route: 'default/told' })
-for (const id of ['w1-1', 'w1-2']) Object.assign(ring.take(), { id, code: 'rate-limited', route: 'default/shop' })
+const detail = 'said hunter22 twice'
+ring.keep(keptDecision({ detail, code: 'internal-error', names: { ...NO_PLAN_NAMES, route: 'default/told' } }))
+for (const number of [1, 2]) {
+  ring.keep(keptDecision({ number, code: 'rate-limited', names: { ...NO_PLAN_NAMES, route: 'default/shop' } }))
+}
 
 let quits = 0
 let unanswered: readonly string[] = []

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { type DecisionRecord, DecisionRing } from '#observe/decision-ring.ts'
+import { keptDecision } from '#observe/testing.ts'
 import { selectDecisions } from './select-decisions.ts'
 
-const blank = new DecisionRing('w1', new DecisionIds(), 1).take()
+const ring = new DecisionRing('w1', new DecisionIds(), 1)
+ring.keep(keptDecision())
+const blank = ring.list()[0]!
 const records: readonly DecisionRecord[] = [
   { ...blank, id: 'w1-3', route: 'default/a', code: 'rate-limited' },
   { ...blank, id: 'w1-2', route: 'default/b', code: 'rate-limited' },

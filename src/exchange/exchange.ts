@@ -163,9 +163,7 @@ export class Exchange {
   /** Set only for `explain` and sampled requests. */
   trace: Trace | undefined
   #slots: ExchangeSlots | undefined
-  #redacted: string[] | undefined
-  /** Computed on first use. */
-  #loggedTarget: string | undefined
+  #redactedParameters = NO_NAMES
 
   constructor(request: Head, peer: Peer) {
     this.request = request
@@ -184,17 +182,19 @@ export class Exchange {
     return this.#slots
   }
 
-  /** A credential was read from this query parameter, so its value must not be logged (decision A-111). */
+  /** A credential was read from this query parameter, so its value must not be shown (decision A-111). */
   redactQueryParameter(name: string): void {
-    this.#loggedTarget = undefined
-    if (this.#redacted === undefined) this.#redacted = [name]
-    else if (!this.#redacted.includes(name)) this.#redacted.push(name)
+    if (!this.#redactedParameters.includes(name)) this.#redactedParameters = [...this.#redactedParameters, name]
+  }
+
+  /** Query parameters that a credential was read from, besides those with conventional names. */
+  get redactedParameters(): readonly string[] {
+    return this.#redactedParameters
   }
 
   /** The target as received, with redacted credentials. */
   get loggedTarget(): string {
-    this.#loggedTarget ??= redactTarget(this.originalTarget, this.#redacted ?? NO_NAMES)
-    return this.#loggedTarget
+    return redactTarget(this.originalTarget, this.#redactedParameters)
   }
 
   /** Queues a response header that takes precedence over backend and transformations. */

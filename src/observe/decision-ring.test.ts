@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
+import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
+import { keptDecision } from './testing.ts'
 
 const ids = new DecisionIds()
 
 function fill(ring: DecisionRing, from: number, to: number): void {
-  for (let number = from; number <= to; number++) {
-    const record = ring.take()
-    record.number = number
-    record.target = `/${number}`
-  }
+  for (let number = from; number <= to; number++) ring.keep(keptDecision({ number, target: `/${number}` }))
 }
 
 test('an empty ring has no records', () => {
@@ -32,8 +30,18 @@ test('a full ring forgets the oldest', () => {
 
 test('requests that end out of order are listed by number', () => {
   const ring = new DecisionRing('w', ids, 3)
-  for (const number of [2, 3, 1]) ring.take().number = number
+  for (const number of [2, 3, 1]) ring.keep(keptDecision({ number }))
   expect(ring.list().map(({ id }) => id)).toEqual([3, 2, 1].map((number) => ids.idOf(number)))
+})
+
+test('a record names the place of its request, and hides credentials of the target', () => {
+  const ring = new DecisionRing('w', ids, 1)
+  const names = { ...NO_PLAN_NAMES, gateway: 'default/edge', route: 'default/shop' }
+  ring.keep(keptDecision({ names, target: '/p?token=a&shop=b&c=d', redactedParameters: ['shop'] }))
+  const [record] = ring.list()
+  expect(record).toMatchObject({ gateway: 'default/edge', route: 'default/shop', backend: '' })
+  expect(record!.target).toBe('/p?token=<redacted>&shop=<redacted>&c=d')
+  expect(Object.keys(record!)).not.toContain('redactedParameters')
 })
 
 test('a list is a copy: later requests do not change it', () => {

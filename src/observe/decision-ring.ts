@@ -1,4 +1,5 @@
-import type { Attempt } from '#exchange/exchange.ts'
+import type { Attempt, PlanNames } from '#exchange/exchange.ts'
+import { redactTarget } from '#exchange/redact-target.ts'
 import type { DecisionIds } from './decision-ids.ts'
 
 /** The decision about one request; never contains credentials, bodies or prompts. */
@@ -37,14 +38,33 @@ export interface GatheredRecords {
   readonly unanswered: readonly string[]
 }
 
-/** A record in the ring; its id is computed only when it is read. */
-interface KeptRecord extends DecisionRecord {
-  number: number
+/** A decision as it happened; its record is built only when it is read. */
+export interface KeptDecision {
+  readonly number: number
+  readonly timeMs: number
+  readonly method: string
+  readonly authority: string
+  /** As received, with its credentials. */
+  readonly target: string
+  readonly redactedParameters: readonly string[]
+  readonly names: PlanNames
+  readonly endpoint: string
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly reason: string
+  readonly durationMs: number
+  readonly attempts: readonly Attempt[]
+  readonly inputTokens: number
+  readonly outputTokens: number
 }
 
-/** The last decisions of one worker. Records are created once and then overwritten, so that recording allocates nothing. */
+/**
+ * The last decisions of one worker. Each is a new object: to overwrite the fields of old objects costs more, because the garbage collector
+ * has to be told of each of them.
+ */
 export class DecisionRing {
-  readonly #records: KeptRecord[] = []
+  readonly #decisions: KeptDecision[] = []
   readonly #worker: string
   readonly #ids: DecisionIds
   readonly #capacity: number
@@ -56,53 +76,30 @@ export class DecisionRing {
     this.#capacity = capacity
   }
 
-  /** Records a decision about something that is not a request; absent values are empty. */
-  keep(decision: Partial<KeptRecord>): void {
-    Object.assign(this.take(), emptyRecord(), decision)
+  /** Records a decision in place of the oldest one if the ring is full. */
+  keep(decision: KeptDecision): void {
+    this.#decisions[this.#next] = decision
+    this.#next = (this.#next + 1) % this.#capacity
   }
 
-  /** The record to fill for the next decision; the oldest one if the ring is full. */
-  take(): KeptRecord {
-    const at = this.#next
-    this.#next = (at + 1) % this.#capacity
-    let record = this.#records[at]
-    if (record === undefined) {
-      record = emptyRecord()
-      this.#records[at] = record
-    }
-    return record
-  }
-
-  /** Copies, newest first. */
+  /** Newest first. */
   list(): DecisionRecord[] {
-    return this.#records
-      .toSorted((a, b) => b.number - a.number)
-      .map(({ number, ...record }) => ({ ...record, id: this.#ids.idOf(number), worker: this.#worker }))
+    return this.#decisions.toSorted((a, b) => b.number - a.number).map((decision) => this.#recordOf(decision))
   }
-}
 
-function emptyRecord(): KeptRecord {
-  return {
-    number: 0,
-    id: '',
-    worker: '',
-    time: 0,
-    method: '',
-    authority: '',
-    target: '',
-    gateway: '',
-    listener: '',
-    route: '',
-    rule: '',
-    backend: '',
-    endpoint: '',
-    status: 0,
-    code: '',
-    detail: '',
-    reason: '',
-    durationMs: 0,
-    attempts: [],
-    inputTokens: 0,
-    outputTokens: 0,
+  #recordOf({ number, timeMs, names, target, redactedParameters, ...decision }: KeptDecision): DecisionRecord {
+    const { gateway, listener, route, rule, backend } = names
+    return {
+      id: this.#ids.idOf(number),
+      worker: this.#worker,
+      time: timeMs,
+      gateway,
+      listener,
+      route,
+      rule,
+      backend,
+      target: redactTarget(target, redactedParameters),
+      ...decision,
+    }
   }
 }

@@ -2,7 +2,7 @@ import { Allowance } from '#base/allowance.ts'
 import { clock } from '#base/clock.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { EndedCall } from '#exchange/call.ts'
-import type { Exchange } from '#exchange/exchange.ts'
+import { type Exchange, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { ConnectionRefusal } from '#net/accept/connection-refusal.ts'
 import type { Peer } from '#net/peer.ts'
@@ -144,39 +144,45 @@ export class RequestObserver implements Observer {
     const sentBy = `sent by ${peer.remoteAddress}:${peer.remotePort}`
     this.records.keep({
       number,
-      time: clock.now(),
-      gateway,
-      listener,
+      timeMs: clock.now(),
+      method: '',
+      authority: '',
+      target: '',
+      redactedParameters: [],
+      names: { ...NO_PLAN_NAMES, gateway, listener },
+      endpoint: '',
       status,
       code,
       detail: detail === undefined ? sentBy : `${detail}, ${sentBy}`,
       reason,
+      durationMs: 0,
+      attempts: NO_ATTEMPTS,
+      inputTokens: 0,
+      outputTokens: 0,
     })
   }
 
   #keep(ended: Ended): void {
     const { exchange, request } = ended
-    const { names, llm } = exchange
-    const record = this.records.take()
-    record.number = request.decisionNumber
-    record.time = ended.timeMs
-    record.method = exchange.originalMethod
-    record.authority = exchange.originalAuthority || (exchange.peer.serverName ?? '')
-    record.target = exchange.loggedTarget
-    record.gateway = names?.gateway ?? ''
-    record.listener = names?.listener ?? ''
-    record.route = names?.route ?? ''
-    record.rule = names?.rule ?? ''
-    record.backend = names?.backend ?? ''
-    record.endpoint = request.endpointLabel ?? ''
-    record.status = ended.status
-    record.code = ended.code ?? ''
-    record.detail = ended.detail ?? ''
-    record.reason = ended.reason
-    record.durationMs = ended.durationMs
-    record.attempts = exchange.attempts ?? NO_ATTEMPTS
-    record.inputTokens = llm?.inputTokens ?? 0
-    record.outputTokens = llm?.outputTokens ?? 0
+    const { llm } = exchange
+    this.records.keep({
+      number: request.decisionNumber,
+      timeMs: ended.timeMs,
+      method: exchange.originalMethod,
+      authority: exchange.originalAuthority || (exchange.peer.serverName ?? ''),
+      target: exchange.originalTarget,
+      redactedParameters: exchange.redactedParameters,
+      names: exchange.names ?? NO_PLAN_NAMES,
+      endpoint: request.endpointLabel ?? '',
+      status: ended.status,
+      code: ended.code ?? '',
+      detail: ended.detail ?? '',
+      reason: ended.reason,
+      durationMs: ended.durationMs,
+      attempts: exchange.attempts ?? NO_ATTEMPTS,
+      inputTokens: llm?.inputTokens ?? 0,
+      outputTokens: llm?.outputTokens ?? 0,
+    })
   }
 }
 

@@ -1,16 +1,17 @@
 import { clock } from '#base/clock.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
-import { Exchange, type PlanNames } from '#exchange/exchange.ts'
+import { Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { type McpFacts, NO_MCP } from '#exchange/mcp-facts.ts'
 import { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
+import type { KeptDecision } from './decision-ring.ts'
 import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 
-/** Support for the tests of this room: completed requests. */
+/** Support for the tests of this room: completed requests and decisions. */
 
 export const PEER: Peer = {
   remoteAddress: '192.0.2.7',
@@ -121,4 +122,27 @@ function expressionOf(text: string, place: ExpressionEnvironment): Expression {
   return compileExpression(text, place, ({ severity, message }) => {
     if (severity === 'error') throw new Error(message)
   })
+}
+
+/** A decision to keep, empty but for `values`. */
+export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
+  return {
+    number: 0,
+    timeMs: 0,
+    method: '',
+    authority: '',
+    target: '',
+    redactedParameters: [],
+    names: NO_PLAN_NAMES,
+    endpoint: '',
+    status: 0,
+    code: '',
+    detail: '',
+    reason: '',
+    durationMs: 0,
+    attempts: [],
+    inputTokens: 0,
+    outputTokens: 0,
+    ...values,
+  }
 }

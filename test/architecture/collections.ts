@@ -58,7 +58,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/relay/raw-connection contexts': 'configuration',
   'net/transport/block spare': 'work',
   'net/transport/early-transport #texts': 'message',
-  'observe/decision-ring #records': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
+  'observe/decision-ring #decisions': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
   'observe/log/access-log #endedBySettings': 'configuration',
   'observe/metrics/chosen-values #known': {
     bound: '200 values of a label',

@@ -126,7 +126,8 @@ function route(
   const { path } = decision
   const refusal = path.read(exchange)
   if (refusal !== undefined) return refusal
-  const host = hostOf(exchange.request.authorityLike(exchange.originalAuthority))
+  const { request, originalAuthority } = exchange
+  const host = hostOf(request.keepsReceivedHost ? originalAuthority : request.authority)
   const nominated = checkMatchedFields(exchange.request, listener.routes, host)
   if (nominated !== undefined) return nominated
   if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)

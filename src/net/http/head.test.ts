@@ -242,15 +242,12 @@ test('a gateway-made head without any field', () => {
   expect(Head.response(103).writeResponse(0, -1, '')).toBe('HTTP/1.1 103 Early Hints\r\n\r\n')
 })
 
-test.each(['example.com', 'example.co', 'example.com.', 'xexample.com', ''])(
-  'the authority is the same, whatever was likely: %j',
-  (likely) => {
-    expect(parsed(REQUEST).authorityLike(likely)).toBe('example.com')
-  },
-)
-
-test('the authority is the one set last, whatever was likely', () => {
+test('a head knows whether its Host field is the received one', () => {
   const head = parsed(REQUEST)
+  expect(head.keepsReceivedHost).toBe(true)
+  expect(parsed(REQUEST).clone().keepsReceivedHost).toBe(true)
   head.authority = 'other'
-  expect(head.authorityLike('example.com')).toBe('other')
+  expect(head.keepsReceivedHost).toBe(false)
+  expect(head.authority).toBe('other')
+  expect(Head.request('GET', '/').keepsReceivedHost).toBe(false)
 })

@@ -118,18 +118,12 @@ export class Head {
 
   /** Value of the Host field. */
   get authority(): string {
-    const at = this.hostField
-    if (at >= 0 && this.dropped[at] === 0) return this.#value(at)
-    return this.get('host') ?? ''
+    return this.keepsReceivedHost ? this.#value(this.hostField) : (this.get('host') ?? '')
   }
 
-  /** Like `authority`; returns `likely` itself if it is equal, which avoids creating and comparing another string. */
-  authorityLike(likely: string): string {
-    const at = this.hostField
-    if (at < 0 || this.dropped[at] !== 0) return this.authority
-    const start = this.offsets[4 * at + 2]!
-    const same = this.offsets[4 * at + 3]! - start === likely.length && this.text.startsWith(likely, start)
-    return same ? likely : this.#value(at)
+  /** The Host field is still the received one, so `authority` is what it was at the beginning. */
+  get keepsReceivedHost(): boolean {
+    return this.hostField >= 0 && this.dropped[this.hostField] === 0
   }
 
   set authority(authority: string) {
