@@ -5,6 +5,8 @@ import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
+import { endWithSocket } from './end-with-socket.ts'
+import { freeInOrder } from './free-in-order.ts'
 import { sendKeepalive } from './send-keepalive.ts'
 
 /** Assumed stream limit until the server announces one (RFC 9113, 6.5.2 recommends no less). */
@@ -67,7 +69,8 @@ export class ClientSession implements Carrier {
   constructor(socket: Socket, owner: SessionOwner) {
     this.#owner = owner
     this.#socket = socket
-    this.#session = http2.connect('http://upstream', { ...OPTIONS, createConnection: () => socket })
+    const options = { ...OPTIONS, createConnection: () => socket }
+    this.#session = endWithSocket(socket, () => http2.connect('http://upstream', options))
     this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW))
     this.#session.on('remoteSettings', ({ maxConcurrentStreams, maxHeaderListSize = MAX_SENT_HEAD_BYTES }) => {
       this.maxHeadBytes = Math.min(MAX_SENT_HEAD_BYTES, maxHeaderListSize)
@@ -114,7 +117,9 @@ export class ClientSession implements Carrier {
   }
 
   open(fields: readonly string[], options: ClientSessionRequestOptions): ClientHttp2Stream {
-    return this.#session.request(fields, options)
+    const stream = this.#session.request(fields, options)
+    freeInOrder(stream, this.#session)
+    return stream
   }
 
   leave(exchange: Carried): void {

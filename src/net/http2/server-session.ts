@@ -7,6 +7,8 @@ import type { ServedConnection } from '../served-connection.ts'
 import type { StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { faultOf } from './connection-fault.ts'
+import { endWithSocket } from './end-with-socket.ts'
+import { freeInOrder } from './free-in-order.ts'
 import { sendKeepalive } from './send-keepalive.ts'
 import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
 import { sessionOptions } from './session-options.ts'
@@ -68,7 +70,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
     this.#resets = new Allowance(limits.http2.maxResets, limits.http2.resetsPerSecond)
     // HTTP/2 has no half-closed connections.
     socket.allowHalfOpen = false
-    const session = http2.performServerHandshake(socket, sessionOptions(limits)) as ServerHttp2Session
+    const options = sessionOptions(limits)
+    const session = endWithSocket(socket, () => http2.performServerHandshake(socket, options) as ServerHttp2Session)
     this.#session = session
     // The socket was paused when it was accepted.
     socket.read(0)
@@ -130,6 +133,8 @@ export class ServerSession implements ServedConnection, StreamOwner {
 
   #begin(stream: ServerHttp2Stream, fields: readonly string[]): void {
     if (this.#ending || stream.destroyed) return void stream.on('error', ignore)
+    // Nothing can follow the head of most requests.
+    if (!stream.endAfterHeaders) freeInOrder(stream, this.#session)
     this.#open++
     this.wheel.disarm(this.#idle)
     const served = this.#spare.pop() ?? new Http2ServerStream(this)
