@@ -3,13 +3,9 @@ import { hostPort } from '#base/host-port.ts'
 /** Another process uses the port of a server. The message is one line for a terminal. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
-  readonly host: string
-  readonly port: number
 
   /** @param purpose purpose of the server, such as `metrics` */
   constructor(host: string, port: number, purpose: string, cause: unknown) {
     super(`${hostPort(host, port)} is in use; the ${purpose} server needs it`, { cause })
-    this.host = host
-    this.port = port
   }
 }

@@ -28,16 +28,16 @@ const MAX_BYTE_SIZE = 4_294_967_295
  */
 export function parseByteSize(value: string | number): number | undefined {
   const bytes = typeof value === 'number' ? value : parseQuantity(value)
-  if (bytes === undefined || !Number.isFinite(bytes)) return undefined
   if (typeof value === 'number' && !Number.isInteger(value)) return undefined
   const whole = Math.ceil(bytes)
   return whole >= 1 && whole <= MAX_BYTE_SIZE ? whole : undefined
 }
 
-function parseQuantity(text: string): number | undefined {
-  if (text.length > 32) return undefined
+/** NaN for anything else. */
+function parseQuantity(text: string): number {
+  if (text.length > 32) return Number.NaN
   const match = QUANTITY.exec(text)
-  if (match === null) return undefined
+  if (match === null) return Number.NaN
   const [, digits, exponent, suffix = ''] = match
   return exponent === undefined ? Number(digits) * SUFFIX[suffix]! : Number(`${digits}${exponent}`)
 }
