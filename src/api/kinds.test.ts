@@ -111,6 +111,35 @@ test('keys and narrowing', () => {
   expect(isKind({ kind: 'HTTPRoute' }, 'GRPCRoute')).toBe(false)
 })
 
+/** Fields of the platform that the gateway does not read. */
+const POD_SPEC = `
+  activeDeadlineSeconds affinity automountServiceAccountToken containers dnsConfig dnsPolicy enableServiceLinks
+  ephemeralContainers hostAliases hostIPC hostPID hostUsers hostname hostnameOverride imagePullSecrets initContainers
+  nodeName nodeSelector os overhead preemptionPolicy priority priorityClassName readinessGates resourceClaims
+  resources restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount
+  setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations
+  topologySpreadConstraints volumes workloadRef
+`
+const POD_STATUS = `
+  allocatedResources conditions containerStatuses ephemeralContainerStatuses extendedResourceClaimStatus hostIP
+  hostIPs initContainerStatuses message nominatedNodeName observedGeneration qosClass reason resize
+  resourceClaimStatuses resources startTime
+`
+const SERVICE_SPEC = `
+  allocateLoadBalancerNodePorts clusterIPs externalIPs externalTrafficPolicy healthCheckNodePort internalTrafficPolicy
+  ipFamilies ipFamilyPolicy loadBalancerClass loadBalancerIP loadBalancerSourceRanges publishNotReadyAddresses
+  sessionAffinity sessionAffinityConfig trafficDistribution
+`
+
+function fieldsOf(names: string): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, {}]),
+  )
+}
+
 /** `[kind, members, expected problems]`; an empty list is a valid object. */
 const PLATFORM_OBJECTS = [
   ['GatewayClass', { spec: { controllerName: 'gatewright.dev/controller' } }, []],
@@ -161,6 +190,29 @@ const PLATFORM_OBJECTS = [
     { spec: { rules: [{ filters: [{ type: 'URLRewrite', cors: {} }, { type: 'FromTheFuture' }] }] } },
     ['spec.rules[0].filters[0].urlRewrite required', 'spec.rules[0].filters[0].cors not-together'],
   ],
+  ['HTTPRoute', { spec: { rules: [{ filters: [{ type: 'toString' }] }] } }, []],
+  [
+    'HTTPRoute',
+    {
+      spec: {
+        rules: [
+          { filters: [{ type: 'CORS', cors: { allowOrigins: ['*'], allowHeaders: ['a'], exposeHeaders: ['b'] } }] },
+        ],
+      },
+    },
+    [],
+  ],
+  [
+    'HTTPRoute',
+    {
+      spec: {
+        rules: [{ filters: [{ type: 'CORS', cors: { allowOrigins: [''], allowHeaders: [''], exposeHeaders: [''] } }] }],
+      },
+    },
+    ['allowOrigins[0]', 'allowHeaders[0]', 'exposeHeaders[0]'].map(
+      (path) => `spec.rules[0].filters[0].cors.${path} too-short`,
+    ),
+  ],
   [
     'GRPCRoute',
     { spec: { rules: [{ matches: [{ method: {} }] }] } },
@@ -187,6 +239,8 @@ const PLATFORM_OBJECTS = [
     { spec: { containers: [], nodeName: 'n' }, status: { podIPs: [{ ip: '10.0.0.1' }], hostIP: '10.0.0.9' } },
     [],
   ],
+  ['Pod', { spec: fieldsOf(POD_SPEC), status: fieldsOf(POD_STATUS) }, []],
+  ['Service', { spec: fieldsOf(SERVICE_SPEC) }, []],
   ['Pod', { status: { podIPs: ['10.0.0.1'] } }, ['status.podIPs[0] wrong-type']],
 ] as const
 

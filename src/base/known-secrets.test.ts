@@ -24,6 +24,7 @@ test.each<[what: string, secret: string, text: string, shown: string]>([
     '<redacted> platform',
   ],
   ['the hash of a user', 'ann:$apr1$x$y12', 'hash $apr1$x$y12', 'hash <redacted>'],
+  ['the password of an empty user', ':sk-12345', 'token sk-12345', 'token <redacted>'],
   [
     'a line of PEM',
     '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END PRIVATE KEY-----',
@@ -40,6 +41,12 @@ test.each<[what: string, secret: string, text: string, shown: string]>([
 
 test('the longer of two values that begin alike is hidden whole', () => {
   expect(hide(['sk-12345', 'sk-12345-long'], 'sk-12345-long sk-12345')).toBe('<redacted> <redacted>')
+})
+
+test('each of many values is hidden', () => {
+  const secrets = Array.from({ length: 50_000 }, (_, i) => `${i}`.padStart(8, '0'))
+  const known = new KnownSecrets(secrets)
+  expect(secrets.filter((secret) => known.hide(secret) !== '<redacted>')).toEqual([])
 })
 
 test('without secrets only parameters are hidden', () => {
