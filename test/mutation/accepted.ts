@@ -135,6 +135,51 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'true',
     reason: 'only speed: a source that is not paused ignores it',
   },
+  ...[
+    ['<', '<='],
+    ['0', '(0 + 1)'],
+  ].map(([original, replacement]) => ({
+    file: 'net/http1/read-head.ts',
+    line: 'if (after < 0) return after',
+    original: original!,
+    replacement: replacement!,
+    reason: 'the same program: a head has more than one byte, so its end is neither 0 nor 1',
+  })),
+  {
+    file: 'base/known-secrets.ts',
+    line: 'readonly #samples = new Uint8Array(2 ** (SAMPLE_BITS - 3))',
+    original: '-',
+    replacement: '+',
+    reason: 'only memory: there is more of it than the samples need',
+  },
+  {
+    file: 'base/known-secrets.ts',
+    line: 'if (at === last) break',
+    original: 'at === last',
+    replacement: 'false',
+    reason: 'only speed: the condition of the loop ends it after one more hash, which nobody reads',
+  },
+  {
+    file: 'base/known-secrets.ts',
+    line: 'const sample = first ^ (text.charCodeAt(at + 2) << 16) ^ (text.charCodeAt(at + 3) << 24)',
+    original: '2',
+    replacement: '(2 + 1)',
+    reason: 'only speed: another hash for values and texts alike, which excludes fewer texts',
+  },
+  {
+    file: 'base/json-text.ts',
+    line: 'return -1',
+    original: '1',
+    replacement: '(1 + 1)',
+    reason: 'the same program: callers look at the sign alone',
+  },
+  {
+    file: 'base/json-text.ts',
+    line: 'if (text.charCodeAt(at) !== OPEN_BRACKET) return -1',
+    original: '1',
+    replacement: '(1 + 1)',
+    reason: 'the same program: callers look at the sign alone',
+  },
 ]
 
 /** @returns the entry for a mutant of `file`, whose text is `source` */
