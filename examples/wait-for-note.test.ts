@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeRunningNote } from '#cli/running-note.ts'
 import type { Instance } from '#instance/instance.ts'
+import { StateFolder } from '#instance/state-folder.ts'
 import { waitForNote } from './wait-for-note.ts'
 
 const instance = { adminUrl: 'http://127.0.0.1:15100', ports: { metrics: 15_120, readiness: 15_121 } } as Instance
@@ -13,18 +14,20 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
 }
 
+const stateIn = (path: string) => new StateFolder(path, true, () => {})
+
 test('a gateway is ready when its own note is whole', async () => {
   await using state = await folder()
   await writeFile(join(state.path, 'gateway.json'), '{\n  "admin"')
   const waiting = waitForNote(state.path, new AbortController().signal, 30_000)
-  writeRunningNote(state.path, instance)
+  writeRunningNote(stateIn(state.path), instance)
   expect(await waiting).toMatchObject({ admin: 'http://127.0.0.1:15100', metricsPort: 15_120 })
 })
 
 test('a gateway that ended is never ready, whoever else is', async () => {
   await using own = await folder()
   await using other = await folder()
-  writeRunningNote(other.path, instance)
+  writeRunningNote(stateIn(other.path), instance)
   const gone = new AbortController()
   const waiting = waitForNote(own.path, gone.signal, 30_000)
   gone.abort()

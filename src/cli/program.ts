@@ -6,6 +6,8 @@ import { UsageError } from './usage-error.ts'
 import { describeVariables } from './variables.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
+const STATE =
+  'folder for gateway.json, which lists the addresses of the running gateway (default: .gatewright, if it can be written)'
 const FILES = 'file or folder with objects; may be repeated'
 
 /** Runs the command line. @param argv without the names of runtime and script */
@@ -38,7 +40,7 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .description('Run a gateway with the objects in files.')
     .argument('[paths...]', PATHS)
     .option('-f, --file <path>', FILES, collect)
-    .option('--state <dir>', 'folder for gateway.json, which lists the addresses of the running gateway', '.gatewright')
+    .option('--state <dir>', STATE)
     .addOption(bind())
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .addOption(addressPool())

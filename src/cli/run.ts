@@ -6,6 +6,7 @@ import { PortInUse } from '#admin/port-in-use.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
 import type { HostPort, InstanceOptions } from '#instance/options.ts'
+import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
 import { catchWarnings } from '#workers/catch-warnings.ts'
@@ -26,9 +27,15 @@ import { UsageError } from './usage-error.ts'
 import type { VariableName } from './variables.ts'
 
 export interface RunFlags extends ListenFlags, LogFlags, PathFlags {
-  readonly state: string
+  readonly state?: string
   readonly workers?: string
 }
+
+/** In the working directory. */
+const STATE_FOLDER = '.gatewright'
+
+/** Causes that the user can remove; they are no bugs. */
+const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusable]
 
 /** Runs a gateway until it is stopped. */
 export async function run(paths: readonly string[], flags: RunFlags): Promise<ExitCode> {
@@ -37,12 +44,14 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   const log = new InstanceLog(new ApplicationLog(settings, openStandardError()))
   const signals = new Signals()
   catchWarnings((fields) => log.message('warn', 'runtime warning', fields))
+  let state: StateFolder
   let instance: Instance
   try {
+    state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) => log.message(...line))
     instance = await Instance.start(options, log)
   } catch (error) {
-    if (!(error instanceof PortInUse || error instanceof BadAddressPool || error instanceof NotLoopback)) throw error
-    log.failed(error.message)
+    if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
+    log.failed((error as Error).message)
     return EXIT.findings
   }
   signals.onReload(() => {
@@ -51,7 +60,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   })
   instance.onQuit(() => signals.stop())
   log.started(instance)
-  const note = writeRunningNote(flags.state, instance)
+  const note = writeRunningNote(state, instance)
   await signals.stopped
   const times = instance.shutdownTimes
   log.stopping(times)

@@ -1,14 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Instance } from '#instance/instance.ts'
+import type { StateFolder } from '#instance/state-folder.ts'
 import { VERSION } from '#instance/version.ts'
 
-/**
- * Writes `gateway.json` to the state folder, with the addresses of the running gateway, for scripts and tools. Only its owner can read it.
- */
-export function writeRunningNote(folder: string, instance: Instance): { remove(): void } {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, 'gateway.json')
+const NAME = 'gateway.json'
+
+/** Writes `gateway.json`, with the addresses of the running gateway, for scripts and tools. */
+export function writeRunningNote(state: StateFolder, instance: Instance): { remove(): void } {
   const note = {
     version: VERSION,
     pid: process.pid,
@@ -17,6 +14,6 @@ export function writeRunningNote(folder: string, instance: Instance): { remove()
     metricsPort: instance.ports.metrics,
     readinessPort: instance.ports.readiness,
   }
-  writeFileSync(file, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 })
-  return { remove: () => rmSync(file, { force: true }) }
+  state.write(NAME, `${JSON.stringify(note, null, 2)}\n`)
+  return { remove: () => state.remove(NAME) }
 }

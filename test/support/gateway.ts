@@ -12,6 +12,8 @@ export interface GatewayOptions {
   /** Further command-line arguments. */
   readonly arguments?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  /** Working directory; default: the root of the project. */
+  readonly folder?: string
 }
 
 /** A gateway in a separate process, started by its command line, with admin, metrics and readiness servers on free ports. */
@@ -30,7 +32,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   const { files, workers = 2, environment = {} } = options
   const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
   const child = spawn(join(ROOT, 'bin', 'gatewright'), [...words, ...(options.arguments ?? [])], {
-    cwd: ROOT,
+    cwd: options.folder ?? ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
