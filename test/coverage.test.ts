@@ -1,13 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Citation, scanCitations } from './requirements/citations.ts'
-import { compareWithTests } from './requirements/coverage.ts'
+import { compareWithCitations } from './requirements/coverage.ts'
+import { fieldOfDefault, isDefaultRead } from './requirements/default-readers.ts'
 import { DOCUMENT_1 } from './requirements/document-1.ts'
 import { DOCUMENT_2 } from './requirements/document-2.ts'
 import { REQUIREMENTS } from './requirements.ts'
 
-const { citations, unreadable } = scanCitations(fileURLToPath(new URL('..', import.meta.url)))
-const { unknown, unproved, provedGaps } = compareWithTests(REQUIREMENTS, citations)
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const { citations, unreadable } = scanCitations(ROOT)
+const { unknown, unproved, onlyShaped, citedGaps, misplaced } = compareWithCitations(REQUIREMENTS, citations)
 
 function placeOf({ file, line }: { file: string; line: number }): string {
   return `${file}:${line}`
@@ -28,13 +30,36 @@ test('every cited id is in the manifest', () => {
   expect(found, 'correct the id, or state the requirement in test/requirements/document-1.ts or -2.ts').toEqual([])
 })
 
-test('every entry that is not a gap is cited', () => {
-  expect(unproved, 'write a test that cites the id, or mark the entry gap(...)').toEqual([])
+test('no behaviour is proved by tests of schemas alone', () => {
+  expect(onlyShaped.map(placesOf), 'cite it in a test that runs the code, or mark the entry as a gap').toEqual([])
+})
+
+test('every entry that is not a gap is proved', () => {
+  expect(unproved, 'cite the id where it is proved, or mark the entry as a gap').toEqual([])
 })
 
 test('no gap is cited', () => {
-  const found = provedGaps.map(placesOf)
-  expect(found, 'these are proved: run `npm run requirements -- --update`').toEqual([])
+  const found = citedGaps.map(placesOf)
+  expect(found, 'if these are proved, run `npm run requirements -- --update`; if not, do not cite them').toEqual([])
+})
+
+test('pages prove advice and nothing else does', () => {
+  const found = misplaced.map((citation: Citation) => `${citation.id} (${placeOf(citation)})`)
+  expect(found, 'tests cite shape and behaviour, pages of docs/ cite advice').toEqual([])
+})
+
+test('every default that is proved is of a field that code outside of schemas reads', () => {
+  const defaults = Object.entries(REQUIREMENTS).filter(([id, { gap }]) => !gap && fieldOfDefault(id) !== undefined)
+  const unread = defaults.filter(([id]) => !isDefaultRead(ROOT, id)).map(([id]) => id)
+  expect(
+    unread,
+    'mark these as gaps; an id of a default is <field>-default; default-readers.ts knows the folders',
+  ).toEqual([])
+})
+
+test('a default is behaviour: nothing is valid or invalid by it', () => {
+  const found = Object.entries(REQUIREMENTS).filter(([id, { kind }]) => fieldOfDefault(id) && kind !== 'behaviour')
+  expect(found.map(([id]) => id)).toEqual([])
 })
 
 test('no id is in both documents', () => {

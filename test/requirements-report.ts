@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { scanCitations } from './requirements/citations.ts'
-import { citedIds } from './requirements/coverage.ts'
-import { markCited } from './requirements/mark-cited.ts'
+import { provedIds } from './requirements/coverage.ts'
+import { markProved } from './requirements/mark-proved.ts'
 import { formatEntries, formatTable } from './requirements/report.ts'
 import { REQUIREMENTS } from './requirements.ts'
 
@@ -21,24 +21,24 @@ const { values: options } = parseArgs({
   },
 })
 
-const cited = citedIds(scanCitations(ROOT).citations)
+const proved = provedIds(REQUIREMENTS, scanCitations(ROOT).citations)
 if (options.update) updateManifest()
-else if (options.gaps) console.log(formatEntries(REQUIREMENTS, (id, entry) => entry.gap && !cited.has(id)))
-else if (options.unproved) console.log(formatEntries(REQUIREMENTS, (id, entry) => !entry.gap && !cited.has(id)))
-else console.log(formatTable(REQUIREMENTS, cited))
+else if (options.gaps) console.log(formatEntries(REQUIREMENTS, (id, entry) => entry.gap && !proved.has(id)))
+else if (options.unproved) console.log(formatEntries(REQUIREMENTS, (id, entry) => !entry.gap && !proved.has(id)))
+else console.log(formatTable(REQUIREMENTS, proved))
 
-/** Marks the entries of the manifest by what tests cite, and says which changed. */
+/** Marks the entries of the manifest by what is proved, and says which changed. */
 function updateManifest(): void {
   const changed = MANIFEST_FILES.filter((file) => {
     const before = readFileSync(file, 'utf8')
-    const { source, proved, gaps } = markCited(before, cited)
-    for (const id of proved) console.log(`requirement  ${id}`)
-    for (const id of gaps) console.log(`gap          ${id}`)
+    const { source, ...marked } = markProved(before, proved)
+    for (const id of marked.proved) console.log(`proved  ${id}`)
+    for (const id of marked.gaps) console.log(`gap     ${id}`)
     if (source !== before) writeFileSync(file, source)
     return source !== before
   })
   if (changed.length === 0) {
-    console.log('The manifest agrees with the tests.')
+    console.log('The manifest agrees with the citations.')
     return
   }
   const biome = fileURLToPath(new URL('../node_modules/@biomejs/biome/bin/biome', import.meta.url))

@@ -1,3 +1,4 @@
+import { test } from 'vitest'
 import { type Field, fieldOf, n } from '#test/support/field.ts'
 import { verifies } from '#test/support/verifies.ts'
 
@@ -93,38 +94,29 @@ verifies('backend.ai.modelAliases/count', 'modelAliases has at most 64 entries',
   ai((target) => ({ modelAliases: { fast: target } })).is({ good: ['x'] })
 })
 
-verifies('backend.ai.promptCaching/cacheSystem-default', 'cacheSystem is true by default', () =>
-  ai((cacheSystem) => ({ promptCaching: { cacheSystem } })).is({ good: [false], default: true }),
+test('cacheSystem is true by default', () =>
+  ai((cacheSystem) => ({ promptCaching: { cacheSystem } })).is({ good: [false], default: true }))
+
+test('cacheMessages is true by default', () =>
+  ai((cacheMessages) => ({ promptCaching: { cacheMessages } })).is({ good: [false], default: true }))
+
+test('cacheTools is false by default', () =>
+  ai((cacheTools) => ({ promptCaching: { cacheTools } })).is({ good: [true], default: false }))
+
+verifies('backend.ai.promptCaching/minTokens-minimum', 'minTokens', () =>
+  ai((minTokens) => ({ promptCaching: { minTokens } })).is({
+    good: [0, 4096],
+    bad: { 'out-of-range': [-1] },
+    default: 1024,
+  }),
 )
 
-verifies('backend.ai.promptCaching/cacheMessages-default', 'cacheMessages is true by default', () =>
-  ai((cacheMessages) => ({ promptCaching: { cacheMessages } })).is({ good: [false], default: true }),
-)
-
-verifies('backend.ai.promptCaching/cacheTools-default', 'cacheTools is false by default', () =>
-  ai((cacheTools) => ({ promptCaching: { cacheTools } })).is({ good: [true], default: false }),
-)
-
-verifies(
-  ['backend.ai.promptCaching/minTokens-default', 'backend.ai.promptCaching/minTokens-minimum'],
-  'minTokens',
-  () =>
-    ai((minTokens) => ({ promptCaching: { minTokens } })).is({
-      good: [0, 4096],
-      bad: { 'out-of-range': [-1] },
-      default: 1024,
-    }),
-)
-
-verifies(
-  ['backend.ai.promptCaching/cacheMessageOffset-default', 'backend.ai.promptCaching/cacheMessageOffset-minimum'],
-  'cacheMessageOffset',
-  () =>
-    ai((cacheMessageOffset) => ({ promptCaching: { cacheMessageOffset } })).is({
-      good: [0, 3],
-      bad: { 'out-of-range': [-1] },
-      default: 0,
-    }),
+verifies('backend.ai.promptCaching/cacheMessageOffset-minimum', 'cacheMessageOffset', () =>
+  ai((cacheMessageOffset) => ({ promptCaching: { cacheMessageOffset } })).is({
+    good: [0, 3],
+    bad: { 'out-of-range': [-1] },
+    default: 0,
+  }),
 )
 
 const regex = { builtins: ['Email'] }
@@ -243,7 +235,7 @@ const simplePolicies = {
 } as const
 
 verifies(
-  'backend.ai.promptGuard.moderationEndpoint/policies',
+  'backend.ai.promptGuard.moderationEndpoint/policies-fields',
   'moderationEndpoint.policies takes connection settings',
   () => {
     guard((policies) => ({ moderationEndpoint: { policies } })).is(simplePolicies)
@@ -265,7 +257,7 @@ verifies('backend.ai.promptGuard.guardrailsServiceOne/version-required', 'versio
 verifies('backend.ai.promptGuard.guardrailsServiceOne/region-required', 'region is a required ShortString', () =>
   one((region) => ({ region })).is({ ...shortString, required: true }),
 )
-verifies('backend.ai.promptGuard.guardrailsServiceOne/policies', 'policies takes connection settings', () =>
+verifies('backend.ai.promptGuard.guardrailsServiceOne/policies-fields', 'policies takes connection settings', () =>
   one((policies) => ({ policies })).is(simplePolicies),
 )
 
@@ -280,19 +272,13 @@ verifies(
 verifies('backend.ai.promptGuard.guardrailsServiceTwo/projectId-required', 'projectId is a required ShortString', () =>
   two((projectId) => ({ projectId })).is({ ...shortString, required: true }),
 )
-verifies(
-  [
-    'backend.ai.promptGuard.guardrailsServiceTwo/location-length',
-    'backend.ai.promptGuard.guardrailsServiceTwo/location-default',
-  ],
-  'location is us-central1 by default',
-  () =>
-    two((location) => ({ location })).is({
-      good: ['x', 'x'.repeat(256)],
-      bad: { 'too-short': [''], 'too-long': ['x'.repeat(257)], 'invalid-region': ['evil.example/', 'a b'] },
-      default: 'us-central1',
-    }),
+verifies('backend.ai.promptGuard.guardrailsServiceTwo/location-length', 'location is us-central1 by default', () =>
+  two((location) => ({ location })).is({
+    good: ['x', 'x'.repeat(256)],
+    bad: { 'too-short': [''], 'too-long': ['x'.repeat(257)], 'invalid-region': ['evil.example/', 'a b'] },
+    default: 'us-central1',
+  }),
 )
-verifies('backend.ai.promptGuard.guardrailsServiceTwo/policies', 'policies takes connection settings', () =>
+verifies('backend.ai.promptGuard.guardrailsServiceTwo/policies-fields', 'policies takes connection settings', () =>
   two((policies) => ({ policies })).is(simplePolicies),
 )

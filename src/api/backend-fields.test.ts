@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { type Field, fieldOf, n } from '#test/support/field.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { BACKEND_FIELDS } from './policy-sections.ts'
@@ -103,7 +103,7 @@ verifies('backend.tls/insecureSkipVerify-values', 'insecureSkipVerify is All or 
 )
 
 verifies(
-  ['backend.tls/sni', 'scalar/sni-length', 'scalar/sni-labels', 'scalar/sni-hyphens'],
+  ['backend.tls/sni-form', 'scalar/sni-length', 'scalar/sni-labels', 'scalar/sni-hyphens'],
   'sni is a server name',
   () =>
     backend((sni) => ({ tls: { sni } })).is({
@@ -154,7 +154,7 @@ verifies('backend.tunnel/backendRef-required', 'a tunnel has a backendRef', () =
   backend((backendRef) => ({ tunnel: { backendRef } })).is({ good: [service], required: true }),
 )
 
-verifies('health/evict-default-duration', 'eviction.duration is at least 1s, by default 3s', () =>
+verifies('health/duration-default', 'eviction.duration is at least 1s, by default 3s', () =>
   backend((duration) => ({ health: { eviction: { duration } } })).is({
     good: ['1s', '1m'],
     bad: { 'out-of-range': ['999ms'], 'invalid-duration': ['3'] },
@@ -223,7 +223,7 @@ verifies('backend.auth.cloudOne/secretRef-required', 'cloudOne has a secretRef',
   auth((x) => ({ cloudOne: { secretRef: x } })).is({ good: [secretRef], required: true }),
 )
 
-verifies('backend.auth.cloudOne/serviceName', 'cloudOne.serviceName is a ShortString', () =>
+verifies('backend.auth.cloudOne/serviceName-length', 'cloudOne.serviceName is a ShortString', () =>
   auth((serviceName) => ({ cloudOne: { secretRef, serviceName } })).is({ ...shortString, optional: true }),
 )
 
@@ -260,7 +260,7 @@ verifies('backend.auth/location-one-of', 'the place of a credential is a header,
   }),
 )
 
-verifies('backend.auth/location-applies', 'location stands beside key, secretRef and passthrough only', () => {
+test('location stands beside key, secretRef and passthrough only', () => {
   const location = { header: { name: 'x-key', prefix: 'Key' } }
   for (const [form, value] of Object.entries(CREDENTIALS)) {
     const applies = !form.startsWith('cloud')
@@ -293,15 +293,12 @@ verifies('backend.mcp.authentication/audiences-count', 'audiences has 1 to 64 it
   }),
 )
 
-verifies(
-  ['backend.mcp.authentication/mode-values', 'backend.mcp.authentication/mode-default'],
-  'MCP authentication mode',
-  () =>
-    authentication((mode) => ({ mode })).is({
-      good: ['Strict', 'Optional', 'Permissive'],
-      bad: { 'unknown-value': ['None'] },
-      default: 'Strict',
-    }),
+verifies('backend.mcp.authentication/mode-values', 'MCP authentication mode', () =>
+  authentication((mode) => ({ mode })).is({
+    good: ['Strict', 'Optional', 'Permissive'],
+    bad: { 'unknown-value': ['None'] },
+    default: 'Strict',
+  }),
 )
 
 verifies('backend.mcp.authentication/provider-values', 'provider is one of three', () =>

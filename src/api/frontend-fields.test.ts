@@ -192,15 +192,12 @@ verifies('frontend.accessLog.otlp/backendRef-required', 'otlp needs a backendRef
   frontend((backendRef) => ({ accessLog: { otlp: { backendRef } } })).is({ good: [service], required: true }),
 )
 
-verifies(
-  ['frontend.accessLog.otlp/protocol-values', 'frontend.accessLog.otlp/protocol-default'],
-  'otlp.protocol is HTTP or GRPC, by default GRPC',
-  () =>
-    frontend((protocol) => ({ accessLog: { otlp: { backendRef: service, protocol } } })).is({
-      good: ['HTTP', 'GRPC'],
-      bad: { 'unknown-value': ['gRPC', 'HTTPS'] },
-      default: 'GRPC',
-    }),
+verifies('frontend.accessLog.otlp/protocol-values', 'otlp.protocol is HTTP or GRPC, by default GRPC', () =>
+  frontend((protocol) => ({ accessLog: { otlp: { backendRef: service, protocol } } })).is({
+    good: ['HTTP', 'GRPC'],
+    bad: { 'unknown-value': ['gRPC', 'HTTPS'] },
+    default: 'GRPC',
+  }),
 )
 
 verifies(['frontend.accessLog.otlp/path-length', 'scalar/long-string-length'], 'otlp.path is a LongString', () =>
@@ -267,7 +264,7 @@ verifies('frontend.tracing/backendRef-required', 'tracing needs a backendRef', (
   frontend((backendRef) => ({ tracing: { backendRef } })).is({ good: [service], required: true }),
 )
 
-verifies(['frontend.tracing/protocol-values', 'frontend.tracing/protocol-default'], 'tracing.protocol', () =>
+verifies('frontend.tracing/protocol-values', 'tracing.protocol', () =>
   frontend((protocol) => ({ tracing: { backendRef: service, protocol } })).is({
     good: ['HTTP', 'GRPC'],
     bad: { 'unknown-value': ['grpc'] },

@@ -518,7 +518,7 @@ verifies(['backend.ai.providerSix/projectId-required', 'backend.ai.providerSix/p
   }),
 )
 
-verifies(['backend.ai.providerSix/region-length', 'backend.ai.providerSix/region-default'], 'region of six', () =>
+verifies('backend.ai.providerSix/region-length', 'region of six', () =>
   block('providerSix', (region) => ({ region })).is({
     good: ['us', 'x'.repeat(64)],
     bad: { 'too-short': [''], 'too-long': ['x'.repeat(65)] },
@@ -526,7 +526,7 @@ verifies(['backend.ai.providerSix/region-length', 'backend.ai.providerSix/region
   }),
 )
 
-verifies(['backend.ai.providerSeven/region-form', 'backend.ai.providerSeven/region-default'], 'region of seven', () =>
+verifies('backend.ai.providerSeven/region-form', 'region of seven', () =>
   block('providerSeven', (region) => ({ region })).is({
     good: ['a', 'eu-central-1', 'x'.repeat(63)],
     bad: { 'too-short': [''], 'too-long': ['x'.repeat(64)], 'invalid-region': ['EU', 'a.b', 'a/b'] },

@@ -34,6 +34,14 @@ verifies('parameters.image/strings', 'the parts of image are strings', () => {
   }
 })
 
+verifies('parameters.mesh/additionalTrustDomains-form', 'additionalTrustDomains is a list of strings', () =>
+  spec((additionalTrustDomains) => ({ mesh: { additionalTrustDomains } })).is({
+    good: [[], ['a.test', 'b.test']],
+    bad: { 'wrong-type': ['a.test'] },
+    optional: true,
+  }),
+)
+
 const seconds = {
   good: [0, 31_536_000],
   bad: { 'out-of-range': [-1, 31_536_001], 'wrong-type': ['10s', 1.5] },
@@ -76,14 +84,14 @@ verifies('platform/resource-requirements', 'resources has limits, requests and c
   })
 })
 
-verifies('parameters.overlay/labels', 'labels of an overlay is a map of strings', () =>
+verifies('parameters.overlay/labels-form', 'labels of an overlay is a map of strings', () =>
   spec((labels) => ({ deployment: { metadata: { labels } } })).is({
     good: [{ a: 'b', c: '' }],
     bad: { 'wrong-type': [['a']] },
   }),
 )
 
-verifies('parameters.overlay/annotations', 'annotations of an overlay is a map of strings', () =>
+verifies('parameters.overlay/annotations-form', 'annotations of an overlay is a map of strings', () =>
   spec((annotations) => ({ service: { metadata: { annotations } } })).is({
     good: [{ a: 'b' }],
     bad: { 'wrong-type': ['a'] },

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { validate } from '#schema/index.ts'
 import { complete, type Field, fieldOf, n } from '#test/support/field.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -407,11 +407,8 @@ verifies('traffic.extAuth.cache/ttl-required', 'cache.ttl is required, and only 
   extAuth((x) => ({ http: {}, cache: x })).is({ bad: { 'not-together': [{ key: ['1'], ttl: '5m' }] } })
 })
 
-verifies(
-  ['traffic.extAuth.cache/maxEntries-minimum', 'traffic.extAuth.cache/maxEntries-default'],
-  'cache.maxEntries is at least 1, by default 10000',
-  () =>
-    cache((maxEntries) => ({ maxEntries })).is({ good: [1, 1_000_000], bad: { 'out-of-range': [0] }, default: 10_000 }),
+verifies('traffic.extAuth.cache/maxEntries-minimum', 'cache.maxEntries is at least 1, by default 10000', () =>
+  cache((maxEntries) => ({ maxEntries })).is({ good: [1, 1_000_000], bad: { 'out-of-range': [0] }, default: 10_000 }),
 )
 
 const extProc = (withHole: (x: unknown) => object) =>
@@ -422,7 +419,7 @@ verifies('traffic.extProc/processingOptions-optional', 'extProc needs no process
 )
 
 for (const field of ['requestBodyMode', 'responseBodyMode']) {
-  verifies(['traffic.extProc/body-mode-values', 'traffic.extProc/body-mode-default'], field, () =>
+  verifies('traffic.extProc/body-mode-values', field, () =>
     extProc((x) => ({ [field]: x })).is({
       good: ['None', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed'],
       bad: { 'unknown-value': ['Streamed', 'none'] },
@@ -432,7 +429,7 @@ for (const field of ['requestBodyMode', 'responseBodyMode']) {
 }
 
 for (const field of ['requestHeaderMode', 'responseHeaderMode']) {
-  verifies(['traffic.extProc/header-mode-values', 'traffic.extProc/header-mode-default'], field, () =>
+  verifies('traffic.extProc/header-mode-values', field, () =>
     extProc((x) => ({ [field]: x })).is({
       good: ['Send', 'Skip'],
       bad: { 'unknown-value': ['None'] },
@@ -442,7 +439,7 @@ for (const field of ['requestHeaderMode', 'responseHeaderMode']) {
 }
 
 for (const field of ['requestTrailerMode', 'responseTrailerMode']) {
-  verifies(['traffic.extProc/trailer-mode-values', 'traffic.extProc/trailer-mode-default'], field, () =>
+  verifies('traffic.extProc/trailer-mode-values', field, () =>
     extProc((x) => ({ [field]: x })).is({
       good: ['Send', 'Skip'],
       bad: { 'unknown-value': ['None'] },
@@ -451,13 +448,12 @@ for (const field of ['requestTrailerMode', 'responseTrailerMode']) {
   )
 }
 
-verifies('traffic.extProc/allowModeOverride-default', 'allowModeOverride is false by default', () =>
+test('allowModeOverride is false by default', () =>
   extProc((allowModeOverride) => ({ allowModeOverride })).is({
     good: [true, false],
     bad: { 'wrong-type': ['true', 1] },
     default: false,
-  }),
-)
+  }))
 
 const local = (withHole: (x: unknown) => object) => traffic((x) => ({ rateLimit: { local: [withHole(x)] } }))
 
@@ -494,6 +490,14 @@ verifies(['traffic.rateLimit.local/unit-required', 'traffic.rateLimit.local/unit
     good: ['Seconds', 'Minutes', 'Hours'],
     bad: { 'unknown-value': ['Second', 'Days', 'seconds'] },
     required: true,
+  }),
+)
+
+verifies('traffic.rateLimit.local/burst-form', 'burst is an integer', () =>
+  local((burst) => ({ requests: 1, unit: 'Minutes', burst })).is({
+    good: [0, 20],
+    bad: { 'out-of-range': [-1], 'wrong-type': ['20', 0.5] },
+    optional: true,
   }),
 )
 
@@ -550,15 +554,12 @@ verifies('traffic.rateLimit.global.descriptors/entry-expression-required', 'an e
   }),
 )
 
-verifies(
-  ['traffic.rateLimit.global.descriptors/unit-values', 'traffic.rateLimit.global.descriptors/unit-default'],
-  'unit is Requests or Tokens, by default Requests',
-  () =>
-    globalLimit((unit) => ({ descriptors: [{ ...descriptor(1), unit }] })).is({
-      good: ['Requests', 'Tokens'],
-      bad: { 'unknown-value': ['Seconds'] },
-      default: 'Requests',
-    }),
+verifies('traffic.rateLimit.global.descriptors/unit-values', 'unit is Requests or Tokens, by default Requests', () =>
+  globalLimit((unit) => ({ descriptors: [{ ...descriptor(1), unit }] })).is({
+    good: ['Requests', 'Tokens'],
+    bad: { 'unknown-value': ['Seconds'] },
+    default: 'Requests',
+  }),
 )
 
 verifies(

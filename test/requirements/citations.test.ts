@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { citationsOfCase, citationsOfTest } from './citations.ts'
+import { citationsOfCase, citationsOfPage, citationsOfTest } from './citations.ts'
 
-const idsOf = (source: string) => citationsOfTest(source, 'a.test.ts').citations.map((citation) => citation.id)
+const idsOf = (source: string) => citationsOfTest(source, 'a.test.ts', 'shape').citations.map((citation) => citation.id)
 
 test.each([
   ['one id', "verifies('a/b', 'name', () => {})", ['a/b']],
@@ -39,7 +39,7 @@ test.each([
   ['an empty list', 'verifies([], name, run)'],
   ['nothing', 'verifies()'],
 ])('ids that cannot be read: %s', (_, source) => {
-  expect(citationsOfTest(`\n${source}`, 'a.test.ts')).toEqual({
+  expect(citationsOfTest(`\n${source}`, 'a.test.ts', 'shape')).toEqual({
     citations: [],
     unreadable: [{ file: 'a.test.ts', line: 2, message: 'verifies takes its ids as literals' }],
   })
@@ -47,9 +47,9 @@ test.each([
 
 test('a citation knows its line', () => {
   const source = "const t = `\n\n`\n/*\n*/ verifies([\n'a/b',\n'c/d'], 'n', run)"
-  expect(citationsOfTest(source, 'a.test.ts').citations).toEqual([
-    { id: 'a/b', file: 'a.test.ts', line: 6 },
-    { id: 'c/d', file: 'a.test.ts', line: 7 },
+  expect(citationsOfTest(source, 'a.test.ts', 'shape').citations).toEqual([
+    { id: 'a/b', proves: 'shape', file: 'a.test.ts', line: 6 },
+    { id: 'c/d', proves: 'shape', file: 'a.test.ts', line: 7 },
   ])
 })
 
@@ -61,7 +61,7 @@ test.each([
   ['deeper down', 'given:\n  verifies: [a/b]\n', []],
 ])('ids of a case: %s', (_, text, ids) => {
   const scan = citationsOfCase(text, 'cases/a.yaml')
-  expect(scan.citations.map((citation) => citation.id)).toEqual(ids)
+  expect(scan.citations).toEqual(ids.map((id) => expect.objectContaining({ id, proves: 'behaviour' })))
   expect(scan.unreadable).toEqual([])
 })
 
@@ -73,5 +73,23 @@ test.each([
   expect(citationsOfCase(text, 'cases/a.yaml')).toEqual({
     citations: [],
     unreadable: [{ file: 'cases/a.yaml', line: 2, message: 'verifies is a list of ids' }],
+  })
+})
+
+test.each([
+  ['none', 'Text.\n', []],
+  ['one', 'Text.\n<!-- verifies: a/b -->\nAdvice.\n', ['a/b 2']],
+  ['several, in lines', '<!-- verifies: a/b,\n  c/d -->\nAdvice.\n', ['a/b 1', 'c/d 1']],
+  ['another comment', '<!-- to do: a/b -->\n', []],
+])('ids of a page: %s', (_, text, found) => {
+  const { citations, unreadable } = citationsOfPage(text, 'page.md')
+  expect(citations.map(({ id, proves, line }) => `${id} ${line} ${proves}`)).toEqual(found.map((it) => `${it} advice`))
+  expect(unreadable).toEqual([])
+})
+
+test.each(['<!-- verifies -->', '<!-- verifies: -->', '<!-- verifies: a/b c/d -->'])('not a list: %s', (comment) => {
+  expect(citationsOfPage(`\n${comment}`, 'page.md')).toEqual({
+    citations: [],
+    unreadable: [{ file: 'page.md', line: 2, message: 'verifies is a list of ids: <!-- verifies: id, id -->' }],
   })
 })

@@ -1,11 +1,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import { Proofs } from './proof.ts'
+import type { RequirementKind } from './requirement.ts'
 import { type Token, tokenize } from './tokens.ts'
 
-/** A place where a test says which requirement it proves. */
+/** A place where a test, or a page for readers, says which requirement it proves. */
 export interface Citation {
   readonly id: string
+  /** The strongest kind of requirement that the place can prove. */
+  readonly proves: RequirementKind
   /** Relative to the root of the project, with forward slashes. */
   readonly file: string
   /** Counted from 1. */
@@ -26,12 +30,18 @@ export interface Scan {
 
 const TESTS = ['{src,test,examples}/**/*.test.ts', '{src,test,examples}/**/scenarios/**/*.ts']
 const CASES = ['{src,test,examples}/**/cases/**/*.yaml']
+const PAGES = ['{docs,examples}/**/*.md']
 
-/** All citations below `root`: `verifies` calls of test and scenario files, and the key `verifies` of golden cases. */
+/**
+ * All citations below `root`: `verifies` calls of test and scenario files, the key `verifies` of golden cases, and comments `verifies` of
+ * pages.
+ */
 export function scanCitations(root: string): Scan {
+  const proofs = new Proofs(root)
   const scans = [
-    ...filesOf(root, TESTS).map((file) => citationsOfTest(read(root, file), file)),
+    ...filesOf(root, TESTS).map((file) => citationsOfTest(read(root, file), file, proofs.of(file))),
     ...filesOf(root, CASES).map((file) => citationsOfCase(read(root, file), file)),
+    ...filesOf(root, PAGES).map((file) => citationsOfPage(read(root, file), file)),
   ]
   return {
     citations: scans.flatMap((scan) => scan.citations),
@@ -49,7 +59,7 @@ function read(root: string, file: string): string {
 }
 
 /** The ids in calls `verifies('id', ...)` and `verifies(['id', 'id'], ...)` of a TypeScript source. */
-export function citationsOfTest(source: string, file: string): Scan {
+export function citationsOfTest(source: string, file: string, proves: RequirementKind): Scan {
   const citations: Citation[] = []
   const unreadable: Unreadable[] = []
   const tokens = tokenize(source)
@@ -57,7 +67,7 @@ export function citationsOfTest(source: string, file: string): Scan {
     if (!isCall(tokens, at)) continue
     const ids = idsOfArgument(tokens, at + 2)
     if (ids === undefined) unreadable.push({ file, line: token.line, message: 'verifies takes its ids as literals' })
-    else citations.push(...ids.map((id) => ({ id: id.text, file, line: id.line })))
+    else citations.push(...ids.map((id) => ({ id: id.text, proves, file, line: id.line })))
   }
   return { citations, unreadable }
 }
@@ -100,9 +110,23 @@ export function citationsOfCase(text: string, file: string): Scan {
   if (!lists.every(isStringList)) {
     return { citations: [], unreadable: [{ file, line, message: 'verifies is a list of ids' }] }
   }
-  return { citations: lists.flat().map((id) => ({ id, file, line })), unreadable: [] }
+  return { citations: lists.flat().map((id) => ({ id, proves: 'behaviour', file, line })), unreadable: [] }
 }
 
 function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+/** The ids in comments `<!-- verifies: id, id -->` of a page, each before the sentence that gives the advice. */
+export function citationsOfPage(text: string, file: string): Scan {
+  const citations: Citation[] = []
+  const unreadable: Unreadable[] = []
+  for (const comment of text.matchAll(/<!--\s*verifies\b(.*?)-->/gs)) {
+    const line = text.slice(0, comment.index).split('\n').length
+    const ids = /^:\s*([^\s,]+(?:,\s*[^\s,]+)*)\s*$/.exec(comment[1]!)?.[1]
+    if (ids === undefined)
+      unreadable.push({ file, line, message: 'verifies is a list of ids: <!-- verifies: id, id -->' })
+    else citations.push(...ids.split(/,\s*/).map((id) => ({ id, proves: 'advice' as const, file, line })))
+  }
+  return { citations, unreadable }
 }

@@ -1,36 +1,56 @@
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { compareWithTests } from './coverage.ts'
-import { markCited } from './mark-cited.ts'
+import { compareWithCitations, provedIds } from './coverage.ts'
+import { fieldOfDefault, isDefaultRead, membersRead } from './default-readers.ts'
+import { markProved } from './mark-proved.ts'
+import { Proofs } from './proof.ts'
 import { formatEntries, formatTable } from './report.ts'
-import { gap, requirement } from './requirement.ts'
+import { advice, behaviour, type RequirementKind, shape } from './requirement.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const MANIFEST = {
-  'a/proved': requirement(1, '2.1', 'Proved.'),
-  'a/unproved': requirement(1, '2.1', 'Not proved.'),
-  'b/gap': gap(1, '2.2', 'Known to be missing.'),
-  'c/proved-gap': gap(2, '3', 'Proved meanwhile.'),
+  'a/proved': shape(1, '2.1', 'Proved.'),
+  'a/unproved': shape(1, '2.1', 'Not proved.'),
+  'a/only-shaped': behaviour(1, '2.1', 'Proved by a schema.'),
+  'b/gap': behaviour.gap(1, '2.2', 'Known to be missing.'),
+  'b/advice': advice(1, '2.2', 'Told to readers.'),
+  'c/cited-gap': behaviour.gap(2, '3', 'Proved meanwhile.'),
 }
-const CITED = new Set(['a/proved', 'c/proved-gap', 'd/unknown'])
 
-test('manifest and tests are compared both ways', () => {
-  const citations = [...CITED].map((id) => ({ id, file: 'a.test.ts', line: 1 }))
-  expect(compareWithTests(MANIFEST, citations)).toEqual({
-    unknown: [{ id: 'd/unknown', file: 'a.test.ts', line: 1 }],
-    unproved: ['a/unproved'],
-    provedGaps: ['c/proved-gap'],
+const cite = (proves: RequirementKind, id: string) => ({ id, proves, file: 'a', line: 1 })
+const CITATIONS = [
+  cite('behaviour', 'a/proved'),
+  cite('shape', 'a/only-shaped'),
+  cite('advice', 'b/advice'),
+  cite('behaviour', 'b/advice'),
+  cite('advice', 'a/proved'),
+  cite('behaviour', 'c/cited-gap'),
+  cite('behaviour', 'd/unknown'),
+]
+
+test('manifest and citations are compared both ways', () => {
+  expect(compareWithCitations(MANIFEST, CITATIONS)).toEqual({
+    unknown: [cite('behaviour', 'd/unknown')],
+    unproved: ['a/unproved', 'a/only-shaped'],
+    onlyShaped: ['a/only-shaped'],
+    citedGaps: ['c/cited-gap'],
+    misplaced: [cite('behaviour', 'b/advice'), cite('advice', 'a/proved')],
   })
 })
 
-test('the table counts each entry once', () => {
-  const cells = formatTable(MANIFEST, CITED)
+const PROVED = provedIds(MANIFEST, CITATIONS)
+
+test('the tables count each entry once, by section and by kind', () => {
+  const cells = formatTable(MANIFEST, PROVED)
     .split('\n')
     .map((line) => line.trim().split(/\s+/).join(' '))
   expect(cells).toEqual([
     'Document 1',
     'section proved gaps unproved total',
-    '2.1 1 0 1 2',
-    '2.2 0 1 0 1',
-    'all 1 1 1 3',
+    '2.1 1 0 2 3',
+    '2.2 1 1 0 2',
+    'all 2 1 2 5',
     '',
     'Document 2',
     'section proved gaps unproved total',
@@ -38,37 +58,66 @@ test('the table counts each entry once', () => {
     'all 1 0 0 1',
     '',
     'Both documents',
-    'section proved gaps unproved total',
-    'all 2 1 1 4',
+    'kind proved gaps unproved total',
+    'shape 1 0 1 2',
+    'behaviour 1 1 1 3',
+    'advice 1 0 0 1',
+    'all 3 1 2 6',
   ])
 })
 
-test('entries are listed with place and text', () => {
-  expect(formatEntries(MANIFEST, (_, entry) => entry.section === '2.2')).toBe('b/gap (1: 2.2) Known to be missing.')
+test('entries are listed with kind, place and text', () => {
+  const listed = formatEntries(MANIFEST, (_, entry) => entry.gap && entry.section === '2.2')
+  expect(listed).toBe('b/gap behaviour (1: 2.2) Known to be missing.')
 })
 
-test('entries are marked by what is cited', () => {
-  const before = `import { gap, type Requirement } from './requirement.ts'
-
-export const DOCUMENT = {
-  'a/b': gap(1, '2', 'Text with gap(.'),
-  'c/d': gap(
+test('entries are marked by what is proved', () => {
+  const before = `export const DOCUMENT = {
+  'a/b': shape.gap(1, '2', 'Text with shape(.'),
+  'c/d': behaviour.gap(
     1,
     '2',
     'Longer text.',
   ),
-  'e/f': gap(1, '2', 'Not cited.'),
+  'e/f': advice.gap(1, '2', 'Not cited.'),
 }
 `
-  const proved = markCited(before, new Set(['a/b', 'c/d']))
-  expect(proved.proved).toEqual(['a/b', 'c/d'])
-  expect(proved.gaps).toEqual([])
-  expect(proved.source).toBe(
-    before
-      .replace('type Requirement }', 'type Requirement, requirement }')
-      .replace("'a/b': gap(", "'a/b': requirement(")
-      .replace("'c/d': gap(", "'c/d': requirement("),
-  )
-  expect(markCited(proved.source, new Set())).toEqual({ source: before, proved: [], gaps: ['a/b', 'c/d'] })
-  expect(markCited(before, new Set(['a/b', 'c/d', 'e/f'])).source).toContain('import { type Requirement, requirement }')
+  const marked = markProved(before, new Set(['a/b', 'c/d']))
+  expect(marked).toEqual({
+    source: before.replace("'a/b': shape.gap(", "'a/b': shape(").replace("'c/d': behaviour.gap(", "'c/d': behaviour("),
+    proved: ['a/b', 'c/d'],
+    gaps: [],
+  })
+  expect(markProved(marked.source, new Set())).toEqual({ source: before, proved: [], gaps: ['a/b', 'c/d'] })
+})
+
+test.each([
+  ['src/api/traffic-fields.test.ts', 'shape'],
+  ['src/api/ai-fields.test.ts', 'shape'], // imports schemas through test/support only
+  ['src/schema/scalars.test.ts', 'shape'],
+  ['src/policies/traffic/csrf/csrf.test.ts', 'behaviour'],
+  ['test/scenarios/retries.test.ts', 'behaviour'],
+  ['test/cases/translate/secrets.yaml', 'behaviour'],
+  ['docs/behaviour/llm.md', 'advice'],
+])('what %s can prove: %s', (file, kind) => {
+  expect(new Proofs(ROOT).of(file)).toBe(kind)
+})
+
+test.each([
+  ['a/maxEntries-default', 'maxEntries'],
+  ['a.b/path-default-sse', 'path'],
+  ['a/default-hostname-backends', undefined],
+  ['a/defaults', undefined],
+])('the field of a default: %s', (id, field) => {
+  expect(fieldOfDefault(id)).toBe(field)
+})
+
+test('members that a source reads: behind a dot, or taken apart', () => {
+  const source = "const { a, b: c, d = 1 } = f.g; h('i', j); // k.l"
+  expect([...membersRead(source)]).toEqual(['a', 'b', 'd', 'g'])
+})
+
+test('a default is read in the folders of its field, by more than schemas', () => {
+  expect(isDefaultRead(ROOT, 'frontend.http/maxBufferSize-default')).toBe(true)
+  expect(isDefaultRead(ROOT, 'frontend.http/cacheMessages-default')).toBe(false)
 })

@@ -1,4 +1,4 @@
-import { gap, type Requirement, requirement } from './requirement.ts'
+import { advice, behaviour, type Requirement, shape } from './requirement.ts'
 
 /**
  * Document 1 of the specification: kinds, backends, parameters, authentication, operations.
@@ -6,1447 +6,1544 @@ import { gap, type Requirement, requirement } from './requirement.ts'
  */
 export const DOCUMENT_1 = {
   // 1 What the service does
-  'service/forwards-http': requirement(1, '1', 'The proxy forwards HTTP traffic to the configured backends.'),
-  'service/forwards-llm': requirement(1, '1', 'The proxy forwards LLM traffic to the configured backends.'),
-  'service/forwards-mcp': requirement(1, '1', 'The proxy forwards MCP traffic to the configured backends.'),
-  'service/forwards-a2a': requirement(1, '1', 'The proxy forwards A2A traffic to the configured backends.'),
-  'service/namespaced': gap(1, '1', 'Objects of the three kinds live in a namespace.'),
-  'service/controller-translates': requirement(
+  'service/forwards-http': behaviour(1, '1', 'The proxy forwards HTTP traffic to the configured backends.'),
+  'service/forwards-llm': behaviour(1, '1', 'The proxy forwards LLM traffic to the configured backends.'),
+  'service/forwards-mcp': behaviour(1, '1', 'The proxy forwards MCP traffic to the configured backends.'),
+  'service/forwards-a2a': behaviour(1, '1', 'The proxy forwards A2A traffic to the configured backends.'),
+  'service/namespaced': shape.gap(1, '1', 'Objects of the three kinds live in a namespace.'),
+  'service/controller-translates': behaviour(
     1,
     '1',
     'A controller turns the objects into configuration of the data plane.',
   ),
-  'service/controller-provisions': gap(1, '1', 'The controller provisions the data plane.'),
-  'service/access-logs': requirement(1, '1', 'The proxy writes access logs.'),
-  'service/traces': gap(1, '1', 'The proxy emits traces.'),
-  'service/metrics': requirement(1, '1', 'The proxy emits metrics.'),
+  'service/controller-provisions': behaviour.gap(1, '1', 'The controller provisions the data plane.'),
+  'service/access-logs': behaviour(1, '1', 'The proxy writes access logs.'),
+  'service/traces': behaviour.gap(1, '1', 'The proxy emits traces.'),
+  'service/metrics': behaviour(1, '1', 'The proxy emits metrics.'),
 
   // 2.1 Common envelope
-  'resource/api-version-optional': gap(1, '2.1', '`apiVersion` may be left out.'),
-  'resource/kind-optional': gap(1, '2.1', '`kind` may be left out.'),
-  'resource/kind-names': requirement(
+  'resource/api-version-optional': shape.gap(1, '2.1', '`apiVersion` may be left out.'),
+  'resource/kind-optional': shape.gap(1, '2.1', '`kind` may be left out.'),
+  'resource/kind-names': shape(
     1,
     '2.1',
     'The kinds are named `ProxyBackend`, `ProxyParameters` and `ProxyPolicy`, in CamelCase.',
   ),
-  'resource/metadata': gap(1, '2.1', "`metadata` is optional and holds the platform's standard object metadata."),
-  'resource/spec-desired-state': requirement(1, '2.1', '`spec` holds the desired state, in the form of the kind.'),
-  'resource/status-observed-state': requirement(
+  'resource/metadata': shape.gap(1, '2.1', "`metadata` is optional and holds the platform's standard object metadata."),
+  'resource/spec-desired-state': shape(1, '2.1', '`spec` holds the desired state, in the form of the kind.'),
+  'resource/status-observed-state': behaviour(
     1,
     '2.1',
     '`status` is optional and holds the observed state, in the form of the kind.',
   ),
 
   // 2.2 Shared scalar types
-  'scalar/short-string-length': requirement(1, '2.2', 'A ShortString has 1 to 256 characters.'),
-  'scalar/tiny-string-length': requirement(1, '2.2', 'A TinyString has 1 to 64 characters.'),
-  'scalar/long-string-length': requirement(1, '2.2', 'A LongString has 1 to 1024 characters.'),
-  'scalar/cel-expression-length': requirement(1, '2.2', 'A CELExpression has 1 to 16384 characters.'),
-  'scalar/cel-expression-language': requirement(
+  'scalar/short-string-length': shape(1, '2.2', 'A ShortString has 1 to 256 characters.'),
+  'scalar/tiny-string-length': shape(1, '2.2', 'A TinyString has 1 to 64 characters.'),
+  'scalar/long-string-length': shape(1, '2.2', 'A LongString has 1 to 1024 characters.'),
+  'scalar/cel-expression-length': shape(1, '2.2', 'A CELExpression has 1 to 16384 characters.'),
+  'scalar/cel-expression-language': behaviour(
     1,
     '2.2',
     'A CELExpression is an expression of the Common Expression Language.',
   ),
-  'scalar/http-header-name-length': requirement(1, '2.2', 'An HTTPHeaderName has 1 to 256 characters.'),
-  'scalar/http-header-name-token': requirement(1, '2.2', 'An HTTPHeaderName consists of RFC 9110 token characters.'),
-  'scalar/http-header-name-no-pseudo': requirement(1, '2.2', 'An HTTPHeaderName cannot name a pseudo-header.'),
-  'scalar/header-name-length': requirement(1, '2.2', 'A HeaderName has 1 to 256 characters.'),
-  'scalar/header-name-token': requirement(1, '2.2', 'A HeaderName consists of token characters.'),
-  'scalar/header-name-leading-colon': requirement(1, '2.2', 'A HeaderName may begin with one colon, and only one.'),
-  'scalar/sni-length': requirement(1, '2.2', 'An SNI has 1 to 253 characters.'),
-  'scalar/sni-labels': requirement(
+  'scalar/http-header-name-length': shape(1, '2.2', 'An HTTPHeaderName has 1 to 256 characters.'),
+  'scalar/http-header-name-token': shape(1, '2.2', 'An HTTPHeaderName consists of RFC 9110 token characters.'),
+  'scalar/http-header-name-no-pseudo': shape(1, '2.2', 'An HTTPHeaderName cannot name a pseudo-header.'),
+  'scalar/header-name-length': shape(1, '2.2', 'A HeaderName has 1 to 256 characters.'),
+  'scalar/header-name-token': shape(1, '2.2', 'A HeaderName consists of token characters.'),
+  'scalar/header-name-leading-colon': shape(1, '2.2', 'A HeaderName may begin with one colon, and only one.'),
+  'scalar/sni-length': shape(1, '2.2', 'An SNI has 1 to 253 characters.'),
+  'scalar/sni-labels': shape(
     1,
     '2.2',
     'An SNI is a dot-separated list of DNS labels of lowercase letters, digits and hyphens.',
   ),
-  'scalar/sni-hyphens': requirement(1, '2.2', 'A label of an SNI neither begins nor ends with a hyphen.'),
-  'scalar/byte-size-string-or-integer': requirement(1, '2.2', 'A ByteSize is written as a string or as an integer.'),
-  'scalar/byte-size-string-length': requirement(1, '2.2', 'A ByteSize string has 1 to 32 characters.'),
-  'scalar/byte-size-binary-suffix': requirement(
-    1,
-    '2.2',
-    'A ByteSize may carry a binary suffix: Ki, Mi, Gi, Ti, Pi or Ei.',
-  ),
-  'scalar/byte-size-decimal-suffix': requirement(
+  'scalar/sni-hyphens': shape(1, '2.2', 'A label of an SNI neither begins nor ends with a hyphen.'),
+  'scalar/byte-size-string-or-integer': shape(1, '2.2', 'A ByteSize is written as a string or as an integer.'),
+  'scalar/byte-size-string-length': shape(1, '2.2', 'A ByteSize string has 1 to 32 characters.'),
+  'scalar/byte-size-binary-suffix': shape(1, '2.2', 'A ByteSize may carry a binary suffix: Ki, Mi, Gi, Ti, Pi or Ei.'),
+  'scalar/byte-size-decimal-suffix': shape(
     1,
     '2.2',
     'A ByteSize may carry a decimal suffix: n, u, m, k, M, G, T, P or E.',
   ),
-  'scalar/byte-size-exponent': requirement(1, '2.2', 'A ByteSize may carry a decimal exponent.'),
-  'scalar/byte-size-unsigned-32': requirement(1, '2.2', 'A ByteSize fits an unsigned 32-bit integer.'),
-  'scalar/duration-form': requirement(1, '2.2', 'A Duration is a string such as `3s`, `5m` or `180s`.'),
-  'scalar/json-any': requirement(1, '2.2', 'A JSON field takes any JSON value.'),
-  'scalar/section-name': requirement(
+  'scalar/byte-size-exponent': shape(1, '2.2', 'A ByteSize may carry a decimal exponent.'),
+  'scalar/byte-size-unsigned-32': shape(1, '2.2', 'A ByteSize fits an unsigned 32-bit integer.'),
+  'scalar/duration-form': shape(1, '2.2', 'A Duration is a string such as `3s`, `5m` or `180s`.'),
+  'scalar/json-any': shape(1, '2.2', 'A JSON field takes any JSON value.'),
+  'scalar/section-name': shape(
     1,
     '2.2',
     'A SectionName names a section: a listener, a route rule, a port or a sub-backend.',
   ),
-  'platform/object-meta': requirement(1, '2.2', "ObjectMeta has the platform's fields."),
-  'platform/env-var': requirement(1, '2.2', "EnvVar has the platform's fields."),
-  'platform/resource-requirements': requirement(1, '2.2', "ResourceRequirements has the platform's fields."),
-  'platform/condition': requirement(1, '2.2', "Condition has the platform's fields."),
-  'platform/label-selector': requirement(1, '2.2', "LabelSelector has the platform's fields."),
-  'platform/local-object-reference': requirement(1, '2.2', "LocalObjectReference has the platform's fields."),
-  'platform/backend-object-reference': requirement(1, '2.2', "BackendObjectReference has the platform's fields."),
-  'platform/http-header-match': requirement(1, '2.2', "HTTPHeaderMatch has the platform's fields."),
-  'platform/http-header-filter': requirement(1, '2.2', "HTTPHeaderFilter has the platform's fields."),
-  'platform/parent-reference': requirement(1, '2.2', "ParentReference has the platform's fields."),
+  'platform/object-meta': shape(1, '2.2', "ObjectMeta has the platform's fields."),
+  'platform/env-var': shape(1, '2.2', "EnvVar has the platform's fields."),
+  'platform/resource-requirements': shape(1, '2.2', "ResourceRequirements has the platform's fields."),
+  'platform/condition': shape(1, '2.2', "Condition has the platform's fields."),
+  'platform/label-selector': shape(1, '2.2', "LabelSelector has the platform's fields."),
+  'platform/local-object-reference': shape(1, '2.2', "LocalObjectReference has the platform's fields."),
+  'platform/backend-object-reference': shape(1, '2.2', "BackendObjectReference has the platform's fields."),
+  'platform/http-header-match': shape(1, '2.2', "HTTPHeaderMatch has the platform's fields."),
+  'platform/http-header-filter': shape(1, '2.2', "HTTPHeaderFilter has the platform's fields."),
+  'platform/parent-reference': shape(1, '2.2', "ParentReference has the platform's fields."),
 
   // 2.3 Kind ProxyBackend
-  'backend/spec-required': requirement(1, '2.3', 'A ProxyBackend must have a `spec`.'),
-  'backend/exactly-one-destination': requirement(
+  'backend/spec-required': shape(1, '2.3', 'A ProxyBackend must have a `spec`.'),
+  'backend/exactly-one-destination': shape(
     1,
     '2.3',
     'Exactly one of `ai`, `static`, `dynamicForwardProxy`, `mcp`, `aws` and `a2a` is set.',
   ),
-  'backend/policies-optional': requirement(1, '2.3', '`policies` (BackendFull) may stand beside any destination.'),
-  'backend/policies-merge': gap(
+  'backend/policies-optional': shape(1, '2.3', '`policies` (BackendFull) may stand beside any destination.'),
+  'backend/policies-merge': behaviour(
     1,
     '2.3',
     '`policies` merges field by field with the backend section of ProxyPolicy objects.',
   ),
-  'backend/policies-win': gap(
+  'backend/policies-win': behaviour(
     1,
     '2.3',
     "A field of the backend's own `policies` wins over the same field of a ProxyPolicy.",
   ),
-  'backend/status-conditions-optional': requirement(
+  'backend/status-conditions-optional': shape(
     1,
     '2.3',
     '`status.conditions` of a ProxyBackend is an optional list of Condition.',
   ),
-  'backend/status-conditions-count': requirement(
-    1,
-    '2.3',
-    '`status.conditions` of a ProxyBackend has at most 8 items.',
-  ),
-  'backend.dynamicForwardProxy/host-header': gap(
+  'backend/status-conditions-count': shape(1, '2.3', '`status.conditions` of a ProxyBackend has at most 8 items.'),
+  'backend.dynamicForwardProxy/host-header': behaviour.gap(
     1,
     '2.3',
     'Each request goes to the destination that its HTTP Host header names.',
   ),
-  'backend.dynamicForwardProxy/tls-sni': gap(1, '2.3', 'TLS traffic goes to the destination that the TLS SNI names.'),
-  'backend.dynamicForwardProxy/access-controls': gap(
+  'backend.dynamicForwardProxy/tls-sni': behaviour.gap(
+    1,
+    '2.3',
+    'TLS traffic goes to the destination that the TLS SNI names.',
+  ),
+  'backend.dynamicForwardProxy/access-controls': advice.gap(
     1,
     '2.3',
     'As any destination can be reached, access controls must be applied where it is used.',
   ),
 
   // 2.3.1 StaticBackend
-  'backend.static/host-length': requirement(1, '2.3.1', '`static.host` is an optional ShortString.'),
-  'backend.static/port-range': requirement(1, '2.3.1', '`static.port` is an integer from 1 to 65535.'),
-  'backend.static/host-and-port-optional': requirement(
+  'backend.static/host-length': shape(1, '2.3.1', '`static.host` is an optional ShortString.'),
+  'backend.static/port-range': shape(1, '2.3.1', '`static.port` is an integer from 1 to 65535.'),
+  'backend.static/host-and-port-optional': shape(
     1,
     '2.3.1',
     '`static.host` and `static.port` are not required; a socket path can stand in their place.',
   ),
-  'backend.static/tcp': requirement(1, '2.3.1', 'With `host` and `port` the proxy connects to that TCP address.'),
-  'backend.static/unix-path-length': requirement(1, '2.3.1', '`static.unixPath` has at least one character.'),
-  'backend.static/unix-path-connects': requirement(
+  'backend.static/tcp': behaviour(1, '2.3.1', 'With `host` and `port` the proxy connects to that TCP address.'),
+  'backend.static/unix-path-length': shape(1, '2.3.1', '`static.unixPath` has at least one character.'),
+  'backend.static/unix-path-connects': behaviour(
     1,
     '2.3.1',
     'With `unixPath` the proxy connects to that Unix domain socket.',
   ),
-  'backend.static/unix-path-excludes-host': requirement(1, '2.3.1', '`unixPath` and `host` exclude each other.'),
-  'backend.static/unix-path-excludes-port': requirement(1, '2.3.1', '`unixPath` and `port` exclude each other.'),
-  'backend.static/unix-path-shared-volume': gap(
+  'backend.static/unix-path-excludes-host': shape(1, '2.3.1', '`unixPath` and `host` exclude each other.'),
+  'backend.static/unix-path-excludes-port': shape(1, '2.3.1', '`unixPath` and `port` exclude each other.'),
+  'backend.static/unix-path-shared-volume': advice(
     1,
     '2.3.1',
     'The socket is reached over a volume that the gateway pod shares with the target.',
   ),
 
   // 2.3.2 A2ABackend
-  'backend.a2a/host-required': requirement(1, '2.3.2', '`a2a.host` is required.'),
-  'backend.a2a/host-length': requirement(1, '2.3.2', '`a2a.host` is a ShortString: a hostname or an IP address.'),
-  'backend.a2a/port-required': requirement(1, '2.3.2', '`a2a.port` is required.'),
-  'backend.a2a/port-range': requirement(1, '2.3.2', '`a2a.port` is an integer from 1 to 65535.'),
+  'backend.a2a/host-required': shape(1, '2.3.2', '`a2a.host` is required.'),
+  'backend.a2a/host-length': shape(1, '2.3.2', '`a2a.host` is a ShortString: a hostname or an IP address.'),
+  'backend.a2a/port-required': shape(1, '2.3.2', '`a2a.port` is required.'),
+  'backend.a2a/port-range': shape(1, '2.3.2', '`a2a.port` is an integer from 1 to 65535.'),
 
   // 2.3.3 AwsBackend and AwsAgentCoreBackend
-  'backend.aws/exactly-one': requirement(1, '2.3.3', '`aws` holds exactly one of: `agentRuntime`.'),
-  'backend.aws.agentRuntime/agentRuntimeArn-required': requirement(1, '2.3.3', '`agentRuntimeArn` is required.'),
-  'backend.aws.agentRuntime/agentRuntimeArn': gap(
+  'backend.aws/exactly-one': shape(1, '2.3.3', '`aws` holds exactly one of: `agentRuntime`.'),
+  'backend.aws.agentRuntime/agentRuntimeArn-required': shape(1, '2.3.3', '`agentRuntimeArn` is required.'),
+  'backend.aws.agentRuntime/agentRuntimeArn': behaviour.gap(
     1,
     '2.3.3',
     'Requests go to the agent runtime that `agentRuntimeArn` names.',
   ),
-  'backend.aws.agentRuntime/qualifier-optional': requirement(1, '2.3.3', '`qualifier` is an optional string.'),
-  'backend.aws.agentRuntime/qualifier': gap(
+  'backend.aws.agentRuntime/qualifier-optional': shape(1, '2.3.3', '`qualifier` is an optional string.'),
+  'backend.aws.agentRuntime/qualifier': behaviour.gap(
     1,
     '2.3.3',
     '`qualifier` selects an alias or a version of the agent runtime.',
   ),
 
   // 2.3.4 MCPBackend
-  'backend.mcp/targets-required': requirement(1, '2.3.4', '`mcp.targets` is required.'),
-  'backend.mcp/targets-count': requirement(1, '2.3.4', '`mcp.targets` has 1 to 32 items.'),
-  'backend.mcp/target-section-name': requirement(
+  'backend.mcp/targets-required': shape(1, '2.3.4', '`mcp.targets` is required.'),
+  'backend.mcp/targets-count': shape(1, '2.3.4', '`mcp.targets` has 1 to 32 items.'),
+  'backend.mcp/target-section-name': behaviour(
     1,
     '2.3.4',
     "A policy reaches one MCP target by a `sectionName` equal to the target's name.",
   ),
-  'backend.mcp/sessionRouting-values': requirement(1, '2.3.4', '`sessionRouting` is `Stateful` or `Stateless`.'),
-  'backend.mcp/sessionRouting-default': requirement(1, '2.3.4', '`sessionRouting` defaults to `Stateful`.'),
-  'backend.mcp/stateful-session-header': requirement(
+  'backend.mcp/sessionRouting-values': shape(1, '2.3.4', '`sessionRouting` is `Stateful` or `Stateless`.'),
+  'backend.mcp/sessionRouting-default': behaviour(1, '2.3.4', '`sessionRouting` defaults to `Stateful`.'),
+  'backend.mcp/stateful-session-header': behaviour(
     1,
     '2.3.4',
     '`Stateful` creates a session and identifies it by the header `mcp-session-id`.',
   ),
-  'backend.mcp/stateful-same-replica': gap(
+  'backend.mcp/stateful-same-replica': behaviour.gap(
     1,
     '2.3.4',
     '`Stateful` sends the requests of one session to the same backend replica.',
   ),
-  'backend.mcp/stateless': requirement(1, '2.3.4', '`Stateless` works without a session.'),
-  'backend.mcp/failureMode-values': requirement(1, '2.3.4', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'backend.mcp/failureMode-default': requirement(1, '2.3.4', '`failureMode` defaults to `FailClosed`.'),
-  'backend.mcp/fail-closed-initialization': requirement(
+  'backend.mcp/stateless': behaviour(1, '2.3.4', '`Stateless` works without a session.'),
+  'backend.mcp/failureMode-values': shape(1, '2.3.4', '`failureMode` is `FailClosed` or `FailOpen`.'),
+  'backend.mcp/failureMode-default': behaviour(1, '2.3.4', '`failureMode` defaults to `FailClosed`.'),
+  'backend.mcp/fail-closed-initialization': behaviour(
     1,
     '2.3.4',
     '`FailClosed`: one target that fails to initialize fails the whole session.',
   ),
-  'backend.mcp/fail-closed-runtime': requirement(
+  'backend.mcp/fail-closed-runtime': behaviour.gap(
     1,
     '2.3.4',
     '`FailClosed`: one target that becomes unavailable fails the whole session.',
   ),
-  'backend.mcp/fail-open-initialization': requirement(
+  'backend.mcp/fail-open-initialization': behaviour(
     1,
     '2.3.4',
     '`FailOpen`: a target that fails to initialize is skipped; the healthy ones serve.',
   ),
-  'backend.mcp/fail-open-runtime': requirement(
+  'backend.mcp/fail-open-runtime': behaviour(
     1,
     '2.3.4',
     '`FailOpen`: a target that becomes unavailable is skipped; the healthy ones serve.',
   ),
-  'backend.mcp.targets/name-required': requirement(1, '2.3.4', 'The `name` of an MCP target is required.'),
-  'backend.mcp.targets/name-section-name': requirement(1, '2.3.4', 'The `name` of an MCP target is a SectionName.'),
-  'backend.mcp.targets/exactly-one': requirement(
-    1,
-    '2.3.4',
-    'An MCP target has exactly one of `selector` and `static`.',
-  ),
-  'backend.mcp.targets/selector-preferred': gap(
+  'backend.mcp.targets/name-required': shape(1, '2.3.4', 'The `name` of an MCP target is required.'),
+  'backend.mcp.targets/name-section-name': shape(1, '2.3.4', 'The `name` of an MCP target is a SectionName.'),
+  'backend.mcp.targets/exactly-one': shape(1, '2.3.4', 'An MCP target has exactly one of `selector` and `static`.'),
+  'backend.mcp.targets/selector-preferred': advice(
     1,
     '2.3.4',
     'For Services in the cluster a `selector` target is preferred over a `static` one.',
   ),
-  'backend.mcp.targets.selector/namespaces': requirement(
+  'backend.mcp.targets.selector/namespaces': behaviour(
     1,
     '2.3.4',
     '`selector.namespaces` is a LabelSelector of the namespaces that are searched.',
   ),
-  'backend.mcp.targets.selector/namespaces-unset': requirement(
+  'backend.mcp.targets.selector/namespaces-unset': behaviour(
     1,
     '2.3.4',
     "Without `selector.namespaces` only the backend's own namespace is searched.",
   ),
-  'backend.mcp.targets.selector/services': requirement(
+  'backend.mcp.targets.selector/services': behaviour(
     1,
     '2.3.4',
     '`selector.services` is a LabelSelector of the Services that become targets.',
   ),
-  'backend.mcp.targets.selector/policies-on-service': requirement(
+  'backend.mcp.targets.selector/policies-on-service': behaviour(
     1,
     '2.3.4',
     'A policy for one selected Service targets the Service itself.',
   ),
-  'backend.mcp.targets.static/exactly-one': requirement(
+  'backend.mcp.targets.static/exactly-one': shape(
     1,
     '2.3.4',
     'A static MCP target has exactly one of `host` and `backendRef`.',
   ),
-  'backend.mcp.targets.static/host-length': requirement(
+  'backend.mcp.targets.static/host-length': shape(
     1,
     '2.3.4',
     '`static.host` of an MCP target is a ShortString: a hostname or an IP address.',
   ),
-  'backend.mcp.targets.static/backendRef-local-service': requirement(
+  'backend.mcp.targets.static/backendRef-local-service': behaviour(
     1,
     '2.3.4',
     "`static.backendRef` names a Service in the backend's own namespace.",
   ),
-  'backend.mcp.targets.static/backendRef-replaces-host': requirement(
+  'backend.mcp.targets.static/backendRef-replaces-host': behaviour(
     1,
     '2.3.4',
     "`static.backendRef` replaces only the host; port, path and protocol are the target's.",
   ),
-  'backend.mcp.targets.static/port-required': requirement(1, '2.3.4', '`static.port` of an MCP target is required.'),
-  'backend.mcp.targets.static/port-range': requirement(
+  'backend.mcp.targets.static/port-required': shape(1, '2.3.4', '`static.port` of an MCP target is required.'),
+  'backend.mcp.targets.static/port-range': shape(
     1,
     '2.3.4',
     '`static.port` of an MCP target is an integer from 1 to 65535.',
   ),
-  'backend.mcp.targets.static/path-length': requirement(1, '2.3.4', '`static.path` of an MCP target is a LongString.'),
-  'backend.mcp.targets.static/path-default-sse': requirement(
+  'backend.mcp.targets.static/path-length': shape(1, '2.3.4', '`static.path` of an MCP target is a LongString.'),
+  'backend.mcp.targets.static/path-default-sse': behaviour.gap(
     1,
     '2.3.4',
     '`static.path` defaults to `/sse` for protocol `SSE`.',
   ),
-  'backend.mcp.targets.static/path-default-streamable-http': requirement(
+  'backend.mcp.targets.static/path-default-streamable-http': behaviour(
     1,
     '2.3.4',
     '`static.path` defaults to `/mcp` for protocol `StreamableHTTP`.',
   ),
-  'backend.mcp.targets.static/protocol-values': requirement(
-    1,
-    '2.3.4',
-    '`static.protocol` is `StreamableHTTP` or `SSE`.',
-  ),
-  'backend.mcp.targets.static/protocol-streamable-http': requirement(
+  'backend.mcp.targets.static/protocol-values': shape(1, '2.3.4', '`static.protocol` is `StreamableHTTP` or `SSE`.'),
+  'backend.mcp.targets.static/protocol-streamable-http': behaviour(
     1,
     '2.3.4',
     'A target with protocol `StreamableHTTP` is spoken to over streamable HTTP.',
   ),
-  'backend.mcp.targets.static/protocol-sse': gap(
+  'backend.mcp.targets.static/protocol-sse': behaviour.gap(
     1,
     '2.3.4',
     'A target with protocol `SSE` is spoken to over server-sent events.',
   ),
-  'backend.mcp.targets.static/policies-fields': requirement(
+  'backend.mcp.targets.static/policies-fields': shape(
     1,
     '2.3.4',
     '`static.policies` of an MCP target takes the fields of BackendSimple.',
   ),
-  'backend.mcp.targets.static/policies-host-only': requirement(
+  'backend.mcp.targets.static/policies-host-only': shape(
     1,
     '2.3.4',
     '`static.policies` is allowed only with `host`, not with `backendRef`.',
   ),
-  'backend.mcp.targets.static/policies-merge-order': gap(
+  'backend.mcp.targets.static/policies-merge-order': behaviour.gap(
     1,
     '2.3.4',
     "Later wins: ProxyPolicy, then the backend's `policies`, then the target's `policies`.",
   ),
 
   // 2.4 AI backend
-  'backend.ai/exactly-one': requirement(1, '2.4', '`ai` holds exactly one of `provider` and `groups`.'),
-  'backend.ai.groups/count': requirement(1, '2.4', '`groups` has 1 to 8 items.'),
-  'backend.ai.groups/priority-order': requirement(
+  'backend.ai/exactly-one': shape(1, '2.4', '`ai` holds exactly one of `provider` and `groups`.'),
+  'backend.ai.groups/count': shape(1, '2.4', '`groups` has 1 to 8 items.'),
+  'backend.ai.groups/priority-order': behaviour(
     1,
     '2.4',
     'The groups stand in order of priority: an earlier group is preferred.',
   ),
-  'backend.ai.groups/unique-names': requirement(1, '2.4', 'The names of providers are unique across all groups.'),
-  'backend.ai.groups/section-name': requirement(
+  'backend.ai.groups/unique-names': shape(1, '2.4', 'The names of providers are unique across all groups.'),
+  'backend.ai.groups/section-name': behaviour(
     1,
     '2.4',
     "A backend policy reaches one provider by a `sectionName` equal to the provider's name.",
   ),
-  'backend.ai.groups/providers-required': requirement(1, '2.4', '`providers` of a group is required.'),
-  'backend.ai.groups/providers-count': requirement(1, '2.4', '`providers` of a group has 1 to 16 items.'),
-  'backend.ai.groups/equal-priority': gap(1, '2.4', 'The providers of one group have equal priority.'),
-  'backend.ai.groups/health-weighting': requirement(
+  'backend.ai.groups/providers-required': shape(1, '2.4', '`providers` of a group is required.'),
+  'backend.ai.groups/providers-count': shape(1, '2.4', '`providers` of a group has 1 to 16 items.'),
+  'backend.ai.groups/equal-priority': behaviour(1, '2.4', 'The providers of one group have equal priority.'),
+  'backend.ai.groups/health-weighting': behaviour(
     1,
     '2.4',
     'Within a group traffic is weighted automatically by the health of the providers.',
   ),
-  'backend.ai.groups.providers/name-required': requirement(
-    1,
-    '2.4',
-    'The `name` of a provider in a group is required.',
-  ),
-  'backend.ai.groups.providers/name-section-name': requirement(
+  'backend.ai.groups.providers/name-required': shape(1, '2.4', 'The `name` of a provider in a group is required.'),
+  'backend.ai.groups.providers/name-section-name': shape(
     1,
     '2.4',
     'The `name` of a provider in a group is a SectionName.',
   ),
-  'backend.ai.groups.providers/policies-fields': requirement(
+  'backend.ai.groups.providers/policies-fields': shape(
     1,
     '2.4',
     '`policies` of a provider in a group takes the fields of BackendWithAI.',
   ),
-  'backend.ai.groups.providers/policies-merge-order': gap(
+  'backend.ai.groups.providers/policies-merge-order': behaviour(
     1,
     '2.4',
     "Later wins: ProxyPolicy, then the backend's `policies`, then the provider's `policies`.",
   ),
-  'backend.ai.groups.providers/provider-fields': requirement(
+  'backend.ai.groups.providers/provider-fields': shape(
     1,
     '2.4',
     'A provider in a group carries the fields of LLMProvider.',
   ),
-  'backend.ai.provider/exactly-one-block': requirement(
+  'backend.ai.provider/exactly-one-block': shape(
     1,
     '2.4',
     'Exactly one of the blocks `providerOne` to `providerSeven` is set.',
   ),
-  'backend.ai.provider/providerOne': requirement(
+  'backend.ai.provider/providerOne': behaviour(
     1,
     '2.4',
     '`providerOne` is a hosted LLM API in the style of chat completions.',
   ),
-  'backend.ai.provider/providerTwo': requirement(
+  'backend.ai.provider/providerTwo': behaviour(
     1,
     '2.4',
     '`providerTwo` is the cloud variant of provider one, addressed by endpoint and deployment.',
   ),
-  'backend.ai.provider/providerThree': requirement(
+  'backend.ai.provider/providerThree': behaviour(
     1,
     '2.4',
     '`providerThree` is a cloud variant addressed by resource, with two resource types.',
   ),
-  'backend.ai.provider/providerFour': requirement(1, '2.4', '`providerFour` is an LLM API in the style of messages.'),
-  'backend.ai.provider/providerFive': requirement(1, '2.4', '`providerFive` is a multimodal LLM API.'),
-  'backend.ai.provider/providerSix': gap(
+  'backend.ai.provider/providerFour': behaviour(1, '2.4', '`providerFour` is an LLM API in the style of messages.'),
+  'backend.ai.provider/providerFive': behaviour(1, '2.4', '`providerFive` is a multimodal LLM API.'),
+  'backend.ai.provider/providerSix': behaviour.gap(
     1,
     '2.4',
     '`providerSix` is the LLM API of a cloud machine-learning platform.',
   ),
-  'backend.ai.provider/providerSeven': gap(1, '2.4', "`providerSeven` is the LLM API of a cloud's managed models."),
-  'backend.ai.provider/host-length': requirement(1, '2.4', '`host` of a provider is a ShortString.'),
-  'backend.ai.provider/host': requirement(1, '2.4', '`host` sets the hostname that requests are sent to.'),
-  'backend.ai.provider/host-default': requirement(1, '2.4', "Without `host` requests go to the provider's own host."),
-  'backend.ai.provider/port-range': requirement(1, '2.4', '`port` of a provider is an integer from 1 to 65535.'),
-  'backend.ai.provider/path-length': requirement(1, '2.4', '`path` of a provider is a LongString.'),
-  'backend.ai.provider/path': requirement(1, '2.4', '`path` sets the URL path of requests to the provider.'),
-  'backend.ai.provider/path-default': requirement(1, '2.4', "Without `path` requests use the provider's own path."),
-  'backend.ai.provider/pathPrefix-length': requirement(1, '2.4', '`pathPrefix` of a provider is a LongString.'),
-  'backend.ai.provider/pathPrefix': requirement(1, '2.4', '`pathPrefix` replaces the base path prefix, such as `/v1`.'),
-  'backend.ai.provider/pathPrefix-translation': gap(
+  'backend.ai.provider/providerSeven': behaviour.gap(
+    1,
+    '2.4',
+    "`providerSeven` is the LLM API of a cloud's managed models.",
+  ),
+  'backend.ai.provider/host-length': shape(1, '2.4', '`host` of a provider is a ShortString.'),
+  'backend.ai.provider/host': behaviour(1, '2.4', '`host` sets the hostname that requests are sent to.'),
+  'backend.ai.provider/host-default': behaviour(1, '2.4', "Without `host` requests go to the provider's own host."),
+  'backend.ai.provider/port-range': shape(1, '2.4', '`port` of a provider is an integer from 1 to 65535.'),
+  'backend.ai.provider/port': behaviour(1, '2.4', '`port` sets the port that requests are sent to.'),
+  'backend.ai.provider/path-length': shape(1, '2.4', '`path` of a provider is a LongString.'),
+  'backend.ai.provider/path': behaviour(1, '2.4', '`path` sets the URL path of requests to the provider.'),
+  'backend.ai.provider/path-default': behaviour(1, '2.4', "Without `path` requests use the provider's own path."),
+  'backend.ai.provider/pathPrefix-length': shape(1, '2.4', '`pathPrefix` of a provider is a LongString.'),
+  'backend.ai.provider/pathPrefix': behaviour(1, '2.4', '`pathPrefix` replaces the base path prefix, such as `/v1`.'),
+  'backend.ai.provider/pathPrefix-translation': behaviour.gap(
     1,
     '2.4',
     'With `pathPrefix` the path is still translated between formats.',
   ),
-  'backend.ai.provider/pathPrefix-providers': requirement(
+  'backend.ai.provider/pathPrefix-providers': shape(
     1,
     '2.4',
     '`pathPrefix` is supported only with `providerOne` and `providerFour`.',
   ),
-  'backend.ai.provider/model-length': requirement(1, '2.4', '`model` of a provider block is an optional ShortString.'),
-  'backend.ai.provider/model-from-request': requirement(
+  'backend.ai.provider/model-length': shape(1, '2.4', '`model` of a provider block is an optional ShortString.'),
+  'backend.ai.provider/model-from-request': behaviour(
     1,
     '2.4',
     'Without `model` the model name of the request is used.',
   ),
-  'backend.ai.providerOne/model': requirement(1, '2.4', '`providerOne.model` overrides the model name of the request.'),
-  'backend.ai.providerFour/model': requirement(
-    1,
-    '2.4',
-    '`providerFour.model` overrides the model name of the request.',
-  ),
-  'backend.ai.providerFive/model': requirement(
-    1,
-    '2.4',
-    '`providerFive.model` overrides the model name of the request.',
-  ),
-  'backend.ai.providerTwo/endpoint-required': requirement(1, '2.4', '`providerTwo.endpoint` is required.'),
-  'backend.ai.providerTwo/endpoint-length': requirement(1, '2.4', '`providerTwo.endpoint` is a ShortString.'),
-  'backend.ai.providerTwo/endpoint': requirement(1, '2.4', '`providerTwo.endpoint` is the host of the API.'),
-  'backend.ai.providerTwo/endpoint-scheme': requirement(1, '2.4', 'A scheme in `providerTwo.endpoint` is stripped.'),
-  'backend.ai.providerTwo/deploymentName-length': requirement(
-    1,
-    '2.4',
-    '`providerTwo.deploymentName` is a ShortString.',
-  ),
-  'backend.ai.providerTwo/deploymentName-required': requirement(
+  'backend.ai.providerOne/model': behaviour(1, '2.4', '`providerOne.model` overrides the model name of the request.'),
+  'backend.ai.providerFour/model': behaviour(1, '2.4', '`providerFour.model` overrides the model name of the request.'),
+  'backend.ai.providerFive/model': behaviour(1, '2.4', '`providerFive.model` overrides the model name of the request.'),
+  'backend.ai.providerTwo/endpoint-required': shape(1, '2.4', '`providerTwo.endpoint` is required.'),
+  'backend.ai.providerTwo/endpoint-length': shape(1, '2.4', '`providerTwo.endpoint` is a ShortString.'),
+  'backend.ai.providerTwo/endpoint': behaviour(1, '2.4', '`providerTwo.endpoint` is the host of the API.'),
+  'backend.ai.providerTwo/endpoint-scheme': behaviour(1, '2.4', 'A scheme in `providerTwo.endpoint` is stripped.'),
+  'backend.ai.providerTwo/deploymentName-length': shape(1, '2.4', '`providerTwo.deploymentName` is a ShortString.'),
+  'backend.ai.providerTwo/deploymentName-required': shape(
     1,
     '2.4',
     '`deploymentName` is required when `apiVersion` is not `v1`.',
   ),
-  'backend.ai.providerTwo/model-in-request': requirement(
+  'backend.ai.providerTwo/model-in-request': behaviour(
     1,
     '2.4',
     'With `apiVersion` `v1` the request can set the model.',
   ),
-  'backend.ai.providerTwo/apiVersion-length': requirement(
-    1,
-    '2.4',
-    '`providerTwo.apiVersion` is an optional TinyString.',
-  ),
-  'backend.ai.providerTwo/apiVersion-default': requirement(1, '2.4', '`providerTwo.apiVersion` defaults to `v1`.'),
-  'backend.ai.providerThree/resourceName-required': requirement(1, '2.4', '`providerThree.resourceName` is required.'),
-  'backend.ai.providerThree/resourceName-length': requirement(
-    1,
-    '2.4',
-    '`providerThree.resourceName` is a ShortString.',
-  ),
-  'backend.ai.providerThree/host-resource-type-one': requirement(
+  'backend.ai.providerTwo/apiVersion-length': shape(1, '2.4', '`providerTwo.apiVersion` is an optional TinyString.'),
+  'backend.ai.providerTwo/apiVersion-default': behaviour(1, '2.4', '`providerTwo.apiVersion` defaults to `v1`.'),
+  'backend.ai.providerThree/resourceName-required': shape(1, '2.4', '`providerThree.resourceName` is required.'),
+  'backend.ai.providerThree/resourceName-length': shape(1, '2.4', '`providerThree.resourceName` is a ShortString.'),
+  'backend.ai.providerThree/host-resource-type-one': behaviour(
     1,
     '2.4',
     'With `ResourceTypeOne` the host is `resourceName` and the first suffix.',
   ),
-  'backend.ai.providerThree/host-resource-type-two': requirement(
+  'backend.ai.providerThree/host-resource-type-two': behaviour(
     1,
     '2.4',
     'With `ResourceTypeTwo` the host is `resourceName` and the second suffix.',
   ),
-  'backend.ai.providerThree/resource-ending-kept': requirement(
+  'backend.ai.providerThree/resource-ending-kept': behaviour(
     1,
     '2.4',
     'A `-resource` ending of `resourceName` stays part of the host.',
   ),
-  'backend.ai.providerThree/resourceType-required': requirement(1, '2.4', '`providerThree.resourceType` is required.'),
-  'backend.ai.providerThree/resourceType-values': requirement(
+  'backend.ai.providerThree/resourceType-required': shape(1, '2.4', '`providerThree.resourceType` is required.'),
+  'backend.ai.providerThree/resourceType-values': shape(
     1,
     '2.4',
     '`providerThree.resourceType` is `ResourceTypeOne` or `ResourceTypeTwo`.',
   ),
-  'backend.ai.providerThree/model': requirement(
+  'backend.ai.providerThree/model': behaviour(
     1,
     '2.4',
     '`providerThree.model` overrides the model name of the request.',
   ),
-  'backend.ai.providerThree/apiVersion-length': requirement(
+  'backend.ai.providerThree/apiVersion-length': shape(
     1,
     '2.4',
     '`providerThree.apiVersion` is an optional TinyString.',
   ),
-  'backend.ai.providerThree/apiVersion-default': requirement(1, '2.4', '`providerThree.apiVersion` defaults to `v1`.'),
-  'backend.ai.providerThree/projectName-length': requirement(1, '2.4', '`providerThree.projectName` is a ShortString.'),
-  'backend.ai.providerThree/projectName-required': requirement(
-    1,
-    '2.4',
-    '`projectName` is required with `ResourceTypeTwo`.',
-  ),
-  'backend.ai.providerThree/projectName-path': requirement(
+  'backend.ai.providerThree/apiVersion-default': behaviour(1, '2.4', '`providerThree.apiVersion` defaults to `v1`.'),
+  'backend.ai.providerThree/projectName-length': shape(1, '2.4', '`providerThree.projectName` is a ShortString.'),
+  'backend.ai.providerThree/projectName-required': shape(1, '2.4', '`projectName` is required with `ResourceTypeTwo`.'),
+  'backend.ai.providerThree/projectName-path': behaviour(
     1,
     '2.4',
     '`projectName` appears in paths of the form `/api/projects/{projectName}/...`.',
   ),
-  'backend.ai.providerSix/model': gap(1, '2.4', '`providerSix.model` overrides the model name of the request.'),
-  'backend.ai.providerSix/projectId-required': requirement(
+  'backend.ai.providerSix/model': behaviour.gap(
+    1,
+    '2.4',
+    '`providerSix.model` overrides the model name of the request.',
+  ),
+  'backend.ai.providerSix/projectId-required': shape(
     1,
     '2.4',
     '`providerSix.projectId`, the cloud project, is required.',
   ),
-  'backend.ai.providerSix/projectId-length': requirement(1, '2.4', '`providerSix.projectId` is a TinyString.'),
-  'backend.ai.providerSix/region-length': requirement(1, '2.4', '`providerSix.region` is an optional TinyString.'),
-  'backend.ai.providerSix/region-default': requirement(1, '2.4', '`providerSix.region` defaults to `global`.'),
-  'backend.ai.providerSeven/region-form': requirement(
+  'backend.ai.providerSix/projectId-length': shape(1, '2.4', '`providerSix.projectId` is a TinyString.'),
+  'backend.ai.providerSix/region-length': shape(1, '2.4', '`providerSix.region` is an optional TinyString.'),
+  'backend.ai.providerSix/region-default': behaviour.gap(1, '2.4', '`providerSix.region` defaults to `global`.'),
+  'backend.ai.providerSix/projectId': behaviour.gap(1, '2.4', 'Requests are made for the cloud project `projectId`.'),
+  'backend.ai.providerSix/region': behaviour.gap(1, '2.4', 'Requests go to the region `providerSix.region`.'),
+  'backend.ai.providerSeven/region-form': shape(
     1,
     '2.4',
     '`providerSeven.region` has 1 to 63 lowercase letters, digits and hyphens.',
   ),
-  'backend.ai.providerSeven/region-default': requirement(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
-  'backend.ai.providerSeven/model': gap(1, '2.4', '`providerSeven.model` overrides the model name of the request.'),
-  'backend.ai.providerSeven/guardrail-identifier-required': requirement(
+  'backend.ai.providerSeven/region-default': behaviour.gap(1, '2.4', '`providerSeven.region` defaults to `us-east-1`.'),
+  'backend.ai.providerSeven/region': behaviour.gap(1, '2.4', 'Requests go to the region `providerSeven.region`.'),
+  'backend.ai.providerSeven/model': behaviour.gap(
+    1,
+    '2.4',
+    '`providerSeven.model` overrides the model name of the request.',
+  ),
+  'backend.ai.providerSeven/guardrail-identifier-required': shape(
     1,
     '2.4',
     '`guardrail.identifier` is a required ShortString.',
   ),
-  'backend.ai.providerSeven/guardrail-version-required': requirement(
+  'backend.ai.providerSeven/guardrail-version-required': shape(
     1,
     '2.4',
     '`guardrail.version` is a required ShortString.',
   ),
-  'backend.ai.providerSeven/guardrail': gap(
+  'backend.ai.providerSeven/guardrail': behaviour.gap(
     1,
     '2.4',
     'The provider applies the guardrail of that identifier and version.',
   ),
-  'backend.ai.providerSeven/guardrail-absent': gap(1, '2.4', 'Without `guardrail` no guardrail is used.'),
+  'backend.ai.providerSeven/guardrail-absent': behaviour.gap(1, '2.4', 'Without `guardrail` no guardrail is used.'),
 
   // 2.5 Kind ProxyParameters
-  'parameters/spec-required': requirement(1, '2.5', 'A ProxyParameters must have a `spec`.'),
-  'parameters/status-optional': requirement(
+  'parameters/spec-required': shape(1, '2.5', 'A ProxyParameters must have a `spec`.'),
+  'parameters/status-optional': shape(
     1,
     '2.5',
     '`status` of a ProxyParameters is optional, and nothing is written there yet.',
   ),
-  'parameters/infrastructure-metadata': gap(
+  'parameters/infrastructure-metadata': behaviour.gap(
     1,
     '2.5',
     "Labels and annotations of the Gateway's infrastructure go on every generated resource.",
   ),
-  'parameters.logging/level-single': gap(1, '2.5', '`logging.level` can be a single level.'),
-  'parameters.logging/level-modules': gap(
+  'parameters.logging/level-single': behaviour.gap(1, '2.5', '`logging.level` can be a single level.'),
+  'parameters.logging/level-modules': behaviour.gap(
     1,
     '2.5',
     '`logging.level` can be a comma-separated list of module=level entries.',
   ),
-  'parameters.logging/level-default': gap(1, '2.5', '`logging.level` defaults to `info`.'),
-  'parameters.logging/format-values': requirement(1, '2.5', '`logging.format` is `json` or `text`.'),
-  'parameters.logging/format-default': gap(1, '2.5', '`logging.format` defaults to `text`.'),
-  'parameters.rawConfig/object': requirement(
+  'parameters.logging/level-default': behaviour.gap(1, '2.5', '`logging.level` defaults to `info`.'),
+  'parameters.logging/format-values': shape(1, '2.5', '`logging.format` is `json` or `text`.'),
+  'parameters.logging/format': behaviour.gap(1, '2.5', 'The proxy writes its log in the format `logging.format`.'),
+  'parameters.logging/format-default': behaviour.gap(1, '2.5', '`logging.format` defaults to `text`.'),
+  'parameters.rawConfig/object': shape(
     1,
     '2.5',
     "`rawConfig` is a JSON object with content of the proxy's configuration file; it is not interpreted.",
   ),
-  'parameters.rawConfig/merged': gap(1, '2.5', '`rawConfig` is merged with what the typed fields yield.'),
-  'parameters.rawConfig/typed-fields-win': gap(
+  'parameters.rawConfig/merged': behaviour.gap(1, '2.5', '`rawConfig` is merged with what the typed fields yield.'),
+  'parameters.rawConfig/typed-fields-win': behaviour.gap(
     1,
     '2.5',
     'Where `rawConfig` and a typed field set the same, the typed field wins.',
   ),
-  'parameters.image/strings': requirement(
+  'parameters.image/strings': shape(
     1,
     '2.5',
     '`image.registry`, `image.repository`, `image.tag` and `image.digest` are strings.',
   ),
-  'parameters.image/used': gap(1, '2.5', 'The container of the proxy runs the configured image.'),
-  'parameters.image/defaults': gap(1, '2.5', 'Registry, repository and tag of the image have defaults.'),
-  'parameters.image/pullPolicy': gap(1, '2.5', '`image.pullPolicy` sets the pull policy of the container.'),
-  'parameters.image/pullPolicy-default': gap(1, '2.5', "Without `image.pullPolicy` the platform's default applies."),
-  'parameters.env/set': gap(1, '2.5', '`env` sets environment variables of the container.'),
-  'parameters.env/override': gap(1, '2.5', 'A variable of `env` overrides an existing one of the same name.'),
-  'parameters.env/delete': gap(1, '2.5', 'A variable is deleted only by `$patch: delete` in an overlay.'),
-  'parameters.env/expansion': gap(1, '2.5', '`$(VAR_NAME)` in a value is expanded.'),
-  'parameters.env/expansion-escape': gap(1, '2.5', '`$$(VAR_NAME)` in a value yields the literal `$(VAR_NAME)`.'),
-  'parameters.env/session-key': gap(
+  'parameters.image/used': behaviour.gap(1, '2.5', 'The container of the proxy runs the configured image.'),
+  'parameters.image/registry-default': behaviour.gap(
+    1,
+    '2.5',
+    'Registry, repository and tag of the image have defaults.',
+  ),
+  'parameters.image/pullPolicy': behaviour.gap(1, '2.5', '`image.pullPolicy` sets the pull policy of the container.'),
+  'parameters.image/pullPolicy-default': behaviour.gap(
+    1,
+    '2.5',
+    "Without `image.pullPolicy` the platform's default applies.",
+  ),
+  'parameters.env/set': behaviour.gap(1, '2.5', '`env` sets environment variables of the container.'),
+  'parameters.env/override': behaviour.gap(1, '2.5', 'A variable of `env` overrides an existing one of the same name.'),
+  'parameters.env/delete': behaviour.gap(1, '2.5', 'A variable is deleted only by `$patch: delete` in an overlay.'),
+  'parameters.env/expansion': behaviour.gap(1, '2.5', '`$(VAR_NAME)` in a value is expanded.'),
+  'parameters.env/expansion-escape': behaviour.gap(
+    1,
+    '2.5',
+    '`$$(VAR_NAME)` in a value yields the literal `$(VAR_NAME)`.',
+  ),
+  'parameters.env/session-key': behaviour.gap(
     1,
     '2.5',
     'A variable `SESSION_KEY` wins over the session-key Secret that the controller keeps per Gateway.',
   ),
-  'parameters/resources': gap(1, '2.5', '`resources` sets the compute resources of the container.'),
-  'parameters.shutdown/min-required': requirement(1, '2.5', '`shutdown.min` is required.'),
-  'parameters.shutdown/min-range': requirement(
-    1,
-    '2.5',
-    '`shutdown.min` is an integer from 0 to 31536000, in seconds.',
-  ),
-  'parameters.shutdown/min-wait': requirement(
+  'parameters/resources': behaviour.gap(1, '2.5', '`resources` sets the compute resources of the container.'),
+  'parameters.shutdown/min-required': shape(1, '2.5', '`shutdown.min` is required.'),
+  'parameters.shutdown/min-range': shape(1, '2.5', '`shutdown.min` is an integer from 0 to 31536000, in seconds.'),
+  'parameters.shutdown/min-wait': behaviour(
     1,
     '2.5',
     'The proxy waits at least `shutdown.min` before it ends (`CONNECTION_MIN_TERMINATION_DEADLINE`).',
   ),
-  'parameters.shutdown/max-required': requirement(1, '2.5', '`shutdown.max` is required.'),
-  'parameters.shutdown/max-range': requirement(
-    1,
-    '2.5',
-    '`shutdown.max` is an integer from 0 to 31536000, in seconds.',
-  ),
-  'parameters.shutdown/max-wait': requirement(
+  'parameters.shutdown/max-required': shape(1, '2.5', '`shutdown.max` is required.'),
+  'parameters.shutdown/max-range': shape(1, '2.5', '`shutdown.max` is an integer from 0 to 31536000, in seconds.'),
+  'parameters.shutdown/max-wait': behaviour(
     1,
     '2.5',
     'The proxy waits at most `shutdown.max` before it ends (`TERMINATION_GRACE_PERIOD_SECONDS`).',
   ),
-  'parameters.mesh/mutual-tls': gap(1, '2.5', 'With `mesh` the proxy connects to pods of the mesh with mutual TLS.'),
-  'parameters.mesh/caAddress-default': gap(
+  'parameters.mesh/mutual-tls': behaviour.gap(
+    1,
+    '2.5',
+    'With `mesh` the proxy connects to pods of the mesh with mutual TLS.',
+  ),
+  'parameters.mesh/caAddress': behaviour.gap(
+    1,
+    '2.5',
+    '`mesh.caAddress` is the address of the mesh CA that the proxy uses.',
+  ),
+  'parameters.mesh/caAddress-default': behaviour.gap(
     1,
     '2.5',
     "`mesh.caAddress` defaults to the mesh CA's Service address in the cluster, port 15012.",
   ),
-  'parameters.mesh/trustDomain-default': gap(1, '2.5', '`mesh.trustDomain` defaults to `cluster.local`.'),
-  'parameters.mesh/additionalTrustDomains': gap(
+  'parameters.mesh/trustDomain': behaviour.gap(1, '2.5', '`mesh.trustDomain` is the local trust domain of the mesh.'),
+  'parameters.mesh/trustDomain-default': behaviour.gap(1, '2.5', '`mesh.trustDomain` defaults to `cluster.local`.'),
+  'parameters.mesh/additionalTrustDomains-form': shape(1, '2.5', '`mesh.additionalTrustDomains` is a list of strings.'),
+  'parameters.mesh/additionalTrustDomains': behaviour.gap(
     1,
     '2.5',
     '`mesh.additionalTrustDomains` are SPIFFE domains that inbound tunnels accept in addition.',
   ),
-  'parameters.mesh/local-trust-domain': gap(1, '2.5', 'The local trust domain is always accepted.'),
-  'parameters.overlay/deployment': gap(1, '2.5', '`deployment` is an overlay on the generated Deployment.'),
-  'parameters.overlay/service': gap(1, '2.5', '`service` is an overlay on the generated Service.'),
-  'parameters.overlay/service-account': gap(
+  'parameters.mesh/local-trust-domain': behaviour.gap(1, '2.5', 'The local trust domain is always accepted.'),
+  'parameters.overlay/deployment': behaviour.gap(1, '2.5', '`deployment` is an overlay on the generated Deployment.'),
+  'parameters.overlay/service': behaviour.gap(1, '2.5', '`service` is an overlay on the generated Service.'),
+  'parameters.overlay/service-account': behaviour.gap(
     1,
     '2.5',
     '`serviceAccount` is an overlay on the generated ServiceAccount.',
   ),
-  'parameters.podDisruptionBudget/absent': gap(1, '2.5', 'Without `podDisruptionBudget` no budget is created.'),
-  'parameters.podDisruptionBudget/created': gap(
+  'parameters.podDisruptionBudget/absent': behaviour.gap(
+    1,
+    '2.5',
+    'Without `podDisruptionBudget` no budget is created.',
+  ),
+  'parameters.podDisruptionBudget/created': behaviour.gap(
     1,
     '2.5',
     "With it a budget is created whose selector is that of the proxy's Deployment.",
   ),
-  'parameters.podDisruptionBudget/overlay': gap(1, '2.5', 'Its `metadata` and `spec` are laid over the budget.'),
-  'parameters.horizontalPodAutoscaler/absent': gap(
+  'parameters.podDisruptionBudget/overlay': behaviour.gap(
+    1,
+    '2.5',
+    'Its `metadata` and `spec` are laid over the budget.',
+  ),
+  'parameters.horizontalPodAutoscaler/absent': behaviour.gap(
     1,
     '2.5',
     'Without `horizontalPodAutoscaler` no autoscaler is created.',
   ),
-  'parameters.horizontalPodAutoscaler/created': gap(
+  'parameters.horizontalPodAutoscaler/created': behaviour.gap(
     1,
     '2.5',
     "With it an autoscaler is created that scales the proxy's Deployment.",
   ),
-  'parameters.horizontalPodAutoscaler/overlay': gap(
+  'parameters.horizontalPodAutoscaler/overlay': behaviour.gap(
     1,
     '2.5',
     'Its `metadata` and `spec` are laid over the autoscaler.',
   ),
-  'parameters.overlay/labels': requirement(
+  'parameters.overlay/labels-form': shape(1, '2.5', '`metadata.labels` of an overlay is a map of strings.'),
+  'parameters.overlay/labels': behaviour.gap(
     1,
     '2.5',
-    '`metadata.labels` of an overlay is a map of strings, merged with the existing labels.',
+    '`metadata.labels` of an overlay is merged with the existing labels.',
   ),
-  'parameters.overlay/annotations': requirement(
+  'parameters.overlay/annotations-form': shape(1, '2.5', '`metadata.annotations` of an overlay is a map of strings.'),
+  'parameters.overlay/annotations': behaviour.gap(
     1,
     '2.5',
-    '`metadata.annotations` of an overlay is a map of strings, merged with the existing annotations.',
+    '`metadata.annotations` of an overlay is merged with the existing annotations.',
   ),
-  'parameters.overlay/gateway-metadata-wins': gap(
+  'parameters.overlay/gateway-metadata-wins': behaviour.gap(
     1,
     '2.5',
     "Labels and annotations of the Gateway's overlay win over those of the GatewayClass's.",
   ),
-  'parameters.overlay/spec-strategic-merge': gap(
+  'parameters.overlay/spec-strategic-merge': behaviour.gap(
     1,
     '2.5',
     '`spec` of an overlay is a partial resource spec, merged by strategic merge patch.',
   ),
-  'parameters.overlay/order': gap(
+  'parameters.overlay/order': behaviour.gap(
     1,
     '2.5',
     'GatewayClass fields, Gateway fields, GatewayClass overlays, Gateway overlays: later steps win.',
   ),
-  'parameters.overlay/scalars-replace': gap(1, '2.5', 'A scalar in an overlay replaces the generated value.'),
-  'parameters.overlay/list-key-containers': gap(1, '2.5', 'Containers are matched by `name`.'),
-  'parameters.overlay/list-key-tolerations': gap(1, '2.5', 'Tolerations are matched by `key`.'),
-  'parameters.overlay/list-item-updated': gap(1, '2.5', 'An item whose merge key matches updates that item.'),
-  'parameters.overlay/list-item-appended': gap(1, '2.5', 'An item whose merge key matches nothing is appended.'),
-  'parameters.overlay/patch-delete-field': gap(1, '2.5', '`$patch: delete` on a map field removes the field.'),
-  'parameters.overlay/patch-delete-item': gap(1, '2.5', '`$patch: delete` on a list item removes the item.'),
-  'parameters.overlay/patch-delete-apply': gap(
+  'parameters.overlay/scalars-replace': behaviour.gap(1, '2.5', 'A scalar in an overlay replaces the generated value.'),
+  'parameters.overlay/list-key-containers': behaviour.gap(1, '2.5', 'Containers are matched by `name`.'),
+  'parameters.overlay/list-key-tolerations': behaviour.gap(1, '2.5', 'Tolerations are matched by `key`.'),
+  'parameters.overlay/list-item-updated': behaviour.gap(1, '2.5', 'An item whose merge key matches updates that item.'),
+  'parameters.overlay/list-item-appended': behaviour.gap(
+    1,
+    '2.5',
+    'An item whose merge key matches nothing is appended.',
+  ),
+  'parameters.overlay/patch-delete-field': behaviour.gap(
+    1,
+    '2.5',
+    '`$patch: delete` on a map field removes the field.',
+  ),
+  'parameters.overlay/patch-delete-item': behaviour.gap(1, '2.5', '`$patch: delete` on a list item removes the item.'),
+  'parameters.overlay/patch-delete-apply': behaviour.gap(
     1,
     '2.5',
     '`$patch: delete` works with client-side and with server-side apply.',
   ),
-  'parameters.overlay/null-removes': gap(
+  'parameters.overlay/null-removes': behaviour.gap(
     1,
     '2.5',
     'A field set to null is removed with server-side apply, and only then.',
   ),
-  'parameters.overlay/patch-replace-map': gap(1, '2.5', '`$patch: replace` in a map replaces the whole map.'),
-  'parameters.overlay/patch-replace-list': gap(
+  'parameters.overlay/patch-replace-map': behaviour.gap(1, '2.5', '`$patch: replace` in a map replaces the whole map.'),
+  'parameters.overlay/patch-replace-list': behaviour.gap(
     1,
     '2.5',
     '`$patch: replace` as the first item of a list replaces the whole list.',
   ),
 
   // 2.6 Kind ProxyPolicy
-  'policy/spec-required': requirement(1, '2.6', 'A ProxyPolicy must have a `spec`.'),
-  'policy/exactly-one-target-list': requirement(1, '2.6', 'Exactly one of `targetRefs` and `targetSelectors` is set.'),
-  'policy/at-least-one-section': requirement(1, '2.6', 'At least one of `frontend`, `traffic` and `backend` is set.'),
-  'policy/targetRefs-count': requirement(1, '2.6', '`targetRefs` has 1 to 16 items.'),
-  'policy/targetRefs-fields': requirement(1, '2.6', 'An item of `targetRefs` carries `group`, `kind` and `name`.'),
-  'policy/targetRefs-sectionName': requirement(1, '2.6', 'An item of `targetRefs` may carry a `sectionName`.'),
-  'policy/targetSelectors-count': requirement(1, '2.6', '`targetSelectors` has 1 to 16 items.'),
-  'policy/targetSelectors': requirement(
+  'policy/spec-required': shape(1, '2.6', 'A ProxyPolicy must have a `spec`.'),
+  'policy/exactly-one-target-list': shape(1, '2.6', 'Exactly one of `targetRefs` and `targetSelectors` is set.'),
+  'policy/at-least-one-section': shape(1, '2.6', 'At least one of `frontend`, `traffic` and `backend` is set.'),
+  'policy/targetRefs-count': shape(1, '2.6', '`targetRefs` has 1 to 16 items.'),
+  'policy/targetRefs-fields': shape(1, '2.6', 'An item of `targetRefs` carries `group`, `kind` and `name`.'),
+  'policy/targetRefs-sectionName': shape(1, '2.6', 'An item of `targetRefs` may carry a `sectionName`.'),
+  'policy/targetSelectors-count': shape(1, '2.6', '`targetSelectors` has 1 to 16 items.'),
+  'policy/targetSelectors': behaviour(
     1,
     '2.6',
     '`targetSelectors` attaches the policy to the objects it selects, with an optional `sectionName`.',
   ),
-  'policy/frontend-target-gateway': requirement(1, '2.6', '`frontend` may target a Gateway.'),
-  'policy/frontend-target-listener-refused': requirement(
+  'policy/frontend-target-gateway': behaviour(1, '2.6', '`frontend` may target a Gateway.'),
+  'policy/frontend-target-listener-refused': shape(
     1,
     '2.6',
     '`frontend` may not target a single listener of a Gateway.',
   ),
-  'policy/frontend-target-listener-set-refused': requirement(1, '2.6', '`frontend` may not target a ListenerSet.'),
-  'policy/traffic-target-gateway': requirement(1, '2.6', '`traffic` may target a Gateway.'),
-  'policy/traffic-target-listener': requirement(
+  'policy/frontend-target-listener-set-refused': shape(1, '2.6', '`frontend` may not target a ListenerSet.'),
+  'policy/traffic-target-gateway': behaviour(1, '2.6', '`traffic` may target a Gateway.'),
+  'policy/traffic-target-listener': behaviour(
     1,
     '2.6',
     '`traffic` may target one listener of a Gateway by `sectionName`.',
   ),
-  'policy/traffic-target-listener-set': requirement(1, '2.6', '`traffic` may target a ListenerSet.'),
-  'policy/traffic-target-route': requirement(1, '2.6', '`traffic` may target a Route.'),
-  'policy/traffic-target-route-rule': requirement(
-    1,
-    '2.6',
-    '`traffic` may target one rule of a Route by `sectionName`.',
-  ),
-  'policy/traffic-target-others-refused': requirement(
+  'policy/traffic-target-listener-set': behaviour(1, '2.6', '`traffic` may target a ListenerSet.'),
+  'policy/traffic-target-route': behaviour(1, '2.6', '`traffic` may target a Route.'),
+  'policy/traffic-target-route-rule': behaviour(1, '2.6', '`traffic` may target one rule of a Route by `sectionName`.'),
+  'policy/traffic-target-others-refused': shape(
     1,
     '2.6',
     '`traffic` may not target anything else, such as a Service or a Backend.',
   ),
-  'policy/backend-target-gateway': requirement(1, '2.6', '`backend` may target a Gateway.'),
-  'policy/backend-target-listener-set': requirement(1, '2.6', '`backend` may target a ListenerSet.'),
-  'policy/backend-target-route': requirement(1, '2.6', '`backend` may target a Route.'),
-  'policy/backend-target-service': requirement(1, '2.6', '`backend` may target a Service.'),
-  'policy/backend-target-service-port': requirement(
+  'policy/backend-target-gateway': behaviour(1, '2.6', '`backend` may target a Gateway.'),
+  'policy/backend-target-listener-set': behaviour(1, '2.6', '`backend` may target a ListenerSet.'),
+  'policy/backend-target-route': behaviour(1, '2.6', '`backend` may target a Route.'),
+  'policy/backend-target-service': behaviour(1, '2.6', '`backend` may target a Service.'),
+  'policy/backend-target-service-port': behaviour(
     1,
     '2.6',
     '`backend` may target one port of a Service by `sectionName`.',
   ),
-  'policy/backend-target-backend': requirement(1, '2.6', '`backend` may target a Backend.'),
-  'policy/backend-target-sub-backend': requirement(
+  'policy/backend-target-backend': behaviour(1, '2.6', '`backend` may target a Backend.'),
+  'policy/backend-target-sub-backend': behaviour(
     1,
     '2.6',
     '`backend` may target one sub-backend of a Backend by `sectionName`.',
   ),
-  'policy/backend-applies-on-connect': gap(1, '2.6', '`backend` applies when the proxy connects to a destination.'),
-  'policy/backend-higher-target-selects': gap(
+  'policy/backend-applies-on-connect': behaviour(
+    1,
+    '2.6',
+    '`backend` applies when the proxy connects to a destination.',
+  ),
+  'policy/backend-higher-target-selects': behaviour(
     1,
     '2.6',
     'A higher-level target of `backend` only selects a group of backends.',
   ),
-  'policy/merge-field-by-field': requirement(
+  'policy/merge-field-by-field': behaviour(
     1,
     '2.6',
     'Policies merge per field of the section: `tcp` of one and `tls` of another both apply.',
   ),
-  'policy/merge-not-deep': requirement(1, '2.6', 'A field set by two policies is taken whole from the winner.'),
-  'policy/precedence-traffic': requirement(
+  'policy/merge-not-deep': behaviour(1, '2.6', 'A field set by two policies is taken whole from the winner.'),
+  'policy/precedence-traffic': behaviour(
     1,
     '2.6',
     'Precedence rises from Gateway over Listener and Route to Route Rule.',
   ),
-  'policy/precedence-backend': requirement(
+  'policy/precedence-backend': behaviour(
     1,
     '2.6',
     'For `backend`, a policy on the Backend or Service wins over one on a Route Rule.',
   ),
-  'policy.status/conditions': requirement(1, '2.6', '`status.conditions` is a list of Condition.'),
-  'policy.status/ancestors-required': requirement(1, '2.6', '`status.ancestors` is required in a status.'),
-  'policy.status/ancestorRef-required': requirement(
-    1,
-    '2.6',
-    '`ancestorRef` (ParentReference) is required in an ancestor.',
-  ),
-  'policy.status/controllerName-required': requirement(
+  'policy.status/conditions': shape(1, '2.6', '`status.conditions` is a list of Condition.'),
+  'policy.status/ancestors-required': shape(1, '2.6', '`status.ancestors` is required in a status.'),
+  'policy.status/ancestorRef-required': shape(1, '2.6', '`ancestorRef` (ParentReference) is required in an ancestor.'),
+  'policy.status/controllerName-required': behaviour(
     1,
     '2.6',
     '`controllerName` is required in an ancestor, and the controller sets it.',
   ),
-  'policy.status/controllerName-form': requirement(1, '2.6', '`controllerName` has the form DOMAIN/PATH.'),
-  'policy.status/cleanup': requirement(
+  'policy.status/controllerName-form': shape(1, '2.6', '`controllerName` has the form DOMAIN/PATH.'),
+  'policy.status/cleanup': behaviour(
     1,
     '2.6',
     'A controller removes its own ancestor entries when they are no longer needed.',
   ),
-  'policy.status/ancestor-conditions': requirement(1, '2.6', 'An ancestor carries a list of Condition.'),
+  'policy.status/ancestor-conditions': shape(1, '2.6', 'An ancestor carries a list of Condition.'),
 
   // 3 States and transitions
-  'health/default-condition-lowers-score': requirement(
+  'health/default-condition-lowers-score': behaviour(
     1,
     '3',
     'A response that meets the default unhealthy condition lowers the health score.',
   ),
-  'health/default-condition-no-eviction': requirement(1, '3', 'The default unhealthy condition alone evicts nothing.'),
-  'health/evict-consecutive-failures': requirement(
+  'health/default-condition-no-eviction': behaviour(1, '3', 'The default unhealthy condition alone evicts nothing.'),
+  'health/evict-consecutive-failures': behaviour(
     1,
     '3',
     'An endpoint is evicted once `consecutiveFailures` unhealthy responses came in a row.',
   ),
-  'health/evict-health-threshold': requirement(
+  'health/evict-health-threshold': behaviour(
     1,
     '3',
     'An endpoint is evicted when its EWMA health is below `healthThreshold` after an unhealthy response.',
   ),
-  'health/evict-either': requirement(1, '3', 'With both set, either condition is enough to evict.'),
-  'health/evict-neither-set': requirement(1, '3', 'With neither set, a single unhealthy response evicts.'),
-  'health/evicted-gets-no-traffic': requirement(1, '3', 'An evicted endpoint is taken out of load balancing.'),
-  'health/evict-duration-multiplied': requirement(
+  'health/evict-either': behaviour(1, '3', 'With both set, either condition is enough to evict.'),
+  'health/evict-neither-set': behaviour(1, '3', 'With neither set, a single unhealthy response evicts.'),
+  'health/evicted-gets-no-traffic': behaviour(1, '3', 'An evicted endpoint is taken out of load balancing.'),
+  'health/evict-duration-multiplied': behaviour(
     1,
     '3',
     'The eviction lasts `duration` times the number of evictions so far.',
   ),
-  'health/evict-ends': requirement(1, '3', 'When the eviction time has passed the endpoint serves again.'),
-  'health/return-restore-health': requirement(1, '3', 'An endpoint returns with `restoreHealth`, if that is set.'),
-  'health/return-held-health': requirement(
+  'health/evict-ends': behaviour(1, '3', 'When the eviction time has passed the endpoint serves again.'),
+  'health/return-restore-health': behaviour(1, '3', 'An endpoint returns with `restoreHealth`, if that is set.'),
+  'health/return-held-health': behaviour(
     1,
     '3',
     'Without `restoreHealth` an endpoint returns with the health it had at eviction.',
   ),
-  'health/all-evicted': requirement(
+  'health/all-evicted': behaviour(
     1,
     '3',
     'While every endpoint is evicted requests still go to evicted endpoints instead of failing.',
   ),
 
   // 4.1 Resource operations
-  'api/create': gap(1, '4.1', 'Objects of the three kinds are created in a namespace.'),
-  'api/read': gap(1, '4.1', 'Objects of the three kinds are read.'),
-  'api/update': gap(1, '4.1', 'Objects of the three kinds are updated.'),
-  'api/delete': gap(1, '4.1', 'Objects of the three kinds are deleted.'),
-  'api/namespace-delete': gap(1, '4.1', 'Deleting a namespace deletes the objects in it.'),
-  'api/payload': gap(1, '4.1', 'The payload of a write is an object of the envelope with the `spec` of its kind.'),
-  'api/response-stored-object': gap(1, '4.1', 'The response is the stored object, including its `status`.'),
+  'api/create': behaviour.gap(1, '4.1', 'Objects of the three kinds are created in a namespace.'),
+  'api/read': behaviour.gap(1, '4.1', 'Objects of the three kinds are read.'),
+  'api/update': behaviour.gap(1, '4.1', 'Objects of the three kinds are updated.'),
+  'api/delete': behaviour.gap(1, '4.1', 'Objects of the three kinds are deleted.'),
+  'api/namespace-delete': behaviour.gap(1, '4.1', 'Deleting a namespace deletes the objects in it.'),
+  'api/payload': behaviour.gap(
+    1,
+    '4.1',
+    'The payload of a write is an object of the envelope with the `spec` of its kind.',
+  ),
+  'api/response-stored-object': behaviour.gap(1, '4.1', 'The response is the stored object, including its `status`.'),
 
   // 4.2 Data-plane endpoints
-  'traffic.jwtAuthentication.mcp/metadata-endpoints': gap(
+  'traffic.jwtAuthentication.mcp/metadata-endpoints': behaviour.gap(
     1,
     '4.2',
     'With `jwtAuthentication.mcp` the proxy serves the MCP OAuth metadata discovery endpoints.',
   ),
-  'traffic.jwtAuthentication.jwks/remote-fetch': requirement(
+  'traffic.jwtAuthentication.jwks/remote-fetch': behaviour(
     1,
     '4.2',
     'The proxy fetches `jwksPath` relative to the root of the service that `backendRef` names.',
   ),
 
   // 4.3 LLM route types
-  'llm.routes/values': requirement(1, '4.3', 'A route type is one of the nine that the table names.'),
-  'llm.routes/suffix-match': requirement(1, '4.3', 'A key of `routes` matches request paths that end with it.'),
-  'llm.routes/any-path': requirement(1, '4.3', 'The key `*` matches any path.'),
-  'llm.routes/unset': requirement(1, '4.3', 'Without `routes` all traffic is treated as `Completions`.'),
-  'llm.routes/completions': requirement(
+  'llm.routes/values': shape(1, '4.3', 'A route type is one of the nine that the table names.'),
+  'llm.routes/suffix-match': behaviour(1, '4.3', 'A key of `routes` matches request paths that end with it.'),
+  'llm.routes/any-path': behaviour(1, '4.3', 'The key `*` matches any path.'),
+  'llm.routes/unset': behaviour(1, '4.3', 'Without `routes` all traffic is treated as `Completions`.'),
+  'llm.routes/completions': behaviour(
     1,
     '4.3',
     '`Completions`: requests in chat-completions format, paths like `/v1/chat/completions`.',
   ),
-  'llm.routes/messages': requirement(1, '4.3', '`Messages`: requests in messages format, paths like `/v1/messages`.'),
-  'llm.routes/models': requirement(1, '4.3', '`Models`: the endpoint `/v1/models`.'),
-  'llm.routes/passthrough': requirement(1, '4.3', '`Passthrough`: sent upstream as it is, without LLM processing.'),
-  'llm.routes/detect-as-is': requirement(1, '4.3', '`Detect`: sent upstream as it is.'),
-  'llm.routes/detect-metadata': requirement(
+  'llm.routes/messages': behaviour(1, '4.3', '`Messages`: requests in messages format, paths like `/v1/messages`.'),
+  'llm.routes/models': behaviour(1, '4.3', '`Models`: the endpoint `/v1/models`.'),
+  'llm.routes/passthrough': behaviour(1, '4.3', '`Passthrough`: sent upstream as it is, without LLM processing.'),
+  'llm.routes/detect-as-is': behaviour(1, '4.3', '`Detect`: sent upstream as it is.'),
+  'llm.routes/detect-metadata': behaviour(
     1,
     '4.3',
     '`Detect`: metadata of request and response is extracted for telemetry and rate limits.',
   ),
-  'llm.routes/responses': requirement(
-    1,
-    '4.3',
-    '`Responses`: requests in responses format, paths like `/v1/responses`.',
-  ),
-  'llm.routes/messages-token-count': requirement(
+  'llm.routes/responses': behaviour(1, '4.3', '`Responses`: requests in responses format, paths like `/v1/responses`.'),
+  'llm.routes/messages-token-count': behaviour(
     1,
     '4.3',
     '`MessagesTokenCount`: requests to count tokens, paths like `/v1/messages/count_tokens`.',
   ),
-  'llm.routes/embeddings': requirement(1, '4.3', '`Embeddings`: paths like `/v1/embeddings`.'),
-  'llm.routes/realtime': gap(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
+  'llm.routes/embeddings': behaviour(1, '4.3', '`Embeddings`: paths like `/v1/embeddings`.'),
+  'llm.routes/realtime': behaviour.gap(1, '4.3', '`Realtime`: paths like `/v1/realtime`.'),
 
   // 4.4 Identity provider endpoints used by the setup procedure
-  'idp.endpoints/token-request': gap(
+  'idp.endpoints/token-request': behaviour.gap(
     1,
     '4.4',
     'POST `/realms/{realm}/protocol/openid-connect/token` takes the form fields of a password grant.',
   ),
-  'idp.endpoints/token-response': gap(1, '4.4', 'It answers JSON with `access_token`.'),
-  'idp.endpoints/initial-access-request': gap(
+  'idp.endpoints/token-client-id': behaviour.gap(1, '4.4', 'The call for a token sends the form field `client_id`.'),
+  'idp.endpoints/token-username': behaviour.gap(1, '4.4', 'The call for a token sends the form field `username`.'),
+  'idp.endpoints/token-password': behaviour.gap(1, '4.4', 'The call for a token sends the form field `password`.'),
+  'idp.endpoints/token-grant-type': behaviour.gap(
+    1,
+    '4.4',
+    'The call for a token sends the form field `grant_type`, `password`.',
+  ),
+  'idp.endpoints/token-response': behaviour.gap(1, '4.4', 'It answers JSON with `access_token`.'),
+  'idp.endpoints/initial-access-request': behaviour.gap(
     1,
     '4.4',
     'POST `/admin/realms/{realm}/clients-initial-access` takes `expiration` and `count`, as bearer of an admin token.',
   ),
-  'idp.endpoints/initial-access-response': gap(1, '4.4', 'It answers JSON with `id` and `token`.'),
-  'idp.endpoints/registration-request': gap(
+  'idp.endpoints/initial-access-expiration': behaviour.gap(
+    1,
+    '4.4',
+    'The call for an initial access token sends the integer `expiration`.',
+  ),
+  'idp.endpoints/initial-access-count': behaviour.gap(
+    1,
+    '4.4',
+    'The call for an initial access token sends the integer `count`.',
+  ),
+  'idp.endpoints/initial-access-response': behaviour.gap(1, '4.4', 'It answers JSON with `id` and `token`.'),
+  'idp.endpoints/registration-request': behaviour.gap(
     1,
     '4.4',
     'POST `/realms/{realm}/clients-registrations/default` takes `clientId`, as bearer of the initial token.',
   ),
-  'idp.endpoints/registration-response': gap(1, '4.4', 'It answers JSON with `id` and `secret`.'),
-  'idp.endpoints/client-update': gap(
+  'idp.endpoints/registration-client-id': behaviour.gap(
+    1,
+    '4.4',
+    'The registration of a client sends the string `clientId`.',
+  ),
+  'idp.endpoints/registration-response': behaviour.gap(1, '4.4', 'It answers JSON with `id` and `secret`.'),
+  'idp.endpoints/client-update': behaviour.gap(
     1,
     '4.4',
     "PUT `/admin/realms/{realm}/clients/{client_uuid}` takes the client's switches and redirect URIs; empty success.",
   ),
-  'idp.endpoints/protocol-mapper': gap(
+  'idp.endpoints/client-service-accounts-enabled': behaviour.gap(
+    1,
+    '4.4',
+    'The update of the client sends the boolean `serviceAccountsEnabled`.',
+  ),
+  'idp.endpoints/client-direct-access-grants-enabled': behaviour.gap(
+    1,
+    '4.4',
+    'The update of the client sends the boolean `directAccessGrantsEnabled`.',
+  ),
+  'idp.endpoints/client-authorization-services-enabled': behaviour.gap(
+    1,
+    '4.4',
+    'The update of the client sends the boolean `authorizationServicesEnabled`.',
+  ),
+  'idp.endpoints/client-redirect-uris': behaviour.gap(
+    1,
+    '4.4',
+    'The update of the client sends the list of strings `redirectUris`.',
+  ),
+  'idp.endpoints/protocol-mapper': behaviour.gap(
     1,
     '4.4',
     'POST `.../clients/{client_uuid}/protocol-mappers/models` takes a mapper with its `config`; empty success.',
   ),
-  'idp.endpoints/protocol-mapper-claim': gap(1, '4.4', 'The mapper puts a user attribute into the tokens as a claim.'),
-  'idp.endpoints/user-create': gap(
+  'idp.endpoints/protocol-mapper-name': behaviour.gap(1, '4.4', 'The mapper has `name`.'),
+  'idp.endpoints/protocol-mapper-protocol': behaviour.gap(1, '4.4', 'The mapper has `protocol`.'),
+  'idp.endpoints/protocol-mapper-protocol-mapper': behaviour.gap(1, '4.4', 'The mapper has `protocolMapper`.'),
+  'idp.endpoints/protocol-mapper-config-claim-name': behaviour.gap(1, '4.4', 'The mapper has `config.claim.name`.'),
+  'idp.endpoints/protocol-mapper-config-json-type': behaviour.gap(1, '4.4', 'The mapper has `config.jsonType.label`.'),
+  'idp.endpoints/protocol-mapper-config-user-attribute': behaviour.gap(
+    1,
+    '4.4',
+    'The mapper has `config.user.attribute`.',
+  ),
+  'idp.endpoints/protocol-mapper-config-id-token': behaviour.gap(1, '4.4', 'The mapper has `config.id.token.claim`.'),
+  'idp.endpoints/protocol-mapper-config-access-token': behaviour.gap(
+    1,
+    '4.4',
+    'The mapper has `config.access.token.claim`.',
+  ),
+  'idp.endpoints/protocol-mapper-claim': behaviour.gap(
+    1,
+    '4.4',
+    'The mapper puts a user attribute into the tokens as a claim.',
+  ),
+  'idp.endpoints/user-create': behaviour.gap(
     1,
     '4.4',
     'POST `/admin/realms/{realm}/users` takes a user with attributes and credentials; empty success.',
   ),
-  'idp.endpoints/components-list-request': gap(
+  'idp.endpoints/user-username': behaviour.gap(1, '4.4', 'The call that creates a user sends `username`.'),
+  'idp.endpoints/user-email': behaviour.gap(1, '4.4', 'The call that creates a user sends `email`.'),
+  'idp.endpoints/user-first-name': behaviour.gap(1, '4.4', 'The call that creates a user sends `firstName`.'),
+  'idp.endpoints/user-last-name': behaviour.gap(1, '4.4', 'The call that creates a user sends `lastName`.'),
+  'idp.endpoints/user-enabled': behaviour.gap(1, '4.4', 'The call that creates a user sends `enabled`.'),
+  'idp.endpoints/user-attribute-group': behaviour.gap(
+    1,
+    '4.4',
+    'The call that creates a user sends `attributes.group`.',
+  ),
+  'idp.endpoints/user-credential-type': behaviour.gap(
+    1,
+    '4.4',
+    'The call that creates a user sends `credentials[].type`.',
+  ),
+  'idp.endpoints/user-credential-value': behaviour.gap(
+    1,
+    '4.4',
+    'The call that creates a user sends `credentials[].value`.',
+  ),
+  'idp.endpoints/user-credential-temporary': behaviour.gap(
+    1,
+    '4.4',
+    'The call that creates a user sends `credentials[].temporary`.',
+  ),
+  'idp.endpoints/components-list-request': behaviour.gap(
     1,
     '4.4',
     'GET `/admin/realms/{realm}/components` takes the component type in the query parameter `type`.',
   ),
-  'idp.endpoints/components-list-response': gap(
+  'idp.endpoints/components-list-response': behaviour.gap(
     1,
     '4.4',
     'It answers a JSON array of components with `id`, `providerId` and `subType`.',
   ),
-  'idp.endpoints/component-delete': gap(
+  'idp.endpoints/component-delete': behaviour.gap(
     1,
     '4.4',
     'DELETE `/admin/realms/{realm}/components/{component_id}` deletes a component; empty success.',
   ),
-  'idp.endpoints/admin-bearer': gap(1, '4.4', "The endpoints under `/admin` need an admin's bearer token."),
-  'idp.endpoints/discovery': gap(
+  'idp.endpoints/admin-bearer': behaviour.gap(1, '4.4', "The endpoints under `/admin` need an admin's bearer token."),
+  'idp.endpoints/discovery': behaviour.gap(
     1,
     '4.4',
     'GET `/realms/{realm}/.well-known/openid-configuration` answers JSON with `issuer` and `jwks_uri`, to anybody.',
   ),
 
   // 5.1 Authentication: scope
-  'api/platform-authentication': gap(
+  'api/platform-authentication': advice.gap(
     1,
     '5.1',
     "The configuration API is protected by the platform's own authentication.",
   ),
-  'traffic.jwtAuthentication/credential-stripped': requirement(
+  'traffic.jwtAuthentication/credential-stripped': behaviour(
     1,
     '5.1',
     'JWT authentication strips the token from the request.',
   ),
-  'traffic.basicAuthentication/credential-stripped': gap(
+  'traffic.basicAuthentication/credential-stripped': behaviour.gap(
     1,
     '5.1',
     'Basic authentication strips the credentials from the request.',
   ),
-  'traffic.basicAuthentication/rfc-7617': gap(1, '5.1', 'Basic authentication is that of RFC 7617.'),
-  'traffic.apiKeyAuthentication/credential-stripped': requirement(
+  'traffic.basicAuthentication/rfc-7617': behaviour.gap(1, '5.1', 'Basic authentication is that of RFC 7617.'),
+  'traffic.apiKeyAuthentication/credential-stripped': behaviour(
     1,
     '5.1',
     'API key authentication strips the key from the request.',
   ),
 
   // 5.2 Credential location
-  'location/exactly-one': requirement(
+  'location/exactly-one': shape(
     1,
     '5.2',
     'A location has exactly one of `header`, `queryParameter`, `cookie` and `expression`.',
   ),
-  'location/header': requirement(1, '5.2', 'A credential is read from the named header.'),
-  'location/header-name-required': requirement(1, '5.2', '`header.name` is a required HTTPHeaderName.'),
-  'location/header-prefix-length': requirement(1, '5.2', '`header.prefix` is optional and has 1 to 256 characters.'),
-  'location/header-prefix': requirement(
-    1,
-    '5.2',
-    'Of a header with `prefix` the credential is what follows the prefix.',
-  ),
-  'location/query-parameter': requirement(1, '5.2', 'A credential is read from the named query parameter.'),
-  'location/query-parameter-name': requirement(
-    1,
-    '5.2',
-    '`queryParameter.name` is required and has 1 to 256 characters.',
-  ),
-  'location/cookie': requirement(1, '5.2', 'A credential is read from the named cookie.'),
-  'location/cookie-name': requirement(1, '5.2', '`cookie.name` is required and has 1 to 256 characters.'),
-  'location/expression': requirement(1, '5.2', 'A credential is extracted from the request by a CEL expression.'),
-  'traffic.jwtAuthentication/location-default': requirement(
+  'location/header': behaviour(1, '5.2', 'A credential is read from the named header.'),
+  'location/header-name-required': shape(1, '5.2', '`header.name` is a required HTTPHeaderName.'),
+  'location/header-prefix-length': shape(1, '5.2', '`header.prefix` is optional and has 1 to 256 characters.'),
+  'location/header-prefix': behaviour(1, '5.2', 'Of a header with `prefix` the credential is what follows the prefix.'),
+  'location/query-parameter': behaviour(1, '5.2', 'A credential is read from the named query parameter.'),
+  'location/query-parameter-name': shape(1, '5.2', '`queryParameter.name` is required and has 1 to 256 characters.'),
+  'location/cookie': behaviour(1, '5.2', 'A credential is read from the named cookie.'),
+  'location/cookie-name': shape(1, '5.2', '`cookie.name` is required and has 1 to 256 characters.'),
+  'location/expression': behaviour(1, '5.2', 'A credential is extracted from the request by a CEL expression.'),
+  'traffic.jwtAuthentication/location-default': behaviour(
     1,
     '5.2',
     'Without `location` the token is read from `Authorization` with prefix `Bearer`.',
   ),
 
   // 5.3 JWT authentication
-  'traffic.jwtAuthentication/mode-values': requirement(1, '5.3', '`mode` is `Strict`, `Optional` or `Permissive`.'),
-  'traffic.jwtAuthentication/mode-default': requirement(1, '5.3', '`mode` defaults to `Strict`.'),
-  'traffic.jwtAuthentication/strict-missing': requirement(1, '5.3', '`Strict` refuses a request without a token.'),
-  'traffic.jwtAuthentication/strict-invalid': requirement(1, '5.3', '`Strict` refuses a token that is not valid.'),
-  'traffic.jwtAuthentication/strict-issuer': requirement(
+  'traffic.jwtAuthentication/mode-values': shape(1, '5.3', '`mode` is `Strict`, `Optional` or `Permissive`.'),
+  'traffic.jwtAuthentication/mode-default': behaviour(1, '5.3', '`mode` defaults to `Strict`.'),
+  'traffic.jwtAuthentication/strict-missing': behaviour(1, '5.3', '`Strict` refuses a request without a token.'),
+  'traffic.jwtAuthentication/strict-invalid': behaviour(1, '5.3', '`Strict` refuses a token that is not valid.'),
+  'traffic.jwtAuthentication/strict-issuer': behaviour(
     1,
     '5.3',
     '`Strict` refuses a token of an issuer that is not configured.',
   ),
-  'traffic.jwtAuthentication/strict-valid': requirement(
+  'traffic.jwtAuthentication/strict-valid': behaviour(
     1,
     '5.3',
     '`Strict` admits a valid token of a configured issuer.',
   ),
-  'traffic.jwtAuthentication/optional-present': requirement(
+  'traffic.jwtAuthentication/optional-present': behaviour(
     1,
     '5.3',
     '`Optional` validates a token that is present, and refuses a bad one.',
   ),
-  'traffic.jwtAuthentication/optional-absent': requirement(1, '5.3', '`Optional` admits a request without a token.'),
-  'traffic.jwtAuthentication/permissive-never-refuses': requirement(1, '5.3', '`Permissive` never refuses a request.'),
-  'traffic.jwtAuthentication/permissive-claims': requirement(
-    1,
-    '5.3',
-    '`Permissive` leaves the claims to later steps.',
-  ),
-  'traffic.jwtAuthentication/providers-required': requirement(1, '5.3', '`providers` is required.'),
-  'traffic.jwtAuthentication/providers-count': requirement(1, '5.3', '`providers` has 1 to 64 items.'),
-  'traffic.jwtAuthentication/location': requirement(1, '5.3', '`location` sets where the token is read.'),
-  'traffic.jwtAuthentication/mcp-optional': requirement(
-    1,
-    '5.3',
-    '`mcp` is optional; it adds MCP behaviour to the validation of tokens.',
-  ),
-  'traffic.jwtAuthentication.providers/issuer-required': requirement(1, '5.3', '`issuer` is a required ShortString.'),
-  'traffic.jwtAuthentication.providers/issuer-claim': requirement(1, '5.3', '`issuer` must equal the claim `iss`.'),
-  'traffic.jwtAuthentication.providers/audiences-count': requirement(1, '5.3', '`audiences` has 1 to 64 items.'),
-  'traffic.jwtAuthentication.providers/audiences-claim': requirement(
+  'traffic.jwtAuthentication/optional-absent': behaviour(1, '5.3', '`Optional` admits a request without a token.'),
+  'traffic.jwtAuthentication/permissive-never-refuses': behaviour(1, '5.3', '`Permissive` never refuses a request.'),
+  'traffic.jwtAuthentication/permissive-claims': behaviour(1, '5.3', '`Permissive` leaves the claims to later steps.'),
+  'traffic.jwtAuthentication/providers-required': shape(1, '5.3', '`providers` is required.'),
+  'traffic.jwtAuthentication/providers-count': shape(1, '5.3', '`providers` has 1 to 64 items.'),
+  'traffic.jwtAuthentication/location': behaviour(1, '5.3', '`location` sets where the token is read.'),
+  'traffic.jwtAuthentication/mcp-optional': shape(1, '5.3', '`mcp` may be left out.'),
+  'traffic.jwtAuthentication/mcp': behaviour.gap(1, '5.3', '`mcp` adds behaviour for MCP to the validation of tokens.'),
+  'traffic.jwtAuthentication.providers/issuer-required': shape(1, '5.3', '`issuer` is a required ShortString.'),
+  'traffic.jwtAuthentication.providers/issuer-claim': behaviour(1, '5.3', '`issuer` must equal the claim `iss`.'),
+  'traffic.jwtAuthentication.providers/audiences-count': shape(1, '5.3', '`audiences` has 1 to 64 items.'),
+  'traffic.jwtAuthentication.providers/audiences-claim': behaviour(
     1,
     '5.3',
     'The claim `aud` must name one of `audiences`.',
   ),
-  'traffic.jwtAuthentication.providers/audiences-unset': requirement(
+  'traffic.jwtAuthentication.providers/audiences-unset': behaviour(
     1,
     '5.3',
     'Without `audiences` any audience is admitted.',
   ),
-  'traffic.jwtAuthentication.providers/jwks-required': requirement(1, '5.3', '`jwks` is required.'),
-  'traffic.jwtAuthentication.jwks/exactly-one': requirement(
-    1,
-    '5.3',
-    '`jwks` has exactly one of `remote` and `inline`.',
-  ),
-  'traffic.jwtAuthentication.jwks/inline-length': requirement(1, '5.3', '`jwks.inline` has 2 to 65536 characters.'),
-  'traffic.jwtAuthentication.jwks/inline': requirement(
+  'traffic.jwtAuthentication.providers/jwks-required': shape(1, '5.3', '`jwks` is required.'),
+  'traffic.jwtAuthentication.jwks/exactly-one': shape(1, '5.3', '`jwks` has exactly one of `remote` and `inline`.'),
+  'traffic.jwtAuthentication.jwks/inline-length': shape(1, '5.3', '`jwks.inline` has 2 to 65536 characters.'),
+  'traffic.jwtAuthentication.jwks/inline': behaviour(
     1,
     '5.3',
     '`jwks.inline` is a JSON Web Key Set, and tokens are verified with its keys.',
   ),
-  'traffic.jwtAuthentication.jwks/jwksPath-required': requirement(1, '5.3', '`jwks.remote.jwksPath` is required.'),
-  'traffic.jwtAuthentication.jwks/jwksPath-length': requirement(
-    1,
-    '5.3',
-    '`jwks.remote.jwksPath` has 1 to 2000 characters.',
-  ),
-  'traffic.jwtAuthentication.jwks/cacheDuration-default': requirement(
+  'traffic.jwtAuthentication.jwks/jwksPath-required': shape(1, '5.3', '`jwks.remote.jwksPath` is required.'),
+  'traffic.jwtAuthentication.jwks/jwksPath-length': shape(1, '5.3', '`jwks.remote.jwksPath` has 1 to 2000 characters.'),
+  'traffic.jwtAuthentication.jwks/cacheDuration-default': behaviour(
     1,
     '5.3',
     '`jwks.remote.cacheDuration` defaults to `5m`.',
   ),
-  'traffic.jwtAuthentication.jwks/cacheDuration': requirement(
-    1,
-    '5.3',
-    'A fetched key set is kept for `cacheDuration`.',
-  ),
-  'traffic.jwtAuthentication.jwks/backendRef-required': requirement(1, '5.3', '`jwks.remote.backendRef` is required.'),
-  'traffic.jwtAuthentication.jwks/backendRef-kinds': requirement(
+  'traffic.jwtAuthentication.jwks/cacheDuration': behaviour(1, '5.3', 'A fetched key set is kept for `cacheDuration`.'),
+  'traffic.jwtAuthentication.jwks/backendRef-required': shape(1, '5.3', '`jwks.remote.backendRef` is required.'),
+  'traffic.jwtAuthentication.jwks/backendRef-kinds': behaviour(
     1,
     '5.3',
     '`jwks.remote.backendRef` names a Service or a static Backend.',
   ),
-  'traffic.jwtAuthentication.jwks/backend-tls': requirement(
+  'traffic.jwtAuthentication.jwks/backend-tls': behaviour(
     1,
     '5.3',
     'Backend TLS settings of a policy on that backend apply to the fetch.',
   ),
-  'traffic.jwtAuthentication.mcp/resourceMetadata': gap(
+  'traffic.jwtAuthentication.mcp/resourceMetadata': behaviour.gap(
     1,
     '5.3',
     '`resourceMetadata` maps strings to JSON and is served at the MCP OAuth metadata endpoints.',
   ),
-  'traffic.jwtAuthentication.mcp/provider-values': requirement(
-    1,
-    '5.3',
-    '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.',
-  ),
-  'traffic.jwtAuthentication.mcp/clientId-not-forwarded': gap(
+  'traffic.jwtAuthentication.mcp/provider-values': shape(1, '5.3', '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.'),
+  'traffic.jwtAuthentication.mcp/clientId-not-forwarded': behaviour.gap(
     1,
     '5.3',
     'With `clientId` dynamic client registrations are not forwarded to the identity provider.',
   ),
-  'traffic.jwtAuthentication.mcp/clientId-returned': gap(
+  'traffic.jwtAuthentication.mcp/clientId-returned': behaviour.gap(
     1,
     '5.3',
     'With `clientId` a dynamic client registration is answered with that client id.',
   ),
-  'traffic.jwtAuthentication.mcp/runs-first': gap(
+  'traffic.jwtAuthentication.mcp/runs-first': behaviour.gap(
     1,
     '5.3',
     '`jwtAuthentication.mcp` runs before other policies such as transformation and rate limits.',
   ),
-  'backend.mcp.authentication/deprecated': gap(
+  'backend.mcp.authentication/deprecated': advice.gap(
     1,
     '5.3',
     '`backend.mcp.authentication` is deprecated in favour of `traffic.jwtAuthentication.mcp`.',
   ),
-  'backend.mcp.authentication/works': gap(1, '5.3', '`backend.mcp.authentication` still authenticates MCP requests.'),
-  'backend.mcp.authentication/resourceMetadata': requirement(1, '5.3', '`resourceMetadata` maps strings to JSON.'),
-  'backend.mcp.authentication/provider-values': requirement(
+  'backend.mcp.authentication/works': behaviour.gap(
     1,
     '5.3',
-    '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.',
+    '`backend.mcp.authentication` still authenticates MCP requests.',
   ),
-  'backend.mcp.authentication/issuer-length': requirement(1, '5.3', '`issuer` is a ShortString.'),
-  'backend.mcp.authentication/audiences-count': requirement(1, '5.3', '`audiences` has 1 to 64 items.'),
-  'backend.mcp.authentication/jwks-required': requirement(1, '5.3', '`jwks` is a required remote key set.'),
-  'backend.mcp.authentication/mode-values': requirement(1, '5.3', '`mode` has the values of JWT authentication.'),
-  'backend.mcp.authentication/mode-default': requirement(1, '5.3', '`mode` defaults to `Strict`.'),
-  'backend.mcp.authentication/clientId': requirement(1, '5.3', '`clientId` is an optional string.'),
+  'backend.mcp.authentication/resourceMetadata': shape(1, '5.3', '`resourceMetadata` maps strings to JSON.'),
+  'backend.mcp.authentication/provider-values': shape(1, '5.3', '`provider` is `IdpOne`, `IdpTwo` or `IdpThree`.'),
+  'backend.mcp.authentication/issuer-length': shape(1, '5.3', '`issuer` is a ShortString.'),
+  'backend.mcp.authentication/audiences-count': shape(1, '5.3', '`audiences` has 1 to 64 items.'),
+  'backend.mcp.authentication/jwks-required': shape(1, '5.3', '`jwks` is a required remote key set.'),
+  'backend.mcp.authentication/mode-values': shape(1, '5.3', '`mode` has the values of JWT authentication.'),
+  'backend.mcp.authentication/mode-default': behaviour.gap(1, '5.3', '`mode` defaults to `Strict`.'),
+  'backend.mcp.authentication/clientId': shape(1, '5.3', '`clientId` is an optional string.'),
 
   // 5.4 Basic authentication
-  'traffic.basicAuthentication/exactly-one': requirement(1, '5.4', 'Exactly one of `users` and `secretRef` is set.'),
-  'traffic.basicAuthentication/mode-values': requirement(1, '5.4', '`mode` is `Strict` or `Optional`.'),
-  'traffic.basicAuthentication/mode-default': requirement(1, '5.4', '`mode` defaults to `Strict`.'),
-  'traffic.basicAuthentication/strict-missing': gap(1, '5.4', '`Strict` refuses a request without credentials.'),
-  'traffic.basicAuthentication/strict-invalid': gap(1, '5.4', '`Strict` refuses an unknown user or a wrong password.'),
-  'traffic.basicAuthentication/strict-valid': gap(1, '5.4', '`Strict` admits a valid username and password.'),
-  'traffic.basicAuthentication/optional-present': gap(
+  'traffic.basicAuthentication/exactly-one': shape(1, '5.4', 'Exactly one of `users` and `secretRef` is set.'),
+  'traffic.basicAuthentication/mode-values': shape(1, '5.4', '`mode` is `Strict` or `Optional`.'),
+  'traffic.basicAuthentication/mode-default': behaviour.gap(1, '5.4', '`mode` defaults to `Strict`.'),
+  'traffic.basicAuthentication/strict-missing': behaviour.gap(
+    1,
+    '5.4',
+    '`Strict` refuses a request without credentials.',
+  ),
+  'traffic.basicAuthentication/strict-invalid': behaviour.gap(
+    1,
+    '5.4',
+    '`Strict` refuses an unknown user or a wrong password.',
+  ),
+  'traffic.basicAuthentication/strict-valid': behaviour.gap(1, '5.4', '`Strict` admits a valid username and password.'),
+  'traffic.basicAuthentication/optional-present': behaviour.gap(
     1,
     '5.4',
     '`Optional` validates credentials that are present, and refuses bad ones.',
   ),
-  'traffic.basicAuthentication/optional-absent': gap(1, '5.4', '`Optional` admits a request without credentials.'),
-  'traffic.basicAuthentication/realm-challenge': gap(
+  'traffic.basicAuthentication/optional-absent': behaviour.gap(
+    1,
+    '5.4',
+    '`Optional` admits a request without credentials.',
+  ),
+  'traffic.basicAuthentication/realm-challenge': behaviour.gap(
     1,
     '5.4',
     'A failure carries `realm` in its `WWW-Authenticate` header.',
   ),
-  'traffic.basicAuthentication/realm-default': requirement(1, '5.4', '`realm` defaults to `Restricted`.'),
-  'traffic.basicAuthentication/users-count': requirement(1, '5.4', '`users` has 1 to 256 items.'),
-  'traffic.basicAuthentication/users-line': gap(
+  'traffic.basicAuthentication/realm-default': behaviour.gap(1, '5.4', '`realm` defaults to `Restricted`.'),
+  'traffic.basicAuthentication/users-count': shape(1, '5.4', '`users` has 1 to 256 items.'),
+  'traffic.basicAuthentication/users-line': behaviour.gap(
     1,
     '5.4',
     'An item of `users` is one htpasswd line, `<username>:<password_hash>`.',
   ),
-  'traffic.basicAuthentication/hashed-only': gap(1, '5.4', 'A password must be a hash; clear text does not work.'),
-  'traffic.basicAuthentication/hash-md5': gap(1, '5.4', 'MD5 hashes are supported.'),
-  'traffic.basicAuthentication/hash-bcrypt': gap(1, '5.4', 'bcrypt hashes are supported.'),
-  'traffic.basicAuthentication/hash-crypt': gap(1, '5.4', 'crypt hashes are supported.'),
-  'traffic.basicAuthentication/hash-sha1': gap(1, '5.4', 'SHA-1 hashes are supported.'),
-  'traffic.basicAuthentication/secretRef': gap(
+  'traffic.basicAuthentication/hashed-only': behaviour.gap(
+    1,
+    '5.4',
+    'A password must be a hash; clear text does not work.',
+  ),
+  'traffic.basicAuthentication/hash-md5': behaviour.gap(1, '5.4', 'MD5 hashes are supported.'),
+  'traffic.basicAuthentication/hash-bcrypt': behaviour.gap(1, '5.4', 'bcrypt hashes are supported.'),
+  'traffic.basicAuthentication/hash-crypt': behaviour.gap(1, '5.4', 'crypt hashes are supported.'),
+  'traffic.basicAuthentication/hash-sha1': behaviour.gap(1, '5.4', 'SHA-1 hashes are supported.'),
+  'traffic.basicAuthentication/secretRef': behaviour.gap(
     1,
     '5.4',
     '`secretRef` names a Secret whose key `.htaccess` holds the complete file.',
   ),
-  'traffic.basicAuthentication/location-default': gap(
+  'traffic.basicAuthentication/location-default': behaviour.gap(
     1,
     '5.4',
     'Without `location` credentials are read from `Authorization` with prefix `Basic`.',
   ),
-  'traffic.basicAuthentication/location': gap(1, '5.4', '`location` sets where the credentials are read.'),
+  'traffic.basicAuthentication/location': behaviour.gap(1, '5.4', '`location` sets where the credentials are read.'),
 
   // 5.5 API key authentication
-  'traffic.apiKeyAuthentication/exactly-one': requirement(
+  'traffic.apiKeyAuthentication/exactly-one': shape(
     1,
     '5.5',
     'Exactly one of `secretRef` and `secretSelector` is set.',
   ),
-  'traffic.apiKeyAuthentication/mode-values': requirement(1, '5.5', '`mode` is `Strict`, `Optional` or `Permissive`.'),
-  'traffic.apiKeyAuthentication/mode-default': requirement(1, '5.5', '`mode` defaults to `Strict`.'),
-  'traffic.apiKeyAuthentication/strict-missing': requirement(1, '5.5', '`Strict` refuses a request without a key.'),
-  'traffic.apiKeyAuthentication/strict-invalid': requirement(1, '5.5', '`Strict` refuses an unknown key.'),
-  'traffic.apiKeyAuthentication/strict-valid': requirement(1, '5.5', '`Strict` admits a known key.'),
-  'traffic.apiKeyAuthentication/optional-present': requirement(
+  'traffic.apiKeyAuthentication/mode-values': shape(1, '5.5', '`mode` is `Strict`, `Optional` or `Permissive`.'),
+  'traffic.apiKeyAuthentication/mode-default': behaviour(1, '5.5', '`mode` defaults to `Strict`.'),
+  'traffic.apiKeyAuthentication/strict-missing': behaviour(1, '5.5', '`Strict` refuses a request without a key.'),
+  'traffic.apiKeyAuthentication/strict-invalid': behaviour(1, '5.5', '`Strict` refuses an unknown key.'),
+  'traffic.apiKeyAuthentication/strict-valid': behaviour(1, '5.5', '`Strict` admits a known key.'),
+  'traffic.apiKeyAuthentication/optional-present': behaviour(
     1,
     '5.5',
     '`Optional` validates a key that is present, and refuses an unknown one.',
   ),
-  'traffic.apiKeyAuthentication/optional-absent': requirement(1, '5.5', '`Optional` admits a request without a key.'),
-  'traffic.apiKeyAuthentication/permissive-missing': requirement(
-    1,
-    '5.5',
-    '`Permissive` does not refuse a missing key.',
-  ),
-  'traffic.apiKeyAuthentication/permissive-invalid': requirement(
+  'traffic.apiKeyAuthentication/optional-absent': behaviour(1, '5.5', '`Optional` admits a request without a key.'),
+  'traffic.apiKeyAuthentication/permissive-missing': behaviour(1, '5.5', '`Permissive` does not refuse a missing key.'),
+  'traffic.apiKeyAuthentication/permissive-invalid': behaviour(
     1,
     '5.5',
     '`Permissive` does not refuse an unknown key.',
   ),
-  'traffic.apiKeyAuthentication/secretRef': requirement(1, '5.5', '`secretRef` names one Secret that holds keys.'),
-  'traffic.apiKeyAuthentication/secretSelector': requirement(
+  'traffic.apiKeyAuthentication/secretRef': behaviour(1, '5.5', '`secretRef` names one Secret that holds keys.'),
+  'traffic.apiKeyAuthentication/secretSelector': behaviour(
     1,
     '5.5',
     '`secretSelector` selects several Secrets by their labels.',
   ),
-  'traffic.apiKeyAuthentication/matchLabels-required': requirement(
+  'traffic.apiKeyAuthentication/matchLabels-required': shape(
     1,
     '5.5',
     '`secretSelector.matchLabels`, a map of strings, is required.',
   ),
-  'traffic.apiKeyAuthentication/duplicate-key': requirement(
+  'traffic.apiKeyAuthentication/duplicate-key': behaviour(
     1,
     '5.5',
     'Which Secret counts for a key that several Secrets hold is undefined.',
   ),
-  'traffic.apiKeyAuthentication/location-default': requirement(
+  'traffic.apiKeyAuthentication/location-default': behaviour(
     1,
     '5.5',
     'Without `location` the key is read from `Authorization` with prefix `Bearer`.',
   ),
-  'traffic.apiKeyAuthentication/location': requirement(1, '5.5', '`location` sets where the key is read.'),
-  'traffic.apiKeyAuthentication/entry-name': requirement(
+  'traffic.apiKeyAuthentication/location': behaviour(1, '5.5', '`location` sets where the key is read.'),
+  'traffic.apiKeyAuthentication/entry-name': behaviour(
     1,
     '5.5',
     'The name of an entry in the Secret is an arbitrary identifier.',
   ),
-  'traffic.apiKeyAuthentication/entry-string': requirement(1, '5.5', 'The value of an entry can be the key itself.'),
-  'traffic.apiKeyAuthentication/entry-json': requirement(
+  'traffic.apiKeyAuthentication/entry-string': behaviour(1, '5.5', 'The value of an entry can be the key itself.'),
+  'traffic.apiKeyAuthentication/entry-json': behaviour(
     1,
     '5.5',
     'The value of an entry can be a JSON object with `key` and `metadata`.',
   ),
-  'traffic.apiKeyAuthentication/metadata': requirement(
+  'traffic.apiKeyAuthentication/metadata': behaviour(
     1,
     '5.5',
     'Other policies can use the metadata, such as a rule on `apiKey.group`.',
   ),
 
   // 5.6 Backend authentication
-  'backend.auth/exactly-one': requirement(
-    1,
-    '5.6',
-    'Exactly one form of credentials is set, with `location` beside it.',
-  ),
-  'backend.auth/key-length': requirement(1, '5.6', '`key` has at most 2048 characters.'),
-  'backend.auth/key': requirement(1, '5.6', '`key` is written as the value of `Authorization`.'),
-  'backend.auth/secretRef': requirement(
+  'backend.auth/exactly-one': shape(1, '5.6', 'Exactly one form of credentials is set, with `location` beside it.'),
+  'backend.auth/key-length': shape(1, '5.6', '`key` has at most 2048 characters.'),
+  'backend.auth/key': behaviour(1, '5.6', '`key` is written as the value of `Authorization`.'),
+  'backend.auth/secretRef': behaviour(
     1,
     '5.6',
     '`secretRef` names a Secret whose key `Authorization` holds the value.',
   ),
-  'backend.auth/passthrough': requirement(
+  'backend.auth/passthrough': behaviour(
     1,
     '5.6',
     '`passthrough` adds the token again that the client sent and that was validated.',
   ),
-  'backend.auth/passthrough-without-authentication': requirement(
+  'backend.auth/passthrough-without-authentication': behaviour(
     1,
     '5.6',
     'Without a client authentication policy `passthrough` has no effect.',
   ),
-  'backend.auth.cloudOne/secretRef-required': requirement(1, '5.6', '`cloudOne.secretRef` is required.'),
-  'backend.auth.cloudOne/secret-keys': gap(
+  'backend.auth.cloudOne/secretRef-required': shape(1, '5.6', '`cloudOne.secretRef` is required.'),
+  'backend.auth.cloudOne/secret-keys': behaviour.gap(
     1,
     '5.6',
     'Its Secret holds `accessKey`, `secretKey` and, optionally, `sessionToken`.',
   ),
-  'backend.auth.cloudOne/signs': gap(1, '5.6', 'Requests are signed with those credentials.'),
-  'backend.auth.cloudOne/serviceName': requirement(
+  'backend.auth.cloudOne/signs': behaviour.gap(1, '5.6', 'Requests are signed with those credentials.'),
+  'backend.auth.cloudOne/serviceName-length': shape(1, '5.6', '`cloudOne.serviceName` is a ShortString.'),
+  'backend.auth.cloudOne/serviceName': behaviour.gap(
     1,
     '5.6',
-    '`cloudOne.serviceName`, a ShortString, is the service name of the request signature.',
+    '`cloudOne.serviceName` is the service name of the request signature.',
   ),
-  'backend.auth.cloudOne/serviceName-of-backend': gap(1, '5.6', 'A typed backend may supply the service name.'),
-  'backend.auth.cloudOne/omitted': gap(
+  'backend.auth.cloudOne/serviceName-of-backend': behaviour.gap(
+    1,
+    '5.6',
+    'A typed backend may supply the service name.',
+  ),
+  'backend.auth.cloudOne/omitted': behaviour.gap(
     1,
     '5.6',
     "Without `cloudOne` the default credential chain of the cloud's SDK is used.",
   ),
-  'backend.auth.cloudTwo/secretRef': gap(
+  'backend.auth.cloudTwo/secretRef': behaviour.gap(
     1,
     '5.6',
     'The Secret of `cloudTwo.secretRef` holds `clientID`, `tenantID` and `clientSecret`.',
   ),
-  'backend.auth.cloudTwo/managedIdentity-required': requirement(
+  'backend.auth.cloudTwo/managedIdentity-required': shape(
     1,
     '5.6',
     'Inside `managedIdentity` the strings `clientId`, `objectId` and `resourceId` are required.',
   ),
-  'backend.auth.cloudTwo/managedIdentity': gap(1, '5.6', 'With `managedIdentity` the token comes from that identity.'),
-  'backend.auth.cloudTwo/both-optional': requirement(
+  'backend.auth.cloudTwo/managedIdentity': behaviour.gap(
+    1,
+    '5.6',
+    'With `managedIdentity` the token comes from that identity.',
+  ),
+  'backend.auth.cloudTwo/both-optional': shape(
     1,
     '5.6',
     '`cloudTwo.secretRef` and `cloudTwo.managedIdentity` may both be left out.',
   ),
-  'backend.auth.cloudThree/type-values': requirement(1, '5.6', '`cloudThree.type` is `AccessToken` or `IdToken`.'),
-  'backend.auth.cloudThree/access-token': gap(1, '5.6', '`AccessToken` is for general use.'),
-  'backend.auth.cloudThree/id-token': gap(1, '5.6', '`IdToken` is for serverless runtimes.'),
-  'backend.auth.cloudThree/secretRef': gap(1, '5.6', 'The Secret of `cloudThree.secretRef` holds `credentials.json`.'),
-  'backend.auth.cloudThree/ambient': gap(1, '5.6', 'Without `cloudThree.secretRef` ambient credentials are used.'),
-  'backend.auth.cloudThree/audience-length': requirement(1, '5.6', '`cloudThree.audience` is a ShortString.'),
-  'backend.auth.cloudThree/audience-id-token-only': requirement(
+  'backend.auth.cloudThree/type-values': shape(1, '5.6', '`cloudThree.type` is `AccessToken` or `IdToken`.'),
+  'backend.auth.cloudThree/access-token': advice.gap(1, '5.6', '`AccessToken` is for general use.'),
+  'backend.auth.cloudThree/id-token': advice.gap(1, '5.6', '`IdToken` is for serverless runtimes.'),
+  'backend.auth.cloudThree/secretRef': behaviour.gap(
+    1,
+    '5.6',
+    'The Secret of `cloudThree.secretRef` holds `credentials.json`.',
+  ),
+  'backend.auth.cloudThree/ambient': behaviour.gap(
+    1,
+    '5.6',
+    'Without `cloudThree.secretRef` ambient credentials are used.',
+  ),
+  'backend.auth.cloudThree/audience-length': shape(1, '5.6', '`cloudThree.audience` is a ShortString.'),
+  'backend.auth.cloudThree/audience-id-token-only': shape(
     1,
     '5.6',
     '`cloudThree.audience` is allowed only with `IdToken`.',
   ),
-  'backend.auth.cloudThree/audience-default': gap(
+  'backend.auth.cloudThree/audience-default': behaviour.gap(
     1,
     '5.6',
     "`cloudThree.audience` defaults to what the backend's hostname gives.",
   ),
-  'backend.auth/location-one-of': requirement(
-    1,
-    '5.6',
-    '`location` is one of `header`, `queryParameter` and `cookie`.',
-  ),
-  'backend.auth/location-header': requirement(
-    1,
-    '5.6',
-    'Credentials are written to the named header, with its prefix.',
-  ),
-  'backend.auth/location-query-parameter': requirement(
-    1,
-    '5.6',
-    'Credentials are written to the named query parameter.',
-  ),
-  'backend.auth/location-cookie': requirement(1, '5.6', 'Credentials are written to the named cookie.'),
-  'backend.auth/key-location-default': gap(
+  'backend.auth/location-one-of': shape(1, '5.6', '`location` is one of `header`, `queryParameter` and `cookie`.'),
+  'backend.auth/location-header': behaviour(1, '5.6', 'Credentials are written to the named header, with its prefix.'),
+  'backend.auth/location-query-parameter': behaviour(1, '5.6', 'Credentials are written to the named query parameter.'),
+  'backend.auth/location-cookie': behaviour(1, '5.6', 'Credentials are written to the named cookie.'),
+  'backend.auth/location-default': behaviour(
     1,
     '5.6',
     'Without `location` credentials are written to `Authorization` with prefix `Bearer`.',
   ),
-  'backend.auth/location-applies': requirement(1, '5.6', '`location` applies to `key`, `secretRef` and `passthrough`.'),
+  'backend.auth/location-applies': behaviour(1, '5.6', '`location` applies to `key`, `secretRef` and `passthrough`.'),
 
   // 5.7 Secrets and placeholders
-  'secrets/by-reference': requirement(
-    1,
-    '5.7',
-    'Values of Secrets are never part of an object of ours; objects refer to Secrets.',
-  ),
+  'secrets/by-reference': advice(1, '5.7', 'Values of Secrets are never part of an object of ours.'),
+  'secrets/referenced': behaviour(1, '5.7', 'Objects refer to Secrets, whose values apply there.'),
 
   // 5.8 Identity provider setup procedure
-  'idp/procedure': gap(1, '5.8', 'The procedure ends with a provider in the cluster and a realm that holds two users.'),
-  'idp/step-1-namespace': gap(
+  'idp/procedure': behaviour.gap(
+    1,
+    '5.8',
+    'The procedure ends with a provider in the cluster and a realm that holds two users.',
+  ),
+  'idp/step-1-namespace': behaviour.gap(
     1,
     '5.8',
     'A namespace is created and the identity provider is deployed into it from a manifest.',
   ),
-  'idp/step-1-rollout': gap(1, '5.8', 'The procedure waits until the rollout of the Deployment is complete.'),
-  'idp/step-2-url': gap(
+  'idp/step-1-rollout': behaviour.gap(1, '5.8', 'The procedure waits until the rollout of the Deployment is complete.'),
+  'idp/step-2-url': behaviour.gap(
     1,
     '5.8',
     '`{idp_url}` comes from the status of the load-balancer Service: its IP or hostname, port 8080.',
   ),
-  'idp/step-2-local-address': gap(
+  'idp/step-2-local-address': advice.gap(
     1,
     '5.8',
     'In a local test cluster the address may come from a load-balancer emulator.',
   ),
-  'idp/step-3-admin-token': gap(
+  'idp/step-3-admin-token': behaviour.gap(
     1,
     '5.8',
     'An admin token is obtained by password grant with the client of the admin command line.',
   ),
-  'idp/step-3-renew-token': gap(
+  'idp/step-3-renew-token': behaviour.gap(
     1,
     '5.8',
     'When a later call answers 401 a new admin token is obtained and the call repeated.',
   ),
-  'idp/step-4-initial-token': gap(1, '5.8', 'An initial access token is created with expiration 0 and count 1.'),
-  'idp/step-5-register-client': gap(
+  'idp/step-4-initial-token': behaviour.gap(
+    1,
+    '5.8',
+    'An initial access token is created with expiration 0 and count 1.',
+  ),
+  'idp/step-5-register-client': behaviour.gap(
     1,
     '5.8',
     'A client is registered with the initial token; `id` and `secret` of the answer are its id and secret.',
   ),
-  'idp/step-6-update-client': gap(
+  'idp/step-6-update-client': behaviour.gap(
     1,
     '5.8',
     'The client gets service accounts, direct access grants and authorization services.',
   ),
-  'idp/step-6-redirect-uris': gap(1, '5.8', 'The client may redirect to any URI (`*`).'),
-  'idp/step-7-mapper': gap(1, '5.8', 'A mapper brings the user attribute `group` into the claim `group`, type String.'),
-  'idp/step-7-both-tokens': gap(1, '5.8', 'The claim `group` is in id tokens and in access tokens.'),
-  'idp/step-8-users': gap(1, '5.8', 'Two enabled users are created, each with an attribute `group`.'),
-  'idp/step-8-password': gap(1, '5.8', 'Each user has a password that is not temporary.'),
-  'idp/step-9-trusted-hosts': gap(1, '5.8', 'For tests, components with `providerId` `trusted-hosts` are deleted.'),
-  'idp/step-9-client-templates': gap(
+  'idp/step-6-redirect-uris': behaviour.gap(1, '5.8', 'The client may redirect to any URI (`*`).'),
+  'idp/step-7-mapper': behaviour.gap(
+    1,
+    '5.8',
+    'A mapper brings the user attribute `group` into the claim `group`, type String.',
+  ),
+  'idp/step-7-both-tokens': behaviour.gap(1, '5.8', 'The claim `group` is in id tokens and in access tokens.'),
+  'idp/step-8-users': behaviour.gap(1, '5.8', 'Two enabled users are created, each with an attribute `group`.'),
+  'idp/step-8-password': behaviour.gap(1, '5.8', 'Each user has a password that is not temporary.'),
+  'idp/step-9-trusted-hosts': behaviour.gap(
+    1,
+    '5.8',
+    'For tests, components with `providerId` `trusted-hosts` are deleted.',
+  ),
+  'idp/step-9-client-templates': behaviour.gap(
     1,
     '5.8',
     'For tests, components `allowed-client-templates` with `subType` `anonymous` are deleted.',
   ),
-  'idp/step-10-verify': gap(1, '5.8', 'The two users and a client with the registered client id are found afterwards.'),
-  'idp/step-11-issuer': gap(
+  'idp/step-10-verify': behaviour.gap(
+    1,
+    '5.8',
+    'The two users and a client with the registered client id are found afterwards.',
+  ),
+  'idp/step-11-issuer': behaviour.gap(
     1,
     '5.8',
     'The issuer is `{idp_url}/realms/{realm}`, the `issuer` of the OpenID configuration.',
   ),
-  'idp/step-11-jwks-path': gap(
+  'idp/step-11-jwks-path': behaviour.gap(
     1,
     '5.8',
     'The key-set path is `jwks_uri` without the base URL: `/realms/{realm}/protocol/openid-connect/certs`.',
   ),
-  'idp/step-11-jwt-provider': gap(
+  'idp/step-11-jwt-provider': behaviour.gap(
     1,
     '5.8',
     'Both values work as `issuer` and `jwks.remote.jwksPath` of a JWT provider.',
   ),
-  'idp/step-12-cleanup': gap(1, '5.8', 'Deleting the namespace removes the identity provider.'),
+  'idp/step-12-cleanup': behaviour.gap(1, '5.8', 'Deleting the namespace removes the identity provider.'),
 
   // 7 Errors
-  'backend.ai.promptGuard/reject-message-request': gap(
+  'backend.ai.promptGuard/reject-message-request': behaviour.gap(
     1,
     '7',
     'The default message is: the request was rejected due to inappropriate content.',
   ),
-  'backend.ai.promptGuard/reject-message-response': gap(
+  'backend.ai.promptGuard/reject-message-response': behaviour.gap(
     1,
     '7',
     'The default message for responses is: the response was rejected due to inappropriate content.',
   ),
-  'traffic.authorization/denied-403': requirement(
+  'traffic.authorization/denied-403': behaviour(
     1,
     '7',
     'A request that HTTP authorization denies is refused with status 403.',
   ),
-  'traffic.extAuth.cache/key-failure-sent': gap(
+  'traffic.extAuth.cache/key-failure-sent': behaviour.gap(
     1,
     '7',
     'When a cache key fails or has an unsupported value, the request still goes to the server.',
   ),
-  'traffic.extAuth.cache/key-failure-not-cached': gap(
+  'traffic.extAuth.cache/key-failure-not-cached': behaviour.gap(
     1,
     '7',
     'The result of such a request is neither read from the cache nor written to it.',
   ),
-  'resource/invalid-one-of': requirement(1, '7', 'An object that violates a one-of rule is invalid.'),
-  'resource/invalid-minimum': requirement(1, '7', 'An object that falls below a minimum is invalid.'),
-  'resource/invalid-maximum': requirement(1, '7', 'An object that exceeds a maximum is invalid.'),
-  'resource/invalid-length': requirement(1, '7', 'An object that violates a length is invalid.'),
-  'resource/invalid-enumeration': requirement(1, '7', 'An object with a value outside an enumeration is invalid.'),
+  'resource/invalid-one-of': shape(1, '7', 'An object that violates a one-of rule is invalid.'),
+  'resource/invalid-minimum': shape(1, '7', 'An object that falls below a minimum is invalid.'),
+  'resource/invalid-maximum': shape(1, '7', 'An object that exceeds a maximum is invalid.'),
+  'resource/invalid-length': shape(1, '7', 'An object that violates a length is invalid.'),
+  'resource/invalid-enumeration': shape(1, '7', 'An object with a value outside an enumeration is invalid.'),
 
   // 9 Versioning
-  'version/only-v1alpha1': requirement(
+  'version/only-v1alpha1': shape(
     1,
     '9',
     'The only version of the API group is `v1alpha1`, so `apiVersion` is the group and `v1alpha1`.',
   ),
-  'version/kind-inferred': gap(1, '9', 'The server may take `kind` from the endpoint.'),
-  'version/conversion': gap(1, '9', 'The server may convert a recognized schema to the latest internal version.'),
-  'version/unrecognized': requirement(1, '9', 'The server may refuse an `apiVersion` that it does not recognize.'),
-  'tls/versions': gap(1, '9', 'The data plane supports TLS 1.2 and 1.3, and nothing else.'),
+  'version/kind-inferred': behaviour.gap(1, '9', 'The server may take `kind` from the endpoint.'),
+  'version/conversion': behaviour.gap(
+    1,
+    '9',
+    'The server may convert a recognized schema to the latest internal version.',
+  ),
+  'version/unrecognized': behaviour(1, '9', 'The server may refuse an `apiVersion` that it does not recognize.'),
+  'tls/versions': behaviour(1, '9', 'The data plane supports TLS 1.2 and 1.3, and nothing else.'),
 } as const satisfies Record<string, Requirement>

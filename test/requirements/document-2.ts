@@ -1,4 +1,4 @@
-import { gap, type Requirement, requirement } from './requirement.ts'
+import { advice, behaviour, type Requirement, shape } from './requirement.ts'
 
 /**
  * Document 2 of the specification: the fields of the sections `frontend`, `traffic` and `backend` of a ProxyPolicy.
@@ -6,1189 +6,1157 @@ import { gap, type Requirement, requirement } from './requirement.ts'
  */
 export const DOCUMENT_2 = {
   // 2 Conventions
-  'platform/backendRef': requirement(2, '2', 'A field named `backendRef` takes a BackendObjectReference.'),
+  'platform/backendRef': shape(2, '2', 'A field named `backendRef` takes a BackendObjectReference.'),
 
   // 2.1 Frontend
-  'frontend/fields-optional': requirement(2, '2.1', 'Every section of `frontend` may be left out.'),
-  'frontend.tcp.keepalive/retries-default': requirement(2, '2.1', '`retries` defaults to 9.'),
-  'frontend.tcp.keepalive/retries-range': requirement(2, '2.1', '`retries` is an integer from 1 to 64.'),
-  'frontend.tcp.keepalive/retries': requirement(2, '2.1', 'A connection is dropped after `retries` unanswered probes.'),
-  'frontend.tcp.keepalive/time-default': requirement(2, '2.1', '`time` defaults to 180s.'),
-  'frontend.tcp.keepalive/time': requirement(2, '2.1', 'Probes start after the connection was idle for `time`.'),
-  'frontend.tcp.keepalive/interval-default': requirement(2, '2.1', '`interval` defaults to 180s.'),
-  'frontend.tcp.keepalive/interval': requirement(2, '2.1', 'Probes are `interval` apart.'),
-  'frontend.networkAuthorization/rules': requirement(2, '2.1', 'CEL rules authorize downstream network connections.'),
-  'frontend.networkAuthorization/before-protocol': requirement(
-    2,
-    '2.1',
-    'The rules run before any protocol is handled.',
-  ),
-  'frontend.networkAuthorization/source-address': requirement(
+  'frontend/fields-optional': shape(2, '2.1', 'Every section of `frontend` may be left out.'),
+  'frontend.tcp.keepalive/retries-default': behaviour(2, '2.1', '`retries` defaults to 9.'),
+  'frontend.tcp.keepalive/retries-range': shape(2, '2.1', '`retries` is an integer from 1 to 64.'),
+  'frontend.tcp.keepalive/retries': behaviour(2, '2.1', 'A connection is dropped after `retries` unanswered probes.'),
+  'frontend.tcp.keepalive/time-default': behaviour(2, '2.1', '`time` defaults to 180s.'),
+  'frontend.tcp.keepalive/time': behaviour(2, '2.1', 'Probes start after the connection was idle for `time`.'),
+  'frontend.tcp.keepalive/interval-default': behaviour(2, '2.1', '`interval` defaults to 180s.'),
+  'frontend.tcp.keepalive/interval': behaviour(2, '2.1', 'Probes are `interval` apart.'),
+  'frontend.networkAuthorization/rules': behaviour(2, '2.1', 'CEL rules authorize downstream network connections.'),
+  'frontend.networkAuthorization/before-protocol': behaviour(2, '2.1', 'The rules run before any protocol is handled.'),
+  'frontend.networkAuthorization/source-address': behaviour(
     2,
     '2.1',
     'A rule can test whether `source.address` is in a CIDR range.',
   ),
-  'frontend.tls/handshakeTimeout-default': requirement(2, '2.1', '`handshakeTimeout` defaults to 15s.'),
-  'frontend.tls/handshakeTimeout': requirement(
+  'frontend.tls/handshakeTimeout-default': behaviour(2, '2.1', '`handshakeTimeout` defaults to 15s.'),
+  'frontend.tls/handshakeTimeout': behaviour(
     2,
     '2.1',
     'A TLS handshake that takes longer than `handshakeTimeout` fails.',
   ),
-  'frontend.tls/alpnProtocols-default': requirement(2, '2.1', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
-  'frontend.tls/alpnProtocols-count': requirement(2, '2.1', '`alpnProtocols` has 1 to 16 items.'),
-  'frontend.tls/alpnProtocols-item-length': requirement(2, '2.1', 'An item of `alpnProtocols` has 1 to 64 characters.'),
-  'frontend.tls/alpnProtocols': requirement(2, '2.1', 'The listed protocols are offered to clients.'),
-  'frontend.tls/minProtocolVersion-values': requirement(
-    2,
-    '2.1',
-    '`minProtocolVersion` is `1.2` or `1.3`, with no default.',
-  ),
-  'frontend.tls/minProtocolVersion': requirement(2, '2.1', 'A client below `minProtocolVersion` is refused.'),
-  'frontend.tls/maxProtocolVersion-values': requirement(
-    2,
-    '2.1',
-    '`maxProtocolVersion` is `1.2` or `1.3`, with no default.',
-  ),
-  'frontend.tls/maxProtocolVersion': requirement(2, '2.1', 'No version above `maxProtocolVersion` is negotiated.'),
-  'frontend.tls/cipherSuites-values-1.3': requirement(
+  'frontend.tls/alpnProtocols-default': behaviour(2, '2.1', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
+  'frontend.tls/alpnProtocols-count': shape(2, '2.1', '`alpnProtocols` has 1 to 16 items.'),
+  'frontend.tls/alpnProtocols-item-length': shape(2, '2.1', 'An item of `alpnProtocols` has 1 to 64 characters.'),
+  'frontend.tls/alpnProtocols': behaviour(2, '2.1', 'The listed protocols are offered to clients.'),
+  'frontend.tls/minProtocolVersion-values': shape(2, '2.1', '`minProtocolVersion` is `1.2` or `1.3`, with no default.'),
+  'frontend.tls/minProtocolVersion': behaviour(2, '2.1', 'A client below `minProtocolVersion` is refused.'),
+  'frontend.tls/maxProtocolVersion-values': shape(2, '2.1', '`maxProtocolVersion` is `1.2` or `1.3`, with no default.'),
+  'frontend.tls/maxProtocolVersion': behaviour(2, '2.1', 'No version above `maxProtocolVersion` is negotiated.'),
+  'frontend.tls/cipherSuites-values-1.3': shape(
     2,
     '2.1',
     '`cipherSuites` takes the three suites of TLS 1.3 that the list names.',
   ),
-  'frontend.tls/cipherSuites-values-1.2': requirement(
+  'frontend.tls/cipherSuites-values-1.2': shape(
     2,
     '2.1',
     '`cipherSuites` takes the six suites of TLS 1.2 that the list names.',
   ),
-  'frontend.tls/cipherSuites-order': requirement(
+  'frontend.tls/cipherSuites-order': behaviour(
     2,
     '2.1',
     '`cipherSuites` is in order of preference, and only listed suites are negotiated.',
   ),
-  'frontend.tls/keyExchangeGroups-values': requirement(
+  'frontend.tls/keyExchangeGroups-values': shape(
     2,
     '2.1',
     'A key exchange group is `X25519`, `P-256`, `P-384` or `X25519_MLKEM768`.',
   ),
-  'frontend.tls/keyExchangeGroups-order': requirement(
+  'frontend.tls/keyExchangeGroups-order': behaviour(
     2,
     '2.1',
     '`keyExchangeGroups` is in order of preference, and only listed groups are negotiated.',
   ),
-  'frontend.http/fields-optional': requirement(2, '2.1', 'Every field of `http` may be left out.'),
-  'frontend.http/maxBufferSize-form': requirement(2, '2.1', '`maxBufferSize` is a ByteSize.'),
-  'frontend.http/maxBufferSize-default': requirement(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
-  'frontend.http/maxBufferSize': requirement(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
-  'frontend.http/maxBufferSize-only-needed': requirement(2, '2.1', 'Only a body that a policy needs is buffered.'),
-  'frontend.http/http1MaxHeaders-default': requirement(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
-  'frontend.http/http1MaxHeaders-range': requirement(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
-  'frontend.http/http1MaxHeaders': requirement(
+  'frontend.http/fields-optional': shape(2, '2.1', 'Every field of `http` may be left out.'),
+  'frontend.http/maxBufferSize-form': shape(2, '2.1', '`maxBufferSize` is a ByteSize.'),
+  'frontend.http/maxBufferSize-default': behaviour(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
+  'frontend.http/maxBufferSize': behaviour(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
+  'frontend.http/maxBufferSize-only-needed': behaviour(2, '2.1', 'Only a body that a policy needs is buffered.'),
+  'frontend.http/http1MaxHeaders-default': behaviour(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
+  'frontend.http/http1MaxHeaders-range': shape(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
+  'frontend.http/http1MaxHeaders': behaviour(
     2,
     '2.1',
     'An HTTP/1.1 message with more headers than `http1MaxHeaders` is refused.',
   ),
-  'frontend.http/http1IdleTimeout-default': requirement(2, '2.1', '`http1IdleTimeout` defaults to 10 minutes.'),
-  'frontend.http/http1IdleTimeout': requirement(
+  'frontend.http/http1IdleTimeout-default': behaviour(2, '2.1', '`http1IdleTimeout` defaults to 10 minutes.'),
+  'frontend.http/http1IdleTimeout': behaviour(
     2,
     '2.1',
     'A connection that is unused for `http1IdleTimeout` is closed.',
   ),
-  'frontend.http/http2WindowSize-form': requirement(2, '2.1', '`http2WindowSize` is a ByteSize, with no default.'),
-  'frontend.http/http2WindowSize': requirement(
+  'frontend.http/http2WindowSize-form': shape(2, '2.1', '`http2WindowSize` is a ByteSize, with no default.'),
+  'frontend.http/http2WindowSize': behaviour(
     2,
     '2.1',
     '`http2WindowSize` is the initial window of a stream for received data.',
   ),
-  'frontend.http/http2ConnectionWindowSize-form': requirement(
+  'frontend.http/http2ConnectionWindowSize-form': shape(
     2,
     '2.1',
     '`http2ConnectionWindowSize` is a ByteSize, with no default.',
   ),
-  'frontend.http/http2ConnectionWindowSize': requirement(
+  'frontend.http/http2ConnectionWindowSize': behaviour(
     2,
     '2.1',
     '`http2ConnectionWindowSize` is the initial window of the connection.',
   ),
-  'frontend.http/http2FrameSize-form': requirement(2, '2.1', '`http2FrameSize` is a ByteSize.'),
-  'frontend.http/http2FrameSize-default': requirement(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
-  'frontend.http/http2FrameSize': requirement(2, '2.1', '`http2FrameSize` is the largest frame.'),
-  'frontend.http/http2MaxHeaderSize-form': requirement(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
-  'frontend.http/http2MaxHeaderSize-default': requirement(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
-  'frontend.http/http2MaxHeaderSize': requirement(
+  'frontend.http/http2FrameSize-form': shape(2, '2.1', '`http2FrameSize` is a ByteSize.'),
+  'frontend.http/http2FrameSize-default': behaviour(2, '2.1', '`http2FrameSize` defaults to 16 KB.'),
+  'frontend.http/http2FrameSize': behaviour(2, '2.1', '`http2FrameSize` is the largest frame.'),
+  'frontend.http/http2MaxHeaderSize-form': shape(2, '2.1', '`http2MaxHeaderSize` is a ByteSize.'),
+  'frontend.http/http2MaxHeaderSize-default': behaviour(2, '2.1', '`http2MaxHeaderSize` defaults to `16Ki`.'),
+  'frontend.http/http2MaxHeaderSize': behaviour(
     2,
     '2.1',
     'The decoded headers of an HTTP/2 request have at most `http2MaxHeaderSize` together.',
   ),
-  'frontend.http/http2KeepaliveInterval-form': requirement(
+  'frontend.http/http2KeepaliveInterval-form': shape(
     2,
     '2.1',
     '`http2KeepaliveInterval` is a Duration, with no default.',
   ),
-  'frontend.http/http2KeepaliveTimeout-form': requirement(
+  'frontend.http/http2KeepaliveTimeout-form': shape(
     2,
     '2.1',
     '`http2KeepaliveTimeout` is a Duration, with no default.',
   ),
-  'frontend.http/maxConnectionDuration-form': requirement(
+  'frontend.http/maxConnectionDuration-form': shape(
     2,
     '2.1',
     '`maxConnectionDuration` is a Duration, with no default.',
   ),
-  'frontend.http/maxConnectionDuration': requirement(
+  'frontend.http/maxConnectionDuration': behaviour(
     2,
     '2.1',
     'After `maxConnectionDuration` the connection is closed gracefully.',
   ),
-  'frontend.http/maxConnectionDuration-in-flight': requirement(
+  'frontend.http/maxConnectionDuration-in-flight': behaviour(
     2,
     '2.1',
     'The request in flight is completed before such a connection is closed.',
   ),
-  'frontend.proxyProtocol/version-values': requirement(2, '2.1', '`version` is `V1`, `V2` or `All`.'),
-  'frontend.proxyProtocol/version-default': requirement(2, '2.1', '`version` defaults to `V2`.'),
-  'frontend.proxyProtocol/version': requirement(
-    2,
-    '2.1',
-    'Only PROXY headers of the configured version are understood.',
-  ),
-  'frontend.proxyProtocol/mode-values': requirement(2, '2.1', '`mode` is `Strict` or `Optional`.'),
-  'frontend.proxyProtocol/mode-default': requirement(2, '2.1', '`mode` defaults to `Strict`.'),
-  'frontend.proxyProtocol/strict': requirement(2, '2.1', '`Strict` needs a valid PROXY header.'),
-  'frontend.proxyProtocol/optional': requirement(2, '2.1', '`Optional` takes a PROXY header as well as plain traffic.'),
-  'frontend.accessLog/fields-optional': requirement(2, '2.1', 'Every field of `accessLog` may be left out.'),
-  'frontend.accessLog/filter': requirement(
+  'frontend.proxyProtocol/version-values': shape(2, '2.1', '`version` is `V1`, `V2` or `All`.'),
+  'frontend.proxyProtocol/version-default': behaviour(2, '2.1', '`version` defaults to `V2`.'),
+  'frontend.proxyProtocol/version': behaviour(2, '2.1', 'Only PROXY headers of the configured version are understood.'),
+  'frontend.proxyProtocol/mode-values': shape(2, '2.1', '`mode` is `Strict` or `Optional`.'),
+  'frontend.proxyProtocol/mode-default': behaviour(2, '2.1', '`mode` defaults to `Strict`.'),
+  'frontend.proxyProtocol/strict': behaviour(2, '2.1', '`Strict` needs a valid PROXY header.'),
+  'frontend.proxyProtocol/optional': behaviour(2, '2.1', '`Optional` takes a PROXY header as well as plain traffic.'),
+  'frontend.accessLog/fields-optional': shape(2, '2.1', 'Every field of `accessLog` may be left out.'),
+  'frontend.accessLog/filter': behaviour(
     2,
     '2.1',
     'With `filter` a request is logged only when the expression is true.',
   ),
-  'frontend.accessLog/attributes': requirement(2, '2.1', '`attributes` changes the fields of the log.'),
-  'frontend.accessLog.otlp/backendRef-required': requirement(2, '2.1', '`otlp.backendRef` is required.'),
-  'frontend.accessLog.otlp/backendRef-kinds': gap(2, '2.1', '`otlp.backendRef` names a Service or a ProxyBackend.'),
-  'frontend.accessLog.otlp/export': gap(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
-  'frontend.accessLog.otlp/protocol-values': requirement(2, '2.1', '`otlp.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.accessLog.otlp/protocol-default': requirement(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
-  'frontend.accessLog.otlp/path-length': requirement(2, '2.1', '`otlp.path` is a LongString.'),
-  'frontend.accessLog.otlp/path-http-only': requirement(2, '2.1', '`otlp.path` belongs to protocol `HTTP` only.'),
-  'frontend.accessLog.otlp/path-default': gap(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
-  'logTracingAttributes/remove-count': requirement(2, '2.1', '`remove` has 1 to 32 items.'),
-  'logTracingAttributes/remove-item-length': requirement(2, '2.1', 'An item of `remove` is a TinyString.'),
-  'logTracingAttributes/remove': requirement(
+  'frontend.accessLog/attributes': behaviour(2, '2.1', '`attributes` changes the fields of the log.'),
+  'frontend.accessLog.otlp/backendRef-required': shape(2, '2.1', '`otlp.backendRef` is required.'),
+  'frontend.accessLog.otlp/backendRef-kinds': behaviour.gap(
+    2,
+    '2.1',
+    '`otlp.backendRef` names a Service or a ProxyBackend.',
+  ),
+  'frontend.accessLog.otlp/export': behaviour.gap(2, '2.1', 'Access logs are exported over OTLP to `backendRef`.'),
+  'frontend.accessLog.otlp/protocol-values': shape(2, '2.1', '`otlp.protocol` is `HTTP` or `GRPC`.'),
+  'frontend.accessLog.otlp/protocol-default': behaviour.gap(2, '2.1', '`otlp.protocol` defaults to `GRPC`.'),
+  'frontend.accessLog.otlp/path-length': shape(2, '2.1', '`otlp.path` is a LongString.'),
+  'frontend.accessLog.otlp/path-http-only': shape(2, '2.1', '`otlp.path` belongs to protocol `HTTP` only.'),
+  'frontend.accessLog.otlp/path-default': behaviour.gap(2, '2.1', '`otlp.path` defaults to `/v1/logs`.'),
+  'logTracingAttributes/remove-count': shape(2, '2.1', '`remove` has 1 to 32 items.'),
+  'logTracingAttributes/remove-item-length': shape(2, '2.1', 'An item of `remove` is a TinyString.'),
+  'logTracingAttributes/remove': behaviour(
     2,
     '2.1',
     'The fields named in `remove`, such as `http.method`, are dropped from the default fields.',
   ),
-  'logTracingAttributes/add-count': requirement(2, '2.1', '`add` has at least one item.'),
-  'logTracingAttributes/add-name-required': requirement(
-    2,
-    '2.1',
-    '`name` of an added attribute is a required ShortString.',
-  ),
-  'logTracingAttributes/add-expression-required': requirement(
+  'logTracingAttributes/add-count': shape(2, '2.1', '`add` has at least one item.'),
+  'logTracingAttributes/add-name-required': shape(2, '2.1', '`name` of an added attribute is a required ShortString.'),
+  'logTracingAttributes/add-expression-required': shape(
     2,
     '2.1',
     '`expression` of an added attribute is a required CELExpression.',
   ),
-  'logTracingAttributes/add': requirement(2, '2.1', 'The value of the expression is added under the name.'),
-  'logTracingAttributes/add-failure': requirement(2, '2.1', 'A pair whose expression fails is left out.'),
-  'frontend.tracing/backendRef-required': requirement(2, '2.1', '`tracing.backendRef` is required.'),
-  'frontend.tracing/backendRef-kinds': gap(
+  'logTracingAttributes/add': behaviour(2, '2.1', 'The value of the expression is added under the name.'),
+  'logTracingAttributes/add-failure': behaviour(2, '2.1', 'A pair whose expression fails is left out.'),
+  'frontend.tracing/backendRef-required': shape(2, '2.1', '`tracing.backendRef` is required.'),
+  'frontend.tracing/backendRef-kinds': behaviour.gap(
     2,
     '2.1',
     '`tracing.backendRef` names an OTLP server: a Service or a ProxyBackend.',
   ),
-  'frontend.tracing/export': gap(2, '2.1', 'Traces are exported over OTLP to `backendRef`.'),
-  'frontend.tracing/protocol-values': requirement(2, '2.1', '`tracing.protocol` is `HTTP` or `GRPC`.'),
-  'frontend.tracing/protocol-default': requirement(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
-  'frontend.tracing/path-length': requirement(2, '2.1', '`tracing.path` is a LongString.'),
-  'frontend.tracing/path-http-only': requirement(2, '2.1', '`tracing.path` belongs to protocol `HTTP` only.'),
-  'frontend.tracing/path-default': gap(2, '2.1', '`tracing.path` defaults to `/v1/traces`.'),
-  'frontend.tracing/attributes': gap(2, '2.1', '`tracing.attributes` changes the key-value pairs of a trace.'),
-  'frontend.tracing/resources-fields': requirement(
+  'frontend.tracing/export': behaviour.gap(2, '2.1', 'Traces are exported over OTLP to `backendRef`.'),
+  'frontend.tracing/protocol-values': shape(2, '2.1', '`tracing.protocol` is `HTTP` or `GRPC`.'),
+  'frontend.tracing/protocol-default': behaviour.gap(2, '2.1', '`tracing.protocol` defaults to `GRPC`.'),
+  'frontend.tracing/path-length': shape(2, '2.1', '`tracing.path` is a LongString.'),
+  'frontend.tracing/path-http-only': shape(2, '2.1', '`tracing.path` belongs to protocol `HTTP` only.'),
+  'frontend.tracing/path-default': behaviour.gap(2, '2.1', '`tracing.path` defaults to `/v1/traces`.'),
+  'frontend.tracing/attributes': behaviour.gap(
+    2,
+    '2.1',
+    '`tracing.attributes` changes the key-value pairs of a trace.',
+  ),
+  'frontend.tracing/resources-fields': shape(
     2,
     '2.1',
     'An item of `tracing.resources` has a required `name` (ShortString) and `expression` (CELExpression).',
   ),
-  'frontend.tracing/resources': gap(
+  'frontend.tracing/resources': behaviour.gap(
     2,
     '2.1',
     '`tracing.resources` adds attributes of the entity that emits the traces.',
   ),
-  'frontend.tracing/randomSampling-number': gap(
+  'frontend.tracing/randomSampling-number': behaviour.gap(
     2,
     '2.1',
     '`randomSampling` may yield a number from 0.0 to 1.0, the share of requests that are traced.',
   ),
-  'frontend.tracing/randomSampling-boolean': gap(2, '2.1', '`randomSampling` may yield a boolean.'),
-  'frontend.tracing/randomSampling-starts-trace': gap(
+  'frontend.tracing/randomSampling-boolean': behaviour.gap(2, '2.1', '`randomSampling` may yield a boolean.'),
+  'frontend.tracing/randomSampling-starts-trace': behaviour.gap(
     2,
     '2.1',
     '`randomSampling` decides on a new trace when the request carries none.',
   ),
-  'frontend.tracing/randomSampling-unset': gap(2, '2.1', 'Without `randomSampling` no trace is started at random.'),
-  'frontend.tracing/clientSampling-number': gap(2, '2.1', '`clientSampling` may yield a number from 0.0 to 1.0.'),
-  'frontend.tracing/clientSampling-boolean': gap(2, '2.1', '`clientSampling` may yield a boolean.'),
-  'frontend.tracing/clientSampling-starts-span': gap(
+  'frontend.tracing/randomSampling-unset': behaviour.gap(
+    2,
+    '2.1',
+    'Without `randomSampling` no trace is started at random.',
+  ),
+  'frontend.tracing/clientSampling-number': behaviour.gap(
+    2,
+    '2.1',
+    '`clientSampling` may yield a number from 0.0 to 1.0.',
+  ),
+  'frontend.tracing/clientSampling-boolean': behaviour.gap(2, '2.1', '`clientSampling` may yield a boolean.'),
+  'frontend.tracing/clientSampling-starts-span': behaviour.gap(
     2,
     '2.1',
     '`clientSampling` decides on a new span when the request already carries a trace.',
   ),
-  'frontend.tracing/clientSampling-unset': gap(
+  'frontend.tracing/clientSampling-unset': behaviour.gap(
     2,
     '2.1',
     'Without `clientSampling` every request that carries a trace gets a span.',
   ),
-  'frontend.metrics/attributes-required': requirement(2, '2.1', '`metrics.attributes` is required.'),
-  'frontend.metrics/add-count': requirement(2, '2.1', '`attributes.add` has 1 to 16 items.'),
-  'frontend.metrics/per-request': requirement(2, '2.1', 'The expression of a label is evaluated for each request.'),
-  'frontend.metrics/all-metrics': requirement(2, '2.1', 'The label is added to all Prometheus metrics.'),
-  'frontend.metrics/failure-unknown': requirement(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
-  'frontend.metrics/cardinality': requirement(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
+  'frontend.metrics/attributes-required': shape(2, '2.1', '`metrics.attributes` is required.'),
+  'frontend.metrics/add-count': shape(2, '2.1', '`attributes.add` has 1 to 16 items.'),
+  'frontend.metrics/per-request': behaviour(2, '2.1', 'The expression of a label is evaluated for each request.'),
+  'frontend.metrics/all-metrics': behaviour.gap(2, '2.1', 'The label is added to all Prometheus metrics.'),
+  'frontend.metrics/failure-unknown': behaviour(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
+  'frontend.metrics/cardinality': advice(2, '2.1', 'Labels with many distinct values cost storage and memory.'),
 
   // 2.2 Traffic
-  'traffic/fields-optional': requirement(2, '2.2', 'Every field of `traffic` may be left out.'),
-  'traffic/phase-values': requirement(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
-  'traffic/phase-default': gap(2, '2.2', '`phase` defaults to `PostRouting`.'),
-  'traffic/pre-routing-target': requirement(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
-  'traffic/pre-routing-influences-routing': requirement(
+  'traffic/fields-optional': shape(2, '2.2', 'Every field of `traffic` may be left out.'),
+  'traffic/phase-values': shape(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
+  'traffic/phase-default': behaviour.gap(2, '2.2', '`phase` defaults to `PostRouting`.'),
+  'traffic/pre-routing-target': shape(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
+  'traffic/pre-routing-influences-routing': behaviour(
     2,
     '2.2',
     '`PreRouting` policies run before a route is chosen and can influence the choice.',
   ),
-  'traffic/phases-never-merge': requirement(
+  'traffic/phases-never-merge': behaviour(
     2,
     '2.2',
     '`PreRouting` and `PostRouting` policies do not merge with each other.',
   ),
-  'traffic/phases-run-separately': requirement(2, '2.2', 'Each phase merges and runs by itself.'),
-  'traffic.cors/applies': requirement(2, '2.2', '`cors` sets how cross-origin requests are answered.'),
-  'traffic.headerModifiers/at-least-one': requirement(
+  'traffic/phases-run-separately': behaviour(2, '2.2', 'Each phase merges and runs by itself.'),
+  'traffic.cors/applies': behaviour(2, '2.2', '`cors` sets how cross-origin requests are answered.'),
+  'traffic.headerModifiers/at-least-one': shape(
     2,
     '2.2',
     '`headerModifiers` has at least one of `request` and `response`.',
   ),
-  'traffic.headerModifiers/request': requirement(
+  'traffic.headerModifiers/request': behaviour(
     2,
     '2.2',
     '`headerModifiers.request` changes headers of the request as an HTTPHeaderFilter says.',
   ),
-  'traffic.headerModifiers/response': requirement(
+  'traffic.headerModifiers/response': behaviour(
     2,
     '2.2',
     '`headerModifiers.response` changes headers of the response as an HTTPHeaderFilter says.',
   ),
-  'traffic.timeouts/request': requirement(
+  'traffic.timeouts/request': behaviour(
     2,
     '2.2',
     '`timeouts.request` runs from the start of sending to the backend to the end of the response.',
   ),
-  'traffic.timeouts/http-route': requirement(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
-  'traffic.timeouts/other-kinds-ignored': requirement(2, '2.2', '`timeouts` is ignored for other kinds.'),
-  'traffic.retry/applies': requirement(2, '2.2', '`retry` sets when a request is sent again.'),
-  'traffic.authorization/merges': requirement(2, '2.2', 'The authorization rules of all policies come together.'),
+  'traffic.timeouts/http-route': behaviour(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
+  'traffic.timeouts/other-kinds-ignored': behaviour(2, '2.2', '`timeouts` is ignored for other kinds.'),
+  'traffic.retry/applies': behaviour(2, '2.2', '`retry` sets when a request is sent again.'),
+  'traffic.authorization/merges': behaviour(2, '2.2', 'The authorization rules of all policies come together.'),
 
   // 2.2.1 Conditional wrappers
-  'traffic.conditional/sections': requirement(
+  'traffic.conditional/sections': shape(
     2,
     '2.2.1',
     '`transformation`, `extProc`, `extAuth`, `rateLimit` and `directResponse` accept `conditional`.',
   ),
-  'traffic.conditional/count': requirement(2, '2.2.1', '`conditional` has 1 to 16 items.'),
-  'traffic.conditional/condition-optional': requirement(
-    2,
-    '2.2.1',
-    '`condition` of an item is an optional CELExpression.',
-  ),
-  'traffic.conditional/policy-required': requirement(2, '2.2.1', '`policy` of an item is required.'),
-  'traffic.conditional/policy-of-section': requirement(
-    2,
-    '2.2.1',
-    '`policy` of an item has the fields of the section.',
-  ),
-  'traffic.conditional/exclusive': requirement(
-    2,
-    '2.2.1',
-    "`conditional` and the section's own fields exclude each other.",
-  ),
-  'traffic.conditional/first-true-runs': requirement(
+  'traffic.conditional/count': shape(2, '2.2.1', '`conditional` has 1 to 16 items.'),
+  'traffic.conditional/condition-optional': shape(2, '2.2.1', '`condition` of an item is an optional CELExpression.'),
+  'traffic.conditional/policy-required': shape(2, '2.2.1', '`policy` of an item is required.'),
+  'traffic.conditional/policy-of-section': shape(2, '2.2.1', '`policy` of an item has the fields of the section.'),
+  'traffic.conditional/exclusive': shape(2, '2.2.1', "`conditional` and the section's own fields exclude each other."),
+  'traffic.conditional/first-true-runs': behaviour(
     2,
     '2.2.1',
     'The first item whose condition is true runs, and no other.',
   ),
-  'traffic.conditional/one-fallback': requirement(2, '2.2.1', 'At most one item has no condition.'),
-  'traffic.conditional/fallback-last': requirement(2, '2.2.1', 'An item without a condition must be the last.'),
-  'traffic.conditional/fallback-runs': requirement(
+  'traffic.conditional/one-fallback': shape(2, '2.2.1', 'At most one item has no condition.'),
+  'traffic.conditional/fallback-last': shape(2, '2.2.1', 'An item without a condition must be the last.'),
+  'traffic.conditional/fallback-runs': behaviour(
     2,
     '2.2.1',
     'The item without a condition runs when no condition was true.',
   ),
 
   // 2.2.2 Authorization
-  'authorization/policy-required': requirement(2, '2.2.2', '`policy` is required.'),
-  'authorization/matchExpressions-required': requirement(
+  'authorization/policy-required': shape(2, '2.2.2', '`policy` is required.'),
+  'authorization/matchExpressions-required': shape(
     2,
     '2.2.2',
     '`policy.matchExpressions` is a required list of CELExpression.',
   ),
-  'authorization/action-values': requirement(2, '2.2.2', '`action` is `Allow`, `Deny` or `Require`.'),
-  'authorization/action-default': requirement(2, '2.2.2', '`action` defaults to `Allow`.'),
-  'authorization/allow-any': requirement(2, '2.2.2', 'A request is allowed when any Allow policy matches.'),
-  'authorization/require-all': requirement(2, '2.2.2', 'All Require policies must match.'),
-  'authorization/require-across-policies': requirement(
+  'authorization/action-values': shape(2, '2.2.2', '`action` is `Allow`, `Deny` or `Require`.'),
+  'authorization/action-default': behaviour(2, '2.2.2', '`action` defaults to `Allow`.'),
+  'authorization/allow-any': behaviour(2, '2.2.2', 'A request is allowed when any Allow policy matches.'),
+  'authorization/require-all': behaviour(2, '2.2.2', 'All Require policies must match.'),
+  'authorization/require-across-policies': behaviour(
     2,
     '2.2.2',
     'All Require policies must match also across merged policies.',
   ),
-  'authorization/deny-any': requirement(2, '2.2.2', 'A request is denied when any Deny policy matches.'),
-  'authorization/failure-no-match': requirement(2, '2.2.2', 'An expression that fails to evaluate does not match.'),
-  'authorization/failure-deny-passes': requirement(
+  'authorization/deny-any': behaviour(2, '2.2.2', 'A request is denied when any Deny policy matches.'),
+  'authorization/failure-no-match': behaviour(2, '2.2.2', 'An expression that fails to evaluate does not match.'),
+  'authorization/failure-deny-passes': behaviour(
     2,
     '2.2.2',
     'A Deny rule that fails to evaluate denies nothing; Require is the safer form.',
   ),
-  'authorization/allow-default-deny': requirement(
+  'authorization/allow-denies-others': behaviour(
     2,
     '2.2.2',
     'With at least one Allow rule, a request that matches none is denied.',
   ),
-  'authorization/no-rules': requirement(2, '2.2.2', 'Without any rule everything is allowed.'),
+  'authorization/no-rules': behaviour(2, '2.2.2', 'Without any rule everything is allowed.'),
 
   // 2.2.3 Transformation
-  'traffic.transformation/request-optional': requirement(
+  'traffic.transformation/request-optional': behaviour(
     2,
     '2.2.3',
     '`transformation.request` is optional and changes the request.',
   ),
-  'traffic.transformation/response-optional': requirement(
+  'traffic.transformation/response-optional': behaviour(
     2,
     '2.2.3',
     '`transformation.response` is optional and changes the response.',
   ),
-  'traffic.transformation/set-count': requirement(2, '2.2.3', '`set` has 1 to 16 items.'),
-  'traffic.transformation/set': requirement(2, '2.2.3', '`set` gives a header the value of an expression.'),
-  'traffic.transformation/add-count': requirement(2, '2.2.3', '`add` has 1 to 16 items.'),
-  'traffic.transformation/add': requirement(2, '2.2.3', '`add` adds a header with the value of an expression.'),
-  'traffic.transformation/add-existing': requirement(
-    2,
-    '2.2.3',
-    '`add` to a header that exists appends another entry.',
-  ),
-  'traffic.transformation/remove-count': requirement(2, '2.2.3', '`remove` has 1 to 16 items.'),
-  'traffic.transformation/remove-form': requirement(2, '2.2.3', 'An item of `remove` is a HeaderName.'),
-  'traffic.transformation/remove': requirement(2, '2.2.3', '`remove` removes headers.'),
-  'traffic.transformation/body': requirement(2, '2.2.3', '`body` replaces the body with the value of an expression.'),
-  'traffic.transformation/metadata-count': requirement(2, '2.2.3', '`metadata` has 1 to 16 entries.'),
-  'traffic.transformation/metadata': requirement(
+  'traffic.transformation/set-count': shape(2, '2.2.3', '`set` has 1 to 16 items.'),
+  'traffic.transformation/set': behaviour(2, '2.2.3', '`set` gives a header the value of an expression.'),
+  'traffic.transformation/add-count': shape(2, '2.2.3', '`add` has 1 to 16 items.'),
+  'traffic.transformation/add': behaviour(2, '2.2.3', '`add` adds a header with the value of an expression.'),
+  'traffic.transformation/add-existing': behaviour(2, '2.2.3', '`add` to a header that exists appends another entry.'),
+  'traffic.transformation/remove-count': shape(2, '2.2.3', '`remove` has 1 to 16 items.'),
+  'traffic.transformation/remove-form': shape(2, '2.2.3', 'An item of `remove` is a HeaderName.'),
+  'traffic.transformation/remove': behaviour(2, '2.2.3', '`remove` removes headers.'),
+  'traffic.transformation/body': behaviour(2, '2.2.3', '`body` replaces the body with the value of an expression.'),
+  'traffic.transformation/metadata-count': shape(2, '2.2.3', '`metadata` has 1 to 16 entries.'),
+  'traffic.transformation/metadata': behaviour(
     2,
     '2.2.3',
     '`metadata` keeps the values of expressions under its keys.',
   ),
-  'traffic.transformation/header-name-required': requirement(
-    2,
-    '2.2.3',
-    '`name` of a header is a required HeaderName.',
-  ),
-  'traffic.transformation/header-value-required': requirement(
-    2,
-    '2.2.3',
-    '`value` of a header is a required CELExpression.',
-  ),
+  'traffic.transformation/header-name-required': shape(2, '2.2.3', '`name` of a header is a required HeaderName.'),
+  'traffic.transformation/header-value-required': shape(2, '2.2.3', '`value` of a header is a required CELExpression.'),
 
   // 2.2.4 Header rewriting and CSRF
-  'traffic.hostRewrite/mode-required': requirement(2, '2.2.4', '`hostRewrite.mode` is required.'),
-  'traffic.hostRewrite/mode-values': requirement(2, '2.2.4', '`hostRewrite.mode` is `Auto` or `None`.'),
-  'traffic.hostRewrite/auto': requirement(2, '2.2.4', '`Auto` sets the Host header from the destination.'),
-  'traffic.hostRewrite/none': requirement(2, '2.2.4', '`None` sends the Host header of the client.'),
-  'traffic.hostRewrite/default-hostname-backends': requirement(
+  'traffic.hostRewrite/mode-required': shape(2, '2.2.4', '`hostRewrite.mode` is required.'),
+  'traffic.hostRewrite/mode-values': shape(2, '2.2.4', '`hostRewrite.mode` is `Auto` or `None`.'),
+  'traffic.hostRewrite/auto': behaviour(2, '2.2.4', '`Auto` sets the Host header from the destination.'),
+  'traffic.hostRewrite/none': behaviour(2, '2.2.4', '`None` sends the Host header of the client.'),
+  'traffic.hostRewrite/default-hostname-backends': behaviour(
     2,
     '2.2.4',
     'Without `hostRewrite` a Backend with a hostname gets `Auto`.',
   ),
-  'traffic.hostRewrite/default-service-and-ip': requirement(
+  'traffic.hostRewrite/default-service-and-ip': behaviour(
     2,
     '2.2.4',
     'Without `hostRewrite` a Service or a backend with an IP address gets `None`.',
   ),
-  'traffic.hostRewrite/url-rewrite-wins': requirement(
+  'traffic.hostRewrite/url-rewrite-wins': behaviour(
     2,
     '2.2.4',
     '`hostRewrite` is ignored when a `urlRewrite` filter of the HTTPRoute rewrites the host.',
   ),
-  'traffic.csrf/additionalOrigins-count': requirement(2, '2.2.4', '`additionalOrigins` has 1 to 16 items.'),
-  'traffic.csrf/additionalOrigins-item-length': requirement(
-    2,
-    '2.2.4',
-    'An item of `additionalOrigins` is a ShortString.',
-  ),
-  'traffic.csrf/additionalOrigins-form': requirement(
+  'traffic.csrf/additionalOrigins-count': shape(2, '2.2.4', '`additionalOrigins` has 1 to 16 items.'),
+  'traffic.csrf/additionalOrigins-item-length': shape(2, '2.2.4', 'An item of `additionalOrigins` is a ShortString.'),
+  'traffic.csrf/additionalOrigins-form': shape(
     2,
     '2.2.4',
     'An item of `additionalOrigins` has the form `<scheme>://<host>(:<port>)`.',
   ),
-  'traffic.csrf/additionalOrigins': requirement(
+  'traffic.csrf/additionalOrigins': behaviour(
     2,
     '2.2.4',
     "The listed origins are allowed beside the destination's own.",
   ),
-  'traffic.csrf/safe-methods': requirement(2, '2.2.4', 'GET, HEAD and OPTIONS are allowed.'),
-  'traffic.csrf/no-headers': requirement(
-    2,
-    '2.2.4',
-    'A request with neither `Sec-Fetch-Site` nor `Origin` is allowed.',
-  ),
-  'traffic.csrf/sec-fetch-site': requirement(2, '2.2.4', 'Otherwise `Sec-Fetch-Site` decides when it is present.'),
-  'traffic.csrf/origin-against-host': requirement(
+  'traffic.csrf/safe-methods': behaviour(2, '2.2.4', 'GET, HEAD and OPTIONS are allowed.'),
+  'traffic.csrf/no-headers': behaviour(2, '2.2.4', 'A request with neither `Sec-Fetch-Site` nor `Origin` is allowed.'),
+  'traffic.csrf/sec-fetch-site': behaviour(2, '2.2.4', 'Otherwise `Sec-Fetch-Site` decides when it is present.'),
+  'traffic.csrf/origin-against-host': behaviour(
     2,
     '2.2.4',
     'Without `Sec-Fetch-Site` the `Origin` is compared with `Host`.',
   ),
 
   // 2.2.5 Direct response
-  'traffic.directResponse/status-range': requirement(2, '2.2.5', '`status` is an integer from 200 to 599.'),
-  'traffic.directResponse/status': requirement(2, '2.2.5', 'The gateway answers with `status` itself.'),
-  'traffic.directResponse/body-length': requirement(2, '2.2.5', '`body` has 1 to 4096 characters.'),
-  'traffic.directResponse/body': requirement(2, '2.2.5', '`body` is the body of the response.'),
-  'traffic.directResponse/no-body': requirement(2, '2.2.5', 'Without `body` the response has no body.'),
-  'traffic.directResponse/bodyExpression-text': requirement(
+  'traffic.directResponse/status-range': shape(2, '2.2.5', '`status` is an integer from 200 to 599.'),
+  'traffic.directResponse/status': behaviour(2, '2.2.5', 'The gateway answers with `status` itself.'),
+  'traffic.directResponse/body-length': shape(2, '2.2.5', '`body` has 1 to 4096 characters.'),
+  'traffic.directResponse/body': behaviour(2, '2.2.5', '`body` is the body of the response.'),
+  'traffic.directResponse/no-body': behaviour(2, '2.2.5', 'Without `body` the response has no body.'),
+  'traffic.directResponse/bodyExpression-text': behaviour(
     2,
     '2.2.5',
     'A string or bytes value of `bodyExpression` is written as it is.',
   ),
-  'traffic.directResponse/bodyExpression-json': requirement(
+  'traffic.directResponse/bodyExpression-json': behaviour(
     2,
     '2.2.5',
     'Any other value of `bodyExpression` is written as JSON.',
   ),
-  'traffic.directResponse/headers-count': requirement(2, '2.2.5', '`headers` has 1 to 16 items.'),
-  'traffic.directResponse/headers-fields': requirement(
+  'traffic.directResponse/headers-count': shape(2, '2.2.5', '`headers` has 1 to 16 items.'),
+  'traffic.directResponse/headers-fields': shape(
     2,
     '2.2.5',
     '`name` (HTTPHeaderName) and `value` (CELExpression) of a header are required.',
   ),
-  'traffic.directResponse/headers': requirement(
+  'traffic.directResponse/headers': behaviour(
     2,
     '2.2.5',
     'The response carries the headers with the values of their expressions.',
   ),
 
   // 2.2.6 External authorization
-  'traffic.extAuth/backendRef': gap(2, '2.2.6', 'The authorization server of `backendRef` is a Service or a Backend.'),
-  'traffic.extAuth/failureMode-values': requirement(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
-  'traffic.extAuth/failureMode-default': gap(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.extAuth/fail-closed': gap(
+  'traffic.extAuth/backendRef': behaviour.gap(
+    2,
+    '2.2.6',
+    'The authorization server of `backendRef` is a Service or a Backend.',
+  ),
+  'traffic.extAuth/failureMode-values': shape(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
+  'traffic.extAuth/failureMode-default': behaviour.gap(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.extAuth/fail-closed': behaviour.gap(
     2,
     '2.2.6',
     '`FailClosed`: a server that is unavailable or fails denies the request.',
   ),
-  'traffic.extAuth/fail-open': gap(
+  'traffic.extAuth/fail-open': behaviour.gap(
     2,
     '2.2.6',
     '`FailOpen`: a server that is unavailable or fails lets the request continue.',
   ),
-  'traffic.extAuth.forwardBody/includes-body': gap(
+  'traffic.extAuth.forwardBody/includes-body': behaviour.gap(
     2,
     '2.2.6',
     "With `forwardBody` the request's body is buffered and sent to the server.",
   ),
-  'traffic.extAuth.forwardBody/maxSize-required': requirement(
-    2,
-    '2.2.6',
-    '`forwardBody.maxSize` is a required ByteSize.',
-  ),
-  'traffic.extAuth.forwardBody/larger-refused': gap(
+  'traffic.extAuth.forwardBody/maxSize-required': shape(2, '2.2.6', '`forwardBody.maxSize` is a required ByteSize.'),
+  'traffic.extAuth.forwardBody/larger-refused': behaviour.gap(
     2,
     '2.2.6',
     'A request with a body larger than `maxSize` is refused with a response.',
   ),
-  'traffic.extAuth.grpc/protocol': gap(2, '2.2.6', '`grpc` uses the gRPC protocol of external authorization.'),
-  'traffic.extAuth.grpc/contextExtensions-count': requirement(
+  'traffic.extAuth.grpc/protocol': behaviour.gap(
     2,
     '2.2.6',
-    '`contextExtensions` has at most 64 entries.',
+    '`grpc` uses the gRPC protocol of external authorization.',
   ),
-  'traffic.extAuth.grpc/contextExtensions': gap(
+  'traffic.extAuth.grpc/contextExtensions-count': shape(2, '2.2.6', '`contextExtensions` has at most 64 entries.'),
+  'traffic.extAuth.grpc/contextExtensions': behaviour.gap(
     2,
     '2.2.6',
     '`contextExtensions` is sent to the server in the context extensions.',
   ),
-  'traffic.extAuth.grpc/requestMetadata-count': requirement(2, '2.2.6', '`requestMetadata` has at most 64 entries.'),
-  'traffic.extAuth.grpc/requestMetadata': gap(
+  'traffic.extAuth.grpc/requestMetadata-count': shape(2, '2.2.6', '`requestMetadata` has at most 64 entries.'),
+  'traffic.extAuth.grpc/requestMetadata': behaviour.gap(
     2,
     '2.2.6',
     'The values of `requestMetadata` are sent as filter metadata of the metadata context.',
   ),
-  'traffic.extAuth.grpc/requestMetadata-jwt-default': gap(
+  'traffic.extAuth.grpc/requestMetadata-unset-jwt': behaviour.gap(
     2,
     '2.2.6',
     'Without it, and with a JWT policy, a compatibility key of the JWT filter is sent.',
   ),
-  'traffic.extAuth.http/status-200': gap(
+  'traffic.extAuth.http/status-200': behaviour.gap(
     2,
     '2.2.6',
     'Over HTTP only an answer with status 200 authorizes; any other status fails.',
   ),
-  'traffic.extAuth.http/path': gap(2, '2.2.6', '`http.path` is an expression for the path that is asked.'),
-  'traffic.extAuth.http/path-default': gap(2, '2.2.6', 'Without `http.path` the original path is asked.'),
-  'traffic.extAuth.http/redirect': gap(
+  'traffic.extAuth.http/path': behaviour.gap(2, '2.2.6', '`http.path` is an expression for the path that is asked.'),
+  'traffic.extAuth.http/path-default': behaviour.gap(2, '2.2.6', 'Without `http.path` the original path is asked.'),
+  'traffic.extAuth.http/redirect': behaviour.gap(
     2,
     '2.2.6',
     '`http.redirect` is an expression for the path to redirect to on failure.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders-count': requirement(
+  'traffic.extAuth.http/allowedRequestHeaders-count': shape(
     2,
     '2.2.6',
     '`allowedRequestHeaders` has at most 64 items.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders-item-length': requirement(
+  'traffic.extAuth.http/allowedRequestHeaders-item-length': shape(
     2,
     '2.2.6',
     'An item of `allowedRequestHeaders` is a ShortString.',
   ),
-  'traffic.extAuth.http/allowedRequestHeaders': gap(2, '2.2.6', 'The listed request headers are sent to the server.'),
-  'traffic.extAuth.http/allowedRequestHeaders-default': gap(
+  'traffic.extAuth.http/allowedRequestHeaders': behaviour.gap(
+    2,
+    '2.2.6',
+    'The listed request headers are sent to the server.',
+  ),
+  'traffic.extAuth.http/allowedRequestHeaders-default': behaviour.gap(
     2,
     '2.2.6',
     '`allowedRequestHeaders` defaults to `Authorization`.',
   ),
-  'traffic.extAuth.http/addRequestHeaders-count': requirement(
-    2,
-    '2.2.6',
-    '`addRequestHeaders` has at most 64 entries.',
-  ),
-  'traffic.extAuth.http/addRequestHeaders': gap(
+  'traffic.extAuth.http/addRequestHeaders-count': shape(2, '2.2.6', '`addRequestHeaders` has at most 64 entries.'),
+  'traffic.extAuth.http/addRequestHeaders': behaviour.gap(
     2,
     '2.2.6',
     '`addRequestHeaders` adds headers with the values of expressions to what is asked.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders-count': requirement(
+  'traffic.extAuth.http/allowedResponseHeaders-count': shape(
     2,
     '2.2.6',
     '`allowedResponseHeaders` has at most 64 items.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders-item-length': requirement(
+  'traffic.extAuth.http/allowedResponseHeaders-item-length': shape(
     2,
     '2.2.6',
     'An item of `allowedResponseHeaders` is a ShortString.',
   ),
-  'traffic.extAuth.http/allowedResponseHeaders': gap(
+  'traffic.extAuth.http/allowedResponseHeaders': behaviour.gap(
     2,
     '2.2.6',
     'The listed headers of the answer are copied into the request to the backend.',
   ),
-  'traffic.extAuth.http/responseMetadata-count': requirement(2, '2.2.6', '`responseMetadata` has at most 64 entries.'),
-  'traffic.extAuth.http/responseMetadata': gap(
+  'traffic.extAuth.http/responseMetadata-count': shape(2, '2.2.6', '`responseMetadata` has at most 64 entries.'),
+  'traffic.extAuth.http/responseMetadata': behaviour.gap(
     2,
     '2.2.6',
     'The values of `responseMetadata` are visible as `extauthz` to later expressions.',
   ),
-  'traffic.extAuth.cache/results': gap(2, '2.2.6', '`cache` keeps the results of the gRPC protocol.'),
-  'traffic.extAuth.cache/key-required': requirement(2, '2.2.6', '`cache.key` is required.'),
-  'traffic.extAuth.cache/key-count': requirement(2, '2.2.6', '`cache.key` has 1 to 16 items.'),
-  'traffic.extAuth.cache/key-item-length': requirement(
-    2,
-    '2.2.6',
-    'An item of `cache.key` has at most 16384 characters.',
-  ),
-  'traffic.extAuth.cache/key': gap(2, '2.2.6', 'A result is used again only for requests with the same key.'),
-  'traffic.extAuth.cache/key-complete': gap(
+  'traffic.extAuth.cache/results': behaviour.gap(2, '2.2.6', '`cache` keeps the results of the gRPC protocol.'),
+  'traffic.extAuth.cache/key-required': shape(2, '2.2.6', '`cache.key` is required.'),
+  'traffic.extAuth.cache/key-count': shape(2, '2.2.6', '`cache.key` has 1 to 16 items.'),
+  'traffic.extAuth.cache/key-item-length': shape(2, '2.2.6', 'An item of `cache.key` has at most 16384 characters.'),
+  'traffic.extAuth.cache/key': behaviour.gap(2, '2.2.6', 'A result is used again only for requests with the same key.'),
+  'traffic.extAuth.cache/key-complete': advice.gap(
     2,
     '2.2.6',
     "The key must capture every property of the request that the server's decision depends on.",
   ),
-  'traffic.extAuth.cache/ttl-required': requirement(2, '2.2.6', '`cache.ttl` is required.'),
-  'traffic.extAuth.cache/ttl-duration-string': gap(2, '2.2.6', '`cache.ttl` may be a duration such as `5m`.'),
-  'traffic.extAuth.cache/ttl-expression-duration': gap(
+  'traffic.extAuth.cache/ttl-required': shape(2, '2.2.6', '`cache.ttl` is required.'),
+  'traffic.extAuth.cache/ttl-duration-string': behaviour.gap(2, '2.2.6', '`cache.ttl` may be a duration such as `5m`.'),
+  'traffic.extAuth.cache/ttl-expression-duration': behaviour.gap(
     2,
     '2.2.6',
     '`cache.ttl` may be an expression that yields a duration.',
   ),
-  'traffic.extAuth.cache/ttl-expression-timestamp': gap(
+  'traffic.extAuth.cache/ttl-expression-timestamp': behaviour.gap(
     2,
     '2.2.6',
     '`cache.ttl` may be an expression that yields the time of expiry.',
   ),
-  'traffic.extAuth.cache/ttl-after-response': gap(
+  'traffic.extAuth.cache/ttl-after-response': behaviour.gap(
     2,
     '2.2.6',
     "`cache.ttl` is evaluated after the server's response was applied.",
   ),
-  'traffic.extAuth.cache/maxEntries-minimum': requirement(
-    2,
-    '2.2.6',
-    '`cache.maxEntries` is an integer of at least 1.',
-  ),
-  'traffic.extAuth.cache/maxEntries-default': requirement(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
-  'traffic.extAuth.cache/maxEntries': gap(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
+  'traffic.extAuth.cache/maxEntries-minimum': shape(2, '2.2.6', '`cache.maxEntries` is an integer of at least 1.'),
+  'traffic.extAuth.cache/maxEntries-default': behaviour.gap(2, '2.2.6', '`cache.maxEntries` defaults to 10000.'),
+  'traffic.extAuth.cache/maxEntries': behaviour.gap(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
 
   // 2.2.7 External processing
-  'traffic.extProc/backendRef': gap(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
-  'traffic.extProc/processingOptions-optional': requirement(2, '2.2.7', '`processingOptions` may be left out.'),
-  'traffic.extProc/body-mode-values': requirement(
+  'traffic.extProc/backendRef': behaviour.gap(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
+  'traffic.extProc/processingOptions-optional': shape(2, '2.2.7', '`processingOptions` may be left out.'),
+  'traffic.extProc/body-mode-values': shape(
     2,
     '2.2.7',
     'A body mode is `None`, `Buffered`, `BufferedPartial` or `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/body-mode-default': requirement(
+  'traffic.extProc/requestBodyMode-default': behaviour.gap(
     2,
     '2.2.7',
-    '`requestBodyMode` and `responseBodyMode` default to `FullDuplexStreamed`.',
+    '`requestBodyMode` defaults to `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/body-none': gap(2, '2.2.7', '`None` does not send the body.'),
-  'traffic.extProc/body-buffered': gap(2, '2.2.7', '`Buffered` sends the whole body at once.'),
-  'traffic.extProc/body-buffered-limit': gap(2, '2.2.7', '`Buffered` with a body above 8 KB is an error.'),
-  'traffic.extProc/body-buffered-partial': gap(
+  'traffic.extProc/responseBodyMode-default': behaviour.gap(
+    2,
+    '2.2.7',
+    '`responseBodyMode` defaults to `FullDuplexStreamed`.',
+  ),
+  'traffic.extProc/body-none': behaviour.gap(2, '2.2.7', '`None` does not send the body.'),
+  'traffic.extProc/body-buffered': behaviour.gap(2, '2.2.7', '`Buffered` sends the whole body at once.'),
+  'traffic.extProc/body-buffered-limit': behaviour.gap(2, '2.2.7', '`Buffered` with a body above 8 KB is an error.'),
+  'traffic.extProc/body-buffered-partial': behaviour.gap(
     2,
     '2.2.7',
     '`BufferedPartial` buffers up to 8 KB, and sends that beginning of a larger body.',
   ),
-  'traffic.extProc/body-full-duplex-streamed': gap(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
-  'traffic.extProc/header-mode-values': requirement(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
-  'traffic.extProc/header-mode-default': requirement(
+  'traffic.extProc/body-full-duplex-streamed': behaviour.gap(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
+  'traffic.extProc/header-mode-values': shape(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
+  'traffic.extProc/requestHeaderMode-default': behaviour.gap(2, '2.2.7', '`requestHeaderMode` defaults to `Send`.'),
+  'traffic.extProc/responseHeaderMode-default': behaviour.gap(2, '2.2.7', '`responseHeaderMode` defaults to `Send`.'),
+  'traffic.extProc/header-mode': behaviour.gap(
     2,
     '2.2.7',
-    '`requestHeaderMode` and `responseHeaderMode` default to `Send`.',
+    '`Send` sends the headers to the processor and `Skip` does not.',
   ),
-  'traffic.extProc/header-mode': gap(2, '2.2.7', '`Send` sends the headers to the processor and `Skip` does not.'),
-  'traffic.extProc/trailer-mode-values': requirement(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
-  'traffic.extProc/trailer-mode-default': requirement(
+  'traffic.extProc/trailer-mode-values': shape(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
+  'traffic.extProc/requestTrailerMode-default': behaviour.gap(2, '2.2.7', '`requestTrailerMode` defaults to `Send`.'),
+  'traffic.extProc/responseTrailerMode-default': behaviour.gap(2, '2.2.7', '`responseTrailerMode` defaults to `Send`.'),
+  'traffic.extProc/trailer-mode': behaviour.gap(
     2,
     '2.2.7',
-    '`requestTrailerMode` and `responseTrailerMode` default to `Send`.',
+    '`Send` sends the trailers to the processor and `Skip` does not.',
   ),
-  'traffic.extProc/trailer-mode': gap(2, '2.2.7', '`Send` sends the trailers to the processor and `Skip` does not.'),
-  'traffic.extProc/allowModeOverride-default': requirement(2, '2.2.7', '`allowModeOverride` defaults to false.'),
-  'traffic.extProc/allowModeOverride': gap(
+  'traffic.extProc/allowModeOverride-default': behaviour.gap(2, '2.2.7', '`allowModeOverride` defaults to false.'),
+  'traffic.extProc/allowModeOverride': behaviour.gap(
     2,
     '2.2.7',
     'With it, a mode override in a header response changes the later phases of the exchange.',
   ),
 
   // 2.2.8 Rate limits
-  'traffic.rateLimit.local/count': requirement(2, '2.2.8', '`local` has 1 to 16 items.'),
-  'traffic.rateLimit.local/per-instance': requirement(
+  'traffic.rateLimit.local/count': shape(2, '2.2.8', '`local` has 1 to 16 items.'),
+  'traffic.rateLimit.local/per-instance': behaviour(
     2,
     '2.2.8',
     'Local limits count per instance of the proxy, with no coordination.',
   ),
-  'traffic.rateLimit.local/exactly-one': requirement(2, '2.2.8', 'An item has exactly one of `requests` and `tokens`.'),
-  'traffic.rateLimit.local/requests-minimum': requirement(2, '2.2.8', '`requests` is an integer of at least 1.'),
-  'traffic.rateLimit.local/requests-429': requirement(
+  'traffic.rateLimit.local/exactly-one': shape(2, '2.2.8', 'An item has exactly one of `requests` and `tokens`.'),
+  'traffic.rateLimit.local/requests-minimum': shape(2, '2.2.8', '`requests` is an integer of at least 1.'),
+  'traffic.rateLimit.local/requests-429': behaviour(
     2,
     '2.2.8',
     'More HTTP requests than `requests` per unit fail with status 429.',
   ),
-  'traffic.rateLimit.local/tokens-minimum': requirement(2, '2.2.8', '`tokens` is an integer of at least 1.'),
-  'traffic.rateLimit.local/tokens-both': gap(2, '2.2.8', 'Input and output tokens of LLM requests both count.'),
-  'traffic.rateLimit.local/tokens-after-completion': requirement(
+  'traffic.rateLimit.local/tokens-minimum': shape(2, '2.2.8', '`tokens` is an integer of at least 1.'),
+  'traffic.rateLimit.local/tokens-both': behaviour(2, '2.2.8', 'Input and output tokens of LLM requests both count.'),
+  'traffic.rateLimit.local/tokens-after-completion': behaviour(
     2,
     '2.2.8',
     'Tokens are counted after completion, so they limit only later requests.',
   ),
-  'traffic.rateLimit.local/tokens-429': requirement(
+  'traffic.rateLimit.local/tokens-429': behaviour(
     2,
     '2.2.8',
     'When more than `tokens` per unit were used, requests fail with status 429.',
   ),
-  'traffic.rateLimit.local/unit-required': requirement(2, '2.2.8', '`unit` is required.'),
-  'traffic.rateLimit.local/unit-values': requirement(2, '2.2.8', '`unit` is `Seconds`, `Minutes` or `Hours`.'),
-  'traffic.rateLimit.local/burst': requirement(
+  'traffic.rateLimit.local/unit-required': shape(2, '2.2.8', '`unit` is required.'),
+  'traffic.rateLimit.local/unit-values': shape(2, '2.2.8', '`unit` is `Seconds`, `Minutes` or `Hours`.'),
+  'traffic.rateLimit.local/burst-form': shape(2, '2.2.8', '`burst` is an integer.'),
+  'traffic.rateLimit.local/burst': behaviour(
     2,
     '2.2.8',
     '`burst` allows that much more than the rate in a short period.',
   ),
-  'traffic.rateLimit.global/backendRef-required': requirement(2, '2.2.8', '`global.backendRef` is required.'),
-  'traffic.rateLimit.global/backendRef-kinds': gap(
+  'traffic.rateLimit.global/backendRef-required': shape(2, '2.2.8', '`global.backendRef` is required.'),
+  'traffic.rateLimit.global/backendRef-kinds': behaviour.gap(
     2,
     '2.2.8',
     'The external service of `global.backendRef` is a Service or a Backend.',
   ),
-  'traffic.rateLimit.global/external-service': gap(
+  'traffic.rateLimit.global/external-service': behaviour.gap(
     2,
     '2.2.8',
     'The external service decides whether the request is within its limits.',
   ),
-  'traffic.rateLimit.global/failureMode-values': requirement(
-    2,
-    '2.2.8',
-    '`failureMode` is `FailClosed` or `FailOpen`.',
-  ),
-  'traffic.rateLimit.global/failureMode-default': gap(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
-  'traffic.rateLimit.global/fail-closed': gap(
+  'traffic.rateLimit.global/failureMode-values': shape(2, '2.2.8', '`failureMode` is `FailClosed` or `FailOpen`.'),
+  'traffic.rateLimit.global/failureMode-default': behaviour.gap(2, '2.2.8', '`failureMode` defaults to `FailClosed`.'),
+  'traffic.rateLimit.global/fail-closed': behaviour.gap(
     2,
     '2.2.8',
     '`FailClosed`: a service that is unavailable denies the request.',
   ),
-  'traffic.rateLimit.global/fail-open': gap(
+  'traffic.rateLimit.global/fail-open': behaviour.gap(
     2,
     '2.2.8',
     '`FailOpen`: a service that is unavailable lets the request continue.',
   ),
-  'traffic.rateLimit.global/domain-required': requirement(2, '2.2.8', '`domain` is a required ShortString.'),
-  'traffic.rateLimit.global/domain': gap(
+  'traffic.rateLimit.global/domain-required': shape(2, '2.2.8', '`domain` is a required ShortString.'),
+  'traffic.rateLimit.global/domain': behaviour.gap(
     2,
     '2.2.8',
     '`domain` is sent to the service and separates applications there.',
   ),
-  'traffic.rateLimit.global/descriptors-required': requirement(2, '2.2.8', '`descriptors` is required.'),
-  'traffic.rateLimit.global/descriptors-count': requirement(2, '2.2.8', '`descriptors` has 1 to 16 items.'),
-  'traffic.rateLimit.global/descriptor-is-rule': gap(2, '2.2.8', 'Each descriptor is one rule.'),
-  'traffic.rateLimit.global.descriptors/entries-count': requirement(2, '2.2.8', '`entries` has 1 to 16 items.'),
-  'traffic.rateLimit.global.descriptors/entry-name-required': requirement(
+  'traffic.rateLimit.global/descriptors-required': shape(2, '2.2.8', '`descriptors` is required.'),
+  'traffic.rateLimit.global/descriptors-count': shape(2, '2.2.8', '`descriptors` has 1 to 16 items.'),
+  'traffic.rateLimit.global/descriptor-is-rule': behaviour.gap(2, '2.2.8', 'Each descriptor is one rule.'),
+  'traffic.rateLimit.global.descriptors/entries-count': shape(2, '2.2.8', '`entries` has 1 to 16 items.'),
+  'traffic.rateLimit.global.descriptors/entry-name-required': shape(
     2,
     '2.2.8',
     '`name` of an entry is a required TinyString.',
   ),
-  'traffic.rateLimit.global.descriptors/entry-expression-required': requirement(
+  'traffic.rateLimit.global.descriptors/entry-expression-required': shape(
     2,
     '2.2.8',
     '`expression` of an entry is a required CELExpression.',
   ),
-  'traffic.rateLimit.global.descriptors/entries': gap(
+  'traffic.rateLimit.global.descriptors/entries': behaviour.gap(
     2,
     '2.2.8',
     'The values of the entries, such as `source.address`, are sent as the descriptor.',
   ),
-  'traffic.rateLimit.global.descriptors/unit-values': requirement(2, '2.2.8', '`unit` is `Tokens` or `Requests`.'),
-  'traffic.rateLimit.global.descriptors/unit-default': requirement(2, '2.2.8', '`unit` defaults to `Requests`.'),
-  'traffic.rateLimit.global.descriptors/cost': gap(2, '2.2.8', '`cost` is an expression for the cost of a request.'),
-  'traffic.rateLimit.global.descriptors/cost-default-requests': gap(
+  'traffic.rateLimit.global.descriptors/unit-values': shape(2, '2.2.8', '`unit` is `Tokens` or `Requests`.'),
+  'traffic.rateLimit.global.descriptors/unit-default': behaviour.gap(2, '2.2.8', '`unit` defaults to `Requests`.'),
+  'traffic.rateLimit.global.descriptors/cost': behaviour.gap(
+    2,
+    '2.2.8',
+    '`cost` is an expression for the cost of a request.',
+  ),
+  'traffic.rateLimit.global.descriptors/cost-default-requests': behaviour.gap(
     2,
     '2.2.8',
     'For `Requests` the cost defaults to 1.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-default-tokens': gap(
+  'traffic.rateLimit.global.descriptors/cost-default-tokens': behaviour.gap(
     2,
     '2.2.8',
     'For `Tokens` the cost defaults to the total number of tokens.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-after-completion': gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-after-completion': behaviour.gap(
     2,
     '2.2.8',
     'For `Tokens` the cost is evaluated after completion.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-variables': gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-variables': behaviour.gap(
     2,
     '2.2.8',
     '`cost` for `Tokens` sees `request`, `llm` and `response`.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-tokens-streaming': gap(
+  'traffic.rateLimit.global.descriptors/cost-tokens-streaming': behaviour.gap(
     2,
     '2.2.8',
     '`cost` for `Tokens` sees no `response` when the request streams.',
   ),
-  'traffic.rateLimit.global.descriptors/cost-requests-phase': gap(
+  'traffic.rateLimit.global.descriptors/cost-requests-phase': behaviour.gap(
     2,
     '2.2.8',
     'For `Requests` the cost is computed while the request is processed.',
   ),
 
   // 2.3 Backend policies
-  'backend/full-fields': requirement(
+  'backend/full-fields': shape(
     2,
     '2.3',
     'BackendFull takes tcp, tls, http, tunnel, auth, ai, mcp, transformation, health and extAuth.',
   ),
-  'backend/full-fields-optional': requirement(2, '2.3', 'Every field of BackendFull may be left out.'),
-  'backend/simple-fields': requirement(2, '2.3', 'BackendSimple takes only tcp, tls, http, tunnel and auth.'),
-  'backend/with-ai-fields': requirement(
+  'backend/full-fields-optional': shape(2, '2.3', 'Every field of BackendFull may be left out.'),
+  'backend/simple-fields': shape(2, '2.3', 'BackendSimple takes only tcp, tls, http, tunnel and auth.'),
+  'backend/with-ai-fields': shape(
     2,
     '2.3',
     'BackendWithAI takes tcp, tls, http, tunnel, auth, ai, transformation and health.',
   ),
-  'backend.ai/backends-of-kind-ai': requirement(2, '2.3', '`ai` applies only to backends of kind ai.'),
-  'backend.mcp/backends-of-kind-mcp': requirement(2, '2.3', '`mcp` applies only to backends of kind mcp.'),
-  'backend.transformation/applies': requirement(
+  'backend.ai/backends-of-kind-ai': behaviour(2, '2.3', '`ai` applies only to backends of kind ai.'),
+  'backend.mcp/backends-of-kind-mcp': behaviour(2, '2.3', '`mcp` applies only to backends of kind mcp.'),
+  'backend.transformation/applies': behaviour(
     2,
     '2.3',
     '`backend.transformation` changes requests to the destination and its responses.',
   ),
-  'backend.extAuth/applies': gap(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
-  'backend.extAuth/no-conditional': requirement(2, '2.3', '`backend.extAuth` has no `conditional`.'),
-  'backend.tcp/keepalive': requirement(
-    2,
-    '2.3',
-    '`tcp.keepalive` sets TCP keepalive on connections to the destination.',
-  ),
-  'backend.tcp/connectTimeout': requirement(
+  'backend.extAuth/applies': behaviour.gap(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
+  'backend.extAuth/no-conditional': shape(2, '2.3', '`backend.extAuth` has no `conditional`.'),
+  'backend.tcp/keepalive': behaviour(2, '2.3', '`tcp.keepalive` sets TCP keepalive on connections to the destination.'),
+  'backend.tcp/connectTimeout': behaviour(
     2,
     '2.3',
     'A connection that is not established within `connectTimeout` fails.',
   ),
-  'backend.tls/initiates': requirement(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
-  'backend.tls/at-most-one-verification': requirement(
+  'backend.tls/initiates': behaviour(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
+  'backend.tls/at-most-one-verification': shape(
     2,
     '2.3',
     'At most one of `verifySubjectAltNames` and `insecureSkipVerify` is set.',
   ),
-  'backend.tls/mtlsCertificateRef-count': requirement(2, '2.3', '`mtlsCertificateRef` has at most one item.'),
-  'backend.tls/mtlsCertificateRef': requirement(
+  'backend.tls/mtlsCertificateRef-count': shape(2, '2.3', '`mtlsCertificateRef` has at most one item.'),
+  'backend.tls/mtlsCertificateRef': behaviour(
     2,
     '2.3',
     'Its Secret holds `tls.key` and `tls.crt`, which the proxy presents.',
   ),
-  'backend.tls/mtlsCertificateRef-ca': requirement(
+  'backend.tls/mtlsCertificateRef-ca': behaviour(
     2,
     '2.3',
     '`ca.cert` of that Secret, if present, verifies the server.',
   ),
-  'backend.tls/mtlsCertificateRef-absent': requirement(
+  'backend.tls/mtlsCertificateRef-absent': behaviour(
     2,
     '2.3',
     'Without `mtlsCertificateRef` no client certificate is presented.',
   ),
-  'backend.tls/caCertificateRefs-count': requirement(2, '2.3', '`caCertificateRefs` has at most one item.'),
-  'backend.tls/caCertificateRefs': requirement(
+  'backend.tls/caCertificateRefs-count': shape(2, '2.3', '`caCertificateRefs` has at most one item.'),
+  'backend.tls/caCertificateRefs': behaviour(
     2,
     '2.3',
     'Its ConfigMap holds the CA certificates that verify the server.',
   ),
-  'backend.tls/caCertificateRefs-wins': requirement(
+  'backend.tls/caCertificateRefs-wins': behaviour(
     2,
     '2.3',
     "`caCertificateRefs` wins over `ca.cert` of the client certificate's Secret.",
   ),
-  'backend.tls/caCertificateRefs-default': requirement(
+  'backend.tls/caCertificateRefs-default': behaviour.gap(
     2,
     '2.3',
     'Without other CA certificates those of the system verify the server.',
   ),
-  'backend.tls/insecureSkipVerify-values': requirement(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
-  'backend.tls/insecureSkipVerify-all': requirement(2, '2.3', '`All` verifies nothing.'),
-  'backend.tls/insecureSkipVerify-hostname': requirement(
+  'backend.tls/insecureSkipVerify-values': shape(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
+  'backend.tls/insecureSkipVerify-all': behaviour(2, '2.3', '`All` verifies nothing.'),
+  'backend.tls/insecureSkipVerify-hostname': behaviour(
     2,
     '2.3',
     '`Hostname` verifies the CA and ignores the hostname and the alternative names.',
   ),
-  'backend.tls/sni': requirement(2, '2.3', '`sni` (SNI) is the server name that is sent.'),
-  'backend.tls/sni-default': requirement(2, '2.3', '`sni` defaults to the hostname of the destination.'),
-  'backend.tls/verifySubjectAltNames-count': requirement(2, '2.3', '`verifySubjectAltNames` has 1 to 16 items.'),
-  'backend.tls/verifySubjectAltNames-item-length': requirement(
+  'backend.tls/sni-form': shape(2, '2.3', '`sni` is an SNI.'),
+  'backend.tls/sni': behaviour(2, '2.3', '`sni` is the server name that is sent.'),
+  'backend.tls/sni-default': behaviour(2, '2.3', '`sni` defaults to the hostname of the destination.'),
+  'backend.tls/verifySubjectAltNames-count': shape(2, '2.3', '`verifySubjectAltNames` has 1 to 16 items.'),
+  'backend.tls/verifySubjectAltNames-item-length': shape(
     2,
     '2.3',
     'An item of `verifySubjectAltNames` is a ShortString.',
   ),
-  'backend.tls/verifySubjectAltNames': requirement(
+  'backend.tls/verifySubjectAltNames': behaviour(
     2,
     '2.3',
     "The server's certificate must carry one of the listed names.",
   ),
-  'backend.tls/verifySubjectAltNames-default': requirement(
+  'backend.tls/verifySubjectAltNames-default': behaviour(
     2,
     '2.3',
     'By default the certificate must be for the hostname of the destination.',
   ),
-  'backend.tls/alpnProtocols-count': requirement(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
-  'backend.tls/alpnProtocols-item-length': requirement(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
-  'backend.tls/alpnProtocols': requirement(2, '2.3', 'The listed protocols are offered to the server.'),
-  'backend.tls/alpnProtocols-default': requirement(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
-  'backend.tls/keyExchangeGroups': requirement(
+  'backend.tls/alpnProtocols-count': shape(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
+  'backend.tls/alpnProtocols-item-length': shape(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
+  'backend.tls/alpnProtocols': behaviour(2, '2.3', 'The listed protocols are offered to the server.'),
+  'backend.tls/alpnProtocols-default': behaviour(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
+  'backend.tls/keyExchangeGroups': behaviour(
     2,
     '2.3',
     '`keyExchangeGroups` is in order of preference, and only listed groups are offered.',
   ),
-  'backend.http/version-values': requirement(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
-  'backend.http/version': requirement(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
-  'backend.http/requestTimeout': requirement(
+  'backend.http/version-values': shape(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
+  'backend.http/version': behaviour(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
+  'backend.http/requestTimeout': behaviour(
     2,
     '2.3',
     'A response that does not come within `requestTimeout` fails the request.',
   ),
-  'backend.http/version-unset-app-protocol': requirement(
+  'backend.http/version-unset-app-protocol': behaviour(
     2,
     '2.3',
     'Without `version` the `appProtocol` of a Service port decides.',
   ),
-  'backend.http/version-unset-grpc': requirement(2, '2.3', 'Without `version` gRPC traffic uses HTTP/2.'),
-  'backend.http/version-unset-plaintext': requirement(
+  'backend.http/version-unset-grpc': behaviour(2, '2.3', 'Without `version` gRPC traffic uses HTTP/2.'),
+  'backend.http/version-unset-plaintext': behaviour(
     2,
     '2.3',
     'Without `version` plaintext traffic keeps the version it came in.',
   ),
-  'backend.http/version-unset-https': requirement(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
-  'backend.tunnel/backendRef-required': requirement(2, '2.3', '`tunnel.backendRef` is required.'),
-  'backend.tunnel/backendRef-kinds': gap(2, '2.3', '`tunnel.backendRef` names a proxy server: a Service or a Backend.'),
-  'backend.tunnel/https-proxy': gap(2, '2.3', 'Connections go through the proxy server as through an HTTPS proxy.'),
-  'health/unhealthyCondition': requirement(
+  'backend.http/version-unset-https': behaviour(2, '2.3', 'Without `version` HTTPS traffic uses HTTP/1.'),
+  'backend.tunnel/backendRef-required': shape(2, '2.3', '`tunnel.backendRef` is required.'),
+  'backend.tunnel/backendRef-kinds': behaviour.gap(
+    2,
+    '2.3',
+    '`tunnel.backendRef` names a proxy server: a Service or a Backend.',
+  ),
+  'backend.tunnel/https-proxy': behaviour.gap(
+    2,
+    '2.3',
+    'Connections go through the proxy server as through an HTTPS proxy.',
+  ),
+  'health/unhealthyCondition': behaviour(
     2,
     '2.3',
     'A response for which `unhealthyCondition` is true counts as unhealthy.',
   ),
-  'health/unhealthyCondition-response-code': requirement(2, '2.3', '`unhealthyCondition` can compare `response.code`.'),
-  'health/unset-5xx': requirement(2, '2.3', 'Without `unhealthyCondition` a 5xx response counts as unhealthy.'),
-  'health/unset-connection-failure': requirement(
+  'health/unhealthyCondition-response-code': behaviour(2, '2.3', '`unhealthyCondition` can compare `response.code`.'),
+  'health/unset-5xx': behaviour(2, '2.3', 'Without `unhealthyCondition` a 5xx response counts as unhealthy.'),
+  'health/unset-connection-failure': behaviour(
     2,
     '2.3',
     'Without `unhealthyCondition` a connection failure counts as unhealthy.',
   ),
-  'health/evict-default-duration': requirement(2, '2.3', '`eviction.duration` defaults to 3s.'),
-  'health/restoreHealth-range': requirement(2, '2.3', '`eviction.restoreHealth` is an integer from 0 to 100.'),
-  'health/consecutiveFailures-minimum': requirement(
-    2,
-    '2.3',
-    '`eviction.consecutiveFailures` is an integer of at least 0.',
-  ),
-  'health/healthThreshold-range': requirement(2, '2.3', '`eviction.healthThreshold` is an integer from 0 to 100.'),
-  'backend.mcp.authorization/mcp-level': requirement(2, '2.3', '`mcp.authorization` is evaluated at the level of MCP.'),
-  'backend.mcp.authorization/list-filtered': requirement(
+  'health/duration-default': behaviour(2, '2.3', '`eviction.duration` defaults to 3s.'),
+  'health/restoreHealth-range': shape(2, '2.3', '`eviction.restoreHealth` is an integer from 0 to 100.'),
+  'health/consecutiveFailures-minimum': shape(2, '2.3', '`eviction.consecutiveFailures` is an integer of at least 0.'),
+  'health/healthThreshold-range': shape(2, '2.3', '`eviction.healthThreshold` is an integer from 0 to 100.'),
+  'backend.mcp.authorization/mcp-level': behaviour(2, '2.3', '`mcp.authorization` is evaluated at the level of MCP.'),
+  'backend.mcp.authorization/list-filtered': behaviour(
     2,
     '2.3',
     'A list operation, such as listing tools, leaves out the items that do not satisfy the rules.',
   ),
-  'backend.mcp.authorization/call-refused': requirement(
+  'backend.mcp.authorization/call-refused': behaviour(
     2,
     '2.3',
     'A get or call operation on an item that does not satisfy the rules is refused.',
   ),
 
   // 2.4 AI settings
-  'backend.ai.prompt/route-types': requirement(
+  'backend.ai.prompt/route-types': behaviour(
     2,
     '2.4',
     '`prompt` applies only to the chat route types, streaming or not.',
   ),
-  'backend.ai.prompt/prepend': requirement(2, '2.4', '`prepend` puts its messages before those of every request.'),
-  'backend.ai.prompt/append': requirement(2, '2.4', '`append` puts its messages after those of every request.'),
-  'backend.ai.prompt/role-required': requirement(2, '2.4', '`role` of a message is required.'),
-  'backend.ai.prompt/role-by-provider': gap(
+  'backend.ai.prompt/prepend': behaviour(2, '2.4', '`prepend` puts its messages before those of every request.'),
+  'backend.ai.prompt/append': behaviour(2, '2.4', '`append` puts its messages after those of every request.'),
+  'backend.ai.prompt/role-required': shape(2, '2.4', '`role` of a message is required.'),
+  'backend.ai.prompt/role-by-provider': advice(
     2,
     '2.4',
     'Which roles exist depends on the provider, for example system or user.',
   ),
-  'backend.ai.prompt/content-required': requirement(2, '2.4', '`content` of a message is required.'),
-  'backend.ai.defaults/count': requirement(2, '2.4', '`defaults` has 1 to 64 items.'),
-  'backend.ai.defaults/merged': requirement(2, '2.4', 'A default is merged into the JSON body of the request.'),
-  'backend.ai.defaults/request-wins': requirement(2, '2.4', 'A field that the request already sets keeps its value.'),
-  'backend.ai.defaults/field-required': requirement(
-    2,
-    '2.4',
-    '`field` of a default or override is a required ShortString.',
-  ),
-  'backend.ai.defaults/field-of-body': requirement(2, '2.4', "`field` is a key of the request's JSON body."),
-  'backend.ai.defaults/value-required': requirement(2, '2.4', '`value` of a default or override is required.'),
-  'backend.ai.defaults/value-any-json': requirement(2, '2.4', '`value` may be of any JSON type, lists included.'),
-  'backend.ai.defaults/system': requirement(
+  'backend.ai.prompt/content-required': shape(2, '2.4', '`content` of a message is required.'),
+  'backend.ai.defaults/count': shape(2, '2.4', '`defaults` has 1 to 64 items.'),
+  'backend.ai.defaults/merged': behaviour(2, '2.4', 'A default is merged into the JSON body of the request.'),
+  'backend.ai.defaults/request-wins': behaviour(2, '2.4', 'A field that the request already sets keeps its value.'),
+  'backend.ai.defaults/field-required': shape(2, '2.4', '`field` of a default or override is a required ShortString.'),
+  'backend.ai.defaults/field-of-body': behaviour(2, '2.4', "`field` is a key of the request's JSON body."),
+  'backend.ai.defaults/value-required': shape(2, '2.4', '`value` of a default or override is required.'),
+  'backend.ai.defaults/value-any-json': behaviour(2, '2.4', '`value` may be of any JSON type, lists included.'),
+  'backend.ai.defaults/system': behaviour(
     2,
     '2.4',
     'A provider without system messages can have its field `system` set by a default.',
   ),
-  'backend.ai.overrides/count': requirement(2, '2.4', '`overrides` has 1 to 64 items.'),
-  'backend.ai.overrides/overwrite': requirement(2, '2.4', 'An override overwrites a field that the request sets.'),
-  'backend.ai.transformations/count': requirement(2, '2.4', '`transformations` has 1 to 64 items.'),
-  'backend.ai.transformations/field-required': requirement(
+  'backend.ai.overrides/count': shape(2, '2.4', '`overrides` has 1 to 64 items.'),
+  'backend.ai.overrides/overwrite': behaviour(2, '2.4', 'An override overwrites a field that the request sets.'),
+  'backend.ai.transformations/count': shape(2, '2.4', '`transformations` has 1 to 64 items.'),
+  'backend.ai.transformations/field-required': shape(
     2,
     '2.4',
     '`field` of a transformation is a required ShortString.',
   ),
-  'backend.ai.transformations/expression-required': requirement(
+  'backend.ai.transformations/expression-required': shape(
     2,
     '2.4',
     '`expression` of a transformation is a required CELExpression.',
   ),
-  'backend.ai.transformations/overwrite': requirement(2, '2.4', 'The value of the expression overwrites the field.'),
-  'backend.ai.transformations/beats-overrides': requirement(
+  'backend.ai.transformations/overwrite': behaviour(2, '2.4', 'The value of the expression overwrites the field.'),
+  'backend.ai.transformations/beats-overrides': behaviour(
     2,
     '2.4',
     'A transformation beats an override of the same field.',
   ),
-  'backend.ai.modelAliases/count': requirement(2, '2.4', '`modelAliases` has at most 64 entries.'),
-  'backend.ai.modelAliases/mapped': requirement(
+  'backend.ai.modelAliases/count': shape(2, '2.4', '`modelAliases` has at most 64 entries.'),
+  'backend.ai.modelAliases/mapped': behaviour(
     2,
     '2.4',
     "A model name of the request that is an alias becomes the provider's model name.",
   ),
-  'backend.ai.modelAliases/data-plane-only': gap(2, '2.4', 'An alias applies to this data plane only.'),
-  'backend.ai.promptCaching/provider': gap(
+  'backend.ai.modelAliases/data-plane-only': advice(2, '2.4', 'An alias applies to this data plane only.'),
+  'backend.ai.promptCaching/provider': behaviour.gap(
     2,
     '2.4',
     'Prompt caching works with `providerSeven` only, for newer models that support it.',
   ),
-  'backend.ai.promptCaching/cache-points': gap(2, '2.4', 'Cache points are inserted automatically.'),
-  'backend.ai.promptCaching/cacheSystem-default': requirement(2, '2.4', '`cacheSystem` defaults to true.'),
-  'backend.ai.promptCaching/cacheSystem': gap(2, '2.4', '`cacheSystem` puts a cache point after all system messages.'),
-  'backend.ai.promptCaching/cacheMessages-default': requirement(2, '2.4', '`cacheMessages` defaults to true.'),
-  'backend.ai.promptCaching/cacheMessages': gap(2, '2.4', '`cacheMessages` caches the messages of the conversation.'),
-  'backend.ai.promptCaching/cacheTools-default': requirement(2, '2.4', '`cacheTools` defaults to false.'),
-  'backend.ai.promptCaching/cacheTools': gap(
+  'backend.ai.promptCaching/cache-points': behaviour.gap(2, '2.4', 'Cache points are inserted automatically.'),
+  'backend.ai.promptCaching/cacheSystem-default': behaviour.gap(2, '2.4', '`cacheSystem` defaults to true.'),
+  'backend.ai.promptCaching/cacheSystem': behaviour.gap(
+    2,
+    '2.4',
+    '`cacheSystem` puts a cache point after all system messages.',
+  ),
+  'backend.ai.promptCaching/cacheMessages-default': behaviour.gap(2, '2.4', '`cacheMessages` defaults to true.'),
+  'backend.ai.promptCaching/cacheMessages': behaviour.gap(
+    2,
+    '2.4',
+    '`cacheMessages` caches the messages of the conversation.',
+  ),
+  'backend.ai.promptCaching/cacheTools-default': behaviour.gap(2, '2.4', '`cacheTools` defaults to false.'),
+  'backend.ai.promptCaching/cacheTools': behaviour.gap(
     2,
     '2.4',
     '`cacheTools` puts a cache point after all tool specifications.',
   ),
-  'backend.ai.promptCaching/minTokens-default': requirement(2, '2.4', '`minTokens` defaults to 1024.'),
-  'backend.ai.promptCaching/minTokens-minimum': requirement(2, '2.4', '`minTokens` is an integer of at least 0.'),
-  'backend.ai.promptCaching/minTokens': gap(2, '2.4', 'A request below `minTokens` gets no cache point.'),
-  'backend.ai.promptCaching/minTokens-estimate': gap(
+  'backend.ai.promptCaching/minTokens-default': behaviour.gap(2, '2.4', '`minTokens` defaults to 1024.'),
+  'backend.ai.promptCaching/minTokens-minimum': shape(2, '2.4', '`minTokens` is an integer of at least 0.'),
+  'backend.ai.promptCaching/minTokens': behaviour.gap(2, '2.4', 'A request below `minTokens` gets no cache point.'),
+  'backend.ai.promptCaching/minTokens-estimate': behaviour.gap(
     2,
     '2.4',
     'Tokens are estimated as the number of words times 1.3.',
   ),
-  'backend.ai.promptCaching/provider-minimum': gap(2, '2.4', 'The provider caches nothing below 1,024 tokens.'),
-  'backend.ai.promptCaching/cacheMessageOffset-default': requirement(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
-  'backend.ai.promptCaching/cacheMessageOffset-minimum': requirement(
+  'backend.ai.promptCaching/provider-minimum': advice.gap(2, '2.4', 'The provider caches nothing below 1,024 tokens.'),
+  'backend.ai.promptCaching/cacheMessageOffset-default': behaviour.gap(2, '2.4', '`cacheMessageOffset` defaults to 0.'),
+  'backend.ai.promptCaching/cacheMessageOffset-minimum': shape(
     2,
     '2.4',
     '`cacheMessageOffset` is an integer of at least 0.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-zero': gap(
+  'backend.ai.promptCaching/cacheMessageOffset-zero': behaviour.gap(
     2,
     '2.4',
     'Offset 0 puts the cache point at the second-to-last message.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-earlier': gap(
+  'backend.ai.promptCaching/cacheMessageOffset-earlier': behaviour.gap(
     2,
     '2.4',
     'A higher offset moves the cache point to an earlier message.',
   ),
-  'backend.ai.promptCaching/cacheMessageOffset-clamped': gap(2, '2.4', 'An offset beyond the messages is clamped.'),
+  'backend.ai.promptCaching/cacheMessageOffset-clamped': behaviour.gap(
+    2,
+    '2.4',
+    'An offset beyond the messages is clamped.',
+  ),
 
   // 2.5 Prompt guards
-  'backend.ai.promptGuard/request-count': requirement(2, '2.5', '`promptGuard.request` has 1 to 8 items.'),
-  'backend.ai.promptGuard/response-count': requirement(2, '2.5', '`promptGuard.response` has 1 to 8 items.'),
-  'backend.ai.promptGuard/exactly-one': requirement(2, '2.5', 'An item has exactly one guard.'),
-  'backend.ai.promptGuard/request-guards': requirement(2, '2.5', 'A request item takes any of the five guards.'),
-  'backend.ai.promptGuard/response-guards': requirement(
+  'backend.ai.promptGuard/request-count': shape(2, '2.5', '`promptGuard.request` has 1 to 8 items.'),
+  'backend.ai.promptGuard/response-count': shape(2, '2.5', '`promptGuard.response` has 1 to 8 items.'),
+  'backend.ai.promptGuard/exactly-one': shape(2, '2.5', 'An item has exactly one guard.'),
+  'backend.ai.promptGuard/request-guards': shape(2, '2.5', 'A request item takes any of the five guards.'),
+  'backend.ai.promptGuard/response-guards': shape(
     2,
     '2.5',
     'A response item takes any guard but `moderationEndpoint`.',
   ),
-  'backend.ai.promptGuard/response-on-items': requirement(
+  'backend.ai.promptGuard/response-on-items': shape(
     2,
     '2.5',
     'An item of either kind takes a custom `response` beside its guard.',
   ),
-  'backend.ai.promptGuard.response/message': requirement(2, '2.5', 'A refusal carries `response.message`.'),
-  'backend.ai.promptGuard.response/statusCode': requirement(
-    2,
-    '2.5',
-    'A refusal has the status `response.statusCode`.',
-  ),
-  'backend.ai.promptGuard.response/statusCode-range': requirement(
+  'backend.ai.promptGuard.response/message': behaviour(2, '2.5', 'A refusal carries `response.message`.'),
+  'backend.ai.promptGuard.response/statusCode': behaviour(2, '2.5', 'A refusal has the status `response.statusCode`.'),
+  'backend.ai.promptGuard.response/statusCode-range': shape(
     2,
     '2.5',
     '`response.statusCode` is an integer from 200 to 599.',
   ),
-  'backend.ai.promptGuard.response/statusCode-default': requirement(2, '2.5', '`response.statusCode` defaults to 403.'),
-  'backend.ai.promptGuard.regex/matches-item-length': requirement(
-    2,
-    '2.5',
-    'An item of `matches` has 1 to 1024 characters.',
-  ),
-  'backend.ai.promptGuard.regex/matches': requirement(2, '2.5', 'A pattern of `matches` finds what it describes.'),
-  'backend.ai.promptGuard.regex/additive': requirement(2, '2.5', '`matches` and `builtins` work together.'),
-  'backend.ai.promptGuard.regex/builtins-values': requirement(
+  'backend.ai.promptGuard.response/statusCode-default': behaviour(2, '2.5', '`response.statusCode` defaults to 403.'),
+  'backend.ai.promptGuard.regex/matches-item-length': shape(2, '2.5', 'An item of `matches` has 1 to 1024 characters.'),
+  'backend.ai.promptGuard.regex/matches': behaviour(2, '2.5', 'A pattern of `matches` finds what it describes.'),
+  'backend.ai.promptGuard.regex/additive': behaviour(2, '2.5', '`matches` and `builtins` work together.'),
+  'backend.ai.promptGuard.regex/builtins-values': shape(
     2,
     '2.5',
     'A builtin is `Ssn`, `CreditCard`, `PhoneNumber`, `Email` or `CaSin`.',
   ),
-  'backend.ai.promptGuard.regex/builtin-ssn': requirement(2, '2.5', '`Ssn` finds US social security numbers.'),
-  'backend.ai.promptGuard.regex/builtin-credit-card': requirement(2, '2.5', '`CreditCard` finds credit card numbers.'),
-  'backend.ai.promptGuard.regex/builtin-phone-number': gap(2, '2.5', '`PhoneNumber` finds phone numbers.'),
-  'backend.ai.promptGuard.regex/builtin-email': requirement(2, '2.5', '`Email` finds email addresses.'),
-  'backend.ai.promptGuard.regex/builtin-ca-sin': requirement(
+  'backend.ai.promptGuard.regex/builtin-ssn': behaviour(2, '2.5', '`Ssn` finds US social security numbers.'),
+  'backend.ai.promptGuard.regex/builtin-credit-card': behaviour(2, '2.5', '`CreditCard` finds credit card numbers.'),
+  'backend.ai.promptGuard.regex/builtin-phone-number': behaviour.gap(2, '2.5', '`PhoneNumber` finds phone numbers.'),
+  'backend.ai.promptGuard.regex/builtin-email': behaviour(2, '2.5', '`Email` finds email addresses.'),
+  'backend.ai.promptGuard.regex/builtin-ca-sin': behaviour(
     2,
     '2.5',
     '`CaSin` finds Canadian social insurance numbers.',
   ),
-  'backend.ai.promptGuard.regex/action-values': requirement(2, '2.5', '`action` is `Mask` or `Reject`.'),
-  'backend.ai.promptGuard.regex/action-default': requirement(2, '2.5', '`action` defaults to `Mask`.'),
-  'backend.ai.promptGuard.regex/action-mask': requirement(2, '2.5', '`Mask` masks what matches in the request.'),
-  'backend.ai.promptGuard.regex/action-reject': requirement(
+  'backend.ai.promptGuard.regex/action-values': shape(2, '2.5', '`action` is `Mask` or `Reject`.'),
+  'backend.ai.promptGuard.regex/action-default': behaviour(2, '2.5', '`action` defaults to `Mask`.'),
+  'backend.ai.promptGuard.regex/action-mask': behaviour(2, '2.5', '`Mask` masks what matches in the request.'),
+  'backend.ai.promptGuard.regex/action-reject': behaviour(
     2,
     '2.5',
     '`Reject` refuses a request in which something matches.',
   ),
-  'backend.ai.promptGuard.regex/response-masked': gap(
+  'backend.ai.promptGuard.regex/response-masked': behaviour.gap(
     2,
     '2.5',
     'What matches in a response is always masked, whatever `action` says.',
   ),
-  'backend.ai.promptGuard.webhook/backendRef-required': requirement(2, '2.5', '`webhook.backendRef` is required.'),
-  'backend.ai.promptGuard.webhook/backendRef-kinds': gap(
+  'backend.ai.promptGuard.webhook/backendRef-required': shape(2, '2.5', '`webhook.backendRef` is required.'),
+  'backend.ai.promptGuard.webhook/backendRef-kinds': behaviour.gap(
     2,
     '2.5',
     '`webhook.backendRef` names a Service or a Backend.',
   ),
-  'backend.ai.promptGuard.webhook/called': gap(2, '2.5', 'The webhook is asked about requests or responses.'),
-  'backend.ai.promptGuard.webhook/forward-request-headers': gap(
+  'backend.ai.promptGuard.webhook/called': behaviour.gap(2, '2.5', 'The webhook is asked about requests or responses.'),
+  'backend.ai.promptGuard.webhook/forward-request-headers': behaviour.gap(
     2,
     '2.5',
     'For a request, the request headers that match `forwardHeaderMatches` are forwarded.',
   ),
-  'backend.ai.promptGuard.webhook/forward-response-headers': gap(
+  'backend.ai.promptGuard.webhook/forward-response-headers': behaviour.gap(
     2,
     '2.5',
     'For a response, the response headers that match `forwardHeaderMatches` are forwarded.',
   ),
-  'backend.ai.promptGuard.webhook/forward-none': gap(
+  'backend.ai.promptGuard.webhook/forward-none': behaviour.gap(
     2,
     '2.5',
     'Without `forwardHeaderMatches` no header is forwarded.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/called': gap(2, '2.5', 'The moderation endpoint is asked about requests.'),
-  'backend.ai.promptGuard.moderationEndpoint/model': gap(
+  'backend.ai.promptGuard.moderationEndpoint/called': behaviour.gap(
+    2,
+    '2.5',
+    'The moderation endpoint is asked about requests.',
+  ),
+  'backend.ai.promptGuard.moderationEndpoint/model': behaviour.gap(
     2,
     '2.5',
     '`model`, an optional string, is the model that moderates.',
   ),
-  'backend.ai.promptGuard.moderationEndpoint/policies': requirement(
+  'backend.ai.promptGuard.moderationEndpoint/policies-fields': shape(
     2,
     '2.5',
-    '`policies` (BackendSimple) applies to the call.',
+    '`policies` takes the fields of BackendSimple.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/called': gap(
+  'backend.ai.promptGuard.moderationEndpoint/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
+  'backend.ai.promptGuard.guardrailsServiceOne/called': behaviour.gap(
     2,
     '2.5',
     'The guardrail of `identifier` and `version` in `region` is asked.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/identifier-required': requirement(
+  'backend.ai.promptGuard.guardrailsServiceOne/identifier-required': shape(
     2,
     '2.5',
     '`identifier` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/version-required': requirement(
+  'backend.ai.promptGuard.guardrailsServiceOne/version-required': shape(
     2,
     '2.5',
     '`version` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/region-required': requirement(
+  'backend.ai.promptGuard.guardrailsServiceOne/region-required': shape(2, '2.5', '`region` is a required ShortString.'),
+  'backend.ai.promptGuard.guardrailsServiceOne/policies-fields': shape(
     2,
     '2.5',
-    '`region` is a required ShortString.',
+    '`policies` takes the fields of BackendSimple.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceOne/policies': requirement(
-    2,
-    '2.5',
-    '`policies` (BackendSimple) applies to the call.',
-  ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/called': gap(
+  'backend.ai.promptGuard.guardrailsServiceOne/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
+  'backend.ai.promptGuard.guardrailsServiceTwo/called': behaviour.gap(
     2,
     '2.5',
     'The template `templateId` of `projectId` in `location` is asked.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/templateId-required': requirement(
+  'backend.ai.promptGuard.guardrailsServiceTwo/templateId-required': shape(
     2,
     '2.5',
     '`templateId` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/projectId-required': requirement(
+  'backend.ai.promptGuard.guardrailsServiceTwo/projectId-required': shape(
     2,
     '2.5',
     '`projectId` is a required ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/location-length': requirement(
+  'backend.ai.promptGuard.guardrailsServiceTwo/location-length': shape(
     2,
     '2.5',
     '`location` is an optional ShortString.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': requirement(
+  'backend.ai.promptGuard.guardrailsServiceTwo/location-default': behaviour.gap(
     2,
     '2.5',
     '`location` defaults to `us-central1`.',
   ),
-  'backend.ai.promptGuard.guardrailsServiceTwo/policies': requirement(
+  'backend.ai.promptGuard.guardrailsServiceTwo/policies-fields': shape(
     2,
     '2.5',
-    '`policies` (BackendSimple) applies to the call.',
+    '`policies` takes the fields of BackendSimple.',
   ),
+  'backend.ai.promptGuard.guardrailsServiceTwo/policies': behaviour.gap(2, '2.5', '`policies` applies to the call.'),
 
   // 2.6 Fields with no fields shown
-  'backend.auth/passthrough-object': requirement(2, '2.6', '`backend.auth.passthrough` takes an object.'),
+  'backend.auth/passthrough-object': shape(2, '2.6', '`backend.auth.passthrough` takes an object.'),
 } as const satisfies Record<string, Requirement>

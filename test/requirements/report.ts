@@ -7,55 +7,59 @@ interface Count {
   unproved: number
 }
 
-const HEAD = ['section', 'proved', 'gaps', 'unproved', 'total'] as const
+const HEAD = ['proved', 'gaps', 'unproved', 'total'] as const
 
-/** A table of what is proved per document and section, with the totals of each document and of both. */
-export function formatTable(manifest: Manifest, cited: ReadonlySet<string>): string {
-  const total = emptyCount()
-  const rows: string[] = []
-  for (const document of [1, 2] as const) {
-    const sections = countSections(manifest, cited, document)
-    const sum = emptyCount()
-    rows.push('', `Document ${document}`, formatRow(HEAD))
-    for (const [section, count] of sections) {
-      rows.push(formatCount(section, count))
-      for (const key of ['proved', 'gaps', 'unproved'] as const) {
-        sum[key] += count[key]
-        total[key] += count[key]
-      }
-    }
-    rows.push(formatCount('all', sum))
-  }
-  return [...rows.slice(1), '', 'Both documents', formatRow(HEAD), formatCount('all', total)].join('\n')
+/** Tables of what is proved: for each document by section, and for both by kind. */
+export function formatTable(manifest: Manifest, proved: ReadonlySet<string>): string {
+  const entries = Object.entries(manifest)
+  const bySection = ([1, 2] as const).flatMap((document) => [
+    `Document ${document}`,
+    ...formatCounts(
+      'section',
+      entries.filter(([, entry]) => entry.document === document),
+      ({ section }) => section,
+      proved,
+    ),
+    '',
+  ])
+  return [...bySection, 'Both documents', ...formatCounts('kind', entries, ({ kind }) => kind, proved)].join('\n')
 }
 
-/** The entries that `select` keeps, one per line: id, place in the specification, text. */
+/** The entries that `select` keeps, one per line: id, kind, place in the specification, text. */
 export function formatEntries(manifest: Manifest, select: (id: string, entry: Requirement) => boolean): string {
   return Object.entries(manifest)
     .filter(([id, entry]) => select(id, entry))
-    .map(([id, entry]) => `${id} (${entry.document}: ${entry.section}) ${entry.text}`)
+    .map(([id, { kind, document, section, text }]) => `${id} ${kind} (${document}: ${section}) ${text}`)
     .join('\n')
 }
 
-function countSections(manifest: Manifest, cited: ReadonlySet<string>, document: 1 | 2): ReadonlyMap<string, Count> {
+/** One row for each group, and one for all. */
+function formatCounts(
+  label: string,
+  entries: readonly (readonly [id: string, entry: Requirement])[],
+  groupOf: (entry: Requirement) => string,
+  proved: ReadonlySet<string>,
+): readonly string[] {
   const counts = new Map<string, Count>()
-  for (const [id, entry] of Object.entries(manifest)) {
-    if (entry.document !== document) continue
-    const count = counts.get(entry.section) ?? emptyCount()
-    counts.set(entry.section, count)
-    count[cited.has(id) ? 'proved' : entry.gap ? 'gaps' : 'unproved'] += 1
+  const all = emptyCount()
+  for (const [id, entry] of entries) {
+    const group = groupOf(entry)
+    const count = counts.get(group) ?? emptyCount()
+    counts.set(group, count)
+    const state = proved.has(id) ? 'proved' : entry.gap ? 'gaps' : 'unproved'
+    count[state] += 1
+    all[state] += 1
   }
-  return counts
+  const rows = [...counts, ['all', all] as const].map(([group, { proved: done, gaps, unproved }]) =>
+    formatRow(group, [done, gaps, unproved, done + gaps + unproved]),
+  )
+  return [formatRow(label, HEAD), ...rows]
 }
 
 function emptyCount(): Count {
   return { proved: 0, gaps: 0, unproved: 0 }
 }
 
-function formatCount(label: string, { proved, gaps, unproved }: Count): string {
-  return formatRow([label, proved, gaps, unproved, proved + gaps + unproved])
-}
-
-function formatRow([label, ...cells]: readonly (string | number)[]): string {
-  return `  ${String(label).padEnd(8)}${cells.map((cell) => String(cell).padStart(10)).join('')}`
+function formatRow(label: string, cells: readonly (string | number)[]): string {
+  return `  ${label.padEnd(10)}${cells.map((cell) => String(cell).padStart(10)).join('')}`
 }

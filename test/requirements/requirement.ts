@@ -1,5 +1,15 @@
-/** One statement of the specification, in our words: one thing that a test can prove. */
+/**
+ * What a statement is about, and so what proves it.
+ *
+ * - `shape`: which objects are valid. A test that validates objects is enough.
+ * - `behaviour`: what happens, defaults included. A test has to run the code that does it.
+ * - `advice`: what only readers can follow. A page of `docs/` tells them, and no test can.
+ */
+export type RequirementKind = 'shape' | 'behaviour' | 'advice'
+
+/** One statement of the specification, in our words: one thing that can be proved. */
 export interface Requirement {
+  readonly kind: RequirementKind
   /** The document of the specification. */
   readonly document: 1 | 2
   /** The number of the section in that document, such as `2.3.1`. */
@@ -9,12 +19,20 @@ export interface Requirement {
   readonly gap: boolean
 }
 
-/** A statement that at least one test cites. */
-export function requirement(document: 1 | 2, section: string, text: string): Requirement {
-  return { document, section, text, gap: false }
+type State = (document: 1 | 2, section: string, text: string) => Requirement
+
+/** States what is proved; `gap` states what nothing proves yet. */
+interface Statement extends State {
+  readonly gap: State
 }
 
-/** A statement that no test cites yet; it becomes a `requirement` with the first test that does. */
-export function gap(document: 1 | 2, section: string, text: string): Requirement {
-  return { document, section, text, gap: true }
+export const shape = statementOf('shape')
+export const behaviour = statementOf('behaviour')
+export const advice = statementOf('advice')
+
+function statementOf(kind: RequirementKind): Statement {
+  const proved: State = (document, section, text) => ({ kind, document, section, text, gap: false })
+  return Object.assign(proved, {
+    gap: (document: 1 | 2, section: string, text: string) => ({ ...proved(document, section, text), gap: true }),
+  })
 }

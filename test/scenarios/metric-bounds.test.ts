@@ -1,10 +1,9 @@
-import { afterAll, expect } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
-import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
 afterAll(() => stops.disposeAsync())
@@ -18,37 +17,33 @@ spec:
   frontend: { metrics: { attributes: { add: [{ name: user, expression: 'request.headers["x-user"]' }] } } }
 `
 
-verifies(
-  'frontend.metrics/cardinality',
-  '2 workers, 500 users: 200 of them in the scrape, and it is said',
-  async () => {
-    const echo = await startEcho({ port: 0 })
-    stops.defer(echo.close)
-    const port = await freePort()
-    const folder = await createObjectsFolder({
-      'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('all', '/', 'echo'), labels),
-    })
-    stops.defer(folder.remove)
-    const gateway = await startGateway({ files: [folder.path], workers: 2 })
-    stops.use(gateway)
-    for (let from = 0; from < 500; from += 50) {
-      const users = Array.from({ length: 50 }, (_, i) => `u${from + i}`)
-      const sent = users.map((user) => fetch(gateway.url(port), { headers: { 'x-user': user, connection: 'close' } }))
-      for (const response of await Promise.all(sent)) await response.text()
-    }
-    const lines = await eventually('all are counted', async () => {
-      const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
-      const found = text.split('\n').filter((line) => line.startsWith('gatewright_requests_total{'))
-      const count = found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-      return count === 500 ? found : undefined
-    })
-    expect(lines).toHaveLength(201)
-    expect(lines.filter((line) => line.includes('user="other"'))).toEqual([expect.stringMatching(/\} 300$/)])
-    const said = gateway.output.stderr.split('\n').filter((line) => line.includes('a metric label has 200 values'))
-    expect(said).toEqual([
-      expect.stringMatching(
-        /\twarn\ta metric label has 200 values; further ones are counted as other label=user gateway=default\/main listener=http route=default\/all route_rule=unknown$/,
-      ),
-    ])
-  },
-)
+test('2 workers, 500 users: 200 of them in the scrape, and it is said', async () => {
+  const echo = await startEcho({ port: 0 })
+  stops.defer(echo.close)
+  const port = await freePort()
+  const folder = await createObjectsFolder({
+    'all.yaml': joinYaml(gatewayYaml(port), backendYaml('echo', echo.port), routeYaml('all', '/', 'echo'), labels),
+  })
+  stops.defer(folder.remove)
+  const gateway = await startGateway({ files: [folder.path], workers: 2 })
+  stops.use(gateway)
+  for (let from = 0; from < 500; from += 50) {
+    const users = Array.from({ length: 50 }, (_, i) => `u${from + i}`)
+    const sent = users.map((user) => fetch(gateway.url(port), { headers: { 'x-user': user, connection: 'close' } }))
+    for (const response of await Promise.all(sent)) await response.text()
+  }
+  const lines = await eventually('all are counted', async () => {
+    const text = await (await fetch(`${gateway.url(15_020)}/metrics`)).text()
+    const found = text.split('\n').filter((line) => line.startsWith('gatewright_requests_total{'))
+    const count = found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+    return count === 500 ? found : undefined
+  })
+  expect(lines).toHaveLength(201)
+  expect(lines.filter((line) => line.includes('user="other"'))).toEqual([expect.stringMatching(/\} 300$/)])
+  const said = gateway.output.stderr.split('\n').filter((line) => line.includes('a metric label has 200 values'))
+  expect(said).toEqual([
+    expect.stringMatching(
+      /\twarn\ta metric label has 200 values; further ones are counted as other label=user gateway=default\/main listener=http route=default\/all route_rule=unknown$/,
+    ),
+  ])
+})

@@ -150,17 +150,22 @@ const ask = (path: string, content: string) =>
     body: JSON.stringify({ model: 'm', max_tokens: 1, messages: messages(content) }),
   })
 
-verifies('llm.routes/detect-metadata', 'what passes as it is is read for the log and for limits', async () => {
-  expect((await ask('/unknown', 'as it is?')).status).toBe(200)
-  expect(await lineWith('as it is?')).toMatchObject({
-    completion: ['yes'],
-    'gen_ai.request.model': 'm',
-    'gen_ai.response.model': 'm-1',
-    'gen_ai.usage.input_tokens': 5,
-    'gen_ai.usage.output_tokens': 3,
-  })
-  expect((await ask('/unknown', 'again?')).status).toBe(429)
-})
+verifies(
+  ['llm.routes/detect-metadata', 'traffic.rateLimit.local/tokens-both'],
+  'what passes as it is is read for the log and for limits',
+  async () => {
+    expect((await ask('/unknown', 'as it is?')).status).toBe(200)
+    expect(await lineWith('as it is?')).toMatchObject({
+      completion: ['yes'],
+      'gen_ai.request.model': 'm',
+      'gen_ai.response.model': 'm-1',
+      'gen_ai.usage.input_tokens': 5,
+      'gen_ai.usage.output_tokens': 3,
+    })
+    // Neither the 5 tokens of the prompt nor the 3 of the completion alone reach the limit of 8.
+    expect((await ask('/unknown', 'again?')).status).toBe(429)
+  },
+)
 
 verifies('llm.routes/messages-token-count', 'a token count goes to its path, and is no usage', async () => {
   expect(await (await ask('/counting', 'how many?')).json()).toEqual({ input_tokens: 42 })

@@ -116,7 +116,7 @@ const material = [
 ] as const
 
 for (const [section, field, spec, keys, found] of material) {
-  verifies('secrets/by-reference', `${field} ${JSON.stringify(spec)}`, () => {
+  verifies('secrets/referenced', `${field} ${JSON.stringify(spec)}`, () => {
     expect(resolve(section, field, spec)).toMatchObject({ material: keys, found })
   })
 }

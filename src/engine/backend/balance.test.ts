@@ -73,6 +73,13 @@ verifies(
   },
 )
 
+verifies('backend.ai.groups/equal-priority', 'equally healthy endpoints of a group are chosen equally often', () => {
+  const groups = groupsOf('a b c', 'later')
+  const counts: Record<string, number> = { a: 0, b: 0, c: 0, later: 0 }
+  for (let i = 0; i < 30; i++) for (let j = 0; j < 30; j++) counts[chosen(groups, '', draws(i / 30, j / 30))!]!++
+  expect(counts).toEqual({ a: 300, b: 300, c: 300, later: 0 })
+})
+
 test.each([
   // draws, chosen: the endpoint with the higher score, the first one on a tie
   [0, 0.99, 'c'],

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import { specFrom } from '#policies/shared/testing.ts'
+import { trafficJwtAuthentication } from '#policies/traffic/jwt-authentication/schema.ts'
 import { verifies } from '#test/support/verifies.ts'
 import {
   backendItem,
@@ -227,6 +229,13 @@ test('policies share a key set, and the shortest duration applies', () => {
     [`${ID} 600000`],
     [`${ID} 3600000`],
   ])
+})
+
+verifies('traffic.jwtAuthentication.jwks/cacheDuration-default', 'a key set is kept for five minutes', () => {
+  const remote = { jwksPath: '/keys', backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'keys' } }
+  const spec = specFrom(trafficJwtAuthentication, { providers: [{ issuer: 'https://id.test', jwks: { remote } }] })
+  const policy = fetching({}, { spec })
+  expect(keySetsOf([backendItem('keys'), policy])[0]!.wanted).toEqual([`${KEYS} /keys 300000`])
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import tls from 'node:tls'
 import { afterEach, expect, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { verifies } from '#test/support/verifies.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { RawClient } from '../testing/raw-peers.ts'
 import { answerWith, RecordingHandler } from '../testing/recording-handler.ts'
@@ -107,7 +108,7 @@ function createContexts(keys: Uint8Array = randomBytes(48)): SecureContexts {
 
 const TLS12: tls.ConnectionOptions = { maxVersion: 'TLSv1.2' }
 
-test('versions outside of the range are refused', async () => {
+verifies('tls/versions', 'versions outside of the range are refused, and those before 1.2 always', async () => {
   const newer = await serve(createContexts(), { parameters: { ...PARAMETERS, minVersion: 'TLSv1.3' } })
   expect((await meet(newer.port)).protocol).toBe('TLSv1.3')
   await expect(meet(newer.port, TLS12)).rejects.toThrow('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')

@@ -316,6 +316,30 @@ verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without one none is pres
   expect(await text).toBe('unnamed nobody false false')
 })
 
+verifies(
+  'backend.tls/sni',
+  'TLS: the configured name is the server name, whatever the destination is called',
+  async () => {
+    const port = await tlsServer()
+    resolvingTo('127.0.0.1')
+    const settings = withTls({ serverName: 'a.wild.test' })
+    const { text } = await dial(to('server.test', port, { tls: settings }))
+    expect(await text).toBe('a.wild.test nobody false false')
+  },
+)
+
+verifies('tls/versions', 'TLS: servers of TLS 1.2 and 1.3 are spoken to, older ones are not', async () => {
+  for (const [version, connects] of [
+    ['TLSv1.3', true],
+    ['TLSv1.2', true],
+    ['TLSv1.1', false],
+  ] as const) {
+    const port = await tlsServer({ minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' })
+    const { transport } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+    expect(transport !== null, version).toBe(connects)
+  }
+})
+
 verifies('backend.tls/sni-default', 'TLS: the name of the destination is the server name', async () => {
   const port = await tlsServer()
   resolvingTo('127.0.0.1')

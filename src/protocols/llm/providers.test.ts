@@ -31,8 +31,6 @@ verifies(
     'backend.ai.providerThree/host-resource-type-one',
     'backend.ai.providerThree/host-resource-type-two',
     'backend.ai.providerThree/resource-ending-kept',
-    'backend.ai.providerSix/region-default',
-    'backend.ai.providerSeven/region-default',
   ],
   'names and hosts of the providers',
   () => {
@@ -43,13 +41,17 @@ verifies(
   },
 )
 
-verifies('backend.ai.provider/host', 'host and port, alone and together (B10, B11)', () => {
-  const one = (fields: object) => providerDestination(providerFrom({ providerOne: {}, ...fields }))
-  expect(one({ host: '127.0.0.1', port: 9111 })).toEqual({ host: '127.0.0.1', port: 9111, tls: false })
-  expect(one({ host: 'llm.example' })).toEqual({ host: 'llm.example', port: 443, tls: true })
-  expect(one({ host: 'llm.example', port: 443 })).toEqual({ host: 'llm.example', port: 443, tls: true })
-  expect(one({ port: 8443 })).toEqual({ host: 'api.openai.com', port: 8443, tls: true })
-})
+verifies(
+  ['backend.ai.provider/host', 'backend.ai.provider/port'],
+  'host and port, alone and together (B10, B11)',
+  () => {
+    const one = (fields: object) => providerDestination(providerFrom({ providerOne: {}, ...fields }))
+    expect(one({ host: '127.0.0.1', port: 9111 })).toEqual({ host: '127.0.0.1', port: 9111, tls: false })
+    expect(one({ host: 'llm.example' })).toEqual({ host: 'llm.example', port: 443, tls: true })
+    expect(one({ host: 'llm.example', port: 443 })).toEqual({ host: 'llm.example', port: 443, tls: true })
+    expect(one({ port: 8443 })).toEqual({ host: 'api.openai.com', port: 8443, tls: true })
+  },
+)
 
 verifies(
   ['backend.ai.providerTwo/endpoint', 'backend.ai.providerTwo/endpoint-scheme'],

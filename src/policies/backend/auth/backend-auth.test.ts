@@ -20,8 +20,16 @@ function send(written: object, identity: Partial<Identity> = {}, headers = {}) {
 
 const SENT = { code: 'proceed', target: '/p', reports: [] }
 
-verifies(['backend.auth/key', 'backend.auth/location-header'], 'the key is written to its header', () => {
+verifies('backend.auth/location-default', 'without location, Authorization with the prefix Bearer', () => {
   expect(send({ key: 'k' })).toEqual({ ...SENT, lines: ['authorization: Bearer k'] })
+})
+verifies('backend.auth/location-applies', 'key, secretRef and passthrough are written where location says', () => {
+  const location = { header: { name: 'x-key', prefix: 'Key ' } }
+  expect(send({ key: 'k', location }).lines).toEqual(['x-key: Key k'])
+  expect(send({ secretRef: { name: 'token' }, location }).lines).toEqual(['x-key: Key s3cret'])
+  expect(send({ passthrough: {}, location }, { apiKey }).lines).toEqual(['x-key: Key the-key'])
+})
+verifies(['backend.auth/key', 'backend.auth/location-header'], 'the key is written to its header', () => {
   expect(send({ key: 'Bearer k' })).toEqual({ ...SENT, lines: ['authorization: Bearer k'] })
   expect(send({ key: 'k' }, {}, { authorization: ['Bearer client', 'Basic client'] }).lines).toEqual([
     'authorization: Bearer k',

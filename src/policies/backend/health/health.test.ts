@@ -42,7 +42,7 @@ test('a condition must be a bool', () => {
 
 const NOTHING = { restoreHealth: undefined, consecutiveFailures: undefined, healthThreshold: undefined }
 
-verifies('health/evict-default-duration', 'eviction settings, with percentages as fractions', () => {
+verifies('health/duration-default', 'eviction settings, with percentages as fractions', () => {
   expect(compile({}).eviction).toBeUndefined()
   expect(compile({ eviction: {} }).eviction).toEqual({ ...NOTHING, durationMs: 3000 })
   const eviction = { duration: '1m', restoreHealth: 25, consecutiveFailures: 0, healthThreshold: 50 }

@@ -57,9 +57,12 @@ verifies('backend.tls/caCertificateRefs-wins', 'the CA of the ConfigMap takes pr
   expect(compile({ caCertificateRefs, mtlsCertificateRef: [{ name: 'with-ca' }] }).setting?.ca).toBe(OTHER_CA)
 })
 
-test('verification and server name', () => {
+test('verification', () => {
   expect(compile({ insecureSkipVerify: 'All' }).setting?.verify).toBe('none')
   expect(compile({ insecureSkipVerify: 'Hostname' }).setting?.verify).toBe('chain-only')
+})
+
+verifies('backend.tls/sni', 'sni is the name of the server', () => {
   expect(compile({ sni: 'a.test' }).setting?.serverName).toBe('a.test')
 })
 

@@ -58,7 +58,7 @@ verifies('authorization/allow-any', 'any Allow rule, any of its expressions', ()
     [[['Allow', F, T]], PASS],
   ])
 })
-verifies('authorization/allow-default-deny', 'Allow rules, none of which matches', () => {
+verifies('authorization/allow-denies-others', 'Allow rules, none of which matches', () => {
   check([
     [[['Allow', F]], DENIED],
     [

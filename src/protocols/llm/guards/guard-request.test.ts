@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { RouteType } from '../policy-schema.ts'
-import type { PromptGuardRequestSpec, RegexGuardSpec } from './guard-schema.ts'
+import { type PromptGuardRequestSpec, promptGuard, type RegexGuardSpec } from './guard-schema.ts'
 
 function guarded(
   regex: Partial<RegexGuardSpec>,
@@ -26,6 +27,12 @@ verifies(
     )
   },
 )
+
+verifies('backend.ai.promptGuard.regex/action-default', 'a rule without action masks', () => {
+  const { request } = specFrom(promptGuard, { request: [{ regex: { matches: ['k-\\d+'] } }] })
+  const setup: Setup = { ai: { promptGuard: { request: request! } } }
+  expect(sent(chat('k-12'), setup).text).toBe(chat('<masked>'))
+})
 
 test('texts are found whatever the case of their member: which one a provider reads is not known', () => {
   const body =

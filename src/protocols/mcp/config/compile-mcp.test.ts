@@ -30,7 +30,7 @@ test('a path of its own, and credentials that go on', () => {
   ])
 })
 
-verifies('backend.mcp.targets.static/path-default-sse', 'the older transport is said to be missing', () => {
+test('the older transport is said to be missing', () => {
   const { plan, problems } = compileTestMcp({ targets: [{ name: 'a', protocol: 'SSE' }] })
   expect(problems).toEqual(['spec.mcp.targets not-implemented'])
   expect(plan.targets).toMatchObject([{ path: '/sse', unusable: 'protocol SSE is not implemented yet' }])

@@ -1,0 +1,157 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadPlan } from '#cli/load-plan.ts'
+import { LivePlan } from '#engine/plan/live-plan.ts'
+import { Decision, decide } from '#engine/request/decide.ts'
+import { prepareAttempt } from '#engine/request/prepare-attempt.ts'
+import { wholePlan } from '#plan/delta.ts'
+import { exchangeWith, linesOf } from '#policies/shared/testing.ts'
+import { FileStore } from '#store/files.ts'
+import { backendYaml, gatewayYaml, joinYaml, listenersYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { verifies } from '#test/support/verifies.ts'
+
+/** From objects to the requests that are sent: which settings of section `backend` apply where several objects have some. */
+
+const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+
+interface Sent {
+  /** Lines of its head that policies of this file write. */
+  readonly lines: readonly string[]
+  readonly body: string
+}
+
+/** Lines of the head before any attempt, then the requests to the endpoints of the backend that is chosen, in their order. */
+async function sentTo(target: string, ...objects: readonly string[]): Promise<readonly Sent[]> {
+  const file = join(temporaryFolder(), 'objects.yaml')
+  writeFileSync(file, joinYaml(gatewayYaml(8080), ...objects))
+  const { items, state } = loadPlan(new FileStore([file]))
+  const plan = new LivePlan(state)
+  plan.update(wholePlan(items))
+  const socket = [...plan.sockets.values()].find(({ port }) => port === 8080)!
+  const sent: Sent[] = []
+  for (let at = 0; ; at++) {
+    const exchange = exchangeWith({ method: 'POST', target, body: CHAT })
+    const decision = new Decision()
+    expect(await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)).toBeUndefined()
+    expect(written(exchange), 'before the attempt').toEqual([])
+    const endpoint = decision.backend!.groups.flat()[at]
+    if (endpoint === undefined) return sent
+    expect(await prepareAttempt(endpoint, exchange, decision)).toBeUndefined()
+    sent.push({
+      lines: written(exchange),
+      body: exchange.newRequestBody === undefined ? CHAT : new TextDecoder().decode(exchange.newRequestBody),
+    })
+  }
+}
+
+function written(exchange: ReturnType<typeof exchangeWith>): string[] {
+  return linesOf(exchange.request).filter((line) => /^(?:authorization|x-)/.test(line))
+}
+
+const says = (text: string) => ({ request: { set: [{ name: 'x-from', value: `"${text}"` }] } })
+
+function backend(name: string, spec: object): string {
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: ${name} }
+spec: ${JSON.stringify(spec)}
+`
+}
+
+const AT = { host: '127.0.0.1', port: 9000 }
+
+verifies(
+  ['backend/policies-merge', 'policy/backend-applies-on-connect'],
+  'fields of the backend and of policies for it apply side by side, to what is sent and not before',
+  async () => {
+    const objects = [
+      backend('web', { static: AT, policies: { transformation: says('backend') } }),
+      policyYaml('one', 'ProxyBackend', 'web', { backend: { auth: { key: 'policy' } } }),
+      routeYaml('all', '/', 'web'),
+    ]
+    expect(await sentTo('/', ...objects)).toMatchObject([
+      { lines: ['authorization: Bearer policy', 'x-from: backend'] },
+    ])
+  },
+)
+
+verifies('backend/policies-win', 'of one field, that of the backend applies', async () => {
+  const objects = [
+    backend('web', { static: AT, policies: { auth: { key: 'own' } } }),
+    policyYaml('one', 'ProxyBackend', 'web', { backend: { auth: { key: 'policy' } } }),
+    policyYaml('two', 'Gateway', 'main', { backend: { auth: { key: 'gateway' } } }),
+    routeYaml('all', '/', 'web'),
+  ]
+  expect(await sentTo('/', ...objects)).toMatchObject([{ lines: ['authorization: Bearer own'] }])
+})
+
+verifies(
+  'backend.ai.groups.providers/policies-merge-order',
+  'policies of a provider apply before those of its backend, and these before a ProxyPolicy',
+  async () => {
+    const keys = { auth: { key: 'provider' } }
+    const providers = [
+      { name: 'own', providerOne: {}, policies: keys },
+      { name: 'plain', providerOne: {} },
+    ]
+    const ofBackend = { auth: { key: 'backend' } }
+    const policy = policyYaml('one', 'ProxyBackend', 'models', {
+      backend: { auth: { key: 'policy' }, transformation: says('policy') },
+    })
+    const target = '/v1/chat/completions'
+    const at = (spec: object) => sentTo(target, backend('models', spec), policy, routeYaml('all', '/', 'models'))
+    const ai = { groups: [{ providers }] }
+    expect(await at({ ai, policies: ofBackend })).toMatchObject([
+      { lines: ['authorization: Bearer provider', 'x-from: policy'] },
+      { lines: ['authorization: Bearer backend', 'x-from: policy'] },
+    ])
+    expect(await at({ ai })).toMatchObject([
+      { lines: ['authorization: Bearer provider', 'x-from: policy'] },
+      { lines: ['authorization: Bearer policy', 'x-from: policy'] },
+    ])
+  },
+)
+
+verifies(
+  'policy/backend-higher-target-selects',
+  'a policy of a Gateway or a route applies to all backends that its traffic goes to, and to no others',
+  async () => {
+    const objects = [
+      listenersYaml('other', ['{ name: http, protocol: HTTP, port: 8081 }']),
+      backendYaml('a', 9001),
+      backendYaml('b', 9002),
+      routeYaml('first', '/a', 'a'),
+      routeYaml('second', '/b', 'b'),
+      policyYaml('all', 'Gateway', 'main', { backend: { auth: { key: 'main' } } }),
+      policyYaml('elsewhere', 'Gateway', 'other', { backend: { auth: { key: 'other' } } }),
+      policyYaml('one', 'HTTPRoute', 'first', { backend: { transformation: says('route') } }),
+    ]
+    expect(await sentTo('/a', ...objects)).toMatchObject([{ lines: ['authorization: Bearer main', 'x-from: route'] }])
+    expect(await sentTo('/b', ...objects)).toMatchObject([{ lines: ['authorization: Bearer main'] }])
+  },
+)
+
+const OF_KIND = {
+  ai: { defaults: [{ field: 'temperature', value: 0 }] },
+  mcp: { authorization: { action: 'Deny', policy: { matchExpressions: ['true'] } } },
+}
+
+verifies(
+  ['backend.ai/backends-of-kind-ai', 'backend.mcp/backends-of-kind-mcp'],
+  'ai and mcp of a policy for a Gateway change nothing for backends of other kinds',
+  async () => {
+    const objects = [backendYaml('web', 9000), policyYaml('all', 'Gateway', 'main', { backend: OF_KIND })]
+    expect(await sentTo('/', ...objects, routeYaml('all', '/', 'web'))).toEqual([{ lines: [], body: CHAT }])
+  },
+)
+
+test('ai of the same policy applies to a backend of its kind', async () => {
+  const models = backend('models', { ai: { provider: { providerOne: {} } } })
+  const policy = policyYaml('all', 'Gateway', 'main', { backend: OF_KIND })
+  const [sent] = await sentTo('/v1/chat/completions', models, policy, routeYaml('all', '/', 'models'))
+  expect(JSON.parse(sent!.body)).toEqual({ ...JSON.parse(CHAT), temperature: 0 })
+})
