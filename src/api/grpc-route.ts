@@ -4,12 +4,15 @@ import {
   openObject,
   optional,
   type Parsed,
+  REFERENCE_MEANINGS,
   required,
   SERVICE_PORT_RULE,
   sectionName,
   text,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
+import { ROUTE, RULE } from './meanings.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import {
   backendReferenceFields,
@@ -39,30 +42,39 @@ const grpcRouteMatch = openObject({
 })
 
 const grpcBackendRef = withRule(
-  openObject({
-    ...backendReferenceFields,
-    weight,
-    filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
-  }),
+  withMeanings(
+    REFERENCE_MEANINGS,
+    openObject({
+      ...backendReferenceFields,
+      weight,
+      filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
+    }),
+  ),
   SERVICE_PORT_RULE,
 )
 
-const grpcRouteRule = openObject({
-  name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
-  matches: optional(
-    list(grpcRouteMatch, { max: 64 }),
-    'Matches of the rule, any of which must match. When unset, the rule matches every request.',
-  ),
-  filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for matched requests.'),
-  backendRefs: optional(list(grpcBackendRef, { max: 16 }), 'Backends of matched requests.'),
-  ...unread('sessionPersistence', 'retry', 'timeouts'),
-})
+const grpcRouteRule = withMeanings(
+  RULE,
+  openObject({
+    name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
+    matches: optional(
+      list(grpcRouteMatch, { max: 64 }),
+      'Matches of the rule, any of which must match. When unset, the rule matches every request.',
+    ),
+    filters: optional(list(grpcRouteFilter, { max: 16 }), 'Filters for matched requests.'),
+    backendRefs: optional(list(grpcBackendRef, { max: 16 }), 'Backends of matched requests.'),
+    ...unread('sessionPersistence', 'retry', 'timeouts'),
+  }),
+)
 
-const grpcRouteSpec = openObject({
-  ...routeFields,
-  hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
-  rules: optional(list(grpcRouteRule, { max: 16 }), 'Routing rules.'),
-})
+const grpcRouteSpec = withMeanings(
+  ROUTE,
+  openObject({
+    ...routeFields,
+    hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
+    rules: optional(list(grpcRouteRule, { max: 16 }), 'Routing rules.'),
+  }),
+)
 
 export const grpcRoute = platformKind('GRPCRoute', {
   spec: required(grpcRouteSpec, 'Desired state.'),

@@ -11,12 +11,15 @@ import {
   optional,
   type Parsed,
   problem,
+  REFERENCE_MEANINGS,
   required,
   SERVICE_PORT_RULE,
   sectionName,
   text,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
+import { MATCH_TYPES, PATH_MATCH, REQUEST_MATCH, ROUTE, RULE } from './meanings.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import {
   backendReferenceFields,
@@ -46,10 +49,17 @@ function checkPath(match: { readonly type: string; readonly value: string }, pat
 }
 
 const pathMatch = withRule(
-  openObject({
-    type: defaulted(enumOf('Exact', 'PathPrefix', 'RegularExpression'), 'PathPrefix', 'How the path is matched.'),
-    value: defaulted(text({ max: 1024 }), '/', 'Path, path prefix or regular expression to match.'),
-  }),
+  withMeanings(
+    PATH_MATCH,
+    openObject({
+      type: defaulted(
+        withMeanings(MATCH_TYPES, enumOf('Exact', 'PathPrefix', 'RegularExpression')),
+        'PathPrefix',
+        'How the path is matched.',
+      ),
+      value: defaulted(text({ max: 1024 }), '/', 'Path, path prefix or regular expression to match.'),
+    }),
+  ),
   {
     reads: ['type', 'value'],
     description:
@@ -60,55 +70,67 @@ const pathMatch = withRule(
 
 const ANY_PATH = { type: 'PathPrefix' as const, value: '/' }
 
-const httpRouteMatch = openObject({
-  path: defaulted(pathMatch, ANY_PATH, 'Path of the request.'),
-  headers: optional(headerMatches, 'Request headers to match. All of them must match.'),
-  queryParams: optional(
-    listMap(
-      'name',
-      openObject({
-        type: matchType,
-        name: required(httpHeaderName(), 'Name of the parameter.'),
-        value: required(text({ min: 1, max: 1024 }), 'Value or regular expression to match.'),
-      }),
-      { max: 16 },
+const httpRouteMatch = withMeanings(
+  REQUEST_MATCH,
+  openObject({
+    path: defaulted(pathMatch, ANY_PATH, 'Path of the request.'),
+    headers: optional(headerMatches, 'Request headers to match. All of them must match.'),
+    queryParams: optional(
+      listMap(
+        'name',
+        openObject({
+          type: matchType,
+          name: required(httpHeaderName(), 'Name of the parameter.'),
+          value: required(text({ min: 1, max: 1024 }), 'Value or regular expression to match.'),
+        }),
+        { max: 16 },
+      ),
+      'Query parameters to match. All of them must match.',
     ),
-    'Query parameters to match. All of them must match.',
-  ),
-  method: optional(
-    enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'),
-    'Method of the request to match.',
-  ),
-})
+    method: optional(
+      enumOf('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'),
+      'Method of the request to match.',
+    ),
+  }),
+)
 
 const httpBackendRef = withRule(
-  openObject({
-    ...backendReferenceFields,
-    weight,
-    filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
-  }),
+  withMeanings(
+    REFERENCE_MEANINGS,
+    openObject({
+      ...backendReferenceFields,
+      weight,
+      filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for requests to this backend.'),
+    }),
+  ),
   SERVICE_PORT_RULE,
 )
 
-const httpRouteRule = openObject({
-  name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
-  matches: defaulted(
-    list(httpRouteMatch, { max: 64 }),
-    [{ path: ANY_PATH }],
-    'Matches of the rule, any of which must match.',
-  ),
-  filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for matched requests.'),
-  backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Backends of matched requests.'),
-  timeouts: optional(routeTimeouts, 'Timeouts of matched requests.'),
-  retry: optional(routeRetry, 'Retries of matched requests.'),
-  ...unread('sessionPersistence'),
-})
+const httpRouteRule = withMeanings(
+  RULE,
+  openObject({
+    name: optional(sectionName(), 'Name of the rule. Policies target it with this name as sectionName.'),
+    matches: defaulted(
+      list(httpRouteMatch, { max: 64 }),
+      [{ path: ANY_PATH }],
+      'Matches of the rule, any of which must match.',
+    ),
+    filters: optional(list(httpRouteFilter, { max: 16 }), 'Filters for matched requests.'),
+    backendRefs: optional(list(httpBackendRef, { max: 16 }), 'Backends of matched requests.'),
+    timeouts: optional(routeTimeouts, 'Timeouts of matched requests.'),
+    retry: optional(routeRetry, 'Retries of matched requests.'),
+    ...unread('sessionPersistence'),
+  }),
+)
 
-const httpRouteSpec = openObject({
-  ...routeFields,
-  hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
-  rules: defaulted(list(httpRouteRule, { min: 1, max: 16 }), [{ matches: [{ path: ANY_PATH }] }], 'Routing rules.'),
-})
+const httpRouteSpec = withMeanings(
+  ROUTE,
+  openObject({
+    ...routeFields,
+    hostnames: optional(list(hostname(), { max: 16 }), 'Host names of the route. When unset, any host.'),
+    rules: defaulted(list(httpRouteRule, { min: 1, max: 16 }), [{ matches: [{ path: ANY_PATH }] }], 'Routing rules.'),
+  }),
+)
 
 export const httpRoute = platformKind('HTTPRoute', {
   spec: required(httpRouteSpec, 'Desired state.'),

@@ -63,7 +63,7 @@ export interface KindInfo {
   readonly schema: TSchema
 }
 
-const OWN_GROUP = 'gatewright.dev'
+export const OWN_GROUP = 'gatewright.dev'
 const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
 function own(kind: KindName, plural: string, shortName: string, schema: TSchema): KindInfo {

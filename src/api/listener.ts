@@ -12,8 +12,10 @@ import {
   required,
   sectionName,
   text,
+  withMeanings,
 } from '#schema/index.ts'
 import { clientValidation } from './client-validation.ts'
+import { LISTENER } from './meanings.ts'
 import { hostname, openLabelSelector, secretObjectReference } from './platform-fields.ts'
 
 const listenerTls = openObject({
@@ -54,13 +56,19 @@ const allowedRoutes = openObject({
 })
 
 /** A listener of a Gateway or ListenerSet. */
-export const listener = openObject({
-  name: required(sectionName(), 'Name of the listener. Routes and policies refer to it with this name as sectionName.'),
-  hostname: optional(hostname(), 'Host name to match. When unset, any host.'),
-  port: required(port(), 'Port to listen on.'),
-  protocol: required(text({ min: 1, max: 255 }), 'Protocol: HTTP, HTTPS, TLS or TCP.'),
-  tls: optional(listenerTls, 'TLS settings, for protocols HTTPS and TLS.'),
-  allowedRoutes: defaulted(allowedRoutes, { namespaces: SAME_NAMESPACE }, 'Routes that may attach.'),
-})
+export const listener = withMeanings(
+  LISTENER,
+  openObject({
+    name: required(
+      sectionName(),
+      'Name of the listener. Routes and policies refer to it with this name as sectionName.',
+    ),
+    hostname: optional(hostname(), 'Host name to match. When unset, any host.'),
+    port: required(port(), 'Port to listen on.'),
+    protocol: required(text({ min: 1, max: 255 }), 'Protocol: HTTP, HTTPS, TLS or TCP.'),
+    tls: optional(listenerTls, 'TLS settings, for protocols HTTPS and TLS.'),
+    allowedRoutes: defaulted(allowedRoutes, { namespaces: SAME_NAMESPACE }, 'Routes that may attach.'),
+  }),
+)
 
 export type ListenerSpec = Parsed<typeof listener>

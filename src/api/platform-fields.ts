@@ -16,12 +16,15 @@ import {
   openObject,
   optional,
   port,
+  REFERENCE_MEANINGS,
   required,
   type ScalarRefusal,
   SERVICE_PORT_RULE,
   text,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
+import { MATCH_TYPES } from './meanings.ts'
 import { parentReference } from './parent-reference.ts'
 
 /** Platform fields that this gateway does not read. They are declared so that they are not reported as unknown. */
@@ -93,7 +96,10 @@ export const backendReferenceFields = {
 }
 
 /** The backend of a filter or a callout. */
-export const openBackendReference = withRule(openObject(backendReferenceFields), SERVICE_PORT_RULE)
+export const openBackendReference = withRule(
+  withMeanings(REFERENCE_MEANINGS, openObject(backendReferenceFields)),
+  SERVICE_PORT_RULE,
+)
 
 export const weight = defaulted(
   integer({ min: 0, max: 1_000_000 }),
@@ -102,7 +108,11 @@ export const weight = defaulted(
 )
 
 /** How a route matches a header, a query parameter or a gRPC method. */
-export const matchType = defaulted(enumOf('Exact', 'RegularExpression'), 'Exact', 'How the value is matched.')
+export const matchType = defaulted(
+  withMeanings(MATCH_TYPES, enumOf('Exact', 'RegularExpression')),
+  'Exact',
+  'How the value is matched.',
+)
 
 /** Headers in the match of a route. */
 export const headerMatches = listMap(
@@ -122,4 +132,7 @@ export const routeFields = {
 }
 
 /** A backend of a TCP or TLS route. */
-export const weightedBackendReference = withRule(openObject({ ...backendReferenceFields, weight }), SERVICE_PORT_RULE)
+export const weightedBackendReference = withRule(
+  withMeanings(REFERENCE_MEANINGS, openObject({ ...backendReferenceFields, weight })),
+  SERVICE_PORT_RULE,
+)

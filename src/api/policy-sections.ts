@@ -9,8 +9,10 @@ import {
   type Parsed,
   problem,
   type TSchema,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
+import { BACKEND, TRAFFIC } from './meanings.ts'
 import { POLICIES } from './policy-fields.ts'
 import { PRE_ROUTING } from './policy-order.ts'
 
@@ -51,13 +53,16 @@ function checkPreRoutingFields(
 
 /** `spec.traffic` (specification 2, 2.2). */
 export const traffic = withRule(
-  object({
-    phase: optional(
-      enumOf('PreRouting', 'PostRouting'),
-      'When the section runs. PreRouting: before a route is selected. PostRouting (the default): after.',
-    ),
-    ...trafficFields,
-  }),
+  withMeanings(
+    TRAFFIC,
+    object({
+      phase: optional(
+        enumOf('PreRouting', 'PostRouting'),
+        'When the section runs. PreRouting: before a route is selected. PostRouting (the default): after.',
+      ),
+      ...trafficFields,
+    }),
+  ),
   {
     reads: ['phase'],
     description: 'Phase PreRouting supports only fields that do not need a route.',
@@ -66,7 +71,7 @@ export const traffic = withRule(
 )
 
 /** `spec.backend` and `ProxyBackend.spec.policies` (specification 2, 2.3, `BackendFull`). */
-export const backendFull = notEmpty(object(backendFullFields))
+export const backendFull = notEmpty(withMeanings(BACKEND, object(backendFullFields)))
 
 function namesOf<Fields extends object>(fields: Fields): readonly (keyof Fields & string)[] {
   return Object.freeze(Object.keys(fields)) as readonly (keyof Fields & string)[]

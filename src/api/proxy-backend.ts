@@ -1,3 +1,4 @@
+import { meaningsOfProviders, PRODUCTS, withProduct } from '#base/products.ts'
 import { BACKEND_PROTOCOLS } from '#protocols/backend-protocols.ts'
 import {
   type ConfigProblem,
@@ -8,6 +9,7 @@ import {
   type Parsed,
   problem,
   required,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
 import { conditions } from './condition.ts'
@@ -17,6 +19,21 @@ import { backendFull } from './policy-sections.ts'
 /** The types of destinations; a ProxyBackend has exactly one. */
 const DESTINATIONS = ['ai', 'static', 'dynamicForwardProxy', 'mcp', 'aws', 'a2a'] as const
 export type Destination = (typeof DESTINATIONS)[number]
+
+const MEANINGS = {
+  ...meaningsOfProviders('ai.provider.'),
+  llm: 'use "ai"',
+  provider: 'use "ai.provider"',
+  providers: 'use "ai.groups", each of which has "providers"',
+  host: 'use "static.host" and "static.port"',
+  url: 'use "static.host" and "static.port"',
+  http: 'use "static"',
+  service: 'refer to the Service from a route; a ProxyBackend is not needed',
+  targets: 'use "mcp.targets"',
+  agent: 'use "a2a"',
+  tls: 'use "policies.tls"',
+  auth: 'use "policies.auth"',
+}
 
 const fields = object({
   static: optional(BACKEND_PROTOCOLS.static.schema, 'A host and port, or a Unix domain socket.'),
@@ -28,7 +45,7 @@ const fields = object({
     'The Host header selects the destination of each request; for TLS traffic, the SNI does. ' +
       'Clients can reach arbitrary destinations: restrict access with an authorization policy.',
   ),
-  aws: optional(BACKEND_PROTOCOLS.aws.schema, 'A cloud service.'),
+  aws: optional(BACKEND_PROTOCOLS.aws.schema, `A service of ${PRODUCTS.cloudOne}.`),
   policies: optional(backendFull, 'Backend policies. They take precedence over ProxyPolicy objects.'),
 })
 
@@ -60,27 +77,27 @@ function checkPoliciesFit(spec: View, path: string): readonly ConfigProblem[] {
 function checkRuntimeCredentials(spec: View, path: string): readonly ConfigProblem[] {
   if (spec.aws === undefined) return []
   const at = fieldPath(path, 'policies.auth')
-  return ['cloudTwo', 'cloudThree']
+  return (['cloudTwo', 'cloudThree'] as const)
     .filter((cloud) => spec.policies?.auth?.[cloud] !== undefined)
     .map((cloud) =>
       problem(
         fieldPath(at, cloud),
         'not-together',
-        `${cloud} cannot be used with an agent runtime; use cloudOne or a bearer token`,
+        `${withProduct(cloud)} cannot be used with an agent runtime; use ${withProduct('cloudOne')} or a bearer token`,
       ),
     )
 }
 
 /** `spec` of a ProxyBackend (specification 1, 2.3). */
 const proxyBackendSpec = withRule(
-  withRule(exactlyOne(DESTINATIONS, fields), {
+  withRule(withMeanings(MEANINGS, exactlyOne(DESTINATIONS, fields)), {
     reads: ['policies'],
     description: 'policies.ai requires an ai backend, policies.mcp an mcp backend.',
     check: checkPoliciesFit,
   }),
   {
     reads: ['policies'],
-    description: 'cloudTwo and cloudThree cannot be used with an agent runtime.',
+    description: `${withProduct('cloudTwo')} and ${withProduct('cloudThree')} cannot be used with an agent runtime.`,
     check: checkRuntimeCredentials,
   },
 )

@@ -10,8 +10,10 @@ import {
   type Parsed,
   problem,
   required,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
+import { POLICY } from './meanings.ts'
 import { type ObjectOf, ownKind } from './object.ts'
 import { backendFull, frontend, traffic } from './policy-sections.ts'
 import { policyStatus } from './policy-status.ts'
@@ -117,16 +119,19 @@ function checkOneMcpAuthentication(
   return [problem(fieldPath(path, 'backend.mcp.authentication'), 'not-together', message)]
 }
 
-const fields = object({
-  targetRefs: optional(list(policyTargetReference, { min: 1, max: 16 }), 'Objects that the policy attaches to.'),
-  targetSelectors: optional(
-    list(policyTargetSelector, { min: 1, max: 16 }),
-    'Objects that the policy attaches to, selected by label in the namespace of the policy.',
-  ),
-  frontend: optional(frontend, 'Policies for client connections: TCP, TLS, HTTP, access log, tracing, metrics.'),
-  traffic: optional(traffic, 'Policies for requests.'),
-  backend: optional(backendFull, 'Policies for connections and requests to backends.'),
-})
+const fields = withMeanings(
+  POLICY,
+  object({
+    targetRefs: optional(list(policyTargetReference, { min: 1, max: 16 }), 'Objects that the policy attaches to.'),
+    targetSelectors: optional(
+      list(policyTargetSelector, { min: 1, max: 16 }),
+      'Objects that the policy attaches to, selected by label in the namespace of the policy.',
+    ),
+    frontend: optional(frontend, 'Policies for client connections: TCP, TLS, HTTP, access log, tracing, metrics.'),
+    traffic: optional(traffic, 'Policies for requests.'),
+    backend: optional(backendFull, 'Policies for connections and requests to backends.'),
+  }),
+)
 
 /** Rules that check sections against targets. */
 const TARGET_RULES = [

@@ -104,6 +104,9 @@ const SETTINGS = {
   ExtensionRef: 'extensionRef',
 } as const
 
+/** Types of filters. */
+export const FILTER_TYPES: readonly string[] = Object.keys(SETTINGS)
+
 /** A filter must have the settings of its type and no others. */
 function checkFilter(
   filter: { readonly type: string } & Readonly<Record<string, unknown>>,

@@ -1,28 +1,48 @@
-/** The candidate that is most similar to a misspelled word, if it is similar enough; for "did you mean" texts. */
+/**
+ * The candidate that a misspelled or abbreviated word probably means, for "did you mean" texts: the most similar one, or else the only one
+ * that begins or ends with the word.
+ */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  const all = [...candidates]
+  const small = word.toLowerCase()
   const limit = Math.max(1, Math.floor(word.length / 3))
   let best: string | undefined
   let bestDistance = limit + 1
-  for (const candidate of candidates) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase())
+  for (const candidate of all) {
+    const distance = editDistance(small, candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
     }
   }
-  return best
+  return best ?? abbreviated(small, all)
 }
 
-/** Edit distance (insert, delete, replace) between two words. */
+const SHORTEST_PART = 3
+
+function abbreviated(small: string, candidates: readonly string[]): string | undefined {
+  if (small.length < SHORTEST_PART) return undefined
+  const found = candidates.filter((candidate) => {
+    const whole = candidate.toLowerCase()
+    return whole.startsWith(small) || whole.endsWith(small)
+  })
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** Edit distance (insert, delete, replace, swap neighbors) between two words. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
+    const row = [i]
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + cost))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwapped ? beforeLast[j - 2]! + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + cost, swapped))
     }
-    row = next
+    beforeLast = last
+    last = row
   }
-  return row[b.length]!
+  return last[b.length]!
 }

@@ -18,7 +18,7 @@ const agentRuntime = object({
 /** `ProxyBackend.spec.aws` (specification 1, 2.3.3). */
 export const awsBackend = exactlyOne(
   ['agentRuntime'],
-  object({ agentRuntime: optional(agentRuntime, 'A cloud agent runtime.') }),
+  object({ agentRuntime: optional(agentRuntime, 'An agent runtime.') }),
 )
 
 /** `ProxyBackend.spec.dynamicForwardProxy` (specification 1, 2.3). */

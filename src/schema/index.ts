@@ -1,7 +1,7 @@
 export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
 export { host } from './host.ts'
-export { annotate, defaulted, deprecated, described, optional, required, secret } from './modifiers.ts'
+export { annotate, defaulted, deprecated, described, optional, required, secret, withMeanings } from './modifiers.ts'
 export type {
   DeepReadonly,
   FieldGroup,
@@ -19,6 +19,7 @@ export {
   configMapReference,
   labelSelector,
   localObjectReference,
+  REFERENCE_MEANINGS,
   SERVICE_PORT_RULE,
   secretReference,
   secretSelector,

@@ -1,4 +1,6 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
+import type { Meanings } from '#base/products.ts'
+import { nodeOf } from './node.ts'
 
 /** A copy of a schema with more keywords. It keeps TypeBox's non-enumerable properties, which a spread would lose. */
 export function annotate<S extends TSchema>(schema: S, keywords: object): S {
@@ -9,6 +11,11 @@ export function annotate<S extends TSchema>(schema: S, keywords: object): S {
 /** A text that must never appear in output. */
 export function secret<S extends TSchema>(schema: S, part: 'whole' | 'after-colon' = 'whole'): S {
   return annotate(schema, { secret: part })
+}
+
+/** Says what to write instead of names that users of other products write; keys as in `Meanings`. */
+export function withMeanings<S extends TSchema>(meanings: Meanings, schema: S): S {
+  return annotate(schema, { meanings: { ...nodeOf(schema).meanings, ...meanings } })
 }
 
 /** A required field. The description is user documentation. */

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { FindingCode } from '#base/findings.ts'
+import type { Meanings } from '#base/products.ts'
 
 /** The scalar types of specification 1, 2.2, with their names in the documentation. They define the meaning of a string. */
 export type ScalarName =
@@ -80,6 +81,8 @@ export interface SchemaNode {
   readonly refersTo?: Reference
   /** A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`. */
   readonly secret?: 'whole' | 'after-colon'
+  /** What to write instead of unknown field names or values (`base/products.ts`). */
+  readonly meanings?: Meanings
   /** The field is deprecated; the path of its replacement. */
   readonly replacedBy?: string
   /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { annotate, defaulted, optional, required } from './modifiers.ts'
+import type { Meanings } from '#base/products.ts'
+import { annotate, defaulted, optional, required, withMeanings } from './modifiers.ts'
 import type { Reference } from './node.ts'
 import { fieldPath, problem } from './problem.ts'
 import { enumOf, groupName, kindName, namespaceName, objectName, port, text } from './scalars.ts'
@@ -61,9 +62,19 @@ export const SERVICE_PORT_RULE = {
   check: checkServicePort,
 }
 
+/** What to write instead of the names of references in other configuration APIs. */
+export const REFERENCE_MEANINGS: Meanings = {
+  servicename: 'use "name"',
+  service: 'use "name"',
+  serviceport: 'use "port"',
+  targetport: 'use "port", which is the port of the Service',
+  host: 'refer to a Service or ProxyBackend by "name"; a ProxyBackend may have "static.host"',
+}
+
 /** A reference to a Service (with its port) or to a ProxyBackend. */
 export function backendObjectReference(to: 'backend' | 'keySet' = 'backend') {
-  return referring(withRule(object(backendObjectReferenceFields), SERVICE_PORT_RULE), { to, entries: [] })
+  const fields = withMeanings(REFERENCE_MEANINGS, object(backendObjectReferenceFields))
+  return referring(withRule(fields, SERVICE_PORT_RULE), { to, entries: [] })
 }
 
 /** Selects objects by their labels; an empty selector selects all. */

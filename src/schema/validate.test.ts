@@ -18,6 +18,7 @@ import {
   setOf,
   text,
   validate,
+  withMeanings,
   withRule,
 } from './index.ts'
 
@@ -87,6 +88,25 @@ test.each([
   [object({}), { a: 1 }, 'unknown field "a", no fields are allowed here'],
 ])('message %#', (schema, value, message) => {
   expect(validate(schema, value).problems.map((each) => each.message)).toContain(message)
+})
+
+test.each([
+  [{ Open_AI: {} }, ['Open_AI: unknown field "Open_AI": OpenAI is "one"']],
+  [{ oen: {} }, ['oen: unknown field "oen", did you mean "one"?']],
+  [{ other: {} }, ['other: unknown field "other"', ': exactly one of one, two must be set; none is set']],
+  [{ one: {}, openai: {} }, ['openai: unknown field "openai": OpenAI is "one"']],
+])('a field with another name is one problem: %j', (value, expected) => {
+  const schema = withMeanings(
+    { openai: 'OpenAI is "one"' },
+    exactlyOne(['one', 'two'], object({ one: optional(object({})), two: optional(object({})) })),
+  )
+  expect(validate(schema, value).problems.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected)
+})
+
+test('a required field with a wrong name is one problem, unless unknown fields are dropped', () => {
+  const schema = object({ name: required(text(), 'A name.') })
+  expect(validate(schema, { nam: 'a' }).problems.map(({ path }) => path)).toEqual(['nam'])
+  expect(validate(schema, { nam: 'a' }, { unknownFields: 'warn' }).problems.map(({ path }) => path)).toEqual(['name'])
 })
 
 test('unknown fields can be dropped with or without a warning', () => {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { count } from '#base/count.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { type Meanings, nameWithProduct, plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
 import { type FieldGroup, nodeOf, type ObjectRule, type Parsed, type SchemaNode } from './node.ts'
 import { fieldPath, itemPath, problem } from './problem.ts'
@@ -92,11 +93,14 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
   const properties = node.properties ?? {}
   const parsed: Record<string, unknown> = {}
   let failed: Set<string> | undefined
+  let meant: readonly Hint[] | undefined
 
   for (const [name, member] of Object.entries(fields)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (property === undefined) {
-      if (keepsUnknown(run, node, name, path)) setMember(parsed, name, member)
+      const hint = hintFor(node, name, fields)
+      if (hint !== undefined) meant = [...(meant ?? []), hint]
+      if (keepsUnknown(run, node, name, path, hint)) setMember(parsed, name, member)
       continue
     }
     const before = run.problems.length
@@ -107,17 +111,23 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
     reportReplaced(run, node, fields, path)
   } else {
     setDefaults(parsed, properties, fields)
+    // A misspelled field is one mistake: the report of its name says it.
+    const refused = run.unknownFields === 'refuse' && !node.open ? (meant ?? NONE_MEANT) : NONE_MEANT
     for (const name of missing(node, fields)) {
       failed = (failed ?? new Set()).add(name)
-      report(run, fieldPath(path, name), 'required', 'is required')
+      if (!refused.some(({ field }) => field === name)) report(run, fieldPath(path, name), 'required', 'is required')
     }
-    for (const group of node.groups ?? []) checkGroup(run, group, fields, path)
+    for (const group of node.groups ?? []) {
+      const isMeant = refused.some(({ field }) => field === undefined || group.fields.includes(field))
+      checkGroup(run, group, fields, path, isMeant)
+    }
   }
   for (const rule of applicableRules(node, fields)) runRule(run, rule, parsed, failed ?? NONE_FAILED, path)
   return parsed
 }
 
 const NONE_FAILED: ReadonlySet<string> = new Set()
+const NONE_MEANT: readonly Hint[] = []
 
 /** Whether a problem has been reported since a position, so that rules must not read the field. */
 function hasFailed(run: Run, since: number): boolean {
@@ -151,19 +161,32 @@ function missing({ required = [] }: SchemaNode, fields: object): readonly string
   return required.filter((name) => !Object.hasOwn(fields, name))
 }
 
-/** @returns whether an unknown field stays in the value */
-function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string): boolean {
+/** What an unknown field name probably means: the text for messages, and the field if there is exactly one. */
+interface Hint {
+  readonly text: string
+  readonly field?: string
+}
+
+function hintFor(node: SchemaNode, name: string, fields: object): Hint | undefined {
+  const meaning = node.meanings?.[plainWord(name)]
+  if (meaning !== undefined) return { text: `: ${meaning}` }
   const known = Object.keys(node.properties ?? {})
-  const nearest = suggest(name, known)
-  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  // Rather a field that is not set yet.
+  const absent = known.filter((field) => !Object.hasOwn(fields, field))
+  const field = suggest(name, absent) ?? suggest(name, known)
+  return field === undefined ? undefined : { text: `, did you mean "${field}"?`, field }
+}
+
+/** @returns whether an unknown field stays in the value */
+function keepsUnknown(run: Run, node: SchemaNode, name: string, path: string, hint: Hint | undefined): boolean {
   const found = (effect: string, severity: ConfigProblem['severity']) =>
-    problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint || effect}`, severity)
+    problem(fieldPath(path, name), 'unknown-field', `unknown field "${name}"${hint?.text ?? effect}`, severity)
   if (node.open) {
     run.warnings.push(found(', it has no effect here', 'warning'))
     return true
   }
-  if (run.unknownFields === 'refuse')
-    run.problems.push(found(known.length === 0 ? ', no fields are allowed here' : '', 'error'))
+  const hasFields = Object.keys(node.properties ?? {}).length > 0
+  if (run.unknownFields === 'refuse') run.problems.push(found(hasFields ? '' : ', no fields are allowed here', 'error'))
   if (run.unknownFields === 'warn') run.warnings.push(found(', it has been dropped', 'warning'))
   return false
 }
@@ -176,9 +199,17 @@ function reportReplaced(run: Run, node: SchemaNode, fields: Record<string, unkno
   }
 }
 
-function checkGroup(run: Run, group: FieldGroup, fields: Record<string, unknown>, path: string): void {
+/** @param isMeant an unknown field is reported that probably stands for a field of the group */
+function checkGroup(
+  run: Run,
+  group: FieldGroup,
+  fields: Record<string, unknown>,
+  path: string,
+  isMeant: boolean,
+): void {
   const set = group.fields.filter((name) => Object.hasOwn(fields, name))
-  const names = group.fields.join(', ')
+  if (isMeant && set.length === 0) return
+  const names = group.fields.map(nameWithProduct).join(', ')
   const given = set.length === 0 ? 'none is' : `${set.join(' and ')} are`
   if (group.count === 'exactly-one' && set.length !== 1) {
     const message =
@@ -245,12 +276,12 @@ function reportDuplicates(run: Run, keys: readonly string[], items: readonly unk
 
 function visitString(run: Run, node: SchemaNode, value: unknown, path: string): unknown {
   if (typeof value !== 'string') {
-    report(run, path, 'wrong-type', wrongType('a string', value))
+    report(run, path, 'wrong-type', wrongType(textForm(node), value))
     return value
   }
   const words = node.const === undefined ? node.enum : [String(node.const)]
   if (words !== undefined) {
-    if (!words.includes(value)) report(run, path, 'unknown-value', unknownValue(words, value))
+    if (!words.includes(value)) report(run, path, 'unknown-value', unknownValue(words, value, node.meanings))
     return value
   }
   if (checkLength(run, node, value, path)) checkScalar(run, node, value, path)
@@ -332,16 +363,24 @@ function boundsText(min: number | undefined, max: number | undefined): string {
   return `between ${min} and ${max}`
 }
 
-function unknownValue(words: readonly string[], value: string): string {
+function unknownValue(words: readonly string[], value: string, meanings: Meanings | undefined): string {
+  const meaning = meanings?.[plainWord(value)]
   const nearest = suggest(value, words)
-  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
-  return words.length === 1 ? `must be "${words[0]}"${hint}` : `must be one of ${words.join(', ')}${hint}`
+  const guess = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  const hint = meaning === undefined ? guess : `: ${meaning}`
+  return words.length === 1
+    ? `must be "${words[0]}"${hint}`
+    : `must be one of ${words.map(nameWithProduct).join(', ')}${hint}`
 }
 
 function wrongType(expected: string, value: unknown): string {
-  const hint = typeof value === 'string' && expected !== 'a string' && isBare(value) ? ' (remove the quotes?)' : ''
+  const hint = typeof value === 'string' && isBare(value) ? ' (remove the quotes?)' : ''
   if (value === null) return `must be ${expected}, not null: leave the field out or give it a value`
   return `must be ${expected}, not ${typeText(value)}${hint}`
+}
+
+function textForm({ scalar }: SchemaNode): string {
+  return scalar === 'Duration' || scalar === 'DurationOrCEL' ? 'a duration such as "5s"' : 'a string'
 }
 
 /** A string that would be a number or a boolean without quotes. */

@@ -86,9 +86,9 @@ spec:
       port: 0
 `
   expect(linesOf(text)).toEqual([
-    'a.yaml:8:7: error: spec.ports[0].protocol: must be one of TCP, UDP, SCTP [unknown-value]',
+    'a.yaml:8:7: error: spec.ports[0].protocol: must be one of TCP, UDP, SCTP, did you mean "TCP"? [unknown-value]',
     'a.yaml:10:7: error: spec.ports[1].port: must be between 1 and 65535 [out-of-range]',
-    'a.yaml:8:7: error: spec.ports[1].protocol: must be one of TCP, UDP, SCTP [unknown-value]',
+    'a.yaml:8:7: error: spec.ports[1].protocol: must be one of TCP, UDP, SCTP, did you mean "TCP"? [unknown-value]',
   ])
 })
 

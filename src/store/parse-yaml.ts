@@ -1,6 +1,8 @@
-import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
+import { apiVersionOf, findKind, KINDS, type KindInfo, OWN_GROUP } from '#api/kinds.ts'
+import { KIND } from '#api/meanings.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
 import { problem, validate } from '#schema/index.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
@@ -189,12 +191,17 @@ function recognise(apiVersion: string, kind: string): KindInfo | ConfigProblem {
 
 /** Objects of other software in the same files are only a warning, unless the kind looks like a misspelled one. */
 function unknownKind(group: string, kind: string): ConfigProblem {
+  const meaning = KIND[plainWord(kind)]
+  if (meaning !== undefined) {
+    const severity = group === OWN_GROUP ? 'error' : 'warning'
+    return problem('kind', 'unknown-kind', `kind "${kind}" is not supported by the gateway: ${meaning}`, severity)
+  }
   const names = KINDS.map((info) => info.kind)
   const nearest = suggest(kind, names)
   if (nearest !== undefined)
     return problem('kind', 'unknown-kind', `unknown kind "${kind}", did you mean "${nearest}"?`)
   const ours = KINDS.filter((info) => info.own).map((info) => info.kind)
-  if (group === KINDS[0]?.group) {
+  if (group === OWN_GROUP) {
     return problem('kind', 'unknown-kind', `unknown kind "${kind}"; the kinds of ${group} are ${ours.join(', ')}`)
   }
   return problem('kind', 'unknown-kind', `kind "${kind}" is not supported by the gateway and has no effect`, 'warning')

@@ -42,3 +42,11 @@ test('rules that a caller can flip, as `gatewright lint -v` prints them', () => 
   if (isUpdate) writeFileSync(golden, text)
   expect(text).toBe(readFileSync(golden, 'utf8'))
 })
+
+test('names from other gateways, and names that are almost right, as `gatewright lint` prints them', () => {
+  const file = 'test/cases/lint/other-names.yaml'
+  const golden = file.replace('.yaml', '.txt')
+  const text = `${linted(file).lines.join('\n')}\n`
+  if (isUpdate) writeFileSync(golden, text)
+  expect(text).toBe(readFileSync(golden, 'utf8'))
+})

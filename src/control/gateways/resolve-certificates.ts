@@ -3,7 +3,9 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
+import { notFound } from '../references/not-found.ts'
 import { secretData } from '../references/secret-data.ts'
+import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -57,7 +59,8 @@ function resolveCertificate(
   ref: CertificateRef,
 ): string | RefFault {
   if (ref.kind !== 'Secret' || ref.group !== '') {
-    return { code: 'listener-certificate', reason: INVALID, message: `a ${ref.kind} is not a Secret` }
+    const { message } = wrongReference(ref, { Secret: '' })
+    return { code: 'listener-certificate', reason: INVALID, message }
   }
   const namespace = ref.namespace ?? owner.metadata.namespace
   const from = { group: GATEWAY_GROUP, kind: owner.kind, namespace: owner.metadata.namespace }
@@ -67,7 +70,8 @@ function resolveCertificate(
     return { code: 'reference-not-permitted', reason: 'RefNotPermitted', message }
   }
   const secret = inventory.find('Secret', namespace, ref.name)
-  if (secret === undefined) return { code: 'secret-not-found', reason: INVALID, message: `${title} not found` }
+  if (secret === undefined)
+    return { code: 'secret-not-found', reason: INVALID, message: notFound(inventory, 'Secret', namespace, ref.name) }
   const fault = certificateFault(secretData(secret), tlsMaterial)
   if (fault === undefined) return objectKey('Secret', namespace, ref.name)
   return { code: 'listener-certificate', reason: INVALID, message: `${title}: ${fault}` }

@@ -6,7 +6,9 @@ import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
 import { configMapData } from '../references/config-map-data.ts'
+import { notFound } from '../references/not-found.ts'
 import { secretData } from '../references/secret-data.ts'
+import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -87,7 +89,7 @@ function resolveAuthority(
   { group, kind, name, namespace = owner.metadata.namespace }: AuthorityRef,
 ): string | RefFault {
   if (group !== '' || (kind !== 'ConfigMap' && kind !== 'Secret')) {
-    const message = `a ${kind} is neither a ConfigMap nor a Secret`
+    const { message } = wrongReference({ group, kind }, { ConfigMap: '', Secret: '' })
     return { code: 'listener-client-authority', reason: 'InvalidCACertificateKind', message }
   }
   const title = `${kind} ${namespace}/${name}`
@@ -99,7 +101,7 @@ function resolveAuthority(
   const data = kind === 'Secret' ? dataOfSecret(inventory, namespace, name) : dataOfMap(inventory, namespace, name)
   if (data === undefined) {
     const code = kind === 'Secret' ? 'secret-not-found' : 'config-map-not-found'
-    return { code, reason: INVALID, message: `${title} not found` }
+    return { code, reason: INVALID, message: notFound(inventory, kind, namespace, name) }
   }
   const fault = authorityFault(data[ENTRY], tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)

@@ -6,6 +6,7 @@ import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from
 import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
 import { normaliseHostname } from '../hostname.ts'
 import type { Inventory } from '../inventory.ts'
+import { notFound } from '../references/not-found.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
@@ -73,7 +74,9 @@ export function resolveListenerSet(
 export function reportOrphan({ inventory, reportOn }: TranslationContext, set: ListenerSetObject): void {
   const { kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
   if (kind === 'Gateway' && inventory.find('Gateway', namespace, name) !== undefined) return
-  const message = `${kind} ${namespace}/${name} not found; the listeners of this ListenerSet are not served`
+  const missing =
+    kind === 'Gateway' ? notFound(inventory, kind, namespace, name) : `${kind} ${namespace}/${name} not found`
+  const message = `${missing}; the listeners of this ListenerSet are not served`
   reportOn(set)({ path: 'spec.parentRef', code: 'parent-not-found', message, severity: 'error' })
 }
 

@@ -2,6 +2,8 @@ import type { GatewayObject } from '#api/gateway.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import { OWN_GROUP } from '../controller.ts'
 import type { Inventory } from '../inventory.ts'
+import { notFound } from '../references/not-found.ts'
+import { wrongReference } from '../references/wrong-reference.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
@@ -54,7 +56,7 @@ function findParameters(
   { group, kind, namespace, name }: ParametersReference,
 ): ProxyParametersObject | string {
   if (group !== OWN_GROUP || kind !== 'ProxyParameters') {
-    return `parametersRef must name a ProxyParameters of ${OWN_GROUP}, not a ${kind}${group === '' ? '' : ` of ${group}`}`
+    return `parametersRef: ${wrongReference({ group, kind }, { ProxyParameters: OWN_GROUP }).message}`
   }
-  return inventory.find('ProxyParameters', namespace, name) ?? `ProxyParameters ${namespace}/${name} not found`
+  return inventory.find('ProxyParameters', namespace, name) ?? notFound(inventory, 'ProxyParameters', namespace, name)
 }

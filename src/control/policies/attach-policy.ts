@@ -7,6 +7,7 @@ import { backendTarget, gatewayTarget, listenerSetTarget, listenerTarget, routeT
 import type { Listener } from '../gateways/listener.ts'
 import type { Inventory } from '../inventory.ts'
 import { hasLabels } from '../label-selector.ts'
+import { knownSections, notFound } from '../references/not-found.ts'
 import type { PolicyAttachment } from './policy-item.ts'
 
 /** A target that a policy is attached to. */
@@ -50,7 +51,7 @@ interface Entry {
   readonly sectionName?: string
   readonly find: (kind: TargetKind) => readonly TargetObject[]
   /** The finding if `find` returns nothing. */
-  readonly notFound: Omit<UnattachedTarget, 'path'>
+  readonly notFound: (kind: TargetKind) => Omit<UnattachedTarget, 'path'>
 }
 
 /** Attaches a policy to its targets, which are in its own namespace (decisions A-27 to A-29). */
@@ -69,12 +70,14 @@ export function attachPolicy(context: AttachmentContext, policy: ProxyPolicyObje
 function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly Entry[] {
   const { namespace } = policy.metadata
   const refs = (policy.spec.targetRefs ?? []).map((ref, index): Entry => {
-    const message = `Policy is not attached: ${ref.kind} ${namespace}/${ref.name} not found`
     return {
       ...ref,
       path: `spec.targetRefs[${index}]`,
       find: (kind) => [inventory.find(kind, namespace, ref.name) ?? []].flat(),
-      notFound: { code: 'target-not-found', message },
+      notFound: (kind) => ({
+        code: 'target-not-found',
+        message: `Policy is not attached: ${notFound(inventory, kind, namespace, ref.name)}`,
+      }),
     }
   })
   const selectors = (policy.spec.targetSelectors ?? []).map((selector, index): Entry => {
@@ -84,7 +87,7 @@ function entriesOf(inventory: Inventory, policy: ProxyPolicyObject): readonly En
       ...selector,
       path: `spec.targetSelectors[${index}]`,
       find: (kind) => (inventory.inNamespace(kind, namespace) as readonly TargetObject[]).filter(isSelected),
-      notFound: { code: 'target-selects-nothing', message },
+      notFound: () => ({ code: 'target-selects-nothing', message }),
     }
   })
   return [...refs, ...selectors]
@@ -96,7 +99,7 @@ function attachEntry(context: AttachmentContext, entry: Entry): readonly (Target
     return [{ path, code: 'not-implemented', message: `targets of kind ${kind} are not implemented yet` }]
   }
   const objects = entry.find(kind)
-  if (objects.length === 0) return [{ path, ...entry.notFound }]
+  if (objects.length === 0) return [{ path, ...entry.notFound(kind) }]
   return objects.map((object) => attachTo(context, { kind, path, sectionName: entry.sectionName }, object))
 }
 
@@ -123,8 +126,7 @@ function attachTo(
   if (sectionName !== undefined) {
     const known = sectionsOf(context, kind, object)
     if (!known.includes(sectionName)) {
-      const names = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`
-      const message = `Policy is not attached: sectionName "${sectionName}" not found in ${title}; ${names}`
+      const message = `Policy is not attached: sectionName "${sectionName}" not found in ${title}${knownSections(sectionName, known)}`
       return { path: `${path}.sectionName`, code: 'target-section-unknown', message }
     }
   }

@@ -4,6 +4,8 @@ import { type BackendRef, backendKey } from '#plan/backend-key.ts'
 import { GATEWAY_GROUP, OWN_GROUP } from '../controller.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { notFound } from './not-found.ts'
+import { wrongReference } from './wrong-reference.ts'
 
 /** The result of resolving a reference to a backend. */
 export interface BackendResolution {
@@ -12,6 +14,8 @@ export interface BackendResolution {
   /** Why it must not be used. `field` is relative to the reference and starts with a dot, or is empty. */
   readonly fault?: ConditionFault & { readonly code: FindingCode; readonly field: string }
 }
+
+const BACKEND_KINDS = { Service: '', ProxyBackend: OWN_GROUP }
 
 /** Resolves a `backendRef` of an object. References to other namespaces require a ReferenceGrant (decision A-35). */
 export function resolveBackend(
@@ -22,8 +26,8 @@ export function resolveBackend(
   const { group = '', kind = 'Service', name, namespace = from.metadata.namespace, port } = ref
   const isService = group === '' && kind === 'Service'
   if (!isService && (group !== OWN_GROUP || kind !== 'ProxyBackend')) {
-    const message = `a ${kind}${group === '' ? '' : ` of ${group}`} cannot be a backend; use a Service or a ProxyBackend`
-    return fault(undefined, 'backend-kind-unknown', 'InvalidKind', message, '.kind')
+    const { message, field } = wrongReference({ group, kind }, BACKEND_KINDS)
+    return fault(undefined, 'backend-kind-unknown', 'InvalidKind', message, field)
   }
   if (isService && port === undefined) {
     const message = `the reference to Service ${namespace}/${name} requires a port`
@@ -38,11 +42,11 @@ export function resolveBackend(
   }
   if (!isService) {
     if (inventory.find('ProxyBackend', namespace, name) !== undefined) return { key }
-    return fault(key, 'backend-not-found', 'BackendNotFound', `ProxyBackend ${namespace}/${name} not found`)
+    return fault(key, 'backend-not-found', 'BackendNotFound', notFound(inventory, 'ProxyBackend', namespace, name))
   }
   const service = inventory.find('Service', namespace, name)
   if (service === undefined) {
-    return fault(key, 'backend-not-found', 'BackendNotFound', `Service ${namespace}/${name} not found`)
+    return fault(key, 'backend-not-found', 'BackendNotFound', notFound(inventory, 'Service', namespace, name))
   }
   const ports = (service.spec.ports ?? []).map((it) => it.port)
   if (ports.includes(port!)) return { key }

@@ -7,6 +7,7 @@ import { hasLabels, type Labels } from '../label-selector.ts'
 import type { PolicyField } from '../policies/policy-item.ts'
 import type { Report } from '../reporting.ts'
 import type { TranslationContext } from '../translation-context.ts'
+import { notFound } from './not-found.ts'
 import { resolveBackend } from './resolve-backend.ts'
 import { secretData } from './secret-data.ts'
 
@@ -89,7 +90,10 @@ function resolveKeySet(progress: Progress, ref: BackendRef, path: string): void 
 function resolveSecret(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const secret = progress.context.inventory.find('Secret', namespace, name)
-  if (secret === undefined) return addFault(progress, path, 'secret-not-found', `Secret ${namespace}/${name} not found`)
+  if (secret === undefined) {
+    const message = notFound(progress.context.inventory, 'Secret', namespace, name)
+    return addFault(progress, path, 'secret-not-found', message)
+  }
   progress.material.push(objectKey('Secret', namespace, name))
   const missing = missingEntries(Object.keys(secretData(secret)), entries)
   if (missing.length === 0) return
@@ -105,7 +109,10 @@ function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: 
   const { namespace } = progress.field.object.metadata
   const map = progress.context.inventory.find('ConfigMap', namespace, name)
   const title = `ConfigMap ${namespace}/${name}`
-  if (map === undefined) return addFault(progress, path, 'config-map-not-found', `${title} not found`)
+  if (map === undefined) {
+    const message = notFound(progress.context.inventory, 'ConfigMap', namespace, name)
+    return addFault(progress, path, 'config-map-not-found', message)
+  }
   progress.material.push(objectKey('ConfigMap', namespace, name))
   const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)
   if (missing.length === 0) return

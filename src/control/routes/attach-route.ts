@@ -11,6 +11,7 @@ import { GATEWAY_GROUP } from '../controller.ts'
 import { isServed, type Listener } from '../gateways/listener.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
+import { knownSections, notFound } from '../references/not-found.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
@@ -92,7 +93,7 @@ function matchParent(context: RouteContext, route: RouteObject, ref: ParentRefer
   const listeners = context.listenersOf(objectKey(ref.kind, namespace, ref.name))
   if (listeners === undefined) {
     if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
-    return refuse('parent-not-found', 'NoMatchingParent', `${parent} not found`)
+    return refuse('parent-not-found', 'NoMatchingParent', notFound(context.inventory, ref.kind, namespace, ref.name))
   }
   return selectListeners(context, route, ref, { parent, listeners })
 }
@@ -106,7 +107,11 @@ function selectListeners(
 ): ParentMatch {
   const named = listeners.filter(({ spec }) => namedBy(ref, spec))
   if (named.length === 0) {
-    return refuse('parent-not-matching', 'NoMatchingParent', `${parent} has no listener ${wantedListener(ref)}`)
+    return refuse(
+      'parent-not-matching',
+      'NoMatchingParent',
+      `${parent} has no listener ${wantedListener(ref, listeners)}`,
+    )
   }
   const served = named.filter(isServed)
   if (served.length === 0) {
@@ -141,10 +146,13 @@ function namedBy(ref: ParentReference, { name, port }: Listener['spec']): boolea
   return (ref.sectionName ?? name) === name && (ref.port ?? port) === port
 }
 
-function wantedListener({ sectionName, port }: ParentReference): string {
+function wantedListener({ sectionName, port }: ParentReference, listeners: readonly Listener[]): string {
   const name = sectionName === undefined ? '' : `named ${sectionName}`
   const number = port === undefined ? '' : `on port ${port}`
-  return [name, number].filter((text) => text !== '').join(' ') || 'at all'
+  const names = listeners.map(({ spec }) => spec.name)
+  const isUnknown = sectionName !== undefined && !names.includes(sectionName)
+  const wanted = [name, number].filter((text) => text !== '').join(' ') || 'at all'
+  return `${wanted}${isUnknown ? knownSections(sectionName, names) : ''}`
 }
 
 function allowsRoute(inventory: Inventory, listener: Listener, route: RouteObject): boolean {

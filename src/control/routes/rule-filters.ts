@@ -1,5 +1,6 @@
-import type { HttpRouteFilterSpec } from '#api/route-filters.ts'
+import { FILTER_TYPES, type HttpRouteFilterSpec } from '#api/route-filters.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { suggest } from '#base/suggest.ts'
 import type { ConditionFault } from '../status/condition.ts'
 
 type HeaderFilter = NonNullable<HttpRouteFilterSpec['requestHeaderModifier']>
@@ -69,7 +70,7 @@ export function readFilters(filters: readonly HttpRouteFilterSpec[] = [], rulePa
         fault(path, 'not-implemented', UNSUPPORTED, 'ExternalAuth is not implemented yet; use extAuth of a ProxyPolicy')
         break
       default:
-        fault(path, 'filter-value', UNSUPPORTED, `filters of type ${filter.type} are not supported; use a ProxyPolicy`)
+        fault(path, 'filter-value', UNSUPPORTED, unsupportedFilter(filter.type))
     }
   }
   if (fields.has('urlRewrite') && fields.has('requestRedirect')) {
@@ -102,4 +103,10 @@ function joinModifiers(a: HeaderFilter, b: HeaderFilter): HeaderFilter {
   if (a.add ?? b.add) joined.add = [...(a.add ?? []), ...(b.add ?? [])]
   if (a.remove ?? b.remove) joined.remove = [...(a.remove ?? []), ...(b.remove ?? [])]
   return joined as HeaderFilter
+}
+
+function unsupportedFilter(type: string): string {
+  const nearest = FILTER_TYPES.includes(type) ? undefined : suggest(type, FILTER_TYPES)
+  const advice = nearest === undefined ? 'use a ProxyPolicy' : `did you mean "${nearest}"?`
+  return `filters of type ${type} are not supported; ${advice}`
 }

@@ -1,3 +1,4 @@
+import { meaningsOfProviders } from '#base/products.ts'
 import {
   type ConfigProblem,
   exactlyOne,
@@ -9,6 +10,7 @@ import {
   type Parsed,
   problem,
   required,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
 import { llmProvider, namedLlmProvider } from './provider-schema.ts'
@@ -46,19 +48,28 @@ function checkUniqueNames({ groups = [] }: WithGroups, path: string): readonly C
   return found
 }
 
+const MEANINGS = {
+  ...meaningsOfProviders('provider.'),
+  providers: 'use "groups", each of which has "providers"',
+  model: 'use "model" in the block of the provider, such as provider.providerOne.model',
+}
+
 /** `ProxyBackend.spec.ai` (specification 1, 2.4). */
-export const aiBackend = withRule(
-  exactlyOne(
-    ['provider', 'groups'],
-    object({
-      provider: optional(llmProvider, 'One LLM provider.'),
-      groups: optional(
-        list(priorityGroup, { min: 1, max: 8 }),
-        'Groups of LLM providers, highest priority first. A group receives traffic when all earlier groups are unhealthy.',
-      ),
-    }),
+export const aiBackend = withMeanings(
+  MEANINGS,
+  withRule(
+    exactlyOne(
+      ['provider', 'groups'],
+      object({
+        provider: optional(llmProvider, 'One LLM provider.'),
+        groups: optional(
+          list(priorityGroup, { min: 1, max: 8 }),
+          'Groups of LLM providers, highest priority first. A group receives traffic when all earlier groups are unhealthy.',
+        ),
+      }),
+    ),
+    { reads: ['groups'], description: 'Provider names must be unique across all groups.', check: checkUniqueNames },
   ),
-  { reads: ['groups'], description: 'Provider names must be unique across all groups.', check: checkUniqueNames },
 )
 
 export type PriorityGroupSpec = Parsed<typeof priorityGroup>

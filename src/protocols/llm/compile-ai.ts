@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
+import { withProduct } from '#base/products.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import { auth } from '#policies/backend/auth/index.ts'
 import type { BackendAuthSpec } from '#policies/backend/auth/schema.ts'
@@ -9,7 +10,7 @@ import type { AiBackendSpec } from './backend-schema.ts'
 import { toModelName } from './model-aliases.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
-import type { LlmProviderSpec, NamedLlmProviderSpec } from './provider-schema.ts'
+import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderKind } from './provider-schema.ts'
 import type { Credential, Provider } from './providers/provider.ts'
 import { buildProvider, providerDestination, providerKind } from './providers.ts'
 import { isClientFormat } from './route-type.ts'
@@ -151,7 +152,11 @@ function unusedSettings(type: RouteType, { guards, body, prompt }: AiSettings): 
   return problems
 }
 
-function routeProblem(type: RouteType, provider: Provider, kind: string): Omit<ConfigProblem, 'path'> | undefined {
+function routeProblem(
+  type: RouteType,
+  provider: Provider,
+  kind: ProviderKind,
+): Omit<ConfigProblem, 'path'> | undefined {
   if (type === 'Realtime') return notImplemented('Realtime is not implemented yet; requests are refused with 501')
   if (type === 'Models') {
     const message =
@@ -161,14 +166,14 @@ function routeProblem(type: RouteType, provider: Provider, kind: string): Omit<C
   if (!isClientFormat(type)) return undefined
   const { kind: outcome } = provider.convert(type, provider.pin ?? 'any')
   if (outcome === 'not-implemented') {
-    return notImplemented(`${type} requests to ${kind} are not implemented yet; they are refused with 501`)
+    return notImplemented(`${type} requests to ${withProduct(kind)} are not implemented yet; they are refused with 501`)
   }
   if (outcome === 'native') return undefined
   if (outcome === 'model-unfit') {
     const message = 'the configured model cannot be part of a path; requests are refused with 400'
     return { code: 'model-unfit', message, severity: 'error' }
   }
-  const message = `${type} requests cannot be sent to ${kind}; they are refused with 400`
+  const message = `${type} requests cannot be sent to ${withProduct(kind)}; they are refused with 400`
   return { code: 'unsupported-conversion', message, severity: 'error' }
 }
 

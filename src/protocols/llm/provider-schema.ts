@@ -1,3 +1,4 @@
+import { meaningsOf, meaningsOfProviders, PRODUCTS, withProduct } from '#base/products.ts'
 import { backendHealth } from '#policies/backend/health/schema.ts'
 import { backendTransformation } from '#policies/backend/transformation/schema.ts'
 import { backendSimpleFields } from '#policies/shared/connection/backend-simple.ts'
@@ -21,6 +22,7 @@ import {
   sectionName,
   shortString,
   tinyString,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
 import { backendAi } from './policy-schema.ts'
@@ -60,20 +62,22 @@ function checkProjectName(
   path: string,
 ): readonly ConfigProblem[] {
   if (spec.resourceType !== 'ResourceTypeTwo' || spec.projectName !== undefined) return []
-  const message = 'projectName is required for resourceType ResourceTypeTwo'
+  const message = `projectName is required for resourceType ${withProduct('ResourceTypeTwo')}`
   return [problem(fieldPath(path, 'projectName'), 'required', message)]
 }
+
+const RESOURCE_TYPES = ['ResourceTypeOne', 'ResourceTypeTwo'] as const
 
 const providerThree = withRule(
   object({
     resourceName: required(shortString(), 'Name of the resource. It becomes part of the host name.'),
     resourceType: required(
-      enumOf('ResourceTypeOne', 'ResourceTypeTwo'),
-      'Type of the resource. It selects the domain of the host name.',
+      withMeanings(meaningsOf(RESOURCE_TYPES), enumOf(...RESOURCE_TYPES)),
+      `Type of the resource. It selects the domain of the host name. ${RESOURCE_TYPES.map((type) => `${type}: ${PRODUCTS[type]}.`).join(' ')}`,
     ),
     model,
     apiVersion,
-    projectName: optional(shortString(), 'Project of the resource. Required for ResourceTypeTwo.'),
+    projectName: optional(shortString(), `Project of the resource. Required for ${withProduct('ResourceTypeTwo')}.`),
   }),
   {
     reads: ['resourceType'],
@@ -127,24 +131,36 @@ const PROVIDER_FIELDS = [
 ] as const
 
 const PATH_PREFIX_PROVIDERS = ['providerOne', 'providerFour'] as const
+const PREFIX_ONLY = `Only for ${PATH_PREFIX_PROVIDERS.map(withProduct).join(' and ')}.`
+
+const MEANINGS = {
+  ...meaningsOfProviders(),
+  azure: `${PRODUCTS.providerTwo} is "providerTwo" (endpoint and deployment) or "providerThree" (resource)`,
+  apikey: 'the key belongs in "policies.auth" of the ProxyBackend, or of the provider in a group',
+  url: 'use "host", "port" and "path"',
+  baseurl: 'use "host", "port" and "pathPrefix"',
+}
 
 const llmProviderFields = {
-  providerOne: optional(modelOnly, 'A hosted LLM API with the chat completions format.'),
-  providerTwo: optional(providerTwo, 'The cloud-hosted variant of provider one, addressed by endpoint and deployment.'),
+  providerOne: optional(
+    modelOnly,
+    `${PRODUCTS.providerOne}: an LLM API with the chat completions format. Also for compatible APIs, with host.`,
+  ),
+  providerTwo: optional(providerTwo, `${PRODUCTS.providerTwo}, addressed by endpoint and deployment.`),
   providerThree: optional(
     providerThree,
-    'The cloud-hosted variant of provider one, addressed by a resource of one of two types.',
+    `${PRODUCTS.providerThree}, addressed by a resource: an ${PRODUCTS.ResourceTypeOne} or an ${PRODUCTS.ResourceTypeTwo}.`,
   ),
-  providerFour: optional(modelOnly, 'An LLM API with the messages format.'),
-  providerFive: optional(modelOnly, 'A multimodal LLM API.'),
-  providerSix: optional(providerSix, 'The LLM API of a cloud machine-learning platform.'),
-  providerSeven: optional(providerSeven, 'The LLM API of a cloud with managed models.'),
+  providerFour: optional(modelOnly, `${PRODUCTS.providerFour}: an LLM API with the messages format.`),
+  providerFive: optional(modelOnly, `${PRODUCTS.providerFive}: the LLM API of Google for developers.`),
+  providerSix: optional(providerSix, `${PRODUCTS.providerSix}: the machine-learning platform of Google Cloud.`),
+  providerSeven: optional(providerSeven, `${PRODUCTS.providerSeven}: models managed by AWS.`),
   host: optional(host(), "Host that receives the requests. When unset, the provider's default host."),
   port: optional(port(), 'Port that receives the requests.'),
   path: optional(longString(), "Path of the requests. When unset, the provider's default path."),
   pathPrefix: optional(
     longString(),
-    'Prefix that replaces the default prefix of the path, for example /v1. Only for providerOne and providerFour.',
+    `Prefix that replaces the default prefix of the path, for example /v1. ${PREFIX_ONLY}`,
   ),
 }
 
@@ -154,33 +170,39 @@ type PrefixView = { readonly pathPrefix?: unknown } & {
 
 function checkPathPrefix(spec: PrefixView, path: string): readonly ConfigProblem[] {
   if (spec.pathPrefix === undefined || PATH_PREFIX_PROVIDERS.some((name) => spec[name] !== undefined)) return []
-  const message = `pathPrefix is allowed only with ${PATH_PREFIX_PROVIDERS.join(' or ')}`
+  const message = `pathPrefix is allowed only with ${PATH_PREFIX_PROVIDERS.map(withProduct).join(' or ')}`
   return [problem(fieldPath(path, 'pathPrefix'), 'not-together', message)]
 }
 
 const PATH_PREFIX_RULE = {
   reads: [],
-  description: 'pathPrefix is allowed only with providerOne or providerFour.',
+  description: `pathPrefix is allowed only with ${PATH_PREFIX_PROVIDERS.map(withProduct).join(' or ')}.`,
   check: checkPathPrefix,
 }
 
 /** `ProxyBackend.spec.ai.provider` (specification 1, 2.4, `LLMProvider`). */
-export const llmProvider = withRule(exactlyOne(PROVIDER_FIELDS, object(llmProviderFields)), PATH_PREFIX_RULE)
+export const llmProvider = withMeanings(
+  MEANINGS,
+  withRule(exactlyOne(PROVIDER_FIELDS, object(llmProviderFields)), PATH_PREFIX_RULE),
+)
 
 /** A provider of a group, with a name and optional policies (`NamedLLMProvider`). */
-export const namedLlmProvider = withRule(
-  exactlyOne(
-    PROVIDER_FIELDS,
-    object({
-      name: required(
-        sectionName(),
-        'Name of the provider, unique across all groups. Policies target it with this name as sectionName.',
-      ),
-      policies: optional(backendWithAi, 'Backend policies for requests to this provider.'),
-      ...llmProviderFields,
-    }),
+export const namedLlmProvider = withMeanings(
+  MEANINGS,
+  withRule(
+    exactlyOne(
+      PROVIDER_FIELDS,
+      object({
+        name: required(
+          sectionName(),
+          'Name of the provider, unique across all groups. Policies target it with this name as sectionName.',
+        ),
+        policies: optional(backendWithAi, 'Backend policies for requests to this provider.'),
+        ...llmProviderFields,
+      }),
+    ),
+    PATH_PREFIX_RULE,
   ),
-  PATH_PREFIX_RULE,
 )
 
 export type LlmProviderSpec = Parsed<typeof llmProvider>

@@ -1,4 +1,5 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
+import { withProduct } from '#base/products.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import {
@@ -62,6 +63,9 @@ function usable(
 
 function cloudCredential(source: Source, context: CompileContext): Refusal {
   const cloud = (['cloudOne', 'cloudTwo', 'cloudThree'] as const).find((name) => source.spec[name] !== undefined)
-  reportNotImplemented(context, source, cloud === undefined ? '' : `.${cloud}`, 'requests are refused')
-  return reject('backend-auth-failed', { detail: `${cloud ?? 'this form of backend.auth'} is not implemented yet` })
+  const effect = cloud === undefined ? 'requests are refused' : `${withProduct(cloud)}; requests are refused`
+  reportNotImplemented(context, source, cloud === undefined ? '' : `.${cloud}`, effect)
+  return reject('backend-auth-failed', {
+    detail: `${cloud === undefined ? 'this form of backend.auth' : withProduct(cloud)} is not implemented yet`,
+  })
 }

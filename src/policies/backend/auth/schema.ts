@@ -1,3 +1,4 @@
+import { meaningsOf, PRODUCTS } from '#base/products.ts'
 import {
   type ConfigProblem,
   defaulted,
@@ -14,6 +15,7 @@ import {
   secretReference,
   shortString,
   text,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
 import { insertionLocation } from '../../shared/authentication/extraction-location.ts'
@@ -84,33 +86,43 @@ function checkLocation(
   return [problem(fieldPath(path, 'location'), 'not-together', message)]
 }
 
+const MEANINGS = {
+  ...meaningsOf(['cloudOne', 'cloudTwo', 'cloudThree']),
+  apikey: 'use "secretRef", or "key" for the credential itself',
+  token: 'use "secretRef", or "key" for the credential itself',
+  bearer: 'use "secretRef", or "key" for the credential itself',
+}
+
 /** `backend.auth` (specification 1, 5.6): credentials towards the backend. */
 export const backendAuth = described(
   'Credentials to send to the backend.',
   withRule(
-    exactlyOne(
-      KINDS,
-      object({
-        key: optional(secret(text({ max: 2048 })), 'The credential itself. Least secure: prefer secretRef.'),
-        secretRef: optional(
-          secretReference(['Authorization']),
-          'A Secret whose entry "Authorization" is the credential.',
-        ),
-        passthrough: optional(
-          object({}),
-          "Forward the client's credential after an authentication policy has validated it.",
-        ),
-        cloudOne: optional(
-          cloudOne,
-          'Sign requests for cloud one with this Secret. Without it, the default credential chain applies.',
-        ),
-        cloudTwo: optional(cloudTwo, 'A token of cloud two.'),
-        cloudThree: optional(cloudThree, 'A token of cloud three.'),
-        location: optional(
-          insertionLocation,
-          'Where to write the credential, for key, secretRef and passthrough. When unset, the Authorization header with prefix "Bearer".',
-        ),
-      }),
+    withMeanings(
+      MEANINGS,
+      exactlyOne(
+        KINDS,
+        object({
+          key: optional(secret(text({ max: 2048 })), 'The credential itself. Least secure: prefer secretRef.'),
+          secretRef: optional(
+            secretReference(['Authorization']),
+            'A Secret whose entry "Authorization" is the credential.',
+          ),
+          passthrough: optional(
+            object({}),
+            "Forward the client's credential after an authentication policy has validated it.",
+          ),
+          cloudOne: optional(
+            cloudOne,
+            `Signs requests for ${PRODUCTS.cloudOne} with this Secret. Without it, the default credential chain applies.`,
+          ),
+          cloudTwo: optional(cloudTwo, `A token of ${PRODUCTS.cloudTwo}.`),
+          cloudThree: optional(cloudThree, `A token of ${PRODUCTS.cloudThree}.`),
+          location: optional(
+            insertionLocation,
+            'Where to write the credential, for key, secretRef and passthrough. When unset, the Authorization header with prefix "Bearer".',
+          ),
+        }),
+      ),
     ),
     { reads: [], description: 'location can only be set with key, secretRef or passthrough.', check: checkLocation },
   ),

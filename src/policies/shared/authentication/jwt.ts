@@ -1,4 +1,7 @@
-import { defaulted, enumOf, json, list, mapOf, optional, text } from '#schema/index.ts'
+import { meaningsOf, PRODUCTS } from '#base/products.ts'
+import { defaulted, enumOf, json, list, mapOf, optional, text, withMeanings } from '#schema/index.ts'
+
+const IDENTITY_PROVIDERS = ['IdpOne', 'IdpTwo', 'IdpThree'] as const
 
 /** Shared by JWT authentication and the older MCP authentication (specification 1, 5.3). */
 export const jwtMode = defaulted(
@@ -18,8 +21,8 @@ export const mcpMetadataFields = {
     'Metadata of this resource that the OAuth metadata endpoints of MCP serve.',
   ),
   provider: optional(
-    enumOf('IdpOne', 'IdpTwo', 'IdpThree'),
-    'Identity provider. The gateway adapts its non-standard behavior for MCP clients.',
+    withMeanings(meaningsOf(IDENTITY_PROVIDERS), enumOf(...IDENTITY_PROVIDERS)),
+    `Identity provider. The gateway adapts its non-standard behavior for MCP clients. ${IDENTITY_PROVIDERS.map((name) => `${name}: ${PRODUCTS[name]}.`).join(' ')}`,
   ),
   clientId: optional(
     text(),

@@ -54,7 +54,7 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
   facts.reasoningTokens = thoughts ?? facts.reasoningTokens
 }
 
-/** `usage` in the native format of provider seven; its input count excludes cached tokens. */
+/** `usage` in the native format of providerSeven (Amazon Bedrock); its input count excludes cached tokens. */
 function readConverseUsage(usage: unknown, facts: LlmFacts): void {
   const read = countAt(usage, 'cacheReadInputTokens')
   const write = countAt(usage, 'cacheWriteInputTokens')

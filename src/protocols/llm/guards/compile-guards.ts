@@ -1,3 +1,4 @@
+import { nameWithProduct } from '#base/products.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { PromptGuardRequestSpec, PromptGuardResponseSpec, PromptGuardSpec } from './guard-schema.ts'
 import { compileRegexRules, type RegexRule } from './regex-rules.ts'
@@ -41,7 +42,7 @@ export function compileGuards(
   request.forEach((guard, index) => {
     const path = `.promptGuard.request[${index}].${guardKind(guard)}`
     if (guard.regex === undefined) {
-      close(path, 'this kind of guard is not implemented yet')
+      close(path, `${nameWithProduct(guardKind(guard))} is not implemented yet`)
       return
     }
     const { rules, faults } = compileRegexRules(guard.regex)

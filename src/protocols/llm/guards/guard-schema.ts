@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { meaningsOf, PRODUCTS } from '#base/products.ts'
 import { backendSimple } from '#policies/shared/connection/backend-simple.ts'
 import { httpHeaderMatch } from '#policies/shared/fields/header-filter.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type ScalarRefusal,
   shortString,
   text,
+  withMeanings,
   withRule,
 } from '#schema/index.ts'
 
@@ -105,26 +107,31 @@ const customResponse = notEmpty(
   }),
 )
 
+const SERVICES = ['guardrailsServiceOne', 'guardrailsServiceTwo'] as const
+
 const guards = {
   regex: optional(regex, 'Regular expressions.'),
   webhook: optional(webhook, 'A custom guard server.'),
-  guardrailsServiceOne: optional(guardrailsServiceOne, 'Guardrails service one.'),
-  guardrailsServiceTwo: optional(guardrailsServiceTwo, 'Guardrails service two.'),
+  guardrailsServiceOne: optional(guardrailsServiceOne, `${PRODUCTS.guardrailsServiceOne}.`),
+  guardrailsServiceTwo: optional(guardrailsServiceTwo, `${PRODUCTS.guardrailsServiceTwo}.`),
 }
 const response = optional(customResponse, 'Response to a refused request.')
 
-const promptGuardRequest = exactlyOne(
-  ['regex', 'webhook', 'moderationEndpoint', 'guardrailsServiceOne', 'guardrailsServiceTwo'],
-  object({
-    ...guards,
-    moderationEndpoint: optional(moderationEndpoint, 'The moderation endpoint of provider one.'),
-    response,
-  }),
+const promptGuardRequest = withMeanings(
+  meaningsOf(['moderationEndpoint', ...SERVICES]),
+  exactlyOne(
+    ['regex', 'webhook', 'moderationEndpoint', 'guardrailsServiceOne', 'guardrailsServiceTwo'],
+    object({
+      ...guards,
+      moderationEndpoint: optional(moderationEndpoint, `The moderation endpoint of ${PRODUCTS.providerOne}.`),
+      response,
+    }),
+  ),
 )
 
-const promptGuardResponse = exactlyOne(
-  ['regex', 'webhook', 'guardrailsServiceOne', 'guardrailsServiceTwo'],
-  object({ ...guards, response }),
+const promptGuardResponse = withMeanings(
+  meaningsOf(SERVICES),
+  exactlyOne(['regex', 'webhook', 'guardrailsServiceOne', 'guardrailsServiceTwo'], object({ ...guards, response })),
 )
 
 /** `backend.ai.promptGuard` (specification 2, 2.5). */

@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
 
-/** The multimodal API, with its endpoints that are compatible with chat completions. */
+/** Gemini, with its endpoints that are compatible with chat completions. */
 export function buildProviderFive(block: ProviderBlock<'providerFive'>): Provider {
   const paths = {
     Completions: '/v1beta/openai/chat/completions',

@@ -20,7 +20,7 @@ const BROWSER_FIELDS = [
   'sec-fetch-storage-access',
 ]
 
-/** The messages API; `base` is `/v1` or the configured prefix. */
+/** Anthropic: the messages API; `base` is `/v1` or the configured prefix. */
 export function buildProviderFour(block: ProviderBlock<'providerFour'>, base: string): Provider {
   const paths = { Messages: `${base}/messages`, MessagesTokenCount: `${base}/messages/count_tokens` }
   return {

@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import { fixedPaths, NO_EDITS, type Provider } from './provider.ts'
 
-/** The hosted chat completions API; `base` is `/v1` or the configured prefix. */
+/** OpenAI: the chat completions API; `base` is `/v1` or the configured prefix. */
 export function buildProviderOne(block: ProviderBlock<'providerOne'>, base: string): Provider {
   const paths = {
     Completions: `${base}/chat/completions`,

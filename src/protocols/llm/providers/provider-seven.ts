@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
 
-/** The cloud with managed models. Its formats are not implemented yet; Passthrough and Detect work. */
+/** Amazon Bedrock. Its formats are not implemented yet; Passthrough and Detect work. */
 export function buildProviderSeven(block: ProviderBlock<'providerSeven'>): Provider {
   return {
     system: 'aws.bedrock',

@@ -1,7 +1,7 @@
 import type { ProviderBlock } from '../provider-schema.ts'
 import { NO_EDITS, NOT_IMPLEMENTED, type Provider } from './provider.ts'
 
-/** The cloud machine-learning platform. Its formats are not implemented yet; Passthrough and Detect work. */
+/** Vertex AI. Its formats are not implemented yet; Passthrough and Detect work. */
 export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider {
   return {
     system: 'gcp.vertex_ai',

@@ -16,7 +16,7 @@ import {
 } from './provider.ts'
 import { MESSAGES_VERSION } from './provider-four.ts'
 
-/** The cloud-hosted, resource-based variant of provider one. */
+/** Azure AI, by resource. */
 export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provider {
   const isProject = block.resourceType === 'ResourceTypeTwo'
   const suffix = isProject ? 'services.ai.azure.com' : 'openai.azure.com'

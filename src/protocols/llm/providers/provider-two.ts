@@ -3,7 +3,7 @@ import type { Provider } from './provider.ts'
 import { keyHeaders, resourcePaths } from './provider-three.ts'
 
 /**
- * The cloud-hosted variant of provider one, by endpoint and deployment. The endpoint is used as the host, with the paths of resource type
+ * Azure OpenAI, by endpoint and deployment. The endpoint is used as the host, with the paths of resource type
  * one; the deployment is the pinned model (decision B15).
  */
 export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider {

@@ -1,0 +1,87 @@
+/** The products that the neutral names of the API stand for. */
+export const PRODUCTS = {
+  providerOne: 'OpenAI',
+  providerTwo: 'Azure OpenAI',
+  providerThree: 'Azure AI',
+  providerFour: 'Anthropic',
+  providerFive: 'Gemini',
+  providerSix: 'Vertex AI',
+  providerSeven: 'Amazon Bedrock',
+  cloudOne: 'AWS',
+  cloudTwo: 'Azure',
+  cloudThree: 'Google Cloud',
+  moderationEndpoint: 'OpenAI moderation',
+  guardrailsServiceOne: 'Bedrock Guardrails',
+  guardrailsServiceTwo: 'Google Model Armor',
+  ResourceTypeOne: 'Azure OpenAI resource',
+  ResourceTypeTwo: 'Azure AI Foundry project',
+  IdpOne: 'Auth0',
+  IdpTwo: 'Keycloak',
+  IdpThree: 'Okta',
+} as const
+
+export type NeutralName = keyof typeof PRODUCTS
+
+/** `providerOne (OpenAI)`, for messages. */
+export function withProduct(name: NeutralName): string {
+  return `${name} (${PRODUCTS[name]})`
+}
+
+/** A name as it is, or with its product. */
+export function nameWithProduct(name: string): string {
+  return Object.hasOwn(PRODUCTS, name) ? withProduct(name as NeutralName) : name
+}
+
+/** Other words for a product, in lower case without separators. The name of the product is one, too. */
+const OTHER_WORDS: { readonly [N in NeutralName]?: readonly string[] } = {
+  providerOne: ['gpt', 'chatgpt'],
+  providerTwo: ['azure'],
+  providerThree: ['foundry', 'azureaifoundry', 'azurefoundry'],
+  providerFour: ['claude'],
+  providerFive: ['google', 'googleai'],
+  providerSix: ['vertex', 'gcpvertexai', 'googlevertexai'],
+  providerSeven: ['bedrock', 'awsbedrock', 'aws'],
+  cloudOne: ['awssigv4', 'sigv4', 'iam'],
+  cloudTwo: ['entra', 'entraid', 'azuread'],
+  cloudThree: ['gcp', 'google'],
+  moderationEndpoint: ['moderation', 'openai'],
+  guardrailsServiceOne: ['bedrock', 'awsguardrails', 'guardrails'],
+  guardrailsServiceTwo: ['modelarmor'],
+  ResourceTypeOne: ['openai', 'azureopenai'],
+  ResourceTypeTwo: ['foundry', 'aifoundry', 'azureaifoundry'],
+}
+
+/** Products whose API is compatible with that of providerOne. */
+const COMPATIBLE = [
+  ...['Mistral', 'Cohere', 'Groq', 'DeepSeek', 'xAI', 'OpenRouter', 'Together', 'Fireworks', 'Perplexity'],
+  ...['Ollama', 'vLLM', 'LiteLLM', 'llama.cpp'],
+]
+
+/** What to write instead of a word, by the word in lower case without separators. */
+export type Meanings = Readonly<Record<string, string>>
+
+/** The form of a word in `Meanings`. */
+export function plainWord(word: string): string {
+  return word.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** Meanings of product names. @param path of the fields, with a dot at its end */
+export function meaningsOf(names: readonly NeutralName[], path = ''): Meanings {
+  const entries = names.flatMap((name) =>
+    [plainWord(PRODUCTS[name]), ...(OTHER_WORDS[name] ?? [])].map((word) => [
+      word,
+      `${PRODUCTS[name]} is "${path}${name}"`,
+    ]),
+  )
+  return Object.fromEntries(entries)
+}
+
+/** Meanings of the names of LLM providers, including those that have the API of providerOne. */
+export function meaningsOfProviders(path = ''): Meanings {
+  const compatible = COMPATIBLE.map((product) => [
+    plainWord(product),
+    `${product} has an API that is compatible with OpenAI; use "${path}providerOne" with "host"`,
+  ])
+  const names = Object.keys(PRODUCTS).filter((name) => name.startsWith('provider')) as NeutralName[]
+  return { ...Object.fromEntries(compatible), ...meaningsOf(names, path) }
+}
