@@ -473,3 +473,48 @@ test('offsets are correct for a head in the middle of a buffer', () => {
   expect(parseResponseHead(response, 1, response.length, new Head(), LIMITS)).toBe(response.length)
   expect(parseRequestHead(bytes, 0, 0, new Head(), LIMITS)).toBe(INCOMPLETE)
 })
+
+/** A limit of a hundred bytes, whatever stands before the head in the buffer. */
+const SMALL = { maxHeadBytes: 100, maxHeaders: 100 }
+const letters = (length: number) => 'a'.repeat(length)
+const limitedRequests: readonly (readonly [what: string, text: string, outcome: number])[] = [
+  ['a start line that fits and is not complete', `GET /${letters(95)}`, INCOMPLETE],
+  ['a start line that is not complete and too long', `GET /${letters(96)}`, URI_TOO_LONG],
+  ['a start line that fills the limit', `GET /${letters(84)} HTTP/1.1\r\n`, INCOMPLETE],
+  ['a start line that is one byte too long', `GET /${letters(85)} HTTP/1.1\r\n`, URI_TOO_LONG],
+  ['a head that fills the limit', `GET / HTTP/1.1\r\nhost: a\r\nb: ${letters(68)}\r\n\r\n`, 100],
+  ['a head that is one byte too long', `GET / HTTP/1.1\r\nhost: a\r\nb: ${letters(69)}\r\n\r\n`, HEADERS_TOO_LARGE],
+  ['fields that fit and are not complete', `GET / HTTP/1.1\r\nhost: a\r\nb: ${letters(72)}`, INCOMPLETE],
+  ['fields that are not complete and too long', `GET / HTTP/1.1\r\nhost: a\r\nb: ${letters(73)}`, HEADERS_TOO_LARGE],
+]
+for (const [what, text, outcome] of limitedRequests) {
+  test.each([0, 1, 150])(`request: ${what}, behind %i bytes`, (start) => {
+    const bytes = Buffer.from(' '.repeat(start) + text, 'latin1')
+    const result = parseRequestHead(bytes, start, bytes.length, new Head(), SMALL)
+    expect(result).toBe(outcome > 0 ? start + outcome : outcome)
+  })
+}
+
+const limitedResponses: readonly (readonly [what: string, text: string, outcome: number])[] = [
+  ['a status line that fits and is not complete', `HTTP/1.1 200 ${letters(87)}`, INCOMPLETE],
+  ['a status line that is not complete and too long', `HTTP/1.1 200 ${letters(88)}`, HEADERS_TOO_LARGE],
+  ['a head that fills the limit', `HTTP/1.1 200 OK\r\nb: ${letters(76)}\r\n\r\n`, 100],
+  ['a head that is one byte too long', `HTTP/1.1 200 OK\r\nb: ${letters(77)}\r\n\r\n`, HEADERS_TOO_LARGE],
+]
+for (const [what, text, outcome] of limitedResponses) {
+  test.each([0, 1, 150])(`response: ${what}, behind %i bytes`, (start) => {
+    const bytes = Buffer.from(' '.repeat(start) + text, 'latin1')
+    const result = parseResponseHead(bytes, start, bytes.length, new Head(), SMALL)
+    expect(result).toBe(outcome > 0 ? start + outcome : outcome)
+  })
+}
+
+test('a response head in pieces has each of its fields once', () => {
+  const bytes = Buffer.from('HTTP/1.1 200 OK\r\na: 1\r\nb: 2\r\n\r\n', 'latin1')
+  const head = new Head()
+  for (let end = 0; end < bytes.length; end++) {
+    expect(parseResponseHead(bytes, 0, end, head, LIMITS)).toBe(INCOMPLETE)
+  }
+  expect(parseResponseHead(bytes, 0, bytes.length, head, LIMITS)).toBe(bytes.length)
+  expect(head.received).toBe(2)
+})
