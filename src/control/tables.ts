@@ -50,10 +50,12 @@ export function createTables() {
     parametersUsed: new Table<true>('parametersUsed'),
     /** By address and port: the listeners that want to use it, in order of precedence. */
     claims: new Table<Claim>('claims', byOrder),
-    /** By listener: its conflict with a listener of higher precedence. */
+    /** By listener: its conflict with another listener. */
     conflicts: new Table<ConditionFault>('conflicts'),
     /** By Gateway or ListenerSet of this controller: one row, its listeners. */
     listeners: new Table<readonly Listener[]>('listeners'),
+    /** By Gateway: one row for each ListenerSet that it accepts. */
+    acceptedSets: new Table<true>('acceptedSets'),
     /** By policy target: the listeners that belong to it. */
     listenersAt: new Table<Listener>('listenersAt'),
     /** By address and port: the Gateways with a listener on it, in order of precedence. */
@@ -61,7 +63,7 @@ export function createTables() {
 
     /** By route. */
     routes: new Table<TranslatedRoute>('routes'),
-    /** By listener: the routes attached to it. */
+    /** By listener: the accepted routes that are attached to it. */
     attachedRoutes: new Table<true>('attachedRoutes'),
     /** By listener and hostname: the TCPRoute and TLSRoute rules for it. */
     relayRules: new Table<RelayRouteItem>('relayRules', byPrecedence),

@@ -85,18 +85,18 @@ interface Row {
 const HTTP_ROUTE = 'HTTPRoute/default/shop'
 const MAIN = 'Gateway/default/main'
 const FINE = ['Accepted=True/Accepted', 'ResolvedRefs=True/ResolvedRefs']
-const NOT_SERVED = ['Accepted=False/NoMatchingParent', 'ResolvedRefs=True/ResolvedRefs']
+const NO_PARENT = ['Accepted=False/NoMatchingParent', 'ResolvedRefs=True/ResolvedRefs']
 const UNRESOLVED = (reason: string) => ['Accepted=True/Accepted', `ResolvedRefs=False/${reason}`]
 const PENDING = ['Accepted=True/Accepted', 'Programmed=Unknown/Pending']
 
 const ROWS: readonly Row[] = [
   ...['ConfigMap', 'Secret'].map((kind) => ({
     title: `a ${kind} of certificate authorities arrives`,
-    start: [gateway(trusting(kind), https({})), cert(), route()],
+    start: [gateway(trusting(kind), https({})), cert()],
     put: [{ kind, metadata: { name: 'ca' }, [kind === 'Secret' ? 'stringData' : 'data']: { 'ca.crt': PEM } }],
-    of: HTTP_ROUTE,
-    before: NOT_SERVED,
-    after: FINE,
+    of: MAIN,
+    before: ['Accepted=False/ListenersNotValid', 'Programmed=False/Invalid'],
+    after: PENDING,
   })),
   {
     title: 'a ReferenceGrant for a certificate arrives',
@@ -216,7 +216,7 @@ const ROWS: readonly Row[] = [
     remove: [set],
     of: HTTP_ROUTE,
     before: FINE,
-    after: NOT_SERVED,
+    after: NO_PARENT,
   },
   {
     title: 'a Gateway is removed',

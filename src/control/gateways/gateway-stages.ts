@@ -6,9 +6,10 @@ import { socketKey } from '#plan/socket.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
 import { type OpenContext, reportTo } from '../open-context.ts'
 import type { Tables } from '../tables.ts'
-import { type Claim, findConflicts, orderOf } from './claim.ts'
+import { type Claim, orderOf } from './claim.ts'
+import { findConflicts } from './find-conflicts.ts'
 import { gatewayItem } from './gateway-item.ts'
-import { isServed, type Listener, socketOf } from './listener.ts'
+import { isServed, type Listener, socketOf, whyUnusable } from './listener.ts'
 import { listenerItem } from './listener-item.ts'
 import {
   type AddressOf,
@@ -91,12 +92,12 @@ export function socketStage(tables: Tables): StageDefinition<Claim> {
 
 /** Adds the conflicts to the listeners of each Gateway and ListenerSet, and writes the items of served listeners. */
 export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway | ResolvedListenerSet> {
-  const { gateways, listenerSets, conflicts, listeners, listenersAt, socketUsers, enclosing, wantedMaterial, items } =
-    tables
+  const { gateways, listenerSets, conflicts, listeners, listenersAt, acceptedSets, socketUsers, enclosing } = tables
+  const { wantedMaterial, items } = tables
   return {
     name: 'listeners',
     each: [gateways, listenerSets],
-    writes: [listeners, listenersAt, socketUsers, enclosing, wantedMaterial, items],
+    writes: [listeners, listenersAt, acceptedSets, socketUsers, enclosing, wantedMaterial, items],
     run([owner], work, key) {
       const checked = owner!.listeners.map((listener): Listener => {
         const [conflicted] = work.read(conflicts, listener.key)
@@ -106,7 +107,11 @@ export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway |
       const gateway = 'gateway' in owner! ? owner.gateway : owner!.object
       const ofGateway = gatewayTarget(gateway.metadata)
       const ofOwner = 'gateway' in owner! ? listenerSetTarget(owner.object.metadata) : ofGateway
-      if (ofOwner !== ofGateway) work.write(enclosing, ofOwner, ofGateway)
+      if (ofOwner !== ofGateway) {
+        work.write(enclosing, ofOwner, ofGateway)
+        const isAccepted = checked.some((listener) => whyUnusable(listener) === undefined)
+        if (isAccepted) work.write(acceptedSets, keyOf(gateway), true)
+      }
       for (const [index, listener] of checked.entries()) {
         work.write(enclosing, listener.target, ofOwner)
         for (const target of new Set([listener.target, ofOwner, ofGateway])) work.write(listenersAt, target, listener)

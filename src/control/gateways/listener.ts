@@ -28,16 +28,25 @@ export interface Listener {
 export interface ListenerFaults {
   /** The listener is not served. */
   readonly accepted?: ConditionFault
-  /** Another listener uses the address and port: the listener is not served. */
+  /** Another listener claims the address, port and hostname: the listener is not served. */
   readonly conflicted?: ConditionFault
   readonly resolvedRefs?: ConditionFault
   /** The listener is served, but cannot work. */
   readonly programmed?: ConditionFault
 }
 
-/** Whether the listener is part of the plan. */
-export function isServed({ faults }: Listener): boolean {
-  return faults.accepted === undefined && faults.conflicted === undefined
+/** Why the listener is not part of the plan; undefined if it is. */
+export function whyNotServed({ faults }: Listener): ConditionFault | undefined {
+  return faults.accepted ?? faults.conflicted
+}
+
+export function isServed(listener: Listener): boolean {
+  return whyNotServed(listener) === undefined
+}
+
+/** Why clients cannot use the listener; undefined if they can. */
+export function whyUnusable(listener: Listener): ConditionFault | undefined {
+  return whyNotServed(listener) ?? listener.faults.programmed
 }
 
 export function socketOf({ address, spec }: Listener): Socket {

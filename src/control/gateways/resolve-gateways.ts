@@ -12,7 +12,7 @@ import type { ConditionFault } from '../status/condition.ts'
 import type { TranslationContext } from '../translation-context.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
-import { resolveCertificates } from './resolve-certificates.ts'
+import { type Certificates, resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
 import { type GatewayParameters, resolveParameters } from './resolve-parameters.ts'
 
@@ -120,12 +120,11 @@ function resolveListener(
   const certificates = resolveCertificates(context, owner, { spec, path }, report)
   const clients = clientTrustAt(context, { owner, trust }, { spec, path }, report)
   const resolvedRefs = certificates.fault ?? clients.resolvedRefs ?? kindsFault
-  const bad = certificates.fault !== undefined && certificates.secrets.length === 0
   const faults: ListenerFaults = {
     ...(clients.accepted === undefined ? {} : { accepted: clients.accepted }),
     ...checkListener(spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
-    ...(bad ? { programmed: { reason: 'Invalid', message: 'invalid TLS configuration: every handshake fails' } } : {}),
+    ...programmedFault(certificates),
   }
   const inSet = owner.kind === 'ListenerSet'
   return {
@@ -144,6 +143,12 @@ function resolveListener(
     supportedKinds: kinds,
     faults,
   }
+}
+
+/** Without a certificate that can be used, the listener is served, but every handshake fails. */
+function programmedFault({ secrets, fault }: Certificates): Pick<ListenerFaults, 'programmed'> {
+  if (fault === undefined || secrets.length > 0) return {}
+  return { programmed: { reason: 'Invalid', message: `every TLS handshake fails: ${fault.message}` } }
 }
 
 /** Client validation of the listener takes precedence over that of its Gateway. */

@@ -8,7 +8,7 @@ import type { FindingCode } from '#base/findings.ts'
 import type { Attachment } from '#plan/item.ts'
 import { allowsNamespace } from '../allowed-namespaces.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
-import { isServed, type Listener } from '../gateways/listener.ts'
+import { isServed, type Listener, whyNotServed } from '../gateways/listener.ts'
 import { agreedHostnames } from '../hostname.ts'
 import { compareText, type Inventory } from '../inventory.ts'
 import { knownSections, notFound } from '../references/not-found.ts'
@@ -28,8 +28,9 @@ export function isRelayRoute(route: RouteObject): route is RelayRouteObject {
 export interface AttachedRoute {
   readonly object: RouteObject
   readonly parents: readonly AttachedParent[]
+  /** At the listeners that are served. */
   readonly attachments: readonly Attachment[]
-  /** The listeners of all attachments, for status and reach. */
+  /** All listeners that the route is attached to, for status and reach. */
   readonly listeners: readonly Listener[]
 }
 
@@ -38,6 +39,8 @@ export interface AttachedParent {
   readonly ref: ParentReference
   /** Why the route is attached to no listener of this parent. */
   readonly fault?: ConditionFault
+  /** Set if none of the listeners that the route is attached to is served. */
+  readonly unserved?: string
 }
 
 interface RouteContext {
@@ -62,12 +65,17 @@ export function attachRoute(context: RouteContext, object: RouteObject, report: 
     const found = matchParent(context, object, ref)
     if (found === undefined) continue
     for (const match of found.matches) matches.set(match.listener.key, match)
+    const path = `spec.parentRefs[${index}]`
     if (found.refusal === undefined) {
-      parents.push({ ref })
+      const unserved = describeUnserved(found.matches)
+      if (unserved !== undefined) {
+        report({ path, code: 'parent-not-matching', message: unserved, severity: 'error' })
+      }
+      parents.push({ ref, ...(unserved === undefined ? {} : { unserved }) })
       continue
     }
     const { code, reason, message } = found.refusal
-    report({ path: `spec.parentRefs[${index}]`, code, message, severity: 'error' })
+    report({ path, code, message, severity: 'error' })
     parents.push({ ref, fault: { reason, message } })
   }
   if (parents.length === 0) return undefined
@@ -75,9 +83,20 @@ export function attachRoute(context: RouteContext, object: RouteObject, report: 
   return {
     object,
     parents: parents.slice(),
-    attachments: sorted.map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
+    attachments: sorted
+      .filter(({ listener }) => isServed(listener))
+      .map(({ listener, hostnames }) => ({ listener: listener.key, hostnames })),
     listeners: sorted.map(({ listener }) => listener),
   }
+}
+
+/** A route is attached whether its listeners are served or not (Gateway API, AttachedRoutes), but it must be said. */
+function describeUnserved(matches: readonly Match[]): string | undefined {
+  const unserved = matches.flatMap(({ listener }) => {
+    const fault = whyNotServed(listener)
+    return fault === undefined ? [] : [`listener ${listener.spec.name} is not served: ${fault.message}`]
+  })
+  return unserved.length < matches.length ? undefined : unserved.join('; ')
 }
 
 interface ParentMatch {
@@ -105,6 +124,10 @@ function selectListeners(
   ref: ParentReference,
   { parent, listeners }: { readonly parent: string; readonly listeners: readonly Listener[] },
 ): ParentMatch {
+  if (listeners.length === 0) {
+    const message = `${parent} has no listeners, because its Gateway does not accept it`
+    return refuse('parent-not-matching', 'NoMatchingParent', message)
+  }
   const named = listeners.filter(({ spec }) => namedBy(ref, spec))
   if (named.length === 0) {
     return refuse(
@@ -113,12 +136,7 @@ function selectListeners(
       `${parent} has no listener ${wantedListener(ref, listeners)}`,
     )
   }
-  const served = named.filter(isServed)
-  if (served.length === 0) {
-    const message = `${parent}: ${named.map(({ spec }) => `listener ${spec.name}`).join(', ')} is not served`
-    return refuse('parent-not-matching', 'NoMatchingParent', message)
-  }
-  const allowing = served.filter((listener) => allowsRoute(inventory, listener, route))
+  const allowing = named.filter((listener) => allowsRoute(inventory, listener, route))
   if (allowing.length === 0) {
     const message = `no listener of ${parent} allows ${route.kind}s from namespace ${route.metadata.namespace}`
     return refuse('parent-not-allowed', 'NotAllowedByListeners', message)
@@ -151,7 +169,7 @@ function wantedListener({ sectionName, port }: ParentReference, listeners: reado
   const number = port === undefined ? '' : `on port ${port}`
   const names = listeners.map(({ spec }) => spec.name)
   const isUnknown = sectionName !== undefined && !names.includes(sectionName)
-  const wanted = [name, number].filter((text) => text !== '').join(' ') || 'at all'
+  const wanted = [name, number].filter((text) => text !== '').join(' ')
   return `${wanted}${isUnknown ? knownSections(sectionName, names) : ''}`
 }
 

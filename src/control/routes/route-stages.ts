@@ -38,7 +38,9 @@ export function routeStage(tables: Tables, openContext: OpenContext): StageDefin
       if (attached === undefined) return
       const translated = translateRoute(context, attached, report)
       work.write(routes, key, translated)
-      for (const { key: listener } of attached.listeners) work.write(attachedRoutes, listener, true)
+      if (translated.accepted === undefined) {
+        for (const { key: listener } of attached.listeners) work.write(attachedRoutes, listener, true)
+      }
       for (const use of translated.uses) {
         for (const target of targetsOfUse(use)) work.write(users, target, use.from)
         work.write(wantedBackends, use.to, true)

@@ -1,6 +1,6 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '../controller.ts'
-import { isServed, type Listener } from '../gateways/listener.ts'
+import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
 import type { Binding } from '../translation.ts'
 import { type ConditionDraft, conditionsOf } from './condition.ts'
@@ -8,14 +8,20 @@ import { type ConditionDraft, conditionsOf } from './condition.ts'
 /** The state of the listeners of a Gateway or ListenerSet. */
 export interface Traffic {
   readonly listeners: readonly Listener[]
-  /** The number of routes that are attached to a listener, by its key. */
+  /** The number of accepted routes that are attached to a listener, by its key. */
   readonly attachedRoutes: (listener: string) => number
   /** State of the socket of a listener in the data plane; undefined: not known yet. */
   readonly bindingOf: (listener: Listener) => Binding | undefined
 }
 
-/** `status` of a Gateway (Gateway API, GatewayStatus). */
-export function gatewayStatus({ object, address, parameters }: ResolvedGateway, traffic: Traffic) {
+const LISTENERS_NOT_VALID = 'ListenersNotValid'
+
+/** `status` of a Gateway (Gateway API, GatewayStatus). @param attachedListenerSets the number of its accepted ListenerSets */
+export function gatewayStatus(
+  { object, address, parameters }: ResolvedGateway,
+  traffic: Traffic,
+  attachedListenerSets: number,
+) {
   const { listeners } = traffic
   const { fault } = parameters
   const condition = conditionsOf(object)
@@ -25,10 +31,11 @@ export function gatewayStatus({ object, address, parameters }: ResolvedGateway, 
       fault === undefined
         ? acceptedCondition(object, listeners)
         : condition('Accepted', 'False', fault.reason, fault.message),
-      programmedCondition(object, traffic),
+      programmedCondition(object, traffic, 'Invalid'),
       ...insecureValidationCondition(object),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
+    attachedListenerSets,
   }
 }
 
@@ -54,49 +61,58 @@ export function listenerSetStatus({ object, fault }: ResolvedListenerSet, traffi
     }
   }
   return {
-    conditions: [acceptedCondition(object, listeners), programmedCondition(object, traffic)],
+    conditions: [acceptedCondition(object, listeners), programmedCondition(object, traffic, LISTENERS_NOT_VALID)],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
   }
 }
 
 type Owner = Parameters<typeof conditionsOf>[0]
 
-/** True while at least one listener is accepted; the message names the others. */
+/** True while clients can use at least one listener; the message names the others (Gateway API, ListenersNotValid). */
 function acceptedCondition(owner: Owner, listeners: readonly Listener[]): ConditionDraft {
   const condition = conditionsOf(owner)
-  const refused = listeners.filter((listener) => !isServed(listener))
-  if (refused.length === 0) return condition('Accepted', 'True', 'Accepted', 'All listeners are accepted')
-  const list = refused.map(({ spec, faults }) => `${spec.name}: ${(faults.accepted ?? faults.conflicted)?.message}`)
-  const status = refused.length < listeners.length ? 'True' : 'False'
-  return condition('Accepted', status, 'ListenersNotValid', `Some listeners are not accepted: ${list.join('; ')}`)
+  const unusable = listeners.flatMap((listener) => {
+    const fault = whyUnusable(listener)
+    return fault === undefined ? [] : [`${listener.spec.name}: ${fault.message}`]
+  })
+  if (unusable.length === 0) return condition('Accepted', 'True', 'Accepted', 'All listeners are accepted')
+  const list = unusable.join('; ')
+  return unusable.length < listeners.length
+    ? condition('Accepted', 'True', LISTENERS_NOT_VALID, `Some listeners cannot be used: ${list}`)
+    : condition('Accepted', 'False', LISTENERS_NOT_VALID, `No listener can be used: ${list}`)
 }
 
-/** True when the data plane serves every listener of the plan (decision A-34). */
-function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic): ConditionDraft {
+/**
+ * True when the data plane serves every listener that clients can use (decision A-34).
+ * @param none the reason if there is no such listener
+ */
+function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic, none: string): ConditionDraft {
   const condition = conditionsOf(owner)
-  const served = listeners.filter(isServed)
-  if (served.length === 0) return condition('Programmed', 'False', 'Invalid', 'No listener can be served')
-  const states = served.map((listener) => ({ name: listener.spec.name, binding: bindingOf(listener) }))
+  const usable = listeners.filter((listener) => whyUnusable(listener) === undefined)
+  if (usable.length === 0) return condition('Programmed', 'False', none, 'No listener can be used')
+  const states = usable.map((listener) => ({ name: listener.spec.name, binding: bindingOf(listener) }))
   const failed = states.flatMap(({ name, binding }) => (binding?.state === 'failed' ? [{ name, ...binding }] : []))
   if (failed.length > 0) {
     const list = failed.map(({ name, message }) => `${name}: ${message}`).join('; ')
-    return condition(
-      'Programmed',
-      'False',
-      failed.length < served.length ? 'ListenersNotValid' : failed[0]!.reason,
-      list,
-    )
+    const reason = failed.length < usable.length ? LISTENERS_NOT_VALID : failed[0]!.reason
+    return condition('Programmed', 'False', reason, list)
   }
   const waiting = states.filter(({ binding }) => binding === undefined).map(({ name }) => name)
-  if (waiting.length === 0) return condition('Programmed', 'True', 'Programmed', 'All listeners accept connections')
-  return condition('Programmed', 'Unknown', 'Pending', `Waiting for the data plane: ${waiting.join(', ')}`)
+  if (waiting.length > 0) {
+    return condition('Programmed', 'Unknown', 'Pending', `Waiting for the data plane: ${waiting.join(', ')}`)
+  }
+  const message =
+    usable.length === listeners.length
+      ? 'All listeners accept connections'
+      : `These listeners accept connections: ${states.map(({ name }) => name).join(', ')}`
+  return condition('Programmed', 'True', 'Programmed', message)
 }
 
 function listenerStatus(listener: Listener, { attachedRoutes, bindingOf }: Traffic) {
   const { key, owner, spec, faults } = listener
   const condition = conditionsOf(owner)
-  const { accepted, conflicted, resolvedRefs } = faults
-  const refused = accepted ?? conflicted
+  const { conflicted, resolvedRefs } = faults
+  const refused = whyNotServed(listener)
   return {
     name: spec.name,
     supportedKinds: listener.supportedKinds.map((kind) => ({ group: GATEWAY_GROUP, kind })),
@@ -116,12 +132,15 @@ function listenerStatus(listener: Listener, { attachedRoutes, bindingOf }: Traff
   }
 }
 
-function listenerProgrammed({ owner, faults }: Listener, binding: Binding | undefined): ConditionDraft {
-  const condition = conditionsOf(owner)
-  const refused = faults.accepted ?? faults.conflicted
-  if (refused !== undefined) return condition('Programmed', 'False', 'Invalid', refused.message)
-  if (faults.programmed !== undefined) {
-    return condition('Programmed', 'False', faults.programmed.reason, faults.programmed.message)
+/** Reasons that the Gateway API gives to `Programmed` as well; a listener with another fault is `Invalid`. */
+const SHARED_REASONS: ReadonlySet<string> = new Set(['HostnameConflict', 'ProtocolConflict', 'PortUnavailable'])
+
+function listenerProgrammed(listener: Listener, binding: Binding | undefined): ConditionDraft {
+  const condition = conditionsOf(listener.owner)
+  const fault = whyUnusable(listener)
+  if (fault !== undefined) {
+    const reason = SHARED_REASONS.has(fault.reason) ? fault.reason : 'Invalid'
+    return condition('Programmed', 'False', reason, fault.message)
   }
   if (binding === undefined) return condition('Programmed', 'Unknown', 'Pending', 'Waiting for the data plane')
   return binding.state === 'bound'

@@ -12,14 +12,19 @@ export function routeStatus(
   const condition = conditionsOf(route.object)
   const endpointless = [...new Set(uses.map(({ to }) => to).filter(hasNoEndpoints))]
   const note = endpointless.length === 0 ? '' : `; no endpoints for ${endpointless.join(', ')}`
-  const own = route.parents.map(({ ref, fault }) => {
+  const own = route.parents.map(({ ref, fault, unserved }) => {
     const refused = fault ?? accepted
     return {
       parentRef: ref,
       controllerName: CONTROLLER_NAME,
       conditions: [
         refused === undefined
-          ? condition('Accepted', 'True', 'Accepted', 'Route accepted')
+          ? condition(
+              'Accepted',
+              'True',
+              'Accepted',
+              unserved === undefined ? 'Route accepted' : `Route accepted, but ${unserved}`,
+            )
           : condition('Accepted', 'False', refused.reason, refused.message),
         resolvedRefs === undefined
           ? condition('ResolvedRefs', 'True', 'ResolvedRefs', `All references resolved${note}`)

@@ -39,7 +39,8 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   )
   stages.add(
     statusStage(tables, 'gatewayStatuses', gateways, (gateway, work, key) => {
-      return { object: gateway.object, status: gatewayStatus(gateway, trafficAt(tables, work, key)) }
+      const sets = work.count(tables.acceptedSets, key)
+      return { object: gateway.object, status: gatewayStatus(gateway, trafficAt(tables, work, key), sets) }
     }),
   )
   stages.add(
