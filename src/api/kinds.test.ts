@@ -6,7 +6,7 @@ import { apiVersionOf, findKind, isKind, KINDS } from './kinds.ts'
 import { keyOf, objectKey } from './object.ts'
 import { BACKEND_FIELDS, FRONTEND_FIELDS, TRAFFIC_FIELDS } from './policy-sections.ts'
 
-verifies('resource/kind-names', 'the kinds, their versions and names', () => {
+verifies(['resource/kind-names', 'service/namespaced'], 'the kinds, their versions and names', () => {
   const lines = KINDS.map((info) => {
     const scope = info.namespaced ? 'namespaced' : 'cluster'
     return `${apiVersionOf(info)} ${info.kind} ${info.plural} ${info.shortNames.join(',')} ${scope}`

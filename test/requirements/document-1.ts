@@ -10,7 +10,7 @@ export const DOCUMENT_1 = {
   'service/forwards-llm': behaviour(1, '1', 'The proxy forwards LLM traffic to the configured backends.'),
   'service/forwards-mcp': behaviour(1, '1', 'The proxy forwards MCP traffic to the configured backends.'),
   'service/forwards-a2a': behaviour(1, '1', 'The proxy forwards A2A traffic to the configured backends.'),
-  'service/namespaced': shape.gap(1, '1', 'Objects of the three kinds live in a namespace.'),
+  'service/namespaced': shape(1, '1', 'Objects of the three kinds live in a namespace.'),
   'service/controller-translates': behaviour(
     1,
     '1',

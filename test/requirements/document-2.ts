@@ -243,7 +243,7 @@ export const DOCUMENT_2 = {
   // 2.2 Traffic
   'traffic/fields-optional': shape(2, '2.2', 'Every field of `traffic` may be left out.'),
   'traffic/phase-values': shape(2, '2.2', '`phase` is `PreRouting` or `PostRouting`.'),
-  'traffic/phase-default': behaviour.gap(2, '2.2', '`phase` defaults to `PostRouting`.'),
+  'traffic/phase-default': behaviour(2, '2.2', '`phase` defaults to `PostRouting`.'),
   'traffic/pre-routing-target': shape(2, '2.2', '`PreRouting` needs a Gateway or a listener as target.'),
   'traffic/pre-routing-influences-routing': behaviour(
     2,
@@ -806,7 +806,7 @@ export const DOCUMENT_2 = {
     '2.3',
     "`caCertificateRefs` wins over `ca.cert` of the client certificate's Secret.",
   ),
-  'backend.tls/caCertificateRefs-default': behaviour.gap(
+  'backend.tls/caCertificateRefs-default': behaviour(
     2,
     '2.3',
     'Without other CA certificates those of the system verify the server.',

@@ -1,5 +1,6 @@
 import { createServer, type RequestOptions, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
@@ -11,6 +12,7 @@ import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
+let serverPort: number
 let plain: number
 let secured: number
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
     server.close()
   })
   const { port } = server.address() as AddressInfo
+  serverPort = port
   plain = await freePort()
   secured = await freePort()
   const backends = ['named', 'misnamed', 'any-name', 'untrusted', 'insecure', 'missing']
@@ -57,7 +60,7 @@ beforeAll(async () => {
       tlsPolicy('named', '{ caCertificateRefs: [{ name: trusted }], sni: server.test }'),
       tlsPolicy('misnamed', '{ caCertificateRefs: [{ name: trusted }] }'),
       tlsPolicy('any-name', '{ caCertificateRefs: [{ name: trusted }], insecureSkipVerify: Hostname }'),
-      tlsPolicy('untrusted', '{}'),
+      tlsPolicy('untrusted', '{ sni: server.test }'),
       tlsPolicy('insecure', '{ insecureSkipVerify: All }'),
       tlsPolicy('missing', '{ caCertificateRefs: [{ name: nothing }] }'),
       tlsSecretYaml('door', CERTIFICATES.server),
@@ -105,6 +108,33 @@ verifies(
   async () => {
     expect(await ask('/named')).toEqual({ status: 200, text: 'over TLS' })
     expect(await ask('/by-address')).toEqual({ status: 200, text: 'over TLS' })
+    expect((await ask('/untrusted')).status).toBe(503)
+  },
+)
+
+verifies(
+  'backend.tls/caCertificateRefs-default',
+  'without authorities that are named, those of the system verify the server, and no others',
+  async () => {
+    const at = await freePort()
+    const objects = await createObjectsFolder({
+      'all.yaml': joinYaml(
+        gatewayYaml(at),
+        backendYaml('untrusted', serverPort).replace('127.0.0.1', 'localhost'),
+        routeYaml('all', '/', 'untrusted'),
+        tlsPolicy('untrusted', '{ sni: server.test }'),
+      ),
+      'ca.pem': CERTIFICATES.ca,
+    })
+    await using _files = { [Symbol.asyncDispose]: () => objects.remove() }
+    await using trusting = await startGateway({
+      files: [join(objects.path, 'all.yaml')],
+      workers: 1,
+      environment: { SSL_CERT_FILE: join(objects.path, 'ca.pem') },
+    })
+    const response = await fetch(`${trusting.url(at)}/`)
+    expect([response.status, await response.text()]).toEqual([200, 'over TLS'])
+    // The other gateway has the authorities of this machine.
     expect((await ask('/untrusted')).status).toBe(503)
   },
 )

@@ -7,6 +7,7 @@ import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { checkSubjectAltNames } from './check-subject-alt-names.ts'
 import { connectFailure } from './connect-failure.ts'
 import type { Names, NameUse } from './names.ts'
+import { applySystemAuthorities } from './system-authorities.ts'
 
 export interface DialOptions {
   readonly wheel: TimerWheel
@@ -37,7 +38,8 @@ export function dialContext({ tls: settings }: Destination): DialContext {
   return { secureContext: settings === undefined ? undefined : secureContextOf(settings), session: undefined }
 }
 
-function secureContextOf({ ca, cert, key, groups }: DestinationTls): tls.SecureContext | null {
+function secureContextOf({ ca, cert, key, groups, verify }: DestinationTls): tls.SecureContext | null {
+  if (ca === undefined && verify !== 'none') applySystemAuthorities()
   const parameters = {
     ca,
     cert,

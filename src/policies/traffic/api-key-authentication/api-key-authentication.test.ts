@@ -118,18 +118,22 @@ verifies(
   },
 )
 
-verifies('traffic.apiKeyAuthentication/location', 'the key is read and removed at each location', () => {
-  const cases: [object | undefined, ExchangeInputs, (e: ReturnType<typeof exchangeWith>) => unknown][] = [
-    [{ header: { name: 'X-Api-Key' } }, { headers: { 'x-api-key': 'k-alice' } }, (e) => e.request.has('x-api-key')],
-    [{ queryParameter: { name: 'key' } }, { target: '/p?key=k-alice' }, (e) => e.request.target !== '/p'],
-    [{ cookie: { name: 'key' } }, { headers: { cookie: 'key=k-alice' } }, (e) => e.request.has('cookie')],
-  ]
-  for (const [location, request, remains] of cases) {
-    const { exchange, outcome } = policyWith({ location }).send(request)
-    expect(codeOf(outcome)).toBe('proceed')
-    expect(remains(exchange)).toBe(false)
-  }
-})
+verifies(
+  ['traffic.apiKeyAuthentication/location', 'traffic.apiKeyAuthentication/credential-stripped'],
+  'the key is read and removed at each location',
+  () => {
+    const cases: [object | undefined, ExchangeInputs, (e: ReturnType<typeof exchangeWith>) => unknown][] = [
+      [{ header: { name: 'X-Api-Key' } }, { headers: { 'x-api-key': 'k-alice' } }, (e) => e.request.has('x-api-key')],
+      [{ queryParameter: { name: 'key' } }, { target: '/p?key=k-alice' }, (e) => e.request.target !== '/p'],
+      [{ cookie: { name: 'key' } }, { headers: { cookie: 'key=k-alice' } }, (e) => e.request.has('cookie')],
+    ]
+    for (const [location, request, remains] of cases) {
+      const { exchange, outcome } = policyWith({ location }).send(request)
+      expect(codeOf(outcome)).toBe('proceed')
+      expect(remains(exchange)).toBe(false)
+    }
+  },
+)
 
 verifies('location/expression', 'a key found by an expression is used but not removed, and a finding says so', () => {
   const policy = policyWith({ location: { expression: 'request.headers["x-custom"]' } })
