@@ -61,6 +61,29 @@ export interface KindInfo {
   /** The gateway writes the status, so the status of a loaded object is ignored. */
   readonly statusIsOurs: boolean
   readonly schema: TSchema
+  /** The kind in one sentence, for users. */
+  readonly description: string
+}
+
+const DESCRIPTIONS: { readonly [K in KindName]: string } = {
+  ProxyBackend: 'A destination: a host, LLM providers, MCP servers or an A2A agent.',
+  ProxyParameters: 'Settings of the proxy itself: logging, shutdown, session key, deployment.',
+  ProxyPolicy: 'Policies for clients, requests or backends, attached to Gateways, routes, Services or ProxyBackends.',
+  GatewayClass: 'A class of Gateways, with the controller that serves them.',
+  Gateway: 'Listeners: the ports, protocols, hosts and certificates that clients connect to.',
+  ListenerSet: 'Additional listeners of a Gateway.',
+  HTTPRoute: 'Selects backends for HTTP requests by host, path, method, headers and query.',
+  GRPCRoute: 'Selects backends for gRPC calls by host, service, method and headers.',
+  TCPRoute: 'Selects backends for TCP connections.',
+  TLSRoute: 'Selects backends for TLS connections by server name.',
+  ReferenceGrant: 'Permits references to objects of this namespace from other namespaces.',
+  BackendTLSPolicy: 'TLS towards the endpoints of a Service.',
+  Service: 'A backend with ports, whose endpoints are in EndpointSlices.',
+  Secret: 'Confidential values, such as keys and certificates.',
+  ConfigMap: 'Values that are not confidential, such as certificates of authorities.',
+  Namespace: 'Labels of a namespace.',
+  EndpointSlice: 'Addresses and ports of the endpoints of a Service.',
+  Pod: 'A workload; its address identifies clients in expressions.',
 }
 
 export const OWN_GROUP = 'gatewright.dev'
@@ -68,7 +91,8 @@ const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
 function own(kind: KindName, plural: string, shortName: string, schema: TSchema): KindInfo {
   const names = { group: OWN_GROUP, kind, plural, shortNames: [shortName], categories: ['gatewright'] }
-  return { ...names, versions: ['v1alpha1'], namespaced: true, own: true, statusIsOurs: true, schema }
+  const description = DESCRIPTIONS[kind]
+  return { ...names, versions: ['v1alpha1'], namespaced: true, own: true, statusIsOurs: true, schema, description }
 }
 
 interface PlatformNames {
@@ -82,7 +106,8 @@ function platform(group: string, kind: KindName, schema: TSchema, names: Platfor
   const { plural, shortNames = [], versions, namespaced = true } = names
   const categories = group === GATEWAY_GROUP ? ['gateway-api'] : []
   const statusIsOurs = group === GATEWAY_GROUP
-  return { group, kind, plural, shortNames, categories, versions, namespaced, own: false, statusIsOurs, schema }
+  const identity = { group, kind, plural, shortNames, categories, versions, description: DESCRIPTIONS[kind] }
+  return { ...identity, namespaced, own: false, statusIsOurs, schema }
 }
 
 /** Every kind, in the order of listings. */

@@ -87,6 +87,14 @@ function buildProgram(end: (code: ExitCode) => void): Command {
       end(await explain(request, options))
     })
   program
+    .command('fields')
+    .description('Show what a field is: its type, bounds, default, fields and an example.')
+    .argument('[path]', 'path of a field, such as ProxyPolicy.spec.traffic.rateLimit (default: all kinds)')
+    .action(async (path) => {
+      const { fields } = await import('./fields.ts')
+      end(fields(path))
+    })
+  program
     .command('version')
     .description('Print the version.')
     .option('-v, --verbose', 'also print the runtime and the transport of connections without TLS')

@@ -56,6 +56,8 @@ export interface SchemaNode {
   readonly maxLength?: number
   readonly minimum?: number
   readonly maximum?: number
+  /** The minimum of a duration, as text. */
+  readonly minimumDuration?: string
   readonly items?: SchemaNode
   readonly minItems?: number
   readonly maxItems?: number

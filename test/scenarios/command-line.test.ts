@@ -53,11 +53,14 @@ spec:
 
 afterAll(() => mistakes.remove())
 
-test.each(['run', 'lint', 'explain', 'version'])('%s --help says what it does, and exits 0', async (command) => {
-  const { code, stdout } = await gatewright(command, '--help')
-  expect(code).toBe(0)
-  expect(stdout).toContain(`Usage: gatewright ${command}`)
-})
+test.each(['run', 'lint', 'explain', 'fields', 'version'])(
+  '%s --help says what it does, and exits 0',
+  async (command) => {
+    const { code, stdout } = await gatewright(command, '--help')
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Usage: gatewright ${command}`)
+  },
+)
 
 test.each(['version', '--version', '-V'])('%s', async (word) => {
   expect(await gatewright(word)).toEqual({ code: 0, stdout: 'gatewright 0.1.0\n', stderr: '' })
@@ -135,6 +138,18 @@ test.each([
     code: 2,
     stdout: '',
     stderr: `gatewright: ${name}${message}\n`,
+  })
+})
+
+test('fields prints a field, the kinds, and a suggestion for a wrong path', async () => {
+  const field = await gatewright('fields', 'ProxyPolicy.spec.traffic.timeouts')
+  expect(field).toMatchObject({ code: 0, stderr: '' })
+  expect(field.stdout).toMatch(/^ProxyPolicy\.spec\.traffic\.timeouts\n\nTimeouts\.\n/)
+  expect((await gatewright('fields')).stdout).toMatch(/^ {2}ProxyPolicy +Policies for clients/m)
+  expect(await gatewright('fields', 'ProxyPolicy.spec.trafic')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'gatewright: ProxyPolicy.spec has no field "trafic"; did you mean ProxyPolicy.spec.traffic?\n',
   })
 })
 

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FoundField } from '#api/find-field.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+
+/** The example of a policy: a file of this project, and its text. */
+export interface PolicyExample {
+  /** From the root of the project. */
+  readonly file: string
+  readonly text: string
+  /** Whether the field is the policy itself, not a part of it. */
+  readonly isWhole: boolean
+}
+
+/** The example of the policy that a field is, or is part of. */
+export function exampleOf({ info, path }: FoundField): PolicyExample | undefined {
+  const place = placeOf(info.kind, path)
+  if (place === undefined) return undefined
+  const url = new URL(place.file, ROOT)
+  return {
+    file: relative(fileURLToPath(ROOT), fileURLToPath(url)),
+    text: readFileSync(url, 'utf8'),
+    isWhole: place.depth === path.length,
+  }
+}
+
+interface Place {
+  readonly file: string
+  /** Number of names in the path of the policy. */
+  readonly depth: number
+}
+
+const FILTERS = ['spec', 'rules', 'filters']
+const FILTER_EXAMPLES = ['requestMirror', 'requestRedirect', 'urlRewrite']
+const PROTOCOLS: Readonly<Record<string, string>> = { ai: 'llm', mcp: 'mcp' }
+
+function placeOf(kind: string, path: readonly string[]): Place | undefined {
+  if (kind === 'HTTPRoute' && FILTERS.every((name, index) => path[index] === name)) {
+    const filter = path[FILTERS.length]
+    if (filter === undefined || !FILTER_EXAMPLES.includes(filter)) return undefined
+    return { file: `src/policies/route/${kebab(filter)}/example.yaml`, depth: FILTERS.length + 1 }
+  }
+  const section = kind === 'ProxyBackend' && path[1] === 'policies' ? 'backend' : path[1]
+  const field = path[2]
+  if (section === undefined || field === undefined || field === 'phase') return undefined
+  if (kind !== 'ProxyPolicy' && section !== 'backend') return undefined
+  if (!['frontend', 'traffic', 'backend'].includes(section)) return undefined
+  const protocol = section === 'backend' ? PROTOCOLS[field] : undefined
+  const file =
+    protocol === undefined
+      ? `src/policies/${section}/${kebab(field)}/example.yaml`
+      : `src/protocols/${protocol}/policy-example.yaml`
+  return { file, depth: 3 }
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
