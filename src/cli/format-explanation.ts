@@ -1,3 +1,4 @@
+import { grpcStatusOf } from '#base/grpc-status.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
@@ -92,12 +93,12 @@ function asItIs(message: string): string {
 }
 
 function formatOutcome(
-  { outcome, upstream, upstreamHttp, protocol }: Explanation,
+  { outcome, grpc, upstream, upstreamHttp, protocol }: Explanation,
   hide: (message: string) => string,
 ): string[] {
   const lines = protocol?.lines ?? []
   const gap = lines.length === 0 ? [] : ['']
-  if (outcome?.kind === 'refusal') return [...lines, ...gap, formatRefusal(outcome)]
+  if (outcome?.kind === 'refusal') return [...lines, ...gap, formatRefusal(outcome, grpc)]
   if (outcome?.kind === 'answer') {
     const body = typeof outcome.body === 'string' ? outcome.body : Buffer.from(outcome.body ?? []).toString()
     return [
@@ -112,10 +113,12 @@ function formatOutcome(
 }
 
 /** What a client that is refused gets, and why. */
-export function formatRefusal(refusal: Refusal): string {
+export function formatRefusal(refusal: Refusal, grpc = false): string {
   const { code, detail, body } = refusal
   const why = detail === undefined ? code : `${code}: ${detail}`
-  return `response  ${refusalStatus(refusal)} ${body ?? REJECTIONS[code].text} (${why})`
+  const http = refusalStatus(refusal)
+  const status = grpc ? `200 with grpc-status ${grpcStatusOf(code, http)}` : http
+  return `response  ${status} ${body ?? REJECTIONS[code].text} (${why})`
 }
 
 function indent(text: string): string[] {

@@ -159,6 +159,8 @@ export class Exchange {
   /** The code of the refusal; undefined without a refusal. */
   refusal: RejectionCode | undefined
   refusalDetail: string | undefined
+  /** The response refuses the whole request: response policies keep its status and body. */
+  responseIsRefusal = false
   reason: Reason = 'Upstream'
   /** Set only for `explain` and sampled requests. */
   trace: Trace | undefined

@@ -139,6 +139,8 @@ export interface ServedAnswer {
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** Each piece of a stream must be sent at once. A stream must be read to its end or closed with `return()`. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
+  /** It refuses the whole request. */
+  readonly refuses?: true
 }
 
 /** For `explain`. */

@@ -27,17 +27,14 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   }
   setResponse(exchange, reply)
   const replaced = runResponsePolicies(exchange, flight.decision)
-  if (replaced?.kind === 'refusal') {
-    recordRefusal(exchange, replaced)
-    reply = replyToRefusal(replaced, exchange, flight.decisionId)
-    setResponse(exchange, reply)
-  }
+  if (replaced?.kind === 'refusal') return respondLocally(flight, replaced)
   sendReply(flight, reply)
 }
 
 /** Log and decision record show the refusal that the client receives. */
 function recordRefusal(exchange: Exchange, { code, detail }: Refusal): void {
   exchange.refusal = code
+  exchange.responseIsRefusal = true
   exchange.refusalDetail = detail
   exchange.reason = REJECTIONS[code].reason
 }

@@ -48,6 +48,7 @@ async function send(flight: InFlight, served: ServedAnswer): Promise<void> {
   for (const [name, value] of served.headers) head.append(name, value)
   if (exchange.refusal !== undefined) head.set(DECISION, flight.decisionId)
   exchange.response = head
+  exchange.responseIsRefusal = served.refuses === true
   const { body } = served
   const isWhole = body === undefined || body instanceof Uint8Array
   if (isWhole) exchange.responseBody = body ?? new Uint8Array(0)

@@ -251,6 +251,9 @@ test('explain takes the path as it was typed, and shows how it is matched', asyn
   const refused = await gatewright('explain', '-f', 'examples/quickstart', 'http://localhost:8080/hello/../levels')
   expect(refused.stdout).toContain('response  400 invalid path (path-invalid: the path has a dot segment)')
   expect(refused.stdout).toContain('\nroute     not reached\n')
+  const grpc = ['-H', 'content-type: application/grpc', 'http://localhost:8080/hello/../levels']
+  const status = await gatewright('explain', '-f', 'examples/quickstart', ...grpc)
+  expect(status.stdout).toContain('response  200 with grpc-status 13 invalid path (path-invalid')
   expect(refused.code).toBe(1)
 })
 

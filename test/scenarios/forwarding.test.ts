@@ -90,6 +90,21 @@ const shape = {
   },
 }
 
+/** Expressions that only responses of the backend satisfy. */
+const refused = {
+  traffic: {
+    transformation: {
+      response: {
+        set: [
+          { name: ':status', value: '200' },
+          { name: 'x-kind', value: '"refused"' },
+        ],
+        body: 'json(response.body).answer',
+      },
+    },
+  },
+}
+
 beforeAll(async () => {
   const web = createServer(answer).on('upgrade', upgrade)
   await serve(web, 0)
@@ -121,6 +136,9 @@ beforeAll(async () => {
       routeYaml('socket', '/socket', 'socket'),
       routeYaml('shape', '/shape', 'web'),
       policyYaml('shape', 'HTTPRoute', 'shape', shape),
+      backendYaml('dead', 1),
+      routeYaml('refused', '/shape/refused', 'dead'),
+      policyYaml('refused', 'HTTPRoute', 'refused', refused),
       policyYaml('small', 'Gateway', 'main', { frontend: { http: { maxBufferSize: '4Ki' } } }),
     ),
   )
@@ -373,9 +391,18 @@ test('expressions over the response body see it whole, and may replace it', asyn
   expect(await response.text()).toBe('<{"answer":42}>')
 })
 
-test('a response that is too large for such an expression is refused, and response policies see the refusal', async () => {
+test('a response that is too large for such an expression is refused', async () => {
   const response = await fetch(url('/shape/large'))
-  expect([response.status, await response.text()]).toEqual([502, '<response body too large>'])
+  expect([response.status, await response.text()]).toEqual([502, 'response body too large'])
+})
+
+test('a refusal keeps its status and body; response policies may change its headers', async () => {
+  const response = await fetch(url('/shape/refused'))
+  expect([response.status, response.headers.get('x-kind'), await response.text()]).toEqual([
+    503,
+    'refused',
+    'upstream call failed',
+  ])
 })
 
 test('a gRPC client is refused in the form that it reads', async () => {

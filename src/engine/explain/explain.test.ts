@@ -126,6 +126,20 @@ test('a Service without endpoints: refused as the proxy would, and nothing is se
   expect({ upstream, endpoints }).toEqual({ upstream: undefined, endpoints: [] })
 })
 
+test('a configured answer is shown as response policies change it, like the one that a client gets', async () => {
+  const answer = policyItem('traffic.directResponse', ROUTE, { status: 200, body: '{"n":1}' })
+  const transform = (response: object) => policyItem('traffic.transformation', ROUTE, { response })
+  const changes = { set: [{ name: ':status', value: '203' }], body: 'string(json(response.body).n)' }
+  const { outcome, grpc } = await explained([...PLAN, answer, transform(changes)])
+  expect(outcome?.kind === 'answer' && [outcome.head.status, Buffer.from(outcome.body ?? '').toString()]).toEqual([
+    203,
+    '1',
+  ])
+  expect(grpc).toBe(false)
+  const failing = await explained([...PLAN, answer, transform({ body: 'json(response.body).none' })])
+  expect(failing.outcome).toMatchObject({ kind: 'refusal', code: 'transformation-response-failed' })
+})
+
 test('a body that a policy reads is part of the forwarded bytes', async () => {
   const reads = policyItem('traffic.authorization', ROUTE, rules('Require', 'size(request.body) > 0'))
   const { exchange } = exchangeReading({ method: 'POST', target: '/api', headers: { 'content-length': '5' } }, 'hello')

@@ -1,11 +1,12 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type Outcome, reject } from '#exchange/outcome.ts'
+import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import type { RunContext } from '#exchange/run-context.ts'
 import type { Trace, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
+import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
@@ -15,7 +16,7 @@ import { chooseEndpoint } from '../backend/balance.ts'
 import { chooseDestination } from '../backend/destinations.ts'
 import type { LivePlan } from '../plan/live-plan.ts'
 import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
-import { Decision, decide, refuseForClient } from '../request/decide.ts'
+import { Decision, decide, refuseForClient, runResponsePolicies } from '../request/decide.ts'
 import { needsWholeBody, prepareAttempt } from '../request/prepare-attempt.ts'
 import { type LiveSocket, listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { NearMiss } from '../route/route-table.ts'
@@ -45,6 +46,8 @@ export interface Explanation {
   readonly endpoints: readonly ExplainedEndpoint[]
   /** Undefined: the request would be forwarded. */
   readonly outcome: Outcome
+  /** The client reads refusals as gRPC statuses. */
+  readonly grpc: boolean
   /** The upstream request as latin-1 text; undefined if nothing is sent, or if the protocol is served by the gateway itself. */
   readonly upstream: string | undefined
   /** The HTTP version towards the endpoint; undefined if nothing is sent. */
@@ -92,6 +95,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
   let outcome = await decide({ index, socket, random: FIRST }, exchange, decision)
   const sends = outcome === undefined && decision.backend?.protocol.serve === undefined
   if (sends) outcome = await attempt(exchange, decision)
+  if (outcome?.kind === 'answer') outcome = transformAnswer(outcome, exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
   const protocol = outcome === undefined ? explainProtocol(exchange, decision) : undefined
@@ -107,10 +111,20 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),
     outcome,
+    grpc: isGrpcRequest(exchange.request),
     upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
     upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
+}
+
+/** Response policies apply to configured answers as to those of backends. */
+function transformAnswer(answer: Answer, exchange: Exchange, decision: Decision): Outcome {
+  const { head, body } = answer
+  exchange.response = head
+  exchange.responseBody = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array(0))
+  const replaced = runResponsePolicies(exchange, decision)
+  return replaced ?? { ...answer, body: exchange.newResponseBody ?? body }
 }
 
 function explainProtocol(

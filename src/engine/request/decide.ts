@@ -179,13 +179,14 @@ export function refuseForClient(refusal: Refusal, index: PlanIndex, exchange: Ex
 
 /**
  * Runs the response steps of every chain that the request reached (docs/behaviour/http.md, "Response policies").
- * @returns the replacement of the response, if any
+ * @returns the replacement of the response, if any; a refusal is never replaced
  */
 export function runResponsePolicies(exchange: Exchange, decision: Decision): Outcome {
   const { postRouting, preRouting, endpoint } = decision
   let replaced = responsesOf(postRouting, exchange, decision.postProgress)
   replaced = responsesOf(endpoint?.chain, exchange, decision.backendProgress) ?? replaced
-  return responsesOf(preRouting, exchange, decision.preProgress) ?? replaced
+  replaced = responsesOf(preRouting, exchange, decision.preProgress) ?? replaced
+  return exchange.responseIsRefusal ? undefined : replaced
 }
 
 function responsesOf(chain: Chain | undefined, exchange: Exchange, { reached }: Progress): Outcome {

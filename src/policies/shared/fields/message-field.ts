@@ -49,8 +49,10 @@ export const REQUEST_PSEUDO: Readonly<Record<string, (value: Expression) => Fiel
   },
 }
 
+/** A refusal keeps its status (docs/behaviour/http.md, "Response policies"). */
 export const RESPONSE_PSEUDO: Readonly<Record<string, (value: Expression) => FieldEdit>> = {
   ':status': (value) => (exchange, head) => {
+    if (exchange.responseIsRefusal) return
     const status = numberIn(value.json(exchange))
     if (status !== undefined && Number.isInteger(status) && status >= 200 && status <= 599) head.status = status
   },

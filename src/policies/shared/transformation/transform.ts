@@ -136,11 +136,12 @@ export function transformRequest(transform: Transform, exchange: Exchange): Outc
   return proceed
 }
 
+/** A refusal keeps its body (docs/behaviour/http.md, "Response policies"). */
 export function transformResponse(transform: Transform, exchange: Exchange): Outcome {
   const head = exchange.response
   if (head === undefined) return proceed
   applyHead(transform, exchange, head)
-  if (transform.body === undefined) return proceed
+  if (transform.body === undefined || exchange.responseIsRefusal) return proceed
   const body = transform.body.body(exchange)
   if (body instanceof EvaluationFailure) return reject('transformation-response-failed', { detail: body.detail })
   exchange.newResponseBody = body.bytes

@@ -226,6 +226,27 @@ const step = (value: string) => ({
   response: { set: [{ name: 'y', value }] },
 })
 
+test('a refusal keeps its status and body: only its other headers change', () => {
+  const written = {
+    response: {
+      set: [
+        { name: ':status', value: '200' },
+        { name: 'x', value: '"1"' },
+      ],
+      body: FAILS,
+    },
+  }
+  const run = transformation.compile([sourceOf(specFrom(trafficTransformation, written))], contextWith())!
+  const exchange = exchangeWith({ status: 403 })
+  exchange.responseIsRefusal = true
+  expect(run.response?.(exchange)).toBe(undefined)
+  expect([exchange.response?.status, exchange.response?.get('x'), exchange.newResponseBody]).toEqual([
+    403,
+    '1',
+    undefined,
+  ])
+})
+
 test('the first conditional item whose condition is true applies to the request and to the response', () => {
   const policy = policyOf({
     conditional: [

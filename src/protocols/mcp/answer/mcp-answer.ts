@@ -29,6 +29,7 @@ export function refuse(exchange: Exchange, code: RejectionCode, options: Refusal
     status: options.status ?? status,
     headers: [['content-type', type], ...(options.headers ?? [])],
     body: encoder.encode(options.json ?? `${text}\n`),
+    refuses: true,
   }
 }
 
