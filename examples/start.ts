@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { startUpstreams, type Upstreams } from './upstreams/run.ts'
-import { type RunningGateway, waitForNote } from './wait-for-note.ts'
+import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-note.ts'
 
 // `npm start`: the example servers, the gateway with the objects of examples/quickstart before them, and what to try.
 
@@ -22,10 +22,12 @@ async function start(): Promise<number> {
   const gone = new AbortController()
   exit.then(() => gone.abort())
   const running = await waitForNote(state, gone.signal, READY_WITHIN_MS)
-  const isLate = running === undefined && !gone.signal.aborted
-  if (running !== undefined) console.log(describe(upstreams, running))
+  const reason =
+    running === undefined ? 'it does not run' : await waitForReadiness(running, gone.signal, READY_WITHIN_MS)
+  const isLate = reason !== undefined && !gone.signal.aborted
+  if (running !== undefined && reason === undefined && !gone.signal.aborted) console.log(describe(upstreams, running))
   if (isLate) {
-    console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds; stopping it`)
+    console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds (${reason}); stopping it`)
     gateway.kill('SIGTERM')
   }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface RunningGateway {
   readonly admin: string
   readonly metricsPort: number
+  readonly readinessPort: number
 }
 
 /**
@@ -26,4 +27,29 @@ export async function waitForNote(
     await sleep(100)
   }
   return undefined
+}
+
+/** Waits until a running gateway accepts traffic. @returns why it does not; undefined: it is ready, or it has ended */
+export async function waitForReadiness(
+  { readinessPort }: Pick<RunningGateway, 'readinessPort'>,
+  gone: AbortSignal,
+  withinMs: number,
+): Promise<string | undefined> {
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    const reason = await askReadiness(readinessPort)
+    if (reason === undefined || gone.aborted) return undefined
+    if (performance.now() >= deadline) return reason
+    await sleep(100)
+  }
+}
+
+async function askReadiness(port: number): Promise<string | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz/ready`)
+    const text = await response.text()
+    return response.ok ? undefined : text.trim()
+  } catch (error) {
+    return `port ${port} for readiness does not answer: ${error instanceof Error ? error.message : error}`
+  }
 }

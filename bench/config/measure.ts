@@ -29,6 +29,7 @@ const quiet: InstanceEvents = {
   objectsChanged: () => {},
   translated: () => {},
   applied: () => applied(),
+  readiness: () => {},
   workerReplaced: (_, __, cause) => {
     throw new Error(cause)
   },

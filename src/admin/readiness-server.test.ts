@@ -3,34 +3,34 @@ import { startReadinessServer } from './readiness-server.ts'
 import type { RunningServer } from './small-server.ts'
 import { ask, failOnBug } from './testing.ts'
 
-let pending: string[] = []
+let reasons: string[] = []
 let server: RunningServer
 beforeAll(async () => {
-  server = await startReadinessServer({ host: '127.0.0.1', port: 0, pending: () => pending, reportBug: failOnBug })
+  server = await startReadinessServer({ host: '127.0.0.1', port: 0, whyNotReady: () => reasons, reportBug: failOnBug })
 })
 afterAll(() => server.close())
 
 const answers = [
-  // method  path               pending               status  body
+  // method  path               reasons               status  body
   ['GET', '/healthz/ready', [], 200, 'ready\n'],
   ['GET', '/healthz/ready?from=balancer', [], 200, 'ready\n'],
-  ['GET', '/healthz/ready', ['plan', 'sockets'], 503, 'not ready, pending: plan, sockets\n'],
+  ['GET', '/healthz/ready', ['a', 'b'], 503, 'not ready: a; b\n'],
   ['HEAD', '/healthz/ready', [], 200, ''],
   ['HEAD', '/healthz/ready', ['draining'], 503, ''],
-  ['GET', '/healthz/live', ['plan'], 200, 'live\n'],
+  ['GET', '/healthz/live', ['a'], 200, 'live\n'],
   ['POST', '/healthz/ready', [], 405, 'method not allowed\n'],
   ['GET', '/', [], 404, 'not found\n'],
   ['GET', '/toString', [], 404, 'not found\n'],
 ] as const
 
 for (const [method, path, waiting, status, body] of answers) {
-  test(`${method} ${path} with ${waiting.length === 0 ? 'nothing' : waiting.join(', ')} pending`, async () => {
-    pending = [...waiting]
+  test(`${method} ${path} with ${waiting.length === 0 ? 'nothing' : waiting.join(', ')} missing`, async () => {
+    reasons = [...waiting]
     expect(await ask(server.port, path, { method })).toMatchObject({ status, body })
   })
 }
 
 test('a balancer may call it by any name', async () => {
-  pending = []
+  reasons = []
   expect((await ask(server.port, '/healthz/ready', { headers: { host: 'gateway.example.com' } })).status).toBe(200)
 })

@@ -4,8 +4,8 @@ import { type RunningServer, startSmallServer } from './small-server.ts'
 export interface ReadinessServerOptions {
   readonly host: string
   readonly port: number
-  /** The steps that must complete before the gateway accepts traffic; `draining` during shutdown; empty: ready. */
-  readonly pending: () => readonly string[]
+  /** Why the gateway is not ready; empty: it is. */
+  readonly whyNotReady: () => readonly string[]
   readonly reportBug: (error: unknown) => void
 }
 
@@ -13,7 +13,7 @@ export interface ReadinessServerOptions {
  * Starts the server for `/healthz/ready` and `/healthz/live`, for load balancers (decision A-115).
  * @throws PortInUse
  */
-export function startReadinessServer({ pending, ...options }: ReadinessServerOptions): Promise<RunningServer> {
+export function startReadinessServer({ whyNotReady, ...options }: ReadinessServerOptions): Promise<RunningServer> {
   return startSmallServer({
     ...options,
     purpose: 'readiness',
@@ -21,10 +21,8 @@ export function startReadinessServer({ pending, ...options }: ReadinessServerOpt
       '/healthz/ready': {
         method: 'GET',
         answer() {
-          const what = pending()
-          return what.length === 0
-            ? textAnswer(200, 'ready')
-            : textAnswer(503, `not ready, pending: ${what.join(', ')}`)
+          const reasons = whyNotReady()
+          return reasons.length === 0 ? textAnswer(200, 'ready') : textAnswer(503, `not ready: ${reasons.join('; ')}`)
         },
       },
       '/healthz/live': { method: 'GET', answer: () => textAnswer(200, 'live') },

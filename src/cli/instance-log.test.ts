@@ -58,12 +58,8 @@ const finding: Finding = {
 
 const translation = (...findings: readonly Finding[]) => findings
 
-const instance = (listeners: number) =>
-  ({
-    adminUrl: 'http://[::1]:1',
-    ports: { metrics: 2, readiness: 3 },
-    listeners: Array(listeners),
-  }) as unknown as Instance
+const instance = (...whyNotReady: readonly string[]) =>
+  ({ adminUrl: 'http://[::1]:1', ports: { metrics: 2, readiness: 3 }, whyNotReady }) as unknown as Instance
 
 const at = (url: string, problem?: string) => ({ name: 'default/main/http', url, problem })
 
@@ -154,7 +150,7 @@ test('a listener is logged when it is new, fails, or serves again', () => {
 test('once it runs, every plan is logged; before, only what listens', () => {
   const { saying, jsonOf } = logs()
   const applied = (log: InstanceLog) => log.applied(2, [])
-  const started = (log: InstanceLog) => log.started(instance(1))
+  const started = (log: InstanceLog) => log.started(instance())
   expect(saying(applied)).toEqual([])
   expect(saying(started)).toEqual(['info ready admin=http://[::1]:1 metrics.port=2 readiness.port=3'])
   expect(saying(applied)).toEqual(['info plan in force version=2'])
@@ -165,11 +161,15 @@ test('once it runs, every plan is logged; before, only what listens', () => {
   expect(logs('debug').saying(applied)).toEqual(['debug plan in force version=2'])
 })
 
-test('without listeners it logs that it waits for them', () => {
-  const { saying, jsonOf } = logs()
-  const started = (log: InstanceLog) => log.started(instance(0))
-  expect(saying(started)[1]).toBe('warn no Gateway listens yet; the files are being watched')
-  expect(jsonOf(started)[1]).toEqual({ level: 'warn', message: 'no Gateway listens yet; the files are being watched' })
+test('a gateway that serves nothing is not called ready, and every change is logged', () => {
+  const { saying } = logs()
+  expect(saying((log) => log.started(instance('no Gateway exists')))).toEqual([
+    'warn running, but not ready admin=http://[::1]:1 metrics.port=2 readiness.port=3 cause="no Gateway exists"',
+  ])
+  expect(saying((log) => log.readiness(['no Gateway exists']))).toEqual([])
+  expect(saying((log) => log.readiness([]))).toEqual(['info ready'])
+  expect(saying((log) => log.readiness([]))).toEqual([])
+  expect(saying((log) => log.readiness(['a', 'b']))).toEqual(['warn not ready cause="a; b"'])
 })
 
 test('problems of files are logged whenever they change, and what stays in force', () => {
@@ -341,18 +341,25 @@ test.each(EVENTS)('an event as text and as JSON', (step, text, json) => {
   expect(jsonOf(step)).toEqual([json])
 })
 
+const MESSAGES_IN = [
+  'src/cli/instance-log.ts',
+  'src/cli/run.ts',
+  'src/instance/state-folder.ts',
+  'src/workers/proxy-worker.ts',
+]
+
 test('docs/behaviour/control.md lists the messages', () => {
   const folder = join(import.meta.dirname, '..', '..')
   const read = (path: string) => readFileSync(join(folder, path), 'utf8')
   const [, section = ''] = read('docs/behaviour/control.md').split('\n## Log\n')
   const rows = section.slice(0, section.indexOf('\n## ')).matchAll(/^\| (`.*?`) \|/gm)
   const listed = [...rows].flatMap(([, cell]) => cell!.split(/`(?:, `)?/).filter((message) => message !== ''))
-  const sources = ['src/cli/instance-log.ts', 'src/cli/run.ts', 'src/workers/proxy-worker.ts'].map(read).join('')
+  const sources = MESSAGES_IN.map(read).join('')
   const written = [
-    ...sources.matchAll(/(?:log|message)\([^'(]*'(?:error|warn|info|debug)', '([^']+)'|warn\('([^']+)'/g),
+    ...sources.matchAll(/(?:log|message|report)\([^'(]*'(?:error|warn|info|debug)', '([^']+)'|warn\('([^']+)'/g),
   ]
   expect(listed.filter((message) => !sources.includes(`'${message}'`))).toEqual([])
   expect(written.map(([, message, warning]) => message ?? warning).filter((one) => !listed.includes(one!))).toEqual([])
-  expect([listed.length, written.length]).toEqual([26, expect.any(Number)])
+  expect([listed.length, written.length]).toEqual([30, expect.any(Number)])
   expect(written.length).toBeGreaterThan(10)
 })

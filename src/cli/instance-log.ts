@@ -1,7 +1,7 @@
 import inspector from 'node:inspector'
 import type { Finding } from '#base/finding.ts'
 import type { KnownSecrets } from '#base/known-secrets.ts'
-import type { InstanceEvents } from '#instance/events.ts'
+import type { InstanceEvents, ListenerState } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import type { ApplicationLog, Level, LogFields } from '#observe/log/application-log.ts'
@@ -23,6 +23,8 @@ export class InstanceLog implements InstanceEvents {
   #kept = new Map<string, string>()
   #bound = new Map<string, string | undefined>()
   #running = false
+  /** Why the gateway was not ready when this was logged last; empty: it was. */
+  #notReady = ''
   /** Workers that cannot write the access log. */
   readonly #logFailing = new Set<string>()
   #lostLines = 0
@@ -73,10 +75,7 @@ export class InstanceLog implements InstanceEvents {
     for (const [, problem] of resolved) this.#log.log('info', 'problem resolved', fieldsOf(problem))
   }
 
-  applied(
-    version: number,
-    listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
-  ): void {
+  applied(version: number, listeners: readonly ListenerState[]): void {
     const before = this.#bound
     this.#bound = new Map(listeners.map(({ url, problem }) => [url, problem]))
     for (const { name, url, problem } of listeners) {
@@ -97,12 +96,18 @@ export class InstanceLog implements InstanceEvents {
       })
     }
     const { metrics, readiness } = instance.ports
-    this.#log.log('info', 'ready', {
-      admin: instance.adminUrl,
-      'metrics.port': metrics,
-      'readiness.port': readiness,
-    })
-    if (instance.listeners.length === 0) this.#log.log('warn', 'no Gateway listens yet; the files are being watched')
+    const servers = { admin: instance.adminUrl, 'metrics.port': metrics, 'readiness.port': readiness }
+    this.#notReady = instance.whyNotReady.join('; ')
+    if (this.#notReady === '') this.#log.log('info', 'ready', servers)
+    else this.#log.log('warn', 'running, but not ready', { ...servers, cause: this.#notReady })
+  }
+
+  readiness(whyNotReady: readonly string[]): void {
+    const before = this.#notReady
+    this.#notReady = whyNotReady.join('; ')
+    if (!this.#running || this.#notReady === before) return
+    if (this.#notReady === '') this.#log.log('info', 'ready')
+    else this.#log.log('warn', 'not ready', { cause: this.#notReady })
   }
 
   /** @param cause why the gateway cannot start */

@@ -6,16 +6,22 @@ import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 
+export interface ListenerState {
+  readonly name: string
+  readonly url: string
+  /** Why it cannot accept connections. */
+  readonly problem: string | undefined
+}
+
 /** Events of an instance, for the log. */
 export interface InstanceEvents {
   /** The secrets that no text may show from now on; reported before anything else. */
   secrets(secrets: KnownSecrets): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[]): void
   translated(findings: readonly Finding[], store: FileStore): void
-  applied(
-    version: number,
-    listeners: readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[],
-  ): void
+  applied(version: number, listeners: readonly ListenerState[]): void
+  /** Why the running gateway is not ready; called when a plan has been applied. */
+  readiness(whyNotReady: readonly string[]): void
   /** Any other log message. */
   message(level: Level, message: string, fields: LogFields): void
   workerReplaced(name: string, why: ReplacedFor, cause: string): void

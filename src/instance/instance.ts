@@ -24,12 +24,13 @@ import { releaseMemory } from '#workers/release-memory.ts'
 import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
-import type { InstanceEvents } from './events.ts'
+import type { InstanceEvents, ListenerState } from './events.ts'
 import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
+import { whyNotReady } from './why-not-ready.ts'
 
 const SLOTS = 65_536
 /** A change of at least this many objects leaves garbage worth collecting. */
@@ -54,6 +55,8 @@ export class Instance {
   readonly #secretIndex = new SecretIndex()
   #secrets = new KnownSecrets()
   #appliedVersion = 0
+  /** Listeners of the plan in force. Until the workers have applied a plan, the state of its sockets is not known. */
+  #listeners: readonly ListenerState[] = []
   /** Called when the newest plan is in force. */
   readonly #waiting: (() => void)[] = []
   /** Plans are sent to the workers one after the other, because opening sockets takes time. */
@@ -147,12 +150,14 @@ export class Instance {
     return admin!.url
   }
 
-  get listeners(): readonly { readonly name: string; readonly url: string; readonly problem: string | undefined }[] {
-    return this.#publisher.listeners.map((item) => ({
-      name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
-      url: `${item.protocol.toLowerCase()}://${hostPort(item.address, item.port)}`,
-      problem: this.#publisher.refused.get(socketKey(item)),
-    }))
+  /** Why the gateway is not ready for traffic; empty: it is. */
+  get whyNotReady(): readonly string[] {
+    return whyNotReady({
+      draining: this.#draining,
+      started: this.#started,
+      hasGateways: this.#store.list().some(({ kind }) => kind === 'Gateway'),
+      listeners: this.#listeners,
+    })
   }
 
   get store(): FileStore {
@@ -199,7 +204,7 @@ export class Instance {
   async #startServers(): Promise<void> {
     const { admin, metrics, readiness } = this.#options
     const reportBug = (error: unknown) => this.#reportBug(error)
-    this.#servers.push(await startReadinessServer({ ...readiness, pending: () => this.#pending(), reportBug }))
+    this.#servers.push(await startReadinessServer({ ...readiness, whyNotReady: () => this.whyNotReady, reportBug }))
     this.#servers.push(await startMetricsServer({ ...metrics, metricsText: () => this.#metrics.text(), reportBug }))
     this.#servers.push(
       await startAdminServer({
@@ -237,11 +242,6 @@ export class Instance {
     this.#events.bug('main', error instanceof Error ? (error.stack ?? '') : '')
   }
 
-  #pending(): string[] {
-    if (this.#draining) return ['draining']
-    return this.#started ? [] : ['first plan']
-  }
-
   #publish(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     const problems = this.#publisher.take(delta)
     this.#calls.planChanged()
@@ -260,8 +260,22 @@ export class Instance {
     if (version >= this.#publisher.version) for (const resolve of this.#waiting.splice(0)) resolve()
     for (const { socket, message } of failed) this.#publisher.lost(socket, message)
     this.#loop.bound(this.#publisher.bindings())
-    this.#events.applied(version, this.listeners)
+    this.#listeners = this.#describeListeners()
+    this.#events.applied(version, this.#listeners)
+    this.#reportReadiness()
     this.#retrySockets()
+  }
+
+  #describeListeners(): ListenerState[] {
+    return this.#publisher.listeners.map((item) => ({
+      name: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
+      url: `${item.protocol.toLowerCase()}://${hostPort(item.address, item.port)}`,
+      problem: this.#publisher.refused.get(socketKey(item)),
+    }))
+  }
+
+  #reportReadiness(): void {
+    if (this.#started && !this.#draining) this.#events.readiness(this.whyNotReady)
   }
 
   /** A port that is in use may become free without a change of objects. */

@@ -4,7 +4,14 @@ import { startEcho } from '#examples/upstreams/echo.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { backendYaml, createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import {
+  backendYaml,
+  createObjectsFolder,
+  gatewayYaml,
+  joinYaml,
+  listenersYaml,
+  routeYaml,
+} from '#test/support/objects-folder.ts'
 
 test('a port in use stops only its listener, is named, and is taken as soon as it is free', async () => {
   await using stops = new AsyncDisposableStack()
@@ -52,6 +59,36 @@ test('a port in use stops only its listener, is named, and is taken as soon as i
     const response = await fetch(`http://127.0.0.1:${taken}/`)
     return response.status === 200 || undefined
   })
+})
+
+test('a gateway without an open port is not ready, says why, and is ready as soon as it has one', async () => {
+  await using stops = new AsyncDisposableStack()
+  const holder = createServer()
+  stops.defer(() => void holder.close())
+  await new Promise<void>((resolve) => holder.listen({ host: '127.0.0.1', port: 0 }, resolve))
+  const taken = (holder.address() as { port: number }).port
+  const folder = await createObjectsFolder({})
+  stops.defer(folder.remove)
+  const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1 }))
+  const health = async (path: string) => {
+    const response = await fetch(`${gateway.url(15_021)}/healthz/${path}`)
+    return [response.status, await response.text()]
+  }
+  const readiness = (status: number, text: string) =>
+    eventually(text, async () => (await health('ready')).join(' ') === `${status} ${text}\n` || undefined)
+  expect(await health('ready')).toEqual([503, 'not ready: no Gateway exists\n'])
+  expect(gateway.output.stderr).toMatch(/\twarn\trunning, but not ready .* cause="no Gateway exists"\n/)
+
+  await folder.write('all.yaml', listenersYaml('main', ['{ name: https, protocol: HTTPS, port: 8443 }']))
+  await readiness(503, 'not ready: no Gateway has a valid listener')
+  await folder.write('all.yaml', gatewayYaml(taken))
+  await readiness(503, `not ready: listener default/main/http: 127.0.0.1:${taken} is in use by another process`)
+  expect(await health('live')).toEqual([200, 'live\n'])
+  await new Promise((resolve) => holder.close(resolve))
+  await readiness(200, 'ready')
+  await folder.write('all.yaml', '')
+  await readiness(503, 'not ready: no Gateway exists')
+  expect(gateway.output.stderr).toMatch(/\tinfo\tready\n(?:.*\n)*.*\twarn\tnot ready cause="no Gateway exists"\n/)
 })
 
 test('two Gateways on one port each get an address from the pool', async () => {

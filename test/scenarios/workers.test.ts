@@ -57,6 +57,7 @@ beforeAll(async () => {
       objectsChanged: () => {},
       translated: () => {},
       applied: () => {},
+      readiness: () => {},
       workerReplaced: (name) => replaced.push(name),
       secrets: () => {},
       accessLog: () => {},

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { whyNotReady } from './why-not-ready.ts'
+
+const serving = { name: 'default/main/http', problem: undefined }
+const refused = { name: 'default/main/https', problem: '127.0.0.1:8443 is in use by another process' }
+const running = { draining: false, started: true, hasGateways: true, listeners: [serving] }
+
+test.each([
+  [{}, []],
+  [{ listeners: [serving, refused] }, []],
+  [{ listeners: [refused] }, ['listener default/main/https: 127.0.0.1:8443 is in use by another process']],
+  [{ listeners: [] }, ['no Gateway has a valid listener']],
+  [{ listeners: [], hasGateways: false }, ['no Gateway exists']],
+  [{ started: false, listeners: [] }, ['the first plan is not in force yet']],
+  [{ draining: true }, ['draining']],
+])('%j', (change, reasons) => {
+  expect(whyNotReady({ ...running, ...change })).toEqual(reasons)
+})

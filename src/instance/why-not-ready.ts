@@ -1,0 +1,21 @@
+/** What decides about readiness. */
+export interface ServingState {
+  readonly draining: boolean
+  /** The first plan is in force. */
+  readonly started: boolean
+  readonly hasGateways: boolean
+  /** Listeners of the plan in force, and why some cannot accept connections. */
+  readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[]
+}
+
+/**
+ * Why load balancers must not send traffic, for `/healthz/ready` and the log. Empty if at least one listener accepts connections: a problem of
+ * one listener must not take the others away (decision A-115).
+ */
+export function whyNotReady({ draining, started, hasGateways, listeners }: ServingState): string[] {
+  if (draining) return ['draining']
+  if (!started) return ['the first plan is not in force yet']
+  if (listeners.some(({ problem }) => problem === undefined)) return []
+  if (listeners.length > 0) return listeners.map(({ name, problem }) => `listener ${name}: ${problem}`)
+  return [hasGateways ? 'no Gateway has a valid listener' : 'no Gateway exists']
+}
