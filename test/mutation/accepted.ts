@@ -135,16 +135,42 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'true',
     reason: 'only speed: a source that is not paused ignores it',
   },
+  ...['net/http1/read-head.ts', 'net/http1/parse-head.ts'].flatMap((file) =>
+    [
+      ['<', '<='],
+      ['0', '(0 + 1)'],
+    ].map(([original, replacement]) => ({
+      file,
+      line: 'if (after < 0) return after',
+      original: original!,
+      replacement: replacement!,
+      reason: 'the same program: a line has more than one byte, so its end is neither 0 nor 1',
+    })),
+  ),
   ...[
-    ['<', '<='],
-    ['0', '(0 + 1)'],
-  ].map(([original, replacement]) => ({
-    file: 'net/http1/read-head.ts',
-    line: 'if (after < 0) return after',
-    original: original!,
-    replacement: replacement!,
-    reason: 'the same program: a head has more than one byte, so its end is neither 0 nor 1',
+    { line: 'if (i === end) return INCOMPLETE', original: 'INCOMPLETE' },
+    { line: 'if (bytes[i] !== SP || i === targetStart) return MALFORMED', original: 'MALFORMED' },
+  ].map(({ line, original }) => ({
+    file: 'net/http1/parse-head.ts',
+    line,
+    original,
+    replacement: 'undefined',
+    reason: 'the same outcome: the caller goes on to the fields, and such a line is no field either',
   })),
+  {
+    file: 'net/http1/parse-head.ts',
+    line: 'head.unfinished = first !== 47 || isConnect(bytes, start, head.methodEnd)',
+    original: '47',
+    replacement: '(47 + 1)',
+    reason: 'only speed: origin form is then finished from the text, too; nothing else begins with a 0',
+  },
+  {
+    file: 'net/http1/parse-head.ts',
+    line: 'if (after + 2 > end) return after === end || bytes[after] === CR ? INCOMPLETE : MALFORMED',
+    original: '2',
+    replacement: '(2 + 1)',
+    reason: 'the same outcome: no head ends with its first line',
+  },
   {
     file: 'base/known-secrets.ts',
     line: 'readonly #samples = new Uint8Array(2 ** (SAMPLE_BITS - 3))',

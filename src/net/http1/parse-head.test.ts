@@ -80,6 +80,7 @@ const INVALID: [outcome: number, text: string][] = [
   [MALFORMED, startLine('GET\t/ HTTP/1.1')],
   [MALFORMED, startLine('GET /\tHTTP/1.1')],
   [MALFORMED, startLine('GET / a HTTP/1.1')],
+  [MALFORMED, startLine('GET 0 HTTP/1.1')],
   [MALFORMED, startLine('GET /\u00e9 HTTP/1.1')],
   [MALFORMED, startLine('GET /\u0000 HTTP/1.1')],
   [MALFORMED, startLine('GET /\u007f HTTP/1.1')],
@@ -517,4 +518,27 @@ test('a response head in pieces has each of its fields once', () => {
   }
   expect(parseResponseHead(bytes, 0, bytes.length, head, LIMITS)).toBe(bytes.length)
   expect(head.received).toBe(2)
+})
+
+const refusedAtOnce: readonly (readonly [what: string, text: string, parse: typeof parseRequestHead])[] = [
+  ['a character behind the version', 'GET / HTTP/1.1X', parseRequestHead],
+  ['a control character in a reason phrase', 'HTTP/1.1 200 O\0', parseResponseHead],
+  ['a carriage return that ends no request line', 'GET / HTTP/1.1\rX', parseRequestHead],
+  ['a carriage return that ends no status line', 'HTTP/1.1 200 OK\rX', parseResponseHead],
+]
+test.each(refusedAtOnce)('%s is refused as soon as it is known', (_, text, parse) => {
+  const bytes = Buffer.from(text, 'latin1')
+  expect(parse(bytes, 0, bytes.length - 1, new Head(), LIMITS)).toBe(INCOMPLETE)
+  expect(parse(bytes, 0, bytes.length, new Head(), LIMITS)).toBe(MALFORMED)
+})
+
+test.each([
+  ['HTTP/1.1', 'Content-Length: 0\r\n'],
+  ['HTTP/1.1', 'Content-Length: 1\r\n'],
+  ['HTTP/1.0', ''],
+])('a response of %s with chunks and "%s" is refused when its head is complete', (version, length) => {
+  const bytes = Buffer.from(`${version} 200 OK\r\nTransfer-Encoding: chunked\r\n${length}\r\n`, 'latin1')
+  const head = new Head()
+  expect(parseResponseHead(bytes, 0, bytes.length - 1, head, LIMITS)).toBe(INCOMPLETE)
+  expect(parseResponseHead(bytes, 0, bytes.length, head, LIMITS)).toBe(MALFORMED)
 })
