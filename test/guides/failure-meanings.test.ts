@@ -1,10 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { loadPlan } from '#cli/load-plan.ts'
-import { LivePlan } from '#engine/plan/live-plan.ts'
-import { Decision, decide, runResponsePolicies } from '#engine/request/decide.ts'
-import { prepareAttempt } from '#engine/request/prepare-attempt.ts'
+import { type Decision, runResponsePolicies } from '#engine/request/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import type { Outcome } from '#exchange/outcome.ts'
@@ -15,14 +11,12 @@ import { JSON_LINE } from '#observe/log/field-line.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestMetrics } from '#observe/metrics/request-metrics.ts'
 import type { Observed } from '#observe/observer.ts'
-import { wholePlan } from '#plan/delta.ts'
-import { codeOf, type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
+import { codeOf, type ExchangeInputs } from '#policies/shared/testing.ts'
 import { isAllowed } from '#protocols/mcp/config/authorization.ts'
-import { FileStore } from '#store/files.ts'
 import { compileTestMcp } from '#test/support/mcp-plan.ts'
 import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { seeRequest } from '#test/support/see-request.ts'
 
 const FAILS = 'request.headers["absent"] == "x"'
 const BROKEN = '1 +'
@@ -64,25 +58,11 @@ interface Case {
 }
 
 async function see({ spec, to = 'web', request = {} }: Case): Promise<Seen> {
-  const objects = [gatewayYaml(8080), backendYaml('web', 1), AI, MCP, KEYS, routeYaml('all', '/', to)]
-  const file = join(temporaryFolder(), 'objects.yaml')
-  writeFileSync(
-    file,
-    joinYaml(
-      ...objects,
-      to === 'web' ? policyYaml('tested', 'Gateway', 'main', spec) : policyYaml('tested', 'ProxyBackend', to, spec),
-    ),
-  )
-  const { items, state, findings } = loadPlan(new FileStore([file]))
-  const plan = new LivePlan(state)
-  plan.update(wholePlan(items))
-  const exchange = exchangeWith(request)
-  const decision = new Decision()
-  const [socket] = [...plan.sockets.values()]
-  const inputs = { index: plan.index, socket: socket!, random: () => 0 }
-  let outcome = await decide(inputs, exchange, decision)
-  const endpoint = decision.backend?.groups[0]?.[0]
-  if (outcome === undefined && to !== 'tools') outcome = await prepareAttempt(endpoint!, exchange, decision)
+  const tested =
+    to === 'web' ? policyYaml('tested', 'Gateway', 'main', spec) : policyYaml('tested', 'ProxyBackend', to, spec)
+  const objects = [gatewayYaml(8080), backendYaml('web', 1), AI, MCP, KEYS, routeYaml('all', '/', to), tested]
+  const { exchange, decision, findings, ...seen } = await seeRequest(joinYaml(...objects), request)
+  const outcome = seen.outcome ?? (to === 'tools' ? undefined : await seen.attempt())
   return { exchange, decision, outcome, findings: findings.map(({ code }) => code) }
 }
 

@@ -1,16 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadPlan } from '#cli/load-plan.ts'
-import { LivePlan } from '#engine/plan/live-plan.ts'
-import { Decision, decide } from '#engine/request/decide.ts'
-import { prepareAttempt } from '#engine/request/prepare-attempt.ts'
-import { wholePlan } from '#plan/delta.ts'
-import { exchangeWith, linesOf } from '#policies/shared/testing.ts'
-import { FileStore } from '#store/files.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { linesOf } from '#policies/shared/testing.ts'
 import { backendYaml, gatewayYaml, joinYaml, listenersYaml, routeYaml } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
+import { seeRequest } from '#test/support/see-request.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 /** From objects to the requests that are sent: which settings of section `backend` apply where several objects have some. */
@@ -23,23 +16,17 @@ interface Sent {
   readonly body: string
 }
 
-/** Lines of the head before any attempt, then the requests to the endpoints of the backend that is chosen, in their order. */
+/** The requests to each endpoint of the backend that is chosen. */
 async function sentTo(target: string, ...objects: readonly string[]): Promise<readonly Sent[]> {
-  const file = join(temporaryFolder(), 'objects.yaml')
-  writeFileSync(file, joinYaml(gatewayYaml(8080), ...objects))
-  const { items, state } = loadPlan(new FileStore([file]))
-  const plan = new LivePlan(state)
-  plan.update(wholePlan(items))
-  const socket = [...plan.sockets.values()].find(({ port }) => port === 8080)!
+  const yaml = joinYaml(gatewayYaml(8080), ...objects)
   const sent: Sent[] = []
   for (let at = 0; ; at++) {
-    const exchange = exchangeWith({ method: 'POST', target, body: CHAT })
-    const decision = new Decision()
-    expect(await decide({ index: plan.index, socket, random: () => 0 }, exchange, decision)).toBeUndefined()
+    const { exchange, outcome, endpoints, attempt } = await seeRequest(yaml, { method: 'POST', target, body: CHAT })
+    expect(outcome).toBeUndefined()
     expect(written(exchange), 'before the attempt').toEqual([])
-    const endpoint = decision.backend!.groups.flat()[at]
+    const endpoint = endpoints[at]
     if (endpoint === undefined) return sent
-    expect(await prepareAttempt(endpoint, exchange, decision)).toBeUndefined()
+    expect(await attempt(endpoint)).toBeUndefined()
     sent.push({
       lines: written(exchange),
       body: exchange.newRequestBody === undefined ? CHAT : new TextDecoder().decode(exchange.newRequestBody),
@@ -47,7 +34,7 @@ async function sentTo(target: string, ...objects: readonly string[]): Promise<re
   }
 }
 
-function written(exchange: ReturnType<typeof exchangeWith>): string[] {
+function written(exchange: Exchange): string[] {
   return linesOf(exchange.request).filter((line) => /^(?:authorization|x-)/.test(line))
 }
 

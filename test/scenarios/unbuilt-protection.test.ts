@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { codeOf } from '#policies/shared/testing.ts'
+import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
+import { policyYaml } from '#test/support/policy-yaml.ts'
+import { seeRequest } from '#test/support/see-request.ts'
+
+/** Whoever configures a protection that is not implemented gets no unprotected request through, and is told (decision A-36). */
+
+const SERVER = { backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'web' } }
+const OPEN = { ...SERVER, failureMode: 'FailOpen' }
+const JWKS = { jwksPath: '/keys', ...SERVER }
+const guards = (promptGuard: object) => ({ backend: { ai: { promptGuard } } })
+
+const MODELS = `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: models }
+spec: { ai: { provider: { providerOne: {} } } }
+`
+const DESCRIPTORS = [{ entries: [{ name: 'n', expression: '"v"' }] }]
+const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+
+const policies: [what: string, spec: object, code: string][] = [
+  ['traffic.extAuth', { traffic: { extAuth: { ...OPEN, http: {} } } }, 'ext-auth-denied'],
+  ['traffic.extProc', { traffic: { extProc: SERVER } }, 'ext-proc-failed'],
+  [
+    'traffic.rateLimit.global',
+    { traffic: { rateLimit: { global: { ...OPEN, domain: 'd', descriptors: DESCRIPTORS } } } },
+    'rate-limit-failed',
+  ],
+  [
+    'traffic.basicAuthentication',
+    { traffic: { basicAuthentication: { mode: 'Optional', users: ['u:{SHA}x'] } } },
+    'policy-invalid',
+  ],
+  ['backend.extAuth', { backend: { extAuth: { ...OPEN, grpc: {} } } }, 'ext-auth-denied'],
+  ['backend.tunnel', { backend: { tunnel: SERVER } }, 'upstream-failed'],
+  ['backend.auth.cloudTwo', { backend: { auth: { cloudTwo: {} } } }, 'backend-auth-failed'],
+  ['a guard with a webhook', guards({ request: [{ webhook: SERVER }] }), 'prompt-guard-failed'],
+  ['a guard of responses', guards({ response: [{ regex: { builtins: ['Email'] } }] }), 'prompt-guard-failed'],
+]
+
+for (const [what, spec, code] of policies) {
+  test(`${what} refuses`, async () => {
+    const objects = [gatewayYaml(8080), backendYaml('web', 9000), MODELS, routeYaml('all', '/', 'models')]
+    const yaml = joinYaml(...objects, policyYaml('tested', 'Gateway', 'main', spec))
+    const seen = await seeRequest(yaml, { method: 'POST', target: '/v1/chat/completions', body: CHAT })
+    expect(codeOf(seen.outcome ?? (await seen.attempt()))).toBe(code)
+    const [finding] = seen.findings.filter(({ severity }) => severity === 'error')
+    expect(finding).toMatchObject({ message: expect.stringMatching(/not implemented yet.*refused/) })
+  })
+}
+
+test('backend.mcp.authentication refuses', async () => {
+  const tools = `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: tools }
+spec: { mcp: { targets: [{ name: one, static: { host: 127.0.0.1, port: 9000 } }] } }
+`
+  const spec = { backend: { mcp: { authentication: { mode: 'Permissive', jwks: JWKS } } } }
+  const objects = [gatewayYaml(8080), backendYaml('web', 9000), tools, routeYaml('all', '/', 'tools')]
+  const yaml = joinYaml(...objects, policyYaml('tested', 'ProxyBackend', 'tools', spec))
+  const { findings } = await seeRequest(yaml)
+  expect(findings).toMatchObject([
+    { severity: 'error', message: expect.stringMatching(/not implemented yet; every request .* refused/) },
+  ])
+})
+
+test('a target of a BackendTLSPolicy refuses', async () => {
+  const policy = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: BackendTLSPolicy
+metadata: { name: encrypted }
+spec:
+  targetRefs: [{ group: gatewright.dev, kind: ProxyBackend, name: web }]
+  validation: { hostname: web.test, wellKnownCACertificates: System }
+`
+  const yaml = joinYaml(gatewayYaml(8080), backendYaml('web', 9000), routeYaml('all', '/', 'web'), policy)
+  const { outcome, findings } = await seeRequest(yaml)
+  expect(codeOf(outcome)).toBe('backend-invalid')
+  expect(findings.map(({ message }) => message)).toEqual([
+    'BackendTLSPolicy is not implemented yet; requests to its targets are refused',
+  ])
+})
+
+test('a rule with the filter ExternalAuth refuses', async () => {
+  const filter = { type: 'ExternalAuth', externalAuth: { protocol: 'HTTP', backendRef: { name: 'server', port: 80 } } }
+  const route = routeYaml('all', '/', 'web', `      filters: [${JSON.stringify(filter)}]\n`)
+  const { outcome, findings } = await seeRequest(joinYaml(gatewayYaml(8080), backendYaml('web', 9000), route))
+  expect([outcome?.kind, findings.map(({ code, severity }) => `${code} ${severity}`)]).toEqual([
+    'refusal',
+    ['not-implemented error'],
+  ])
+})
