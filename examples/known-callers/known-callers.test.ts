@@ -5,8 +5,6 @@ import { expect, test } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
-import { joinYaml } from '#test/support/objects-folder.ts'
-import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
 import { copyWithPorts } from '../quickstart/copy-with-ports.ts'
 import { startEcho } from '../upstreams/echo.ts'
 
@@ -36,13 +34,12 @@ test('callers with a certificate of the mesh get in, and only the cart may write
     ]),
   )
   stops.defer(objects.remove)
-  await writeFile(
-    join(objects.folder, 'certificates.yaml'),
-    joinYaml(
-      tlsSecretYaml('server-certificate', CERTIFICATES.server),
-      authoritiesYaml('mesh-authority', CERTIFICATES.meshCa),
-    ),
-  )
+  const pems = {
+    'server.pem': CERTIFICATES.server.cert,
+    'server.key': CERTIFICATES.server.key,
+    'authority.pem': CERTIFICATES.meshCa,
+  }
+  for (const [name, pem] of Object.entries(pems)) await writeFile(join(objects.folder, name), pem)
   stops.use(await startGateway({ files: [objects.folder], workers: 1 }))
 
   const { cert, key } = CERTIFICATES.mesh

@@ -44,7 +44,9 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'duplicate-object',
     'exactly-one-of',
     'file-missing',
+    'file-too-large',
     'file-unreadable',
+    'files-only',
     'filter-value',
     'filters-incompatible',
     'guard-not-applied',
@@ -69,6 +71,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'invalid-region',
     'invalid-section-name',
     'invalid-server-name',
+    'invalid-variable-name',
     'invalid-yaml',
     'key-set-backend',
     'key-set-fault',
@@ -131,6 +134,7 @@ test('codes are API: none is renamed or dropped by accident, and each has one ki
     'unknown-value',
     'unknown-version',
     'unsupported-conversion',
+    'variable-missing',
     'wrong-type',
   ])
 })

@@ -7,8 +7,11 @@ export const FINDINGS = {
   file: {
     title: 'Files and objects',
     codes: {
-      'file-missing': 'The path after `-f` does not exist.',
+      'file-missing': 'The path after `-f`, or of an entry of `dataFrom`, does not exist.',
       'file-unreadable': 'The file or folder cannot be read.',
+      'file-too-large': 'The file of an entry of `dataFrom` is too large.',
+      'variable-missing': 'The environment variable of an entry of `dataFrom` is not set, or empty.',
+      'files-only': 'The field is allowed only in local files.',
       'invalid-yaml': 'The text is not valid YAML or JSON.',
       'not-an-object': 'The document is not a mapping with `apiVersion`, `kind` and `metadata`.',
       'unknown-kind': 'The gateway does not read objects of this kind.',
@@ -42,6 +45,7 @@ export const FINDINGS = {
       'invalid-region': 'The text is not a valid region name.',
       'invalid-identifier': 'The text is not a valid identifier for the provider.',
       'invalid-pattern': 'The text is not a regular expression in RE2 syntax.',
+      'invalid-variable-name': 'The text is not a valid name of an environment variable.',
       'invalid-base64': 'The text is not base64.',
       'invalid-quantity': 'The text is not a Kubernetes quantity.',
       'exactly-one-of': 'Exactly one of several fields must be set.',

@@ -2,7 +2,17 @@ export type { Static, TSchema } from 'typebox'
 export type { ConfigProblem } from '#base/config-problem.ts'
 export { describeRules, describeType } from './describe.ts'
 export { host } from './host.ts'
-export { annotate, defaulted, deprecated, described, optional, required, secret, withMeanings } from './modifiers.ts'
+export {
+  annotate,
+  defaulted,
+  deprecated,
+  described,
+  filesOnly,
+  optional,
+  required,
+  secret,
+  withMeanings,
+} from './modifiers.ts'
 export type {
   DeepReadonly,
   FieldGroup,

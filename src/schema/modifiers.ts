@@ -18,6 +18,11 @@ export function withMeanings<S extends TSchema>(meanings: Meanings, schema: S): 
   return annotate(schema, { meanings: { ...nodeOf(schema).meanings, ...meanings } })
 }
 
+/** A field that only objects in local files may have: the gateway would read the environment or a file of its machine for its author. */
+export function filesOnly<S extends TSchema>(schema: S): S {
+  return annotate(schema, { filesOnly: true })
+}
+
 /** A required field. The description is user documentation. */
 export function required<S extends TSchema>(schema: S, description: string): S {
   return annotate(schema, { description })

@@ -85,6 +85,8 @@ export interface SchemaNode {
   readonly secret?: 'whole' | 'after-colon'
   /** What to write instead of unknown field names or values (`base/products.ts`). */
   readonly meanings?: Meanings
+  /** Only objects in local files may have the field. */
+  readonly filesOnly?: true
   /** The field is deprecated; the path of its replacement. */
   readonly replacedBy?: string
   /** A platform object: unknown fields are kept and reported as warnings, null means absent (decision A-07). */

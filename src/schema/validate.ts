@@ -12,6 +12,8 @@ export interface ValidationOptions {
   readonly path?: string
   /** Treatment of unknown fields of our own kinds (decision A-07); all except `refuse` drop them. */
   readonly unknownFields?: 'refuse' | 'warn' | 'ignore'
+  /** The value is from a local file; from any other source, fields that only files may have are refused. */
+  readonly fromFile?: boolean
 }
 
 export interface Validation<T> {
@@ -27,6 +29,7 @@ interface Run {
   readonly problems: ConfigProblem[]
   readonly warnings: ConfigProblem[]
   readonly unknownFields: 'refuse' | 'warn' | 'ignore'
+  readonly fromFile: boolean
 }
 
 /** Validates a parsed JSON value against a schema and sets the schema defaults. Reports all problems at once; the input does not change. */
@@ -35,8 +38,9 @@ export function validate<S extends TSchema>(
   value: unknown,
   options: ValidationOptions = {},
 ): Validation<Parsed<S>> {
-  const run: Run = { problems: [], warnings: [], unknownFields: options.unknownFields ?? 'refuse' }
-  const parsed = visit(run, nodeOf(schema), value, options.path ?? '')
+  const { path = '', unknownFields = 'refuse', fromFile = false } = options
+  const run: Run = { problems: [], warnings: [], unknownFields, fromFile }
+  const parsed = visit(run, nodeOf(schema), value, path)
   const { problems, warnings } = run
   return problems.length > 0 ? { problems, warnings } : { value: parsed as Parsed<S>, problems, warnings }
 }
@@ -104,6 +108,9 @@ function visitFields(run: Run, node: SchemaNode, fields: Record<string, unknown>
       continue
     }
     const before = run.problems.length
+    if (property.filesOnly && !run.fromFile) {
+      report(run, fieldPath(path, name), 'files-only', 'is allowed only in local files')
+    }
     setMember(parsed, name, visit(run, property, member, fieldPath(path, name)))
     if (hasFailed(run, before)) failed = (failed ?? new Set()).add(name)
   }

@@ -1,9 +1,11 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { ApiObject } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { Origin } from '#base/origin.ts'
+import { type Environment, isUnchanged } from './entries-from-outside.ts'
 import { FileObjects } from './file-objects.ts'
 import type { FilePosition, FileProblem } from './file-problem.ts'
+import { signatureOf } from './file-signature.ts'
 import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, reloadFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
@@ -30,6 +32,8 @@ export interface FileStoreOptions {
   readonly quietMs?: number
   /** Polling interval where the platform cannot watch. */
   readonly pollMs?: number
+  /** The variables that `dataFrom` of Secrets and ConfigMaps can name. */
+  readonly environment?: Environment
 }
 
 /** Objects from files and directories. The store never changes the files; it keeps statuses in memory. */
@@ -40,6 +44,7 @@ export class FileStore implements ObjectStore {
   readonly #locator = new FieldLocator((file) => this.#files.get(file)?.text)
   readonly #watch: Watch | undefined
   readonly #objects = new FileObjects()
+  readonly #environment: Environment
   /** By path, in order. */
   #files: Map<string, LoadedFile> = new Map()
   #isLinked = true
@@ -50,8 +55,10 @@ export class FileStore implements ObjectStore {
   #list: readonly ApiObject[] | undefined
 
   /** Reads the files; `problems` returns their errors. */
-  constructor(paths: readonly string[], { watch = false, quietMs = 100, pollMs = 2000 }: FileStoreOptions = {}) {
+  constructor(paths: readonly string[], options: FileStoreOptions = {}) {
+    const { watch = false, quietMs = 100, pollMs = 2000, environment = process.env } = options
     this.#paths = paths
+    this.#environment = environment
     this.#watch = watch ? watchPaths(paths, (touched) => this.#reloadTouched(touched), { quietMs, pollMs }) : undefined
     this.reload()
   }
@@ -108,7 +115,7 @@ export class FileStore implements ObjectStore {
     const changed: Change[] = []
     for (const file of found.files) {
       const known = before.get(file)
-      const loaded = load(file, known)
+      const loaded = this.#load(file, known)
       if (loaded !== undefined) files.set(file, loaded)
       if (loaded !== known) changed.push([known, loaded])
     }
@@ -121,13 +128,27 @@ export class FileStore implements ObjectStore {
     this.#take(changed)
   }
 
+  /** @returns `before` if nothing changed that the objects of the file depend on, undefined if the file does not exist */
+  #load(file: string, before: LoadedFile | undefined): LoadedFile | undefined {
+    let signature = ''
+    try {
+      signature = signatureOf(file)
+      if (before?.signature === signature && sourcesUnchanged(before)) return before
+      const text = readFileSync(file, 'utf8')
+      return reloadFile({ file, signature, text, environment: this.#environment }, before)
+    } catch (error) {
+      const found = fileProblem(file, error)
+      return found.code === 'file-missing' ? undefined : unreadableFile(found, signature, before)
+    }
+  }
+
   /** Like `reload`, for the paths that may have changed: the work depends on their number, not on the number of files. */
   #reloadTouched(touched: Touched): void {
     if (touched === undefined || this.#isLinked) return this.reload()
     const changed: Change[] = []
     for (const file of touched) {
       const known = this.#files.get(file)
-      const loaded = known === undefined ? undefined : load(file, known)
+      const loaded = known === undefined ? undefined : this.#load(file, known)
       // A file or folder that was created or removed.
       if (loaded === undefined) return this.reload()
       if (loaded !== known) changed.push([known, loaded])
@@ -139,6 +160,7 @@ export class FileStore implements ObjectStore {
 
   #take(changed: readonly Change[]): void {
     this.#list = undefined
+    this.#watch?.follow(sourceUsers(this.#files.values()))
     for (const key of this.#objects.replace(changed)) this.#statuses.delete(key)
     this.#problems = [...this.#searchProblems, ...this.#problemsInFiles()]
     this.#subscribers.notify()
@@ -163,16 +185,16 @@ export class FileStore implements ObjectStore {
 /** An unchanged file is the same object. */
 type Change = readonly [before: LoadedFile | undefined, after: LoadedFile | undefined]
 
-/** @returns `before` if the file is unchanged, undefined if it does not exist */
-function load(file: string, before: LoadedFile | undefined): LoadedFile | undefined {
-  let signature = ''
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
-    signature = [ino, size, mtimeNs, ctimeNs].join(' ')
-    if (before?.signature === signature) return before
-    return reloadFile(file, signature, readFileSync(file, 'utf8'), before)
-  } catch (error) {
-    const found = fileProblem(file, error)
-    return found.code === 'file-missing' ? undefined : unreadableFile(found, signature, before)
+function sourcesUnchanged({ sources }: LoadedFile): boolean {
+  for (const [path, signature] of sources) if (!isUnchanged(path, signature)) return false
+  return true
+}
+
+/** The files that take values from other files, by path of the other file. */
+function sourceUsers(files: Iterable<LoadedFile>): Map<string, string[]> {
+  const users = new Map<string, string[]>()
+  for (const { file, sources } of files) {
+    for (const source of sources.keys()) users.set(source, [...(users.get(source) ?? []), file])
   }
+  return users
 }

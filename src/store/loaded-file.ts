@@ -1,5 +1,6 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
+import { type Environment, fillFromOutside } from './entries-from-outside.ts'
 import type { FileProblem } from './file-problem.ts'
 import { type ParsedFile, parseObjects } from './parse-yaml.ts'
 
@@ -11,6 +12,8 @@ export interface LoadedFile {
   /** Undefined: the file could not be read. */
   readonly text: string | undefined
   readonly parsed: ParsedFile | undefined
+  /** Other files that its objects take values from, each with its signature; undefined: it did not exist. */
+  readonly sources: ReadonlyMap<string, string | undefined>
   readonly objects: readonly ApiObject[]
   readonly problems: readonly FileProblem[]
   /** Keys of the objects that are kept from an earlier version. */
@@ -19,20 +22,31 @@ export interface LoadedFile {
   readonly staleSince: number | undefined
 }
 
+/** The content of a file, before it is parsed. */
+interface ReadFile {
+  readonly file: string
+  readonly signature: string
+  readonly text: string
+  readonly environment: Environment
+}
+
 /** State of a file after it was read again. Objects that were valid and are now invalid keep their last valid version (decision A-09). */
-export function reloadFile(file: string, signature: string, text: string, before: LoadedFile | undefined): LoadedFile {
+export function reloadFile({ environment, ...read }: ReadFile, before: LoadedFile | undefined): LoadedFile {
+  const { file, text } = read
   const parsed = parseObjects(text, file, before?.parsed)
-  const { objects, problems, refused, parses } = parsed
+  const { objects, problems, refused, sources } = fillFromOutside(parsed.objects, text, environment)
   const known = before?.objects ?? []
-  const kept = parses ? known.filter((object) => refused.includes(keyOf(object))) : known
-  return build({ file, signature, text, parsed, objects: [...objects, ...kept], problems }, kept, before)
+  const invalid = [...parsed.refused, ...refused]
+  const kept = parsed.parses ? known.filter((object) => invalid.includes(keyOf(object))) : known
+  const all = { objects: [...objects, ...kept], problems: [...parsed.problems, ...problems] }
+  return build({ ...read, parsed, sources, ...all }, kept, before)
 }
 
 /** A file that exists but cannot be read keeps all its objects. */
 export function unreadableFile(found: FileProblem, signature: string, before: LoadedFile | undefined): LoadedFile {
   const objects = before?.objects ?? []
-  const { text, parsed } = before ?? { text: undefined, parsed: undefined }
-  return build({ file: found.file, signature, text, parsed, objects, problems: [found] }, objects, before)
+  const { text, parsed, sources } = before ?? { text: undefined, parsed: undefined, sources: new Map() }
+  return build({ file: found.file, signature, text, parsed, sources, objects, problems: [found] }, objects, before)
 }
 
 function build(

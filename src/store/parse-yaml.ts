@@ -229,7 +229,7 @@ interface Admission {
 }
 
 function admit(written: unknown, { info, file, line }: Admission): CheckResult {
-  const { value, problems, warnings } = validate(info.schema, written)
+  const { value, problems, warnings } = validate(info.schema, written, { fromFile: true })
   const found = [...problems, ...warnings, ...nameProblems(written, info)]
   const name = nameOf(written, info)
   if (name === undefined) return { problems: found }

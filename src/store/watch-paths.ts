@@ -1,4 +1,4 @@
-import { type FSWatcher, statSync, watch } from 'node:fs'
+import { type FSWatcher, realpathSync, statSync, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { clock } from '#base/clock.ts'
 
@@ -21,6 +21,8 @@ export type Touched = ReadonlySet<string> | undefined
 type Timer = ReturnType<typeof clock.after>
 
 export interface Watch {
+  /** Replaces the files outside of the paths that others depend on. @param users the dependent files, reported instead, by path */
+  follow(users: ReadonlyMap<string, readonly string[]>): void
   close(): void
 }
 
@@ -75,11 +77,62 @@ export function watchPaths(
       lookRegularly()
     }
   }
+  const followed = new Map<string, Followed>()
+  const followFolder = (folder: string): Followed => {
+    const entry: Followed = { watcher: undefined, users: new Set() }
+    try {
+      // Whatever changes in the folder: a name can be a link, or a part of the way to which one leads.
+      entry.watcher = watch(folder, { persistent: false }, () => {
+        for (const user of entry.users) touch(user)
+      })
+      entry.watcher.on('error', lookRegularly)
+    } catch {
+      lookRegularly()
+    }
+    return entry
+  }
   return {
+    follow: (users) => {
+      const wanted = new Map<string, Set<string>>()
+      for (const [file, names] of users) {
+        for (const folder of foldersOf(file)) wanted.set(folder, new Set([...(wanted.get(folder) ?? []), ...names]))
+      }
+      for (const [folder, { watcher }] of followed) {
+        if (wanted.has(folder)) continue
+        watcher?.close()
+        followed.delete(folder)
+      }
+      for (const [folder, names] of wanted) {
+        const known = followed.get(folder)
+        const entry = known ?? followFolder(folder)
+        entry.users = names
+        if (known !== undefined) continue
+        followed.set(folder, entry)
+        // Changes between the first reading and now.
+        for (const name of names) touch(name)
+      }
+    },
     close: () => {
       quiet?.cancel()
       poll?.cancel()
       for (const watcher of watchers) watcher.close()
+      for (const { watcher } of followed.values()) watcher?.close()
     },
+  }
+}
+
+/** A watched folder, and the files to report when something in it changes. */
+interface Followed {
+  watcher: FSWatcher | undefined
+  users: ReadonlySet<string>
+}
+
+/** The folder of a file, and the folder of the file that its name leads to through links. */
+function foldersOf(file: string): ReadonlySet<string> {
+  const folder = dirname(file)
+  try {
+    return new Set([folder, dirname(realpathSync(file))])
+  } catch {
+    return new Set([folder])
   }
 }

@@ -17,6 +17,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const PROVIDER_KEY = 'sk-upstream-12345'
 const INLINE_KEY = 'sk-inline-67890'
 const SHORT_KEY = 'k-short'
+const FILE_KEY = 'sk-in-a-file-1'
+const ENV_KEY = 'sk-in-a-variable-1'
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway
@@ -35,6 +37,14 @@ apiVersion: v1
 kind: Secret
 metadata: { name: provider }
 stringData: { Authorization: ${value} }
+`
+
+/** A Secret whose values are not in it. */
+const outside = `
+apiVersion: v1
+kind: Secret
+metadata: { name: outside }
+dataFrom: { Authorization: { file: provider.key }, other: { env: PROVIDER_KEY } }
 `
 
 const settings = `
@@ -60,6 +70,9 @@ beforeAll(async () => {
     'all.yaml': joinYaml(
       gatewayYaml(port),
       backend('by-secret', echo.port, '{ secretRef: { name: provider } }'),
+      outside,
+      backend('by-file', echo.port, '{ secretRef: { name: outside } }'),
+      routeYaml('by-file', '/by-file', 'by-file'),
       backend('inline', echo.port, `{ key: ${INLINE_KEY} }`),
       backend('own-field', echo.port, `{ key: ${SHORT_KEY}, location: { header: { name: x-own } } }`),
       routeYaml('by-secret', '/', 'by-secret'),
@@ -68,9 +81,10 @@ beforeAll(async () => {
       settings,
     ),
     'secret.yaml': secret(PROVIDER_KEY),
+    'provider.key': FILE_KEY,
   })
   stops.defer(objects.remove)
-  gateway = await startGateway({ files: [objects.path], workers: 1 })
+  gateway = await startGateway({ files: [objects.path], workers: 1, environment: { PROVIDER_KEY: ENV_KEY } })
   stops.use(gateway)
 })
 afterAll(() => stops.disposeAsync())
@@ -121,10 +135,42 @@ test('a Secret that changes is hidden with its new value', async () => {
   })
 })
 
+test('a value from a file or the environment is sent, hidden like any other, and follows its file', async () => {
+  const authorization = async (any: string) => {
+    const response = await fetch(`${gateway.url(port)}/by-file`, { headers: { 'x-any': any } })
+    return ((await response.json()) as { headers: Record<string, string> }).headers.authorization
+  }
+  expect(await authorization(`are ${FILE_KEY} and ${ENV_KEY}`)).toBe(`Bearer ${FILE_KEY}`)
+  await eventually('the log hides them', () => gateway.output.stdout.includes('any="are <redacted> and <redacted>"'))
+  await objects.write('provider.key', 'sk-in-a-file-2')
+  await eventually('the file has been read again', async () => (await authorization('')) === 'Bearer sk-in-a-file-2')
+  await authorization('is sk-in-a-file-2')
+  await eventually('the log hides it', () => gateway.output.stdout.includes('any="is <redacted>"'))
+  const shown = (await admin('/config_dump')) + (await admin('/status')) + gateway.output.stdout + gateway.output.stderr
+  for (const value of [FILE_KEY, ENV_KEY, 'sk-in-a-file-2']) expect(shown).not.toContain(value)
+})
+
+test('lint names a variable that is not set, and the place that names it', async () => {
+  const { code, stdout } = await lint()
+  expect(stdout).toContain(
+    'all.yaml:18:61: error: dataFrom[other].env: environment variable PROVIDER_KEY is not set [variable-missing]\n',
+  )
+  expect(code).toBe(1)
+})
+
+function lint(): Promise<{ readonly code: number; readonly stdout: string }> {
+  return new Promise((resolve) => {
+    execFile(join(ROOT, 'bin', 'gatewright'), ['lint', objects.path], { cwd: ROOT }, (error, stdout) =>
+      resolve({ code: Number(error?.code ?? 0), stdout }),
+    )
+  })
+}
+
 function explain(...words: string[]): Promise<string> {
   return new Promise((resolve) => {
     const all = ['explain', '-f', objects.path, ...words]
-    execFile(join(ROOT, 'bin', 'gatewright'), all, { cwd: ROOT }, (_, stdout) => resolve(stdout))
+    const env = { ...process.env, PROVIDER_KEY: ENV_KEY }
+    execFile(join(ROOT, 'bin', 'gatewright'), all, { cwd: ROOT, env }, (_, stdout) => resolve(stdout))
   })
 }
 

@@ -1,0 +1,156 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+import type { ConfigMapObject } from '#api/config-map.ts'
+import { isKind } from '#api/kinds.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
+import type { SecretObject } from '#api/secret.ts'
+import type { ConfigProblem } from '#base/config-problem.ts'
+import { describeOrigin } from '#base/origin.ts'
+import { fieldPath, itemPath, problem } from '#schema/index.ts'
+import type { FileProblem } from './file-problem.ts'
+import { signatureOf } from './file-signature.ts'
+import { fileProblem } from './find-files.ts'
+import { FieldLocator } from './locate-field.ts'
+
+const MAX_BYTES = 1024 * 1024
+
+/** The variables that `env` of `dataFrom` can name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Objects of a file with the entries that their `dataFrom` names. */
+export interface FilledObjects {
+  readonly objects: readonly ApiObject[]
+  readonly problems: readonly FileProblem[]
+  /** Keys of the objects of which an entry cannot be read. */
+  readonly refused: readonly string[]
+  /** The files that were read, or should have been, each with its signature; undefined: it does not exist. */
+  readonly sources: ReadonlyMap<string, string | undefined>
+}
+
+type WithEntries = SecretObject | ConfigMapObject
+
+/**
+ * Replaces `dataFrom` of the objects of a file by the values that it names. An object of which a value is missing is refused as a whole, so
+ * that a certificate is never used with the key of another one. No problem contains a value.
+ */
+export function fillFromOutside(objects: readonly ApiObject[], text: string, environment: Environment): FilledObjects {
+  const filled: ApiObject[] = []
+  const problems: FileProblem[] = []
+  const refused: string[] = []
+  const sources = new Map<string, string | undefined>()
+  const locator = new FieldLocator(() => text)
+  for (const object of objects) {
+    const found = hasOutsideEntries(object) ? fill(object, { environment, sources }) : object
+    if (!Array.isArray(found)) {
+      filled.push(found as ApiObject)
+      continue
+    }
+    refused.push(keyOf(object))
+    for (const each of found as readonly ConfigProblem[]) problems.push(place(each, object, locator))
+  }
+  return { objects: filled, problems, refused, sources }
+}
+
+/** Whether a file that an object named still has the content that was read. */
+export function isUnchanged(path: string, signature: string | undefined): boolean {
+  return currentSignature(path) === signature
+}
+
+function currentSignature(path: string): string | undefined {
+  try {
+    return signatureOf(path)
+  } catch {
+    return undefined
+  }
+}
+
+function hasOutsideEntries(object: ApiObject): object is WithEntries & ApiObject {
+  return (isKind(object, 'Secret') || isKind(object, 'ConfigMap')) && object.dataFrom !== undefined
+}
+
+interface Outside {
+  readonly environment: Environment
+  readonly sources: Map<string, string | undefined>
+}
+
+/** @returns the object without `dataFrom`, or what is missing */
+function fill(object: WithEntries, { environment, sources }: Outside): ApiObject | readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  const texts: [string, string][] = []
+  const bytes: [string, string][] = []
+  for (const [key, { env, file }] of Object.entries(object.dataFrom ?? {})) {
+    const path = itemPath('dataFrom', key)
+    if (env !== undefined) {
+      const value = environment[env]
+      if (value) texts.push([key, value])
+      else problems.push(variableMissing(fieldPath(path, 'env'), env, value))
+    } else if (file !== undefined) {
+      const from = isAbsolute(file) ? file : join(dirname(object.origin.file ?? ''), file)
+      sources.set(from, currentSignature(from))
+      const content = readBounded(from)
+      if (Buffer.isBuffer(content)) bytes.push([key, content.toString('base64')])
+      else problems.push({ ...content, path: fieldPath(path, 'file') })
+    }
+  }
+  if (problems.length > 0) return problems
+  return withoutSources(
+    isKind(object, 'Secret')
+      ? { ...object, stringData: added(object.stringData, texts), data: added(object.data, bytes) }
+      : { ...object, data: added(object.data, texts), binaryData: added(object.binaryData, bytes) },
+  )
+}
+
+function withoutSources({ dataFrom: _, ...object }: WithEntries): ApiObject {
+  return object
+}
+
+function added(
+  entries: Readonly<Record<string, string>> | undefined,
+  more: readonly (readonly [string, string])[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries([...Object.entries(entries ?? {}), ...more])
+}
+
+function variableMissing(path: string, name: string, value: string | undefined): ConfigProblem {
+  return problem(
+    path,
+    'variable-missing',
+    `environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}`,
+  )
+}
+
+/** Reads a regular file; others may have no end. Opening must not wait for the other side of a pipe. */
+function readBounded(path: string): Buffer | ConfigProblem {
+  let file: number
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    return named(path, fileProblem(path, error))
+  }
+  try {
+    if (!fstatSync(file).isFile()) return problem('', 'file-unreadable', `${path} is not a regular file`)
+    const content = Buffer.allocUnsafe(MAX_BYTES + 1)
+    let length = 0
+    let read = -1
+    while (read !== 0 && length < content.length) {
+      read = readSync(file, content, length, content.length - length, null)
+      length += read
+    }
+    if (length > MAX_BYTES) return problem('', 'file-too-large', `${path} has more than 1 MiB`)
+    return Buffer.from(content.subarray(0, length))
+  } catch (error) {
+    return named(path, fileProblem(path, error))
+  } finally {
+    closeSync(file)
+  }
+}
+
+function named(path: string, { code, message }: ConfigProblem): ConfigProblem {
+  return problem('', code, `${path}: ${message}`)
+}
+
+function place(found: ConfigProblem, { origin }: ApiObject, locator: FieldLocator): FileProblem {
+  const { kind, namespace, name, file = '', line = 1 } = origin
+  const at = locator.locate(origin, found.path) ?? { file, line, column: 1 }
+  return { ...found, ...at, object: describeOrigin({ kind, namespace, name }) }
+}
