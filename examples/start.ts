@@ -2,14 +2,40 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { startUpstreams, type Upstreams } from './upstreams/run.ts'
 import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-note.ts'
 
 // `npm start`: the example servers, the gateway with the objects of examples/quickstart before them, and what to try.
+// `npm start -- PATH...`: the same servers, and a gateway with other objects.
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_WITHIN_MS = 30_000
+/** Paths of other objects, relative to the folder where npm was started. */
+const PATHS = process.argv.slice(2).map((path) => resolve(process.env.INIT_CWD ?? process.cwd(), path))
+
+const CHAT = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
+
+const WHAT_TO_TRY = `
+Paste these into another terminal:
+
+  # HTTP: an echo server returns the request that it received
+  curl http://localhost:8080/hello
+
+  # LLM: a streamed chat; the model "fast" is an alias
+  curl -N http://localhost:8080/v1/chat/completions -H 'content-type: application/json' -d '${CHAT}'
+
+  # MCP: the tools of two servers in one session
+  node_modules/.bin/node examples/quickstart/list-tools.ts
+
+  # A2A: an agent card with the address of the gateway
+  curl http://localhost:8080/a2a/.well-known/agent-card.json
+
+  # Explain which objects decide about a request, without sending it
+  bin/gatewright explain -f examples/quickstart http://localhost:8080/levels/deep
+
+Details: examples/quickstart/README.md
+`
 
 async function start(): Promise<number> {
   const upstreams = await startUpstreams()
@@ -41,7 +67,7 @@ function startGateway(state: string): ChildProcess {
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const gateway = spawn(
     join(ROOT, 'bin', 'gatewright'),
-    ['run', '-f', join('examples', 'quickstart'), '--state', state],
+    ['run', ...(PATHS.length === 0 ? [join('examples', 'quickstart')] : PATHS), '--state', state],
     {
       cwd: ROOT,
       env: { ...process.env, PATH: path },
@@ -69,37 +95,16 @@ async function exitCodeOf(gateway: ChildProcess): Promise<number> {
 
 function describe(upstreams: Upstreams, { admin, metricsPort }: RunningGateway): string {
   const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
-  const chat = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
   return `
 Gatewright is ready. Ctrl-C stops everything.
 
-  http://localhost:8080   the gateway
-  ${admin}  admin
+${PATHS.length === 0 ? '  http://localhost:8080   the gateway\n' : ''}  ${admin}  admin
   http://127.0.0.1:${metricsPort}/metrics
 
 Behind it:
 
 ${servers.join('\n')}
-
-Paste these into another terminal:
-
-  # HTTP: an echo server returns the request that it received
-  curl http://localhost:8080/hello
-
-  # LLM: a streamed chat; the model "fast" is an alias
-  curl -N http://localhost:8080/v1/chat/completions -H 'content-type: application/json' -d '${chat}'
-
-  # MCP: the tools of two servers in one session
-  node_modules/.bin/node examples/quickstart/list-tools.ts
-
-  # A2A: an agent card with the address of the gateway
-  curl http://localhost:8080/a2a/.well-known/agent-card.json
-
-  # Explain which objects decide about a request, without sending it
-  bin/gatewright explain -f examples/quickstart http://localhost:8080/levels/deep
-
-Details: examples/quickstart/README.md
-`
+${PATHS.length === 0 ? WHAT_TO_TRY : ''}`
 }
 
 try {

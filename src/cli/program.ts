@@ -36,6 +36,15 @@ function buildProgram(end: (code: ExitCode) => void): Command {
     .configureOutput({ outputError: (text) => complain(text.replace(/^error: /, '').trimEnd()) })
     .exitOverride()
   program
+    .command('init')
+    .description('Write a small configuration to start with. Existing files are not changed.')
+    .argument('[topic]', 'http, llm, mcp or a2a', 'http')
+    .argument('[folder]', 'folder to write gateway.yaml to (default: <topic>-gateway)')
+    .action(async (topic, folder) => {
+      const { init } = await import('./init.ts')
+      end(init(topic, folder))
+    })
+  program
     .command('run')
     .description('Run a gateway with the objects in files.')
     .argument('[paths...]', PATHS)

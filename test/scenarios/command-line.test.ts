@@ -53,7 +53,7 @@ spec:
 
 afterAll(() => mistakes.remove())
 
-test.each(['run', 'lint', 'explain', 'fields', 'version'])(
+test.each(['init', 'run', 'lint', 'explain', 'fields', 'version'])(
   '%s --help says what it does, and exits 0',
   async (command) => {
     const { code, stdout } = await gatewright(command, '--help')

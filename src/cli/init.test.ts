@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startA2a } from '#examples/upstreams/a2a.ts'
+import type { Upstream } from '#examples/upstreams/listen.ts'
+import { startLlm } from '#examples/upstreams/llm.ts'
+import { startWeather } from '#examples/upstreams/mcp.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { init } from './init.ts'
+import { lint } from './lint.ts'
+import { UsageError } from './usage-error.ts'
+
+let folder: string
+let printed: string[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gatewright-init-'))
+  printed = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void printed.push(line))
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('an existing file is not changed', () => {
+  const file = join(folder, 'gateway.yaml')
+  init('http', folder)
+  const before = readFileSync(file, 'utf8')
+  expect(() => init('mcp', folder)).toThrow(new UsageError(`${file} exists; init does not overwrite files`))
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+test('an unknown topic gets a suggestion', () => {
+  expect(() => init('htpp', folder)).toThrow(
+    new UsageError('init writes a gateway for http, llm, mcp or a2a, not for htpp; did you mean http?'),
+  )
+})
+
+/** The arguments of the curl command that `init` printed, for `fetch`. */
+function pasted(): { readonly path: string; readonly init: RequestInit } {
+  const line = printed.find((each) => each.trim().startsWith('curl '))!
+  const words = [...line.trim().matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
+  const headers: Record<string, string> = {}
+  let body: string | undefined
+  for (const [index, word] of words.entries()) {
+    const value = words[index + 1]!
+    if (word === '-d') body = value
+    if (word === '-H') headers[value.slice(0, value.indexOf(':'))] = value.slice(value.indexOf(':') + 1).trim()
+  }
+  const { pathname } = new URL(words[1]!)
+  return { path: pathname, init: body === undefined ? { headers } : { method: 'POST', headers, body } }
+}
+
+const provider = (port: number) =>
+  `      providerOne: { model: mock-small }\n      host: 127.0.0.1\n      port: ${port}`
+
+const cases: readonly [
+  string,
+  ((options: { port: number }) => Promise<Upstream>) | undefined,
+  (text: string, port: number) => string,
+  RegExp,
+][] = [
+  ['http', undefined, (text) => text, /^hello from gatewright\n$/],
+  ['llm', startLlm, (text, port) => text.replace(/ {6}providerOne:\n.*model: .*/, provider(port)), /good morning/],
+  ['mcp', startWeather, (text, port) => text.replace('port: 9121', `port: ${port}`), /"serverInfo"/],
+  ['a2a', startA2a, (text, port) => text.replace('port: 9131', `port: ${port}`), /"protocolVersion"/],
+]
+
+test.each(cases)('%s: lint reports nothing, and the printed request works', async (topic, start, edit, expected) => {
+  init(topic, folder)
+  const file = join(folder, 'gateway.yaml')
+  expect(lint([folder], { bind: '127.0.0.1' })).toBe(0)
+  const upstream = await start?.({ port: 0 })
+  try {
+    const written = await readFile(file, 'utf8')
+    const edited = edit(written, upstream?.port ?? 0)
+    expect(edited !== written).toBe(start !== undefined)
+    const port = await freePort()
+    await writeFile(file, edited.replace('port: 8080', `port: ${port}`).replace('replace-me', 'k'))
+    await using gateway = await startGateway({ files: [folder], workers: 1, folder })
+    const request = pasted()
+    const response = await fetch(`${gateway.url(port)}${request.path}`, request.init)
+    expect(response.status).toBe(200)
+    expect(await response.text()).toMatch(expected)
+  } finally {
+    await upstream?.close()
+  }
+})
