@@ -24,7 +24,11 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
   const placed = problems.filter(({ severity }) => advice || severity !== 'advice')
   const number = (wanted: Finding['severity']) => placed.filter(({ severity }) => severity === wanted).length
   const sorted = placed.toSorted(
-    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.code, b.code),
+    (a, b) =>
+      compare(a.file, b.file) ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0) ||
+      compare(a.code, b.code),
   )
   return {
     problems: sorted,
@@ -38,8 +42,8 @@ export function problemLines(problems: readonly FileProblem[], { advice = false 
 /** Findings with their places in the files. */
 export function placeFindings(store: FileStore, findings: readonly Finding[]): FileProblem[] {
   return findings.map(({ origin, ...problem }) => {
-    const { file = '', line = 1 } = origin
-    const position = store.locate(origin, problem.path) ?? { file, line, column: 1 }
+    const { file = '', line } = origin
+    const position = store.locate(origin, problem.path) ?? { file, ...(line === undefined ? {} : { line, column: 1 }) }
     return { ...problem, ...position, message: `${describeName(origin)}: ${problem.message}` }
   })
 }

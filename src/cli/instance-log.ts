@@ -5,7 +5,7 @@ import type { InstanceEvents, ListenerState } from '#instance/events.ts'
 import type { Instance } from '#instance/instance.ts'
 import type { ShutdownTimes } from '#instance/shutdown-times.ts'
 import type { ApplicationLog, Level, LogFields } from '#observe/log/application-log.ts'
-import type { FileProblem } from '#store/file-problem.ts'
+import { type FileProblem, placeOf } from '#store/file-problem.ts'
 import type { FileStore, StaleFile } from '#store/files.ts'
 import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
@@ -163,8 +163,9 @@ function identify({ severity, file, line, column, path, code, message }: FilePro
   return JSON.stringify([severity, file, path || [line, column], code, message])
 }
 
-function fieldsOf({ file, line, column, path, code, message }: FileProblem): LogFields {
-  return { at: file === '' ? undefined : `${file}:${line}:${column}`, path, code, problem: message }
+function fieldsOf(problem: FileProblem): LogFields {
+  const { path, code, message } = problem
+  return { at: placeOf(problem), path, code, problem: message }
 }
 
 const SUMMARIES = {

@@ -22,6 +22,8 @@ export interface ControlLoop {
   apply(change: ObjectChange): void
   /** Reports which sockets the data plane has bound, by `socketKey`. */
   bound(bindings: ReadonlyMap<string, Binding>): void
+  /** Reports which objects keep their last valid version and why, by key of the object. */
+  refused(reasons: ReadonlyMap<string, string>): void
   /** Reports a fact about a backend that was observed in traffic. `version`: the plan in use then. The fact is kept until the plan changes. */
   observed(version: number, fact: BackendFact): void
   /** Reports the problems found when policies were recompiled after a key set changed, in the form that `publishPlan` returns. */
@@ -57,6 +59,11 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     bound(bindings) {
       if (closed) return
       translator.noteBindings(bindings)
+      publishStatuses()
+    },
+    refused(reasons) {
+      if (closed) return
+      translator.noteRefusedEdits(reasons)
       publishStatuses()
     },
     observed(seenOn, fact) {

@@ -34,6 +34,8 @@ export function createTables() {
     /** Written from outside: problems found while the plan was compiled, by object; states of sockets in the data plane, by socket. */
     problems: new Table<Finding>('problems'),
     bindings: new Table<Binding>('bindings'),
+    /** Written from outside: by object, why its newest version is refused. */
+    refusedEdits: new Table<string>('refusedEdits'),
     /** Written from outside: facts about backends that were observed in traffic. */
     facts: new Table<BackendFact>('facts'),
     /** One row at `all`, for stages that have one node. */

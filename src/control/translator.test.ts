@@ -93,6 +93,45 @@ const b = '127.0.0.1:8081'
 const bound: Binding = { state: 'bound' }
 const taken: Binding = { state: 'failed', reason: 'PortUnavailable', message: 'port 8081 is in use' }
 
+test('while a newer version is refused, the conditions of this controller say so, with the generation that is in force', () => {
+  const ofOthers = { parentRef: { name: 'theirs' }, controllerName: 'example.com/other', conditions: [] }
+  const route = {
+    kind: 'HTTPRoute',
+    metadata: { name: 'shop', generation: 3 },
+    spec: { parentRefs: [{ name: 'main' }] },
+    status: { parents: [ofOthers] },
+  }
+  const translator = new Translator()
+  translator.apply({
+    set: [gateway, { ...policy, metadata: { name: 'rules', generation: 2 } }, route].map(admitObject),
+    removed: [],
+  })
+  translator.takeStatuses()
+  translator.noteRefusedEdits(
+    new Map([
+      ['HTTPRoute/default/shop', 'r.yaml:3:1: error: bad [invalid-yaml]'],
+      ['ProxyPolicy/default/rules', 'p.yaml:3:1: error: bad [invalid-yaml]'],
+    ]),
+  )
+  const [shop, rules] = translator.takeStatuses().written.map(({ status }) => status)
+  const current = {
+    type: 'Current',
+    status: 'False',
+    reason: 'EditRefused',
+    message:
+      'the last valid version is in force, because the newer one is refused; correct it: r.yaml:3:1: error: bad [invalid-yaml]',
+    observedGeneration: 3,
+  }
+  expect(shop).toMatchObject({
+    parents: [{ conditions: [{ type: 'Accepted' }, { type: 'ResolvedRefs' }, current] }, ofOthers],
+  })
+  const ofPolicy = { type: 'Current', status: 'False', observedGeneration: 2 }
+  const conditions = [{ type: 'Accepted' }, { type: 'Attached' }, ofPolicy]
+  expect(rules).toMatchObject({ conditions, ancestors: [{ conditions }] })
+  translator.noteRefusedEdits(new Map())
+  expect(JSON.stringify(translator.takeStatuses().written)).not.toContain('Current')
+})
+
 test.each([
   ['no state is known', [], 'Programmed=Unknown/Pending'],
   ['one is bound', [[a, bound]], 'Programmed=Unknown/Pending'],

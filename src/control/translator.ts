@@ -130,10 +130,12 @@ export class Translator {
 
   /** Replaces the states of the sockets in the data plane. @param bindings by `socketKey`; a socket that is missing is pending */
   noteBindings(bindings: ReadonlyMap<string, Binding>): void {
-    const table = this.#tables.bindings
-    for (const key of table.keys()) if (!bindings.has(key)) table.put(key, '', [])
-    for (const [key, binding] of bindings) table.put(key, '', [binding])
-    this.#stages.update()
+    this.#replaceAll(this.#tables.bindings, bindings)
+  }
+
+  /** Replaces the reasons why newer versions of objects are refused, by key of the object. */
+  noteRefusedEdits(reasons: ReadonlyMap<string, string>): void {
+    this.#replaceAll(this.#tables.refusedEdits, reasons)
   }
 
   /** Adds a fact about a backend that was observed in traffic. Only the first fact with each code is kept. */
@@ -174,6 +176,12 @@ export class Translator {
 
   get translation(): Translation {
     return { items: this.#items, findings: this.findings, statuses: allRows(this.#tables.statuses) }
+  }
+
+  #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {
+    for (const key of table.keys()) if (!rows.has(key)) table.put(key, '', [])
+    for (const [key, row] of rows) table.put(key, '', [row])
+    this.#stages.update()
   }
 
   #takeItems(): PlanChange {

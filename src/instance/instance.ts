@@ -28,6 +28,7 @@ import type { InstanceEvents, ListenerState } from './events.ts'
 import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
+import { refusedEdits } from './refused-edits.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 import { whyNotReady } from './why-not-ready.ts'
@@ -233,8 +234,10 @@ export class Instance {
     // From now on no output shows a secret of the objects.
     this.#secrets = this.#secretIndex.update(change)
     this.#events.secrets(this.#secrets)
-    this.#events.objectsChanged(this.#store.problems(), this.#store.stale())
+    const stale = this.#store.stale()
+    this.#events.objectsChanged(this.#store.problems(), stale)
     this.#loop.apply(change)
+    this.#loop.refused(refusedEdits(stale))
     if (change.set.length >= BIG_CHANGE) this.#publishing = this.#publishing.then(releaseMemory)
   }
 

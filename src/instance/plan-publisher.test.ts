@@ -96,7 +96,12 @@ test('an address that is not of this machine is told', async () => {
 test('state keeps its slot while its policy is there, and gives it back after', async () => {
   const { publish } = publisher()
   const limit = (policy: string, requests: number) =>
-    policyItem('traffic.rateLimit', 'Gateway/default/main', { local: [{ requests, unit: 'Seconds' }] }, { policy })
+    policyItem(
+      'traffic.rateLimit',
+      `HTTPRoute/default/${policy}`,
+      { local: [{ requests, unit: 'Seconds' }] },
+      { policy },
+    )
   const slots = new Map<string, number>()
   const take = async (...items: readonly PlanItem[]) => {
     const { assigned, freed } = (await publish(...items)).slots

@@ -9,15 +9,28 @@ export interface FilePosition {
 }
 
 /** A problem in a file, or of the file itself (empty path). */
-export interface FileProblem extends ConfigProblem, FilePosition {
+export interface FileProblem extends ConfigProblem {
+  /** Empty if the problem is in no file. */
+  readonly file: string
+  /** Undefined if the problem is the file itself, or in no file. */
+  readonly line?: number
+  readonly column?: number
   /** The object that contains it, if known: `ProxyPolicy default/keys`. */
   readonly object?: string
 }
 
-/** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`; without position if there is no file. */
-export function formatProblem({ file, line, column, severity, path, message, code }: FileProblem): string {
+/** Where to look: `keys.yaml:12:7`, or the file alone; undefined if there is no file. */
+export function placeOf({ file, line, column }: FileProblem): string | undefined {
+  if (file === '') return undefined
+  return line === undefined || column === undefined ? file : `${file}:${line}:${column}`
+}
+
+/** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`; without place if there is no file. */
+export function formatProblem(problem: FileProblem): string {
+  const { severity, path, message, code } = problem
   // Names of files and fields may contain line breaks, which would look like further problems.
   const where = path === '' ? '' : `${escapeInvisible(path)}: `
-  const at = file === '' ? '' : `${escapeInvisible(file)}:${line}:${column}: `
+  const place = placeOf(problem)
+  const at = place === undefined ? '' : `${escapeInvisible(place)}: `
   return `${at}${severity}: ${where}${message} [${code}]`
 }

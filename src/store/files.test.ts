@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { formatProblem } from './file-problem.ts'
 import { FileStore } from './files.ts'
 
 let directory: string
@@ -66,9 +67,12 @@ test('what is missing or cannot be read is named', () => {
   const files = open(path('a.yaml'), path('none.yaml'))
   const root = process.getuid?.() === 0
   expect(files.problems().map(({ file, code, line }) => [file, code, line])).toEqual([
-    [path('none.yaml'), 'file-missing', 1],
-    ...(root ? [] : [[path('a.yaml'), 'file-unreadable', 1]]),
+    [path('none.yaml'), 'file-missing', undefined],
+    ...(root ? [] : [[path('a.yaml'), 'file-unreadable', undefined]]),
   ])
+  expect(files.problems().map(formatProblem)[0]).toBe(
+    `${path('none.yaml')}: error: no such file or directory [file-missing]`,
+  )
 })
 
 test('a directory gains, loses and renames files', () => {

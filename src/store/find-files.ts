@@ -70,8 +70,7 @@ function isFolder(path: string, entry: Dirent, search: Search): boolean {
 /** Converts a file system error to a problem of the file. */
 export function fileProblem(file: string, error: unknown): FileProblem {
   const { code, message } = error as NodeJS.ErrnoException
-  const at = { file, line: 1, column: 1 }
-  if (code === 'ENOENT') return { ...problem('', 'file-missing', 'no such file or directory'), ...at }
+  if (code === 'ENOENT') return { ...problem('', 'file-missing', 'no such file or directory'), file }
   const reason = code === 'EACCES' ? 'permission denied' : (message ?? String(error))
-  return { ...problem('', 'file-unreadable', `cannot be read: ${reason}`), ...at }
+  return { ...problem('', 'file-unreadable', `cannot be read: ${reason}`), file }
 }

@@ -115,7 +115,7 @@ function isList(value: unknown): boolean {
 function moveTo(line: number, section: ReadSection): ReadSection {
   const by = line - section.line
   if (by === 0) return section
-  const moved = <P extends FilePosition>(at: P): P => ({ ...at, line: at.line + by })
+  const moved = (at: FileProblem): FileProblem => ({ ...at, line: (at.line ?? 1) + by })
   const verdicts = section.verdicts.map(({ object, problems, ...rest }): Verdict => {
     const origin = object === undefined ? undefined : { ...object.origin, line: (object.origin.line ?? 1) + by }
     const here = object === undefined || origin === undefined ? {} : { object: { ...object, origin } }

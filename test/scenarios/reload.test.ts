@@ -123,6 +123,12 @@ test('an object that becomes invalid keeps its last good version; the others of 
     'said with the field',
     () => gateway.output.stderr.includes('spec.rules[0].matches[0].path.type') || undefined,
   )
+  const { objects } = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as {
+    objects: { origin: { name: string }; status?: unknown }[]
+  }
+  const saying = objects.filter(({ status }) => JSON.stringify(status ?? '').includes('EditRefused'))
+  expect(saying.map(({ origin }) => origin.name)).toEqual(['all'])
+  expect(JSON.stringify(saying)).toContain('route.yaml:')
 })
 
 test('a new file with an invalid object is told on the terminal and in /status', async () => {

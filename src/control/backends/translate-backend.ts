@@ -37,11 +37,13 @@ interface ResolvedDestination {
   readonly policies?: readonly InlineField[]
   readonly uses?: readonly Use[]
   readonly broken?: string
+  /** One unusable section makes the whole backend unusable. */
+  readonly needsAllSections?: boolean
 }
 
 /**
- * Translates a ProxyBackend. An error in its own policies makes the whole backend unusable; an error in the policies of a provider or
- * target affects only that provider or target (decision A-37).
+ * Translates a ProxyBackend. A broken reference in its own policies makes the whole backend unusable; one in the policies of a provider or
+ * target affects only that provider or target, unless `failureMode` FailClosed requires all targets (decision A-37).
  * @param unmet why the backend cannot be used, whatever it says itself
  */
 export function translateBackend(
@@ -60,7 +62,8 @@ export function translateBackend(
   const ofSections = policies.map(({ field, attachment }) => translateField(context, field, [attachment], report))
   const faults = own.flatMap((field) => field.faults)
   const bounds = backendBounds(metadata, report)
-  const broken = [unmet, resolved.broken, ...faults].filter((fault) => fault !== undefined)
+  const ofNeeded = resolved.needsAllSections === true ? ofSections.flatMap((field) => field.faults) : []
+  const broken = [unmet, resolved.broken, ...ofNeeded, ...faults].filter((fault) => fault !== undefined)
   return {
     object,
     item: {
@@ -117,8 +120,10 @@ function resolveTargets(
 ): ResolvedDestination {
   const targets = resolveMcpTargets(context, object, report)
   const spec = { targets, sessionRouting, ...(failureMode === undefined ? {} : { failureMode }) }
-  const broken = failureMode === 'FailOpen' ? undefined : brokenTargets(targets)
+  const needsAllSections = failureMode !== 'FailOpen'
+  const broken = needsAllSections ? brokenTargets(targets) : undefined
   return {
+    needsAllSections,
     destination: { type: 'mcp', spec },
     sections: [...new Set([...entries.map(({ name }) => name), ...targets.map(({ name }) => name)])],
     policies: entries.flatMap(({ name, static: target }, index) =>

@@ -48,7 +48,7 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
     const [, namespace = '', name = ''] = gateway.split('/')
     return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, () => [
       attachedCondition(policy),
-      ...overlappedConditions(policy, gatewaysOf, gateway),
+      ...overlappedConditions(policy, (at) => gatewaysOf(at).includes(gateway)),
     ])
   })
   if (unattached !== undefined) own.push(entry(SUMMARY, () => [unattached]))
@@ -62,6 +62,7 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
         : [
             summaryOf(accepted, own[0]!),
             unattached === undefined ? attachedCondition(policy) : summaryOf(unattached, { ancestorRef: SUMMARY }),
+            ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
           ],
     ancestors: limitAncestors([...foreign, ...own].sort(byReference), condition),
   }
@@ -98,8 +99,9 @@ function acceptedCondition({ object }: PolicyFacts, errors: readonly Finding[]):
   return condition('Accepted', 'True', 'PartiallyValid', lines)
 }
 
-function overlappedConditions(policy: PolicyFacts, gatewaysOf: GatewaysOf, gateway: string): readonly ConditionDraft[] {
-  const here = policy.overlaps.filter(({ at }) => gatewaysOf(at).includes(gateway))
+/** @param isHere whether overlaps at a target are shown */
+function overlappedConditions(policy: PolicyFacts, isHere: (target: string) => boolean): readonly ConditionDraft[] {
+  const here = policy.overlaps.filter(({ at }) => isHere(at))
   if (here.length === 0) return []
   return [conditionsOf(policy.object)('Overlapped', 'True', 'FieldsOverridden', describeOverlaps(here))]
 }

@@ -11,6 +11,7 @@ import { conditionsOf } from './condition.ts'
 import { gatewayStatus, listenerSetStatus, type Traffic } from './gateway-status.ts'
 import { joinProblems } from './join-problems.ts'
 import { policyStatus } from './policy-status.ts'
+import { refusedEditCondition, withCondition } from './refused-edit.ts'
 import { routeStatus } from './route-status.ts'
 
 /** Combines the problems of each object that were found during translation and compilation. */
@@ -73,7 +74,7 @@ interface StatusOf {
 }
 
 function statusStage<Row>(
-  { statuses }: Tables,
+  { statuses, refusedEdits }: Tables,
   name: string,
   each: Source<Row>,
   write: (row: Row, work: Work, key: string) => StatusOf | undefined,
@@ -85,8 +86,12 @@ function statusStage<Row>(
     run([row], work, key) {
       const written = write(row!, work, key)
       if (written === undefined) return
-      const { kind, metadata } = written.object
-      work.write(statuses, key, { kind, namespace: metadata.namespace, name: metadata.name, status: written.status })
+      const { object, status } = written
+      const { namespace, name } = object.metadata
+      const [why] = work.read(refusedEdits, key)
+      const complete =
+        why === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), why))
+      work.write(statuses, key, { kind: object.kind, namespace, name, status: complete })
     },
   }
 }

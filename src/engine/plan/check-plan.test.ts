@@ -56,6 +56,23 @@ function findings(...items: readonly PlanItem[]): string[] {
     .findings.map(({ severity, code, path, origin }) => `${origin.kind} ${origin.name} ${path}: ${severity} ${code}`)
 }
 
+const guarded = (name: string, more: Partial<PolicyItem> = {}): PolicyItem =>
+  policyItem(
+    'backend.ai',
+    'ProxyBackend/default/llm',
+    { promptGuard: { request: [{ regex: { action: 'Reject', matches: ['('] } }] } },
+    { policy: name, ...more },
+  )
+
+test('a policy that another one for its target overrides has no problems of its own, until it applies again', () => {
+  const it = checker()
+  const names = (...items: readonly PolicyItem[]) => it.take(...items).findings.map(({ origin }) => origin.name)
+  expect(names(guarded('a'), guarded('b'))).toEqual(['a'])
+  expect(names(guarded('b'))).toEqual(['b'])
+  expect(names(guarded('b'), guarded('c', { level: 'BackendInline' }))).toEqual(['c'])
+  expect(names(guarded('b'), guarded('c', { target: 'ProxyBackend/default/other' }))).toEqual(['b', 'c'])
+})
+
 const limit = (target: string, more: Partial<PolicyItem> = {}): PolicyItem =>
   policyItem('traffic.rateLimit', target, { local: [{ requests: 1, unit: 'Seconds' }] }, more)
 

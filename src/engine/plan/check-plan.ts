@@ -152,6 +152,8 @@ export class PlanCheck {
       work.write(this.#problems, `${kind}/${namespace}/${name}`, finding)
     })
     if (item.kind === 'policy') {
+      // Problems of what never applies would contradict its status, which says that it is overridden.
+      if (isOverridden(item, lookups)) return
       checkPolicy(item, context)
       adviseOnCombination(item, { lookups, context, silent: quietContext(lookups, state) })
     } else checkBackend(item, { lookups, context, state: recording })
@@ -202,6 +204,14 @@ export class PlanCheck {
 /** The reference with the shortest cache duration, of all references to one key set. */
 function mostUrgent(rows: readonly WantedKeySet[]): WantedKeySet | undefined {
   return rows.toSorted((a, b) => a.address.cacheMs - b.address.cacheMs)[0]
+}
+
+/** Whether another policy for the same target takes the whole field. */
+function isOverridden(item: PolicyItem, lookups: Lookups): boolean {
+  const { section, phase, target, field } = item
+  if (policyDefinition(section, field)?.accumulates !== undefined) return false
+  const sources = mergeSection({ section, phase, targets: [target] }, lookups).get(field)?.sources
+  return sources !== undefined && !sources.some(({ key }) => key === item.key)
 }
 
 function checkPolicy(item: PolicyItem, context: PlanCompileContext): void {
