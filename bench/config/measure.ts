@@ -70,6 +70,7 @@ try {
       logFile: '/dev/null',
       sessionKeys: { current: new Uint8Array(32), previous: undefined },
       addressPool: undefined,
+      state: undefined,
       shutdown: { minMs: undefined, maxMs: undefined },
       bodyMemoryBytes: undefined,
       transport: 'auto',

@@ -8,7 +8,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export const clock = {
   /** Wall clock, milliseconds since the epoch. */
   now: (): number => Date.now(),
-  /** Monotonic, milliseconds with fractions. */
+  /** Monotonic, milliseconds with fractions since the process started; the same in all of its threads. */
   monotonic: (): number => timeline.now(),
   /** Calls `run` once, `ms` milliseconds from now. Only for rare waits; time limits of requests use the wheel of `net/`. */
   after: (ms: number, run: () => void): { cancel(): void } => {

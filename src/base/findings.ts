@@ -160,6 +160,10 @@ export const FINDINGS = {
       'invalid-attribute': 'The name is not a valid name for an access log field.',
       'invalid-label': 'The name is not a valid name for a metric label.',
       'no-fallback': '`conditional` has no entry without a condition that applies when no condition is true.',
+      'limit-key-can-fail': 'The key of a rate limit can fail; such requests share one limit.',
+      'limit-key-from-client':
+        'Clients choose the key of a rate limit, so they can get another limit with every request.',
+      'limit-key-changes': 'The key of a rate limit differs between requests of the same caller, so it limits nothing.',
       'proxy-protocol-unrestricted': 'Any client that can connect can claim any source address.',
       'alias-empty': 'A model alias maps to an empty name.',
       'guard-not-applied': 'Requests of this type are not guarded; the prompt guard has no effect on them.',

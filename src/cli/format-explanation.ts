@@ -1,9 +1,10 @@
+import { REDACTED } from '#base/credential-names.ts'
 import { grpcStatusOf } from '#base/grpc-status.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Explanation } from '#engine/explain/explain.ts'
 import { describePath } from '#engine/route/candidate.ts'
 import { type Refusal, refusalStatus } from '#exchange/outcome.ts'
-import type { TraceStep } from '#exchange/trace.ts'
+import type { TracedLimit, TraceStep } from '#exchange/trace.ts'
 import type { FileStore } from '#store/files.ts'
 import {
   describeRule,
@@ -37,6 +38,7 @@ export function formatExplanation({ method, url, explanation, store, showsSecret
     ...formatRoute(explanation, where),
     ...formatPolicies(explanation.policies, where),
     ...formatSteps(explanation.steps),
+    ...formatLimits(explanation.limits, showsSecrets),
     ...formatBackend(explanation),
     ...formatOutcome(
       explanation,
@@ -80,6 +82,23 @@ function formatSteps(steps: readonly TraceStep[]): string[] {
     lines.push(`  ${stage.padEnd(12)} ${name.padEnd(22)} ${verdict}${detail === undefined ? '' : `: ${detail}`}`)
   }
   return [...lines, '']
+}
+
+/** The limits, not their levels, which only a running gateway knows. */
+function formatLimits(limits: readonly TracedLimit[], showsSecrets: boolean): string[] {
+  if (limits.length === 0) return []
+  const lines = limits.map(({ unit, capacity, unitMs, key }) => {
+    const span = unitMs === 1000 ? 'a second' : unitMs === 60_000 ? 'a minute' : 'an hour'
+    return `  at most ${capacity} ${unit} within ${span}, ${describeKey(key, showsSecrets)}`
+  })
+  return ['local rate limits', ...lines, '']
+}
+
+function describeKey(key: TracedLimit['key'], showsSecrets: boolean): string {
+  if (key === undefined) return 'for all requests together'
+  const { expression, value, isSecret } = key
+  if (value === undefined) return `for all requests without a value of ${expression}`
+  return `for each ${expression}: this one is ${isSecret && !showsSecrets ? REDACTED : JSON.stringify(value)}`
 }
 
 const HTTP_VERSION_NAMES = {

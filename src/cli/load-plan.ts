@@ -23,9 +23,10 @@ export function loadPlan(store: FileStore, { address }: Pick<TranslateOptions, '
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
   const slotOf = (key: string) => directory.assign(key)
+  const valuesOf = (key: string) => directory.valuesOf(key)
   // Key sets are not fetched here; only a gateway does that.
   const keySets = new RemoteKeySets(importKey)
-  const state: SharedState = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
+  const state: SharedState = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets }
   const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
   const change = translator.apply({ set: store.list(), removed: [] })
   translator.noteProblems(new PlanCheck(state).take(change).problems)

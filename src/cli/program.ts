@@ -7,7 +7,7 @@ import { describeVariables } from './variables.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
 const STATE =
-  'folder for gateway.json, which lists the addresses of the running gateway (default: .gatewright, if it can be written)'
+  'folder for gateway.json (addresses of the running gateway) and rate-limits.json (levels of local rate limits); default: .gatewright, if it can be written'
 const FILES = 'file or folder with objects; may be repeated'
 
 /** Runs the command line. @param argv without the names of runtime and script */

@@ -48,7 +48,7 @@ export async function run(paths: readonly string[], flags: RunFlags): Promise<Ex
   let instance: Instance
   try {
     state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) => log.message(...line))
-    instance = await Instance.start(options, log)
+    instance = await Instance.start({ ...options, state }, log)
   } catch (error) {
     if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
     log.failed((error as Error).message)
@@ -74,7 +74,7 @@ function toOptions(
   flags: RunFlags,
   { format }: LogSettings,
   environment: Environment,
-): InstanceOptions {
+): Omit<InstanceOptions, 'state'> {
   const addresses = listenAddresses(flags)
   const { bind } = addresses
   return {

@@ -160,6 +160,7 @@ export function stateOf(
     memory,
     directory,
     slotOf: (key) => directory.assign(key),
+    valuesOf: (key) => directory.valuesOf(key),
     importKey: () => undefined,
     keySets: new RemoteKeySets(() => undefined),
   }

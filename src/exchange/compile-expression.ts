@@ -22,6 +22,7 @@ import {
 } from './expression.ts'
 import { decides } from './path-reads.ts'
 import { environmentOf, undeliveredAt } from './variables/environments.ts'
+import { SecretText } from './variables/secret-text.ts'
 
 export interface ExpressionOptions {
   readonly use?: ExpressionUse | undefined
@@ -139,6 +140,20 @@ class CelExpression implements Expression {
     return result instanceof Uint8Array ? latin1(result) : undefined
   }
 
+  keyText(exchange: Exchange): string | undefined {
+    const result = this.#program.evaluate(exchange)
+    if (typeof result === 'string') return result
+    if (result === null) return undefined
+    if (result instanceof CelError) {
+      this.#note(exchange, result)
+      return undefined
+    }
+    if (result instanceof SecretText) return result.clearText
+    const text = this.#convert(exchange, toJsonText)
+    // An optional without a value.
+    return text === 'null' ? undefined : text
+  }
+
   json(exchange: Exchange): Json | undefined {
     return this.#convert(exchange, exactJsonOf)
   }
@@ -213,6 +228,7 @@ function brokenExpression(source: string, where: string): Expression {
     isTrue: () => false,
     test: () => undefined,
     text: () => undefined,
+    keyText: () => undefined,
     json: () => undefined,
     writeAttributes: () => {},
     body: () => new EvaluationFailure(`${where}: ${DOES_NOT_COMPILE}`),

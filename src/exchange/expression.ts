@@ -44,6 +44,11 @@ export interface Expression {
   test(exchange: Exchange): boolean | undefined
   /** A string result, or bytes as latin-1 text; undefined if it failed or has another type. */
   text(exchange: Exchange): string | undefined
+  /**
+   * The result as a text that tells results apart, for a key that is never shown: secrets are in clear text, and other values than strings as
+   * JSON. Undefined if it failed or is null.
+   */
+  keyText(exchange: Exchange): string | undefined
   /** The result as JSON (bytes as base64), in which every number keeps its text; undefined if it failed. */
   json(exchange: Exchange): Json | undefined
   /**

@@ -15,9 +15,27 @@ export interface WrittenCredential {
   readonly name: string
 }
 
+/** The key of a limit, and the value of the request; undefined if it has none. */
+export interface TracedKey {
+  readonly expression: string
+  readonly value: string | undefined
+  /** The value may contain a credential. */
+  readonly isSecret: boolean
+}
+
+/** A local rate limit that a request takes from. */
+export interface TracedLimit {
+  readonly unit: 'requests' | 'tokens'
+  readonly capacity: number
+  readonly unitMs: number
+  /** For a limit by caller. */
+  readonly key: TracedKey | undefined
+}
+
 /** Collects what happens to one exchange. */
 export interface Trace {
   step(step: TraceStep): void
+  limit(limit: TracedLimit): void
   /** The gateway wrote a credential to this header, query parameter or cookie of the request. */
   credential(kind: WrittenCredential['kind'], name: string): void
 }

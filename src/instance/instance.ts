@@ -17,6 +17,7 @@ import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
+import { BucketLevels } from '#state/bucket-levels.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { FileStore } from '#store/files.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
@@ -25,6 +26,7 @@ import { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
 import { describeStatus } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
+import { LevelFile } from './level-file.ts'
 import { MainCalls } from './main-calls.ts'
 import type { InstanceOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
@@ -45,6 +47,7 @@ export class Instance {
   readonly #events: InstanceEvents
   readonly #store: FileStore
   readonly #publisher: PlanPublisher
+  readonly #levelFile: LevelFile | undefined
   readonly #metrics: MetricsReader
   /** The metrics of the main thread. */
   readonly #ownMetrics: MetricsWriter
@@ -77,7 +80,8 @@ export class Instance {
     })
     this.#ownMetrics = new MetricsWriter((news) => this.#metrics.hear('main', news))
     const memory = createSlotMemory(SLOTS)
-    this.#publisher = new PlanPublisher(memory)
+    this.#levelFile = options.state && new LevelFile(options.state)
+    this.#publisher = new PlanPublisher(memory, this.#levelFile?.levels ?? new BucketLevels())
     this.#workers = new WorkerPool(
       options.workers,
       {
@@ -136,6 +140,7 @@ export class Instance {
     instance.#takeObjects()
     await instance.#publishing
     await instance.#untilApplied()
+    instance.#levelFile?.start()
     instance.#started = true
     return instance
   }
@@ -199,6 +204,7 @@ export class Instance {
     this.#calls.close()
     await this.#publishing
     await this.#workers.drain(times.minMs, times.maxMs)
+    this.#levelFile?.close()
     await Promise.all(this.#servers.map((server) => server.close()))
   }
 

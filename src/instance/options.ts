@@ -1,5 +1,6 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
+import type { StateFolder } from './state-folder.ts'
 
 /** Settings of one instance; the command line and tests set them. */
 export interface InstanceOptions {
@@ -22,6 +23,8 @@ export interface InstanceOptions {
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */
   readonly sessionKeys: SessionKeys
+  /** Keeps the levels of local rate limits across restarts; undefined: they start unused. */
+  readonly state: StateFolder | undefined
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
   readonly bodyMemoryBytes: number | undefined
   /** Transport for connections without TLS. */

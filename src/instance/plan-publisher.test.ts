@@ -2,13 +2,14 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { listenerItem, policyItem } from '#engine/testing.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { BucketLevels } from '#state/bucket-levels.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { PlanPublisher } from './plan-publisher.ts'
 
 /** A publisher, and the plans that it takes and publishes one after the other. */
 function publisher() {
-  const it = new PlanPublisher(createSlotMemory(16, false))
+  const it = new PlanPublisher(createSlotMemory(16, false), new BucketLevels())
   let before: ReadonlyMap<string, PlanItem> = new Map()
   let version = 0
   return {

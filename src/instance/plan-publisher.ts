@@ -8,7 +8,8 @@ import type { PlanDelta } from '#plan/delta.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
-import { SlotDirectory, type SlotMemory } from '#state/slots.ts'
+import type { BucketLevels } from '#state/bucket-levels.ts'
+import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
@@ -29,16 +30,19 @@ export class PlanPublisher {
   readonly #changed = new Set<string>()
   /** Keys of the items with secrets that the workers have. */
   readonly #withSecrets = new Set<string>()
-  readonly #changedSlots = new Map<string, number | undefined>()
+  readonly #changedSlots = new Map<string, 'assigned' | 'freed'>()
+  readonly #levels: BucketLevels
   readonly #keySets = new RemoteKeySets(importKey)
   #keySetChange: KeySetChange = { wanted: [], dropped: [] }
   #version = 0
 
-  constructor(memory: SlotMemory) {
+  constructor(memory: SlotMemory, levels: BucketLevels) {
     this.#directory = new SlotDirectory(memory)
+    this.#levels = levels
     const slotOf = (key: string) => this.#directory.assign(key)
+    const valuesOf = (key: string) => this.#directory.valuesOf(key)
     const keySets = this.#keySets
-    this.#check = new PlanCheck({ memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets })
+    this.#check = new PlanCheck({ memory, slotOf, valuesOf, levels, tlsMaterial: TLS_MATERIAL, importKey, keySets })
   }
 
   get items(): ReadonlyMap<string, PlanItem> {
@@ -63,9 +67,10 @@ export class PlanPublisher {
     this.#keySetChange = keySets
     for (const key of slots.freed) {
       this.#directory.free(key)
-      this.#changedSlots.set(key, undefined)
+      this.#levels.closed(key)
+      this.#changedSlots.set(key, 'freed')
     }
-    for (const [key, slot] of slots.assigned) this.#changedSlots.set(key, slot)
+    for (const [key] of slots.assigned) this.#changedSlots.set(key, 'assigned')
     return problems
   }
 
@@ -119,11 +124,11 @@ export class PlanPublisher {
       if (item === undefined) removed.push(key)
       else set.push(item)
     }
-    const assigned: [key: string, slot: number][] = []
+    const assigned: SlotAssignment[] = []
     const freed: string[] = []
-    for (const [key, slot] of this.#changedSlots) {
-      if (slot === undefined) freed.push(key)
-      else assigned.push([key, slot])
+    for (const [key, change] of this.#changedSlots) {
+      if (change === 'freed') freed.push(key)
+      else assigned.push(this.#directory.assignment(key))
     }
     const secrets = this.#changedSecrets()
     this.#changed.clear()
@@ -150,7 +155,7 @@ export class PlanPublisher {
   #everything(): PlanUpdate {
     return {
       delta: { version: this.#version, set: [...this.#items.values()], removed: [] },
-      slots: { assigned: [...this.#directory.entries()], freed: [] },
+      slots: { assigned: this.#directory.assignments(), freed: [] },
       secrets: [...this.#withSecrets].map((key) => [key, this.#secretsOf(key)]),
     }
   }

@@ -8,6 +8,7 @@ import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TSchema } from '#schema/index.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
+import type { ValueBuckets } from '#state/value-buckets.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
 import type { RemoteKeySet } from './shared/authentication/remote-key-set.ts'
 
@@ -80,6 +81,8 @@ export interface CompileContext {
   remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined
   /** The bucket with that key, shared by all workers of the instance. It keeps its level while key and settings are unchanged. */
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket
+  /** The same, with a bucket for each value that requests have. */
+  valueBuckets(key: string, settings: TokenBucketSettings): ValueBuckets
 }
 
 /** Common members of all definitions of policy fields; one definition per folder. */

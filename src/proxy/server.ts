@@ -22,7 +22,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import { type KeySetState, RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
 import type { OnceMemory } from '#state/once-memory.ts'
-import type { SlotChange, SlotMemory } from '#state/slots.ts'
+import { AssignedSlots, type SlotChange, type SlotMemory } from '#state/slots.ts'
 import { BackendFacts } from './backend-facts.ts'
 import { chooseTls, clientAuthChanged } from './choose-tls.ts'
 import { connectionExchange } from './connection-exchange.ts'
@@ -71,7 +71,7 @@ interface OpenSocket {
 
 /** The data plane of one thread: opens the sockets of the plan and serves them. */
 export class ProxyServer {
-  readonly #slots = new Map<string, number>()
+  readonly #slots = new AssignedSlots()
   readonly #plan: LivePlan
   readonly #pool: ClientPool
   readonly #context: ProxyContext
@@ -88,9 +88,10 @@ export class ProxyServer {
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
-    const slotOf = (key: string) => this.#slots.get(key)
+    const slotOf = (key: string) => this.#slots.slotOf(key)
+    const valuesOf = (key: string) => this.#slots.valuesOf(key)
     this.#keySets = new RemoteKeySets(importKey, options.requestKeySet)
-    const state = { memory, slotOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets }
+    const state = { memory, slotOf, valuesOf, tlsMaterial: TLS_MATERIAL, importKey, keySets: this.#keySets }
     const plan = new LivePlan(state)
     const pool = createClientPool({ bodyMemory, transports })
     const facts = new BackendFacts(options.reportFact)
@@ -130,8 +131,7 @@ export class ProxyServer {
    * `sockets` any more are drained.
    */
   async update(change: PlanChange, slots: SlotChange, sockets: readonly string[]): Promise<FailedSocket[]> {
-    for (const key of slots.freed) this.#slots.delete(key)
-    for (const [key, slot] of slots.assigned) this.#slots.set(key, slot)
+    this.#slots.update(slots)
     this.#plan.update(change)
     this.#context.index = this.#plan.index
     this.#context.facts.reset()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlotMemory, SlotDirectory, WORDS_PER_SLOT } from './slots.ts'
+import { AssignedSlots, createSlotMemory, SlotDirectory, WORDS_PER_SLOT } from './slots.ts'
 
 function directoryOf(slots: number) {
   const memory = createSlotMemory(slots, false)
@@ -17,7 +17,7 @@ test('a key keeps its slot; another key gets another one', () => {
 
 /** Gives slots to these keys and frees all others. @returns the keys that got none */
 function retain(directory: SlotDirectory, keys: readonly string[]): string[] {
-  for (const [key] of [...directory.entries()]) if (!keys.includes(key)) directory.free(key)
+  for (const [key] of directory.assignments()) if (!keys.includes(key)) directory.free(key)
   return keys.filter((key) => directory.assign(key) === undefined)
 }
 
@@ -29,19 +29,17 @@ test('freeing a key leaves the others alone', () => {
   expect(retain(directory, ['b', 'c'])).toEqual([])
   expect(directory.slotOf('b')).toBe(b)
   expect(directory.slotOf('a')).toBeUndefined()
-  expect(new Map(directory.entries())).toEqual(
-    new Map([
-      ['b', b],
-      ['c', directory.slotOf('c')!],
-    ]),
-  )
+  expect(directory.assignments()).toEqual([
+    ['b', b, undefined],
+    ['c', directory.slotOf('c'), undefined],
+  ])
 })
 
 test('no two keys share a slot, however often keys come and go', () => {
   const { directory } = directoryOf(4)
   for (let round = 0; round < 20; round++) {
     expect(retain(directory, [`${round}`, `${round + 1}`, `${round + 2}`])).toEqual([])
-    const slots = [...directory.entries()].map(([, slot]) => slot)
+    const slots = directory.assignments().map(([, slot]) => slot)
     expect(new Set(slots).size).toBe(3)
     expect(slots.every((slot) => slot >= 0 && slot < 4)).toBe(true)
   }
@@ -85,4 +83,55 @@ test('memory is shared between threads unless there is only one', () => {
   expect(createSlotMemory(2).words.buffer).toBeInstanceOf(SharedArrayBuffer)
   expect(createSlotMemory(2, false).words.buffer).toBeInstanceOf(ArrayBuffer)
   expect(createSlotMemory(2).words).toHaveLength(2 * WORDS_PER_SLOT)
+})
+
+test('a key that counts by value keeps its memory while it has a slot; others have none', () => {
+  const { directory } = directoryOf(2)
+  directory.assign('a')
+  directory.assign('b')
+  expect(directory.valuesOf('unknown')).toBeUndefined()
+  const values = directory.valuesOf('a')
+  expect(values?.byteLength).toBe(1_065_024)
+  expect(directory.valuesOf('a')).toBe(values)
+  expect(directory.assignments()).toEqual([
+    ['a', 0, values],
+    ['b', 1, undefined],
+  ])
+  directory.free('a')
+  expect(directory.valuesOf('a')).toBeUndefined()
+  directory.assign('a')
+  expect(directory.valuesOf('a')).not.toBe(values)
+})
+
+test('memory for values is shared if slots are', () => {
+  for (const shared of [true, false]) {
+    const directory = new SlotDirectory(createSlotMemory(1, shared))
+    directory.assign('a')
+    expect(directory.valuesOf('a') instanceof SharedArrayBuffer).toBe(shared)
+  }
+})
+
+test('a worker knows what it was told last', () => {
+  const slots = new AssignedSlots()
+  const values = new ArrayBuffer(8)
+  slots.update({
+    assigned: [
+      ['a', 3, values],
+      ['b', 4],
+    ],
+    freed: [],
+  })
+  expect([slots.slotOf('a'), slots.valuesOf('a'), slots.slotOf('b'), slots.valuesOf('b')]).toEqual([
+    3,
+    values,
+    4,
+    undefined,
+  ])
+  slots.update({ assigned: [['c', 3]], freed: ['a'] })
+  expect([slots.slotOf('a'), slots.valuesOf('a'), slots.slotOf('c'), slots.slotOf('b')]).toEqual([
+    undefined,
+    undefined,
+    3,
+    4,
+  ])
 })

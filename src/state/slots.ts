@@ -1,3 +1,5 @@
+import { createValueMemory } from './value-table.ts'
+
 /**
  * Shared memory of one gateway instance, for state that is "per proxy instance, not per worker" (rate-limit buckets, endpoint health).
  * The main thread assigns a slot to every key; workers update slots with `Atomics`. No Node API: `explain` and tests use unshared memory.
@@ -28,21 +30,49 @@ export function openSlotMemory(buffer: ArrayBufferLike): SlotMemory {
   return { words, ends: new BigInt64Array(buffer), inFlight: new Int32Array(words.length / WORDS_PER_SLOT) }
 }
 
-/** Finds the slot of a key; undefined if the key has none. */
+/** Finds the shared memory of a key. */
 export interface SlotLookup {
+  /** Undefined if the key has no slot. */
   slotOf(key: string): number | undefined
+  /** The memory of a `ValueTable`, for a key with a slot that counts by value. */
+  valuesOf(key: string): ArrayBufferLike | undefined
 }
+
+/** `values` if the key counts by value. */
+export type SlotAssignment = readonly [key: string, slot: number, values?: ArrayBufferLike | undefined]
 
 /** A change of the assignment of slots. */
 export interface SlotChange {
-  readonly assigned: readonly (readonly [key: string, slot: number])[]
+  readonly assigned: readonly SlotAssignment[]
   /** Keys. */
   readonly freed: readonly string[]
 }
 
-/** Assigns slots to keys on the main thread. A key keeps its slot while it is in use, so its state outlives plan changes. */
+/** The assignments as a worker knows them. */
+export class AssignedSlots implements SlotLookup {
+  readonly #assigned = new Map<string, SlotAssignment>()
+
+  update({ assigned, freed }: SlotChange): void {
+    for (const key of freed) this.#assigned.delete(key)
+    for (const assignment of assigned) this.#assigned.set(assignment[0], assignment)
+  }
+
+  slotOf(key: string): number | undefined {
+    return this.#assigned.get(key)?.[1]
+  }
+
+  valuesOf(key: string): ArrayBufferLike | undefined {
+    return this.#assigned.get(key)?.[2]
+  }
+}
+
+/**
+ * Assigns slots to keys on the main thread, and memory for values to those that ask for it. A key keeps both while it is in use, so its state
+ * outlives plan changes.
+ */
 export class SlotDirectory implements SlotLookup {
   readonly #slots = new Map<string, number>()
+  readonly #values = new Map<string, ArrayBufferLike>()
   /** Free slots, the one that has been free for the longest time first. */
   readonly #free: number[] = []
   readonly #capacity: number
@@ -59,6 +89,7 @@ export class SlotDirectory implements SlotLookup {
     const slot = this.#slots.get(key)
     if (slot === undefined) return
     this.#slots.delete(key)
+    this.#values.delete(key)
     this.#free.push(slot)
   }
 
@@ -77,8 +108,23 @@ export class SlotDirectory implements SlotLookup {
     return this.#slots.get(key)
   }
 
+  /** The memory is created when it is asked for first. */
+  valuesOf(key: string): ArrayBufferLike | undefined {
+    let values = this.#values.get(key)
+    if (values === undefined && this.#slots.has(key)) {
+      values = createValueMemory(!(this.#memory.words.buffer instanceof ArrayBuffer))
+      this.#values.set(key, values)
+    }
+    return values
+  }
+
+  /** The assignment of a key with a slot, for workers. */
+  assignment(key: string): SlotAssignment {
+    return [key, this.#slots.get(key)!, this.#values.get(key)]
+  }
+
   /** All assignments, for workers. */
-  entries(): IterableIterator<[string, number]> {
-    return this.#slots.entries()
+  assignments(): SlotAssignment[] {
+    return [...this.#slots.keys()].map((key) => this.assignment(key))
   }
 }

@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { createSlotMemory } from './slots.ts'
@@ -9,15 +10,15 @@ import { TokenBucket, type TokenBucketSettings } from './token-bucket.ts'
 const SETTINGS: TokenBucketSettings = { rate: 10, capacity: 15, unitMs: 1000 }
 const START = 1_800_000_000_123
 
-const { now } = clock
+const { monotonic } = clock
 let time = START
 
 beforeEach(() => {
   time = START
-  clock.now = () => time
+  clock.monotonic = () => time
 })
 afterEach(() => {
-  clock.now = now
+  clock.monotonic = monotonic
 })
 
 function bucket(settings: Partial<TokenBucketSettings> = {}, memory = createSlotMemory(1, false)): TokenBucket {
@@ -124,13 +125,49 @@ test('a limit beyond what a word holds is a very high one', () => {
   expect(limit.remaining()).toBe(2_147_483_647)
 })
 
-test('a clock that is set back takes nothing away', () => {
-  const limit = bucket()
-  limit.take(5)
-  time -= 3_600_000
-  expect(limit.remaining()).toBe(10)
-  expect(limit.take(10)).toBe(true)
-  expect(limit.take(1)).toBe(false)
+test('a step of the wall clock neither adds nor delays tokens', () => {
+  const { now } = clock
+  onTestFinished(() => {
+    clock.now = now
+  })
+  for (const stepMs of [3_600_000, -3_600_000]) {
+    clock.now = () => START
+    const limit = bucket()
+    limit.take(15)
+    clock.now = () => START + stepMs
+    expect(limit.remaining()).toBe(0)
+    time += 1000
+    expect(limit.remaining()).toBe(10)
+  }
+})
+
+test.each([
+  // time in the unit, then milliseconds until the next tokens
+  [0, 1000],
+  [400, 600],
+  [999, 1],
+])('a restored bucket has its level, and continues its unit after %d ms', (phaseMs, nextMs) => {
+  const memory = createSlotMemory(1, false)
+  // The process is younger than the unit.
+  time = 100
+  const limit = bucket({}, memory)
+  limit.restore(3, phaseMs)
+  const other = bucket({}, memory)
+  expect([limit.remaining(), other.remaining(), other.phaseMs()]).toEqual([3, 3, phaseMs])
+  time += nextMs - 1
+  expect([limit.remaining(), other.remaining()]).toEqual([3, 3])
+  time += 1
+  expect([limit.remaining(), other.remaining()]).toEqual([13, 13])
+})
+
+test('all threads of a process have one monotonic clock', async () => {
+  clock.monotonic = monotonic
+  const before = clock.monotonic()
+  const worker = new Worker('require("node:worker_threads").parentPort.postMessage(performance.now())', { eval: true })
+  const [there] = (await once(worker, 'message')) as [number]
+  await worker.terminate()
+  expect(there).toBeGreaterThanOrEqual(before)
+  expect(there).toBeLessThanOrEqual(clock.monotonic())
 })
 
 verifies('traffic.rateLimit.local/per-instance', 'two views of one slot are one bucket', () => {
@@ -229,7 +266,7 @@ async function hammer(threads: number, tries: number, settings: TokenBucketSetti
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 
 test('threads that take at the same time get exactly what is there', async () => {
-  clock.now = now
+  clock.monotonic = monotonic
   const hour = { rate: 20_000, capacity: 30_000, unitMs: 3_600_000 }
   expect(sum(await hammer(4, 20_000, hour))).toBe(30_000)
 })

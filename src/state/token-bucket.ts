@@ -15,7 +15,7 @@ const STARTED = 0 // 0 before first use, then 1 while being set up, then 2
 const UNIT = 1 // the last unit, counted from the start, that a worker has claimed for refilling
 const REFILLED = 2 // the last unit whose tokens were added
 const TOKENS = 3
-const START_LOW = 4 // start of the first unit, milliseconds since the epoch, low and high part
+const START_LOW = 4 // start of the first unit, milliseconds of the monotonic clock, low and high part
 const START_HIGH = 5
 
 const SPINS = 1000
@@ -23,24 +23,42 @@ const HIGH = 2 ** 31
 /** The largest value of a word; larger numbers of tokens are limited to it. */
 const MAX_WORD = HIGH - 1
 
+/** What a request takes tokens from. */
+export interface Limit {
+  readonly settings: TokenBucketSettings
+  /** Takes `count` tokens, or none. @returns whether they were taken */
+  take(count: number): boolean
+  /** Returns tokens that a refused request took here. */
+  give(count: number): void
+  /** Takes up to `count` tokens, for a cost that is known only afterwards. The level never falls below 0. */
+  drain(count: number): void
+  remaining(): number
+  /** Tokens left after the last call. */
+  readonly level: number
+  /** Whole seconds until the next tokens. */
+  resetSeconds(): number
+  /** The same bucket, for a cost that is known when other requests have been handled. */
+  held(): Pick<Limit, 'drain'>
+}
+
 /**
  * A token bucket that all workers share. It is lock-free, so a worker that dies at any point does not block the others: taking is one
  * compare-and-swap, and the first worker that notices a new unit adds its tokens.
  */
-export class TokenBucket {
+export class TokenBucket implements Limit {
   readonly settings: TokenBucketSettings
   readonly #words: Int32Array<ArrayBufferLike>
   readonly #base: number
+  #startMs: number
 
   constructor(memory: SlotMemory, slot: number, settings: TokenBucketSettings) {
     this.#words = memory.words
     this.#base = slot * WORDS_PER_SLOT
     const { rate, capacity, unitMs } = settings
     this.settings = { rate: Math.min(rate, MAX_WORD), capacity: Math.min(capacity, MAX_WORD), unitMs }
-    this.#start()
+    this.#startMs = this.#start()
   }
 
-  /** Takes `count` tokens, or none. @returns whether they were taken */
   take(count: number): boolean {
     const words = this.#words
     const index = this.#base + TOKENS
@@ -56,7 +74,6 @@ export class TokenBucket {
     }
   }
 
-  /** Takes up to `count` tokens, for a cost that is known only afterwards. The level never falls below 0. */
   drain(count: number): void {
     const words = this.#words
     const index = this.#base + TOKENS
@@ -67,7 +84,6 @@ export class TokenBucket {
     }
   }
 
-  /** Returns the tokens that a request took which was then refused by another limit. */
   give(count: number): void {
     this.#add(count)
   }
@@ -77,37 +93,58 @@ export class TokenBucket {
     return this.level
   }
 
-  /** Tokens left, without refilling. */
   get level(): number {
     return Atomics.load(this.#words, this.#base + TOKENS)
   }
 
-  /** Whole seconds until the next refill. */
   resetSeconds(): number {
-    const { unitMs } = this.settings
-    return Math.floor((unitMs - ((clock.now() - this.#startMs()) % unitMs)) / 1000)
+    return Math.floor((this.settings.unitMs - this.phaseMs()) / 1000)
   }
 
-  #start(): void {
+  held(): this {
+    return this
+  }
+
+  /** The current unit, counted from the start. */
+  unit(): number {
+    return Math.floor((clock.monotonic() - this.#startMs) / this.settings.unitMs)
+  }
+
+  /** Time since the beginning of the current unit. */
+  phaseMs(): number {
+    return Math.floor(clock.monotonic() - this.#startMs) % this.settings.unitMs
+  }
+
+  /** Restores the level and the unit of an earlier bucket. For a new bucket that no other thread uses yet. */
+  restore(level: number, phaseMs: number): void {
+    Atomics.store(this.#words, this.#base + TOKENS, level)
+    this.#startMs = this.#writeStart(Math.floor(clock.monotonic()) - phaseMs)
+  }
+
+  /** Fills a new bucket. @returns the start of its first unit */
+  #start(): number {
     const words = this.#words
     const base = this.#base
-    if (Atomics.compareExchange(words, base + STARTED, 0, 1) !== 0) return
-    const now = clock.now()
-    Atomics.store(words, base + START_LOW, now % HIGH)
-    Atomics.store(words, base + START_HIGH, Math.floor(now / HIGH))
+    if (Atomics.compareExchange(words, base + STARTED, 0, 1) !== 0) {
+      return Atomics.load(words, base + START_HIGH) * HIGH + Atomics.load(words, base + START_LOW)
+    }
+    const startMs = this.#writeStart(Math.floor(clock.monotonic()))
     Atomics.store(words, base + TOKENS, this.settings.capacity)
     Atomics.store(words, base + STARTED, 2)
+    return startMs
   }
 
-  #startMs(): number {
-    const words = this.#words
-    return Atomics.load(words, this.#base + START_HIGH) * HIGH + Atomics.load(words, this.#base + START_LOW)
+  #writeStart(startMs: number): number {
+    const high = Math.floor(startMs / HIGH)
+    Atomics.store(this.#words, this.#base + START_LOW, startMs - high * HIGH)
+    Atomics.store(this.#words, this.#base + START_HIGH, high)
+    return startMs
   }
 
   #refill(): void {
     const words = this.#words
     const base = this.#base
-    const unit = Math.floor((clock.now() - this.#startMs()) / this.settings.unitMs)
+    const unit = this.unit()
     const claimed = Atomics.load(words, base + UNIT)
     if (unit <= claimed || Atomics.compareExchange(words, base + UNIT, claimed, unit) !== claimed) return
     this.#add(Math.min(this.settings.capacity, (unit - claimed) * this.settings.rate))

@@ -125,10 +125,12 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'proxy/backend-facts #reported': 'configuration',
   'proxy/server #open': 'configuration',
   'proxy/server #closing': 'configuration',
-  'proxy/server #slots': 'configuration',
   'proxy/server failed': 'configuration',
   'proxy/server removed': 'configuration',
+  'state/bucket-levels #open': 'configuration',
+  'state/slots #assigned': 'configuration',
   'state/slots #slots': 'configuration',
+  'state/slots #values': 'configuration',
   'state/slots #free': 'configuration',
 }
 

@@ -22,7 +22,8 @@ for (const [type, spec] of Object.entries(BACKENDS)) {
   const slots = new SlotDirectory(memory)
   const importKey = () => undefined
   const keySets = new RemoteKeySets(importKey)
-  const plan = new LivePlan({ memory, slotOf: (key) => slots.assign(key), importKey, keySets })
+  const slotOf = (key: string) => slots.assign(key)
+  const plan = new LivePlan({ memory, slotOf, valuesOf: (key) => slots.valuesOf(key), importKey, keySets })
   plan.update({ set: itemsFor(type, spec), removed: [] })
   const socket = plan.sockets.get('127.0.0.1:8080')!
   const { outcome, upstream, protocol } = await explainRequest({ plan, socket, nowMs: 0 }, newExchange())

@@ -11,7 +11,9 @@ import { JSON_LINE } from '#observe/log/field-line.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { RequestMetrics } from '#observe/metrics/request-metrics.ts'
 import type { Observed } from '#observe/observer.ts'
-import { codeOf, type ExchangeInputs } from '#policies/shared/testing.ts'
+import { codeOf, contextWith, type ExchangeInputs, exchangeWith, sourceOf, specFrom } from '#policies/shared/testing.ts'
+import { rateLimit } from '#policies/traffic/rate-limit/index.ts'
+import { trafficRateLimit } from '#policies/traffic/rate-limit/schema.ts'
 import { isAllowed } from '#protocols/mcp/config/authorization.ts'
 import { compileTestMcp } from '#test/support/mcp-plan.ts'
 import { backendYaml, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
@@ -181,6 +183,15 @@ async function keyed(expression: string): Promise<string> {
   return codeOf((await see({ spec: { traffic: { apiKeyAuthentication } } })).outcome)
 }
 
+/** Two requests for which the key fails, and one for which it does not. */
+async function limited(expression: string): Promise<string[]> {
+  const key = `"x-good" in request.headers ? "good" : string(${expression})`
+  const spec = specFrom(trafficRateLimit, { local: [{ requests: 1, unit: 'Hours', key }] })
+  const run = rateLimit.compile([sourceOf(spec)], contextWith())!
+  const requests: readonly ExchangeInputs[] = [{}, {}, { headers: { 'x-good': 'yes' } }]
+  return requests.map((request) => codeOf(run.request!(exchangeWith(request))))
+}
+
 /** The rows of the guide, and what shows that they are true: with an expression that fails, and with one that does not compile. */
 const ROWS: readonly {
   readonly row: string
@@ -253,6 +264,12 @@ const ROWS: readonly {
     seen: judged,
     fails: false,
     broken: false,
+  },
+  {
+    row: '`rateLimit.local[].key` | the request shares one limit with others without a value | as if evaluation failed, for all requests',
+    seen: limited,
+    fails: ['proceed', 'rate-limited', 'proceed'],
+    broken: ['proceed', 'rate-limited', 'rate-limited'],
   },
   {
     row: '`location.expression` of a credential | there is no credential | as if evaluation failed',

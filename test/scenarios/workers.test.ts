@@ -50,6 +50,7 @@ beforeAll(async () => {
       readiness: local,
       shutdown: { minMs: 0, maxMs: 1000 },
       sessionKeys: readSessionKeys({}),
+      state: undefined,
       bodyMemoryBytes: 2 ** 20,
       transport: 'auto',
     },

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -14,6 +16,8 @@ export interface GatewayOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Working directory; default: the root of the project. */
   readonly folder?: string
+  /** What outlives a restart; by default nothing does. With `folder` there is the default one. */
+  readonly stateFolder?: string
 }
 
 /** A gateway in a separate process, started by its command line, with admin, metrics and readiness servers on free ports. */
@@ -31,6 +35,10 @@ export interface TestGateway extends AsyncDisposable {
 export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
   const { files, workers = 2, environment = {} } = options
   const words = ['run', ...files.flatMap((file) => ['-f', file]), '--workers', String(workers)]
+  const temporary =
+    (options.stateFolder ?? options.folder) === undefined ? mkdtempSync(join(tmpdir(), 'gatewright-test-')) : undefined
+  const state = options.stateFolder ?? temporary
+  if (state !== undefined) words.push('--state', state)
   const child = spawn(join(ROOT, 'bin', 'gatewright'), [...words, ...(options.arguments ?? [])], {
     cwd: options.folder ?? ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -42,6 +50,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
       ...environment,
     },
   })
+  if (temporary !== undefined) child.once('exit', () => rmSync(temporary, { recursive: true, force: true }))
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => {
     output.stdout += chunk

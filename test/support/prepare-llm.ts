@@ -113,6 +113,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     isTrue: () => false,
     test: () => false,
     text: () => undefined,
+    keyText: () => undefined,
     json: () => result,
     writeAttributes: () => {},
     body: () => new EvaluationFailure('test'),

@@ -3,7 +3,7 @@ import { CallError } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
 import type { RunContext } from '#exchange/run-context.ts'
-import type { Trace, TraceStep, WrittenCredential } from '#exchange/trace.ts'
+import type { Trace, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
@@ -38,6 +38,8 @@ export interface Explanation {
   readonly nearMisses: readonly NearMiss[]
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
+  /** Local rate limits that the request takes from. */
+  readonly limits: readonly TracedLimit[]
   /** Where the gateway wrote credentials into the upstream request. */
   readonly credentials: readonly WrittenCredential[]
   /** Backend references of the rule with their weights; the chosen one is marked. */
@@ -81,9 +83,11 @@ const FIRST = () => 0
 /** Runs the engine of the proxy on an exchange and reports what it did. The exchange changes as it would for a real request. */
 export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exchange: Exchange): Promise<Explanation> {
   const steps: TraceStep[] = []
+  const limits: TracedLimit[] = []
   const credentials: WrittenCredential[] = []
   const trace: Trace = {
     step: (step) => steps.push(step),
+    limit: (limit) => limits.push(limit),
     credential: (kind, name) => credentials.push({ kind, name }),
   }
   exchange.trace = trace
@@ -107,6 +111,7 @@ export async function explainRequest({ nowMs, plan, socket }: ExplainInputs, exc
     nearMisses: decision.nearMisses,
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
+    limits,
     credentials,
     backends: explainBackends(rule, decision.backend, index),
     endpoints: explainEndpoints(decision.backend, decision.endpoint),

@@ -11,16 +11,19 @@ import type { PlanItem, SecretItem } from '#plan/item.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '#policies/policy.ts'
 import type { RemoteJwksSpec } from '#policies/shared/authentication/jwks.ts'
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
-import type { SlotMemory } from '#state/slots.ts'
+import type { BucketLevels } from '#state/bucket-levels.ts'
+import type { SlotLookup, SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
+import { ValueBuckets } from '#state/value-buckets.ts'
+import { ValueTable } from '#state/value-table.ts'
 import type { Lookups } from '../plan/lookups.ts'
 import { type Reader, readerOf } from '../request/readers.ts'
 
 /** State of the process and of the thread that compiled policies use. */
-export interface SharedState {
+export interface SharedState extends SlotLookup {
   readonly memory: SlotMemory
-  /** The slot of a key; undefined if none is left. */
-  slotOf(key: string): number | undefined
+  /** Keeps the levels of buckets across restarts; only on the main thread of a gateway. */
+  readonly levels?: BucketLevels
   /** Absent if no TLS library is available. */
   readonly tlsMaterial?: TlsMaterialCheck
   readonly importKey: ImportKey
@@ -98,6 +101,19 @@ export class PlanCompileContext implements CompileContext {
   }
 
   tokenBucket(key: string, settings: TokenBucketSettings): TokenBucket {
+    const bucket = this.#openBucket(key, settings)
+    this.#state.levels?.opened(key, bucket)
+    return bucket
+  }
+
+  valueBuckets(key: string, settings: TokenBucketSettings): ValueBuckets {
+    const shared = this.#openBucket(key, settings)
+    const values = new ValueBuckets(new ValueTable(this.#state.valuesOf(key)!), shared)
+    this.#state.levels?.opened(key, shared, values)
+    return values
+  }
+
+  #openBucket(key: string, settings: TokenBucketSettings): TokenBucket {
     const slot = this.#state.slotOf(key)
     if (slot === undefined) throw new Error(`no shared slot for ${key}`)
     return new TokenBucket(this.#state.memory, slot, settings)

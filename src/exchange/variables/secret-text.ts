@@ -10,6 +10,11 @@ export class SecretText extends HostObject {
     this.#text = text
   }
 
+  /** For the gateway itself, never for output. */
+  get clearText(): string {
+    return this.#text
+  }
+
   override call(method: string): Result | undefined {
     return method === 'unredacted' ? this.#text : undefined
   }

@@ -14,6 +14,8 @@ import type { Peer } from '#net/peer.ts'
 import { type Parsed, type TSchema, validate } from '#schema/index.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
+import { ValueBuckets } from '#state/value-buckets.ts'
+import { ValueTable } from '#state/value-table.ts'
 import type { CompileContext, PolicySource, SecretMaterial } from '../policy.ts'
 import type { RemoteJwksSpec } from './authentication/jwks.ts'
 import { type RemoteKeySet, RemoteKeySets } from './authentication/remote-key-set.ts'
@@ -209,6 +211,11 @@ export class TestContext implements CompileContext {
   tokenBucket(key: string, settings: TokenBucket['settings']): TokenBucket {
     this.bucketKeys.push(key)
     return new TokenBucket(this.#memory, this.#slots.assign(key)!, settings)
+  }
+
+  valueBuckets(key: string, settings: TokenBucket['settings']): ValueBuckets {
+    const shared = this.tokenBucket(key, settings)
+    return new ValueBuckets(new ValueTable(this.#slots.valuesOf(key)!), shared)
   }
 }
 

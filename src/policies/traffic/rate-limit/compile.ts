@@ -1,10 +1,11 @@
+import type { Expression } from '#exchange/expression.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { TokenBucketSettings } from '#state/token-bucket.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
-import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
+import { type Choice, choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { reportNotImplemented } from '../../shared/not-implemented.ts'
-import { type LocalLimits, runLocalLimits } from './run.ts'
+import { type LocalLimit, type LocalLimits, runLocalLimits } from './run.ts'
 import type { LocalRateLimitSpec, RateLimitSection, RateLimitSpec } from './schema.ts'
 
 type Source = PolicySource<RateLimitSection>
@@ -32,8 +33,12 @@ export function compileRateLimit(sources: readonly Source[], context: CompileCon
       if (plan === undefined) return undefined
       return runLocalLimits(plan.local, exchange) ?? (plan.refusesAll ? GLOBAL_REFUSED : undefined)
     },
-    readsRequestBody: readsRequestBody(conditionsOf(choices)),
+    readsRequestBody: readsRequestBody([...conditionsOf(choices), ...choices.flatMap(keysOf)]),
   }
+}
+
+function keysOf({ policy }: Choice<RateLimitPlan>): Expression[] {
+  return policy.local.byKey.map(({ key }) => key)
 }
 
 /**
@@ -52,15 +57,46 @@ function compileLocal(
   entries: readonly LocalRateLimitSpec[],
   context: CompileContext,
 ): LocalLimits {
-  const named = bucketKeys(source, path, entries)
-  const requests = []
-  const tokens = []
-  for (const { key, entry } of named) {
-    const bucket = context.tokenBucket(key, bucketSettings(entry))
-    if (entry.tokens === undefined) requests.push(bucket)
-    else tokens.push(bucket)
+  const limits = bucketKeys(source, path, entries).map(({ bucketKey, entry }, index): LocalLimit => {
+    const settings = bucketSettings(entry)
+    const unit = entry.tokens === undefined ? 'requests' : 'tokens'
+    if (entry.key === undefined) return { unit, bucket: context.tokenBucket(bucketKey, settings) }
+    const key = compileKey(source, `${path}.local[${index}].key`, entry.key, context)
+    return { unit, bucket: context.valueBuckets(bucketKey, settings), key }
+  })
+  return {
+    all: limits,
+    requests: limits.flatMap(({ unit, bucket }) => (unit === 'requests' ? bucket : [])),
+    tokens: limits.flatMap(({ unit, bucket }) => (unit === 'tokens' ? bucket : [])),
+    byKey: limits.filter((limit) => limit.key !== undefined),
   }
-  return { requests, tokens }
+}
+
+/** Variables that have another value for each request or connection of the same caller. */
+const CHANGING = ['request.startTime', 'source.port', 'source.rawPort']
+
+function compileKey(source: Source, path: string, text: string, context: CompileContext): Expression {
+  const key = context.expression(source, path, text, 'request')
+  if (key.references.size === 0 && !key.broken) {
+    const message = 'this key reads nothing of the request, so it does not tell callers apart'
+    context.report(source, path, { severity: 'warning', code: 'no-effect', message })
+  }
+  const changing = CHANGING.find((name) => key.references.has(name))
+  if (changing !== undefined) {
+    const message = `${changing} differs between requests or connections of the same caller, so this limits nothing`
+    context.report(source, path, { severity: 'warning', code: 'limit-key-changes', message })
+  }
+  if (key.canFail !== undefined) {
+    const [what = '', ...lines] = key.canFail.split('\n')
+    const message = [`requests for which the key fails share one limit: ${what}`, ...lines].join('\n')
+    context.report(source, path, { severity: 'advice', code: 'limit-key-can-fail', message })
+  }
+  const chosen = [...key.references].find((name) => name.startsWith('request.') && !CHANGING.includes(name))
+  if (chosen !== undefined) {
+    const message = `a client chooses ${chosen}, so it can get another limit with every request; use verified values such as jwt.sub, apiKey.key or source.address`
+    context.report(source, path, { severity: 'advice', code: 'limit-key-from-client', message })
+  }
+  return key
 }
 
 /** Capacity is rate plus burst; the whole rate is added each full unit (decision A-79). */
@@ -70,22 +106,23 @@ function bucketSettings(entry: LocalRateLimitSpec): TokenBucketSettings {
 }
 
 /**
- * One bucket per policy, target and entry (decision A-80). The key has the content of the entry and not its position, so that an unchanged
- * entry keeps its level (decision A-81); equal entries are numbered.
+ * One bucket, or one set of buckets, per policy, target and entry (decision A-80). Its key has the content of the entry and not its position,
+ * so that an unchanged entry keeps its level (decision A-81); equal entries are numbered.
  */
 function bucketKeys(
   source: Source,
   path: string,
   entries: readonly LocalRateLimitSpec[],
-): { readonly key: string; readonly entry: LocalRateLimitSpec }[] {
+): { readonly bucketKey: string; readonly entry: LocalRateLimitSpec }[] {
   const { origin, target } = source
   const scope = `rateLimit ${origin.kind}/${origin.namespace}/${origin.name} ${target} ${conditionAt(source, path)}`
   const seen = new Map<string, number>()
   return entries.map((entry) => {
-    const content = `requests=${entry.requests} tokens=${entry.tokens} unit=${entry.unit} burst=${entry.burst ?? 0}`
+    const { requests, tokens, unit, burst = 0, key } = entry
+    const content = `requests=${requests} tokens=${tokens} unit=${unit} burst=${burst}${key === undefined ? '' : ` key=${key}`}`
     const count = seen.get(content) ?? 0
     seen.set(content, count + 1)
-    return { key: `${scope} ${content} #${count}`, entry }
+    return { bucketKey: `${scope} ${content} #${count}`, entry }
   })
 }
 

@@ -1,20 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { TracedLimit } from '#exchange/trace.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { codeOf, contextWith, type ExchangeInputs, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
 import { chargeTokens, rateLimit } from './index.ts'
 import { trafficRateLimit } from './schema.ts'
 
-const realNow = clock.now
+const realNow = clock.monotonic
 let nowMs = 0
 
 beforeEach(() => {
   nowMs = Date.UTC(2030, 0, 1)
-  clock.now = () => nowMs
+  clock.monotonic = () => nowMs
 })
 afterEach(() => {
-  clock.now = realNow
+  clock.monotonic = realNow
 })
 
 function policyOf(written: object, context = contextWith(), more: object = {}) {
@@ -182,6 +183,172 @@ test('policies, targets and equal entries have separate buckets', () => {
   expect(policyOf(spec, context, other).codes(1)).toEqual([OK])
   policyOf({ local: [...spec.local, ...spec.local] }, context)
   expect(new Set(context.bucketKeys.slice(-2)).size).toBe(2)
+})
+
+// Limits with a key (decision A-133).
+
+const of = (caller: string): ExchangeInputs => ({ headers: { caller } })
+const BY_CALLER = { requests: 2, unit: 'Minutes', key: 'request.headers["caller"]' }
+
+test('with a key, each value has a limit of its own', () => {
+  const policy = policyOf({ local: [BY_CALLER] })
+  expect(['a', 'a', 'a', 'b', 'b', 'b'].map((caller) => policy.send(of(caller)).code)).toEqual([
+    OK,
+    OK,
+    OVER,
+    OK,
+    OK,
+    OVER,
+  ])
+  nowMs += 60_000
+  expect(policy.send(of('a')).code).toBe(OK)
+})
+
+test.each([
+  ['"x" + request.headers["caller"]', { caller: '1' }, { caller: '2' }],
+  ['int(request.headers["caller"])', { caller: '1' }, { caller: '2' }],
+  ['request.headers["caller"] == "1"', { caller: '1' }, { caller: '2' }],
+  ['bytes(request.headers["caller"])', { caller: '1' }, { caller: '2' }],
+  ['[request.headers["caller"], request.method]', { caller: '1' }, { caller: '2' }],
+  ['{"caller": request.headers["caller"]}', { caller: '1' }, { caller: '2' }],
+  ['request.headers[?"caller"]', { caller: '1' }, { caller: '2' }],
+  ['request.headers[?"caller"]', { caller: '1' }, {}],
+] as const)('%s tells callers apart', (key, one, other) => {
+  const policy = policyOf({ local: [{ requests: 1, unit: 'Hours', key }] })
+  const codes = [one, other, one, other].map((headers: Record<string, string>) => policy.send({ headers }).code)
+  expect(codes).toEqual([OK, OK, OVER, OVER])
+})
+
+test.each(['request.headers["caller"]', 'request.headers[?"caller"]', 'null', 'jwt.sub', 'broken('])(
+  'requests for which %s has no value share one limit, and others are not affected',
+  (key) => {
+    const policy = policyOf({ local: [{ requests: 2, unit: 'Hours', key }] })
+    expect(policy.codes(3)).toEqual([OK, OK, OVER])
+    if (key.includes('caller')) expect(policy.send(of('a')).code).toBe(OK)
+  },
+)
+
+test('credentials are counted by their text, not by their redacted form', () => {
+  const policy = policyOf({ local: [{ requests: 1, unit: 'Hours', key: 'apiKey.key' }] })
+  const codes = ['k-1', 'k-2', 'k-1'].map((key) => {
+    const exchange = exchangeWith()
+    exchange.identity.apiKey = { key, entry: key, metadata: {} }
+    return codeOf(policy.run.request!(exchange))
+  })
+  expect(codes).toEqual([OK, OK, OVER])
+})
+
+test('headers describe the limit of the caller', () => {
+  const policy = policyOf({ local: [{ ...BY_CALLER, burst: 3 }] })
+  policy.send(of('a'))
+  expect(queued(policy.send(of('a')).exchange)).toMatchObject({
+    'x-ratelimit-limit': '5',
+    'x-ratelimit-remaining': '3',
+  })
+  expect(queued(policy.send(of('b')).exchange)).toMatchObject({ 'x-ratelimit-remaining': '4' })
+})
+
+test('a limit for all and one for each caller: a refused request takes from neither', () => {
+  const policy = policyOf({ local: [BY_CALLER, { requests: 3, unit: 'Hours' }] })
+  expect(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map((caller) => policy.send(of(caller)).code)).toEqual([
+    OK,
+    OK,
+    OVER,
+    OVER,
+    OK,
+    OVER,
+    OVER,
+  ])
+  nowMs += 3_600_000
+  expect(queued(policy.send(of('c')).exchange)).toMatchObject({ 'x-ratelimit-remaining': '1' })
+})
+
+test('tokens are charged to the caller whose request used them, whatever came between', () => {
+  const policy = policyOf({ local: [{ tokens: 10, unit: 'Minutes', key: 'request.headers["caller"]' }] })
+  const [first, second] = [policy.send(of('a')), policy.send(of('b'))]
+  expect([first.code, second.code]).toEqual([OK, OK])
+  chargeTokens(first.exchange, 25)
+  chargeTokens(second.exchange, 9)
+  expect([policy.send(of('a')).code, policy.send(of('b')).code, policy.send(of('c')).code]).toEqual([OVER, OK, OK])
+  nowMs += 60_000
+  expect(policy.send(of('a')).code).toBe(OK)
+})
+
+test('an entry with a key keeps its levels; one with another key starts full', () => {
+  const context = contextWith()
+  policyOf({ local: [{ ...BY_CALLER, requests: 1 }] }, context).send(of('a'))
+  const again = policyOf(
+    {
+      local: [
+        { requests: 9, unit: 'Hours' },
+        { ...BY_CALLER, requests: 1 },
+      ],
+    },
+    context,
+  )
+  expect([again.send(of('a')).code, again.send(of('b')).code]).toEqual([OVER, OK])
+  const other = policyOf({ local: [{ ...BY_CALLER, requests: 1, key: 'request.headers["caller"] + ""' }] }, context)
+  expect(other.send(of('a')).code).toBe(OK)
+})
+
+test.each<[key: string, reports: string[]]>([
+  ['source.address', []],
+  ['jwt.sub', ['limit-key-can-fail']],
+  ['default(jwt.sub, source.address)', []],
+  ['default(request.headers["caller"], "")', ['limit-key-from-client']],
+  ['request.headers["caller"]', ['limit-key-can-fail', 'limit-key-from-client']],
+  ['source.address + ":" + string(source.port)', ['limit-key-changes']],
+  ['string(request.startTime)', ['limit-key-changes']],
+  ['"one"', ['no-effect']],
+  ['uuid()', ['no-effect']],
+  ['1 + 1', ['cel-constant', 'no-effect']],
+  ['nobody.name', ['cel-undeclared']],
+  ['response.code', ['cel-unavailable']],
+])('findings of the key %s', (key, codes) => {
+  const { context } = policyOf({
+    local: [
+      { requests: 5, unit: 'Hours' },
+      { ...BY_CALLER, key },
+    ],
+  })
+  expect(context.reports).toEqual(codes.map((code) => `${code} spec.traffic.field.local[1].key`))
+})
+
+test('a key that reads the body needs it', () => {
+  const key = 'string(json(request.body).user)'
+  expect(policyOf({ local: [{ ...BY_CALLER, key }] }).run.readsRequestBody).toBe(true)
+  expect(policyOf({ local: [BY_CALLER] }).run.readsRequestBody).toBe(false)
+})
+
+test('explain is told the limits and values of a request', () => {
+  const policy = policyOf({ local: [BY_CALLER, { tokens: 7, unit: 'Hours', burst: 1 }] })
+  const limits: TracedLimit[] = []
+  const exchange = exchangeWith(of('a'))
+  exchange.trace = { step: () => {}, credential: () => {}, limit: (limit) => limits.push(limit) }
+  policy.run.request!(exchange)
+  expect(limits).toEqual([
+    { unit: 'requests', capacity: 2, unitMs: 60_000, key: { expression: BY_CALLER.key, value: 'a', isSecret: false } },
+    { unit: 'tokens', capacity: 8, unitMs: 3_600_000, key: undefined },
+  ])
+})
+
+test.each([
+  ['source.address', false],
+  ['jwt.sub', false],
+  ['request.headers["x-team"]', false],
+  ['request.headers["Authorization"]', true],
+  ['request.headers.join()', true],
+  ['apiKey.key', true],
+  ['jwt.rawToken.unredacted()', true],
+  ['string(json(request.body).user)', true],
+  ['request.pathAndQuery', true],
+])('explain may show the value of %s unless it can be a credential: %s', (key, isSecret) => {
+  const policy = policyOf({ local: [{ ...BY_CALLER, key }] })
+  const exchange = exchangeWith()
+  const seen: unknown[] = []
+  exchange.trace = { step: () => {}, credential: () => {}, limit: (limit) => seen.push(limit.key?.isSecret) }
+  policy.run.request!(exchange)
+  expect(seen).toEqual([isSecret])
 })
 
 const conditional = {

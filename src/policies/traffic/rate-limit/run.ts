@@ -1,10 +1,22 @@
+import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
-import type { TokenBucket } from '#state/token-bucket.ts'
+import type { Limit, TokenBucket } from '#state/token-bucket.ts'
+import type { ValueBuckets } from '#state/value-buckets.ts'
+
+/** One entry of `local`. */
+export type LocalLimit = { readonly unit: 'requests' | 'tokens' } & (
+  | { readonly bucket: TokenBucket; readonly key?: undefined }
+  /** A bucket for each value of `key` (decision A-133). */
+  | { readonly bucket: ValueBuckets; readonly key: Expression }
+)
 
 export interface LocalLimits {
-  readonly requests: readonly TokenBucket[]
-  readonly tokens: readonly TokenBucket[]
+  readonly all: readonly LocalLimit[]
+  readonly requests: readonly Limit[]
+  readonly tokens: readonly Limit[]
+  readonly byKey: readonly Extract<LocalLimit, { readonly key: Expression }>[]
 }
 
 /**
@@ -12,8 +24,10 @@ export interface LocalLimits {
  * of the request are charged when they are known (`chargeTokens`).
  */
 export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome {
-  const { requests, tokens } = limits
-  if (tokens.length > 0) exchange.tokenLimits = tokens
+  const { requests, tokens, byKey } = limits
+  for (let i = 0; i < byKey.length; i++) byKey[i]!.bucket.select(byKey[i]!.key.keyText(exchange))
+  if (exchange.trace !== undefined) traceLimits(limits, exchange)
+  if (tokens.length > 0) exchange.tokenLimits = byKey.length === 0 ? tokens : tokens.map((bucket) => bucket.held())
   const exhausted = tokens.find((bucket) => bucket.remaining() < 1) ?? takeFromAll(requests)
   if (exhausted === undefined) {
     setLimitHeaders(tightest(requests, tokens), exchange)
@@ -23,6 +37,15 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   return reject('rate-limited', { headers: [['retry-after', String(retryAfterSeconds(exhausted))]] })
 }
 
+/** Tells `explain` which buckets a request takes from. */
+function traceLimits({ all }: LocalLimits, exchange: Exchange): void {
+  for (const { unit, bucket, key } of all) {
+    const { capacity, unitMs } = bucket.settings
+    const traced = key && { expression: key.source, value: key.keyText(exchange), isSecret: readsCredentials(key) }
+    exchange.trace?.limit({ unit, capacity, unitMs, key: traced })
+  }
+}
+
 /** Charges the tokens of an LLM request, input and output together; this limits later requests (specification 2, 2.2.8). */
 export function chargeTokens(exchange: Exchange, total: number): void {
   if (exchange.tokenLimits === undefined) return
@@ -30,7 +53,7 @@ export function chargeTokens(exchange: Exchange, total: number): void {
 }
 
 /** @returns the first exhausted bucket; the taken tokens are then returned to the others */
-function takeFromAll(buckets: readonly TokenBucket[]): TokenBucket | undefined {
+function takeFromAll(buckets: readonly Limit[]): Limit | undefined {
   for (let i = 0; i < buckets.length; i++) {
     if (buckets[i]!.take(1)) continue
     for (let taken = 0; taken < i; taken++) buckets[taken]!.give(1)
@@ -39,9 +62,9 @@ function takeFromAll(buckets: readonly TokenBucket[]): TokenBucket | undefined {
   return undefined
 }
 
-function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket[]): TokenBucket | undefined {
+function tightest(requests: readonly Limit[], tokens: readonly Limit[]): Limit | undefined {
   if (requests.length === 1 && tokens.length === 0) return requests[0]
-  let tight: TokenBucket | undefined
+  let tight: Limit | undefined
   let least = Number.POSITIVE_INFINITY
   for (const buckets of [requests, tokens]) {
     for (const bucket of buckets) {
@@ -55,7 +78,7 @@ function tightest(requests: readonly TokenBucket[], tokens: readonly TokenBucket
 }
 
 /** Sets the headers of one bucket (decision A-82), unless an earlier policy has set those of another one. */
-function setLimitHeaders(bucket: TokenBucket | undefined, exchange: Exchange): void {
+function setLimitHeaders(bucket: Limit | undefined, exchange: Exchange): void {
   if (bucket === undefined || exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeader('x-ratelimit-limit', String(bucket.settings.capacity))
   exchange.queueHeader('x-ratelimit-remaining', String(bucket.level))
@@ -63,6 +86,6 @@ function setLimitHeaders(bucket: TokenBucket | undefined, exchange: Exchange): v
 }
 
 /** `resetSeconds` is rounded down; a client must not retry too early. */
-function retryAfterSeconds(bucket: TokenBucket): number {
+function retryAfterSeconds(bucket: Limit): number {
   return Math.min(bucket.settings.unitMs / 1000, bucket.resetSeconds() + 1)
 }

@@ -27,6 +27,13 @@ const localRateLimit = exactlyOne(
     ),
     unit: required(enumOf('Seconds', 'Minutes', 'Hours'), 'Time unit of the limit.'),
     burst: optional(integer({ min: 0 }), 'Additional requests or tokens allowed in a burst.'),
+    key: optional(
+      celExpression(),
+      'Extension of this gateway. CEL expression for the caller, for example source.address, jwt.sub or apiKey.key: the limit applies to ' +
+        'each value separately. Requests without a value (null, or the expression fails) share one limit. When unset, all requests share ' +
+        'one limit. At most 65,536 values are counted separately at the same time; further ones share one limit until others have not ' +
+        'used theirs for a while.',
+    ),
   }),
 )
 
