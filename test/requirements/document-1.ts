@@ -301,7 +301,7 @@ export const DOCUMENT_1 = {
     '2.3.4',
     '`static.policies` is allowed only with `host`, not with `backendRef`.',
   ),
-  'backend.mcp.targets.static/policies-merge-order': behaviour.gap(
+  'backend.mcp.targets.static/policies-merge-order': behaviour(
     1,
     '2.3.4',
     "Later wins: ProxyPolicy, then the backend's `policies`, then the target's `policies`.",

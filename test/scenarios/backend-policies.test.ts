@@ -142,3 +142,27 @@ test('ai of the same policy applies to a backend of its kind', async () => {
   const [sent] = await sentTo('/v1/chat/completions', models, policy, routeYaml('all', '/', 'models'))
   expect(JSON.parse(sent!.body)).toEqual({ ...JSON.parse(CHAT), temperature: 0 })
 })
+
+verifies(
+  'backend.mcp.targets.static/policies-merge-order',
+  'policies of an MCP target apply before those of its backend, and these before a ProxyPolicy',
+  async () => {
+    const targets = [
+      { name: 'own', static: { ...AT, policies: { auth: { key: 'target' } } } },
+      { name: 'plain', static: AT },
+    ]
+    const policy = policyYaml('one', 'ProxyBackend', 'tools', {
+      backend: { auth: { key: 'policy' }, transformation: says('policy') },
+    })
+    const at = (spec: object) => sentTo('/mcp', backend('tools', spec), policy, routeYaml('all', '/', 'tools'))
+    const mcp = { targets }
+    expect(await at({ mcp, policies: { auth: { key: 'backend' } } })).toMatchObject([
+      { lines: ['authorization: Bearer target', 'x-from: policy'] },
+      { lines: ['authorization: Bearer backend', 'x-from: policy'] },
+    ])
+    expect(await at({ mcp })).toMatchObject([
+      { lines: ['authorization: Bearer target', 'x-from: policy'] },
+      { lines: ['authorization: Bearer policy', 'x-from: policy'] },
+    ])
+  },
+)
